@@ -1,0 +1,44 @@
+# Two commands do everything on a fresh machine: `make demo` and `make test`.
+# Python 3.11 or newer; Java 17 or newer and Maven for Spark and for a real Kafka (optional).
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.installed
+PACKAGES := wire storage emulator fixtures compat
+
+.PHONY: demo test test-real check lint types bench clean
+
+demo: $(READY)  ## A broker, the stock clients and Spark against it, and a table of what was seen
+	$(BIN)/python -m odradek.compat.demo
+
+test: lint types  ## Everything: style, types, and all tests
+	$(BIN)/python -m pytest -q
+
+test-real: $(READY)  ## The client tests also against a real Apache Kafka
+	ODRADEK_REAL=1 $(BIN)/python -m pytest -q tests/clients
+
+check: $(READY)  ## The inner loop: under a minute
+	$(BIN)/python -m pytest -q tests/wire tests/storage tests/emulator -m "not real and not slow"
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+# A type checker does not see packages that are mapped under another name: give it a tree of links.
+types: $(READY)
+	@mkdir -p build/types/odradek
+	@for package in $(PACKAGES); do ln -sfn ../../../$$package build/types/odradek/$$package; done
+	cd build/types && MYPYPATH=. ../../$(BIN)/mypy --config-file ../../pyproject.toml -p odradek
+
+bench: $(READY)  ## Side by side: Odradek, Apache Kafka and kfake
+	$(BIN)/python -m tests.bench
+
+clean:
+	rm -rf $(VENV) build *.egg-info
+
+$(READY): pyproject.toml wire/_scan.c
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable '.[speed,spark,dev]'
+	touch $(READY)

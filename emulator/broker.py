@@ -1,0 +1,17 @@
+"""One node of the cluster: what Metadata says of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(slots=True)
+class Broker:
+    """A broker's id, and the address that clients are told to use."""
+
+    node_id: int
+    host: str
+    port: int
+    rack: str | None = None
+    epoch: int = 0
+    is_alive: bool = True

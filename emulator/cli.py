@@ -1,0 +1,150 @@
+"""`odradek serve`: the broker, left running until Ctrl-C or SIGTERM.
+
+One line on standard output when it is ready, with the address; everything else goes to standard
+error. Exit status 0 after a clean stop, 2 for a wrong option or config, 1 when it cannot start.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import signal
+import sys
+import threading
+from collections.abc import Sequence
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The `odradek` command."""
+    options = _parser().parse_args(arguments)
+    return _serve(options)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="odradek", description="A Kafka broker for tests and local development."
+    )
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    serve = commands.add_parser(
+        "serve",
+        help="run a broker until Ctrl-C",
+        description="Run a broker until Ctrl-C. Prints one line when it is ready.",
+    )
+    serve.add_argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1)")
+    serve.add_argument("--port", type=_port, default=9092, help="port; 0 takes a free one (9092)")
+    serve.add_argument(
+        "--advertised", metavar="HOST:PORT", type=_address, help="address that clients are told"
+    )
+    serve.add_argument(
+        "--data-dir", metavar="DIR", help="keep everything there (a temporary directory)"
+    )
+    serve.add_argument(
+        "--topic",
+        metavar="NAME[:PARTITIONS]",
+        action="append",
+        default=[],
+        type=_topic,
+        help="create this topic at the start; may be repeated",
+    )
+    serve.add_argument(
+        "--set",
+        metavar="CONFIG=VALUE",
+        action="append",
+        default=[],
+        type=_setting,
+        help="a broker config by Kafka's name; may be repeated",
+    )
+    serve.add_argument(
+        "--scan-limit",
+        metavar="RECORDS",
+        default="default",
+        type=_scan_limit,
+        help="trust batches of more records beyond header and CRC; `all` looks at every record",
+    )
+    return parser
+
+
+def _serve(options: argparse.Namespace) -> int:
+    # Imported here, so that `odradek --help` does not pay for it.
+    from ..wire import Refused
+    from .config import ConfigError
+    from .emulator import Emulator
+
+    # SIGTERM ends a broker as Ctrl-C does: through this event.
+    stop = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    try:
+        emulator = Emulator(
+            dict(options.set),
+            topics=dict(options.topic),
+            data_dir=options.data_dir,
+            host=options.host,
+            port=options.port,
+            advertised=options.advertised,
+            scan_limit=options.scan_limit,
+        ).start()
+    except ConfigError as error:
+        return _fail(2, str(error))
+    except Refused as error:
+        return _fail(2, f"--topic: {error}")
+    except OSError as error:
+        return _fail(1, error.strerror or str(error))
+    with emulator:
+        # What was made so far lives as long as the process: no collection need look at it again.
+        gc.freeze()
+        print(_ready_line(emulator.bootstrap_servers, emulator.cluster.scan_limit), flush=True)
+        stop.wait()
+    return 0
+
+
+def _ready_line(address: str, scan_limit: int | None) -> str:
+    scanned = "" if scan_limit is None else f" (records scanned up to {scan_limit} a batch)"
+    return f"odradek ready at {address}{scanned}"
+
+
+def _fail(status: int, message: str) -> int:
+    print(f"odradek: {message}", file=sys.stderr)
+    return status
+
+
+def _port(text: str) -> int:
+    if not text.isdigit() or int(text) > 65535:
+        raise argparse.ArgumentTypeError(f"not a port: {text!r}")
+    return int(text)
+
+
+def _address(text: str) -> str:
+    from .emulator import parse_address
+
+    try:
+        parse_address(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    return text
+
+
+def _topic(text: str) -> tuple[str, int]:
+    name, colon, partitions = text.partition(":")
+    if colon and (not partitions.isdigit() or int(partitions) < 1):
+        raise argparse.ArgumentTypeError(f"not a number of partitions: {partitions!r}")
+    return name, int(partitions) if colon else 1
+
+
+def _setting(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise argparse.ArgumentTypeError(f"not of the form CONFIG=VALUE: {text!r}")
+    return name.strip(), value
+
+
+def _scan_limit(text: str) -> int | None:
+    if text == "all":
+        return None
+    if not text.isdigit():
+        raise argparse.ArgumentTypeError(f"neither a number of records nor `all`: {text!r}")
+    return int(text)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

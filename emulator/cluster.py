@@ -1,0 +1,146 @@
+"""Cluster: everything a broker knows, and no socket. Driven by whoever has one, or by a test.
+
+Opening a directory brings back what its logs say: the topics and configs of `__cluster_metadata`,
+the records of every partition, the groups and offsets of `__consumer_offsets`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING
+
+from ..storage import LogDirectory
+from ..wire import Error, Refused, Response
+from ..wire.scan import HAVE_C
+from . import handlers
+from .clock import Clock, ManualClock, SystemClock
+from .config import BrokerConfig
+from .dispatch import Call
+from .fetch_sessions import SessionCache
+from .groups import open_groups
+from .handlers.api_versions import fallback
+from .timers import Timers
+from .topics import Catalogue
+
+if TYPE_CHECKING:
+    from .broker import Broker
+    from .partition import Partition
+    from .topics import Topic
+
+UNSCANNED_WITHOUT_C = 1000
+"""Without the C extension, batches of more records than this are trusted beyond their CRC."""
+
+
+class Cluster:
+    """One or several brokers: their topics, groups and sessions, and the time they live in."""
+
+    def __init__(
+        self,
+        config: BrokerConfig,
+        *,
+        data_dir: Path,
+        brokers: Iterable[Broker],
+        clock: Clock | None = None,
+        scan_limit: int | None | str = "default",
+        random: Random | None = None,
+    ) -> None:
+        handlers.load()
+        self.config = config
+        self.clock: Clock = clock if clock is not None else SystemClock()
+        self.has_manual_clock = isinstance(self.clock, ManualClock)
+        self.random = random if random is not None else Random()
+        self.timers = Timers()
+        self.woken: list[Callable[[], None]] = []
+        self._is_waking = False
+        self.brokers = {broker.node_id: broker for broker in brokers}
+        self.controller_id = min(self.brokers)
+        self.features_epoch = 0
+        self.scan_limit = _scan_limit(scan_limit)
+        self.max_request_bytes: int = config.get("socket.request.max.bytes")
+        self.max_idle_ms: int = config.get("connections.max.idle.ms")
+        self.fetch_max_bytes: int = config.get("fetch.max.bytes")
+        self.fetch_sessions = SessionCache(
+            config.get("max.incremental.fetch.session.cache.slots"), self.random
+        )
+        now = self.clock.now()
+        self.log_dir = LogDirectory.open(data_dir, node_id=self.controller_id, now_ms=now)
+        self.cluster_id: str = self.log_dir.cluster_id
+        self.topics = Catalogue(self)
+        self.groups = open_groups(self)
+        self._producer_ids = range(0)
+
+    # What handlers ask for
+
+    def topic(self, name: str) -> Topic:
+        """A topic by its name. Raises Refused(UNKNOWN_TOPIC_OR_PARTITION)."""
+        topic = self.topics.get(name)
+        if topic is None:
+            raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION)
+        return topic
+
+    def partition(self, name: str, index: int) -> Partition:
+        """A partition by topic and index. Raises Refused(UNKNOWN_TOPIC_OR_PARTITION)."""
+        partitions = self.topic(name).partitions
+        if not 0 <= index < len(partitions):
+            raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION)
+        return partitions[index]
+
+    def create_topic(self, name: str, partitions: int, configs: Mapping[str, str]) -> Topic:
+        """Create a topic. Raises Refused as CreateTopics would answer."""
+        return self.topics.create(name, partitions=partitions, configs=configs)
+
+    def next_producer_id(self) -> int:
+        """An id that no producer has had, also before a restart: ids come in logged blocks."""
+        if not self._producer_ids:
+            self._producer_ids = self.topics.metadata_log.next_producer_block()
+        first, self._producer_ids = self._producer_ids[0], self._producer_ids[1:]
+        return first
+
+    def api_versions_fallback(self, call: Call) -> Response:
+        """The answer to a version of ApiVersions that is not known, which is encoded in v0."""
+        call.version = 0
+        return fallback()
+
+    # Time
+
+    def run_woken(self) -> None:
+        """Answer the fetches that were woken. Called after every request, timer and verb."""
+        if self._is_waking:
+            return
+        self._is_waking = True
+        try:
+            while self.woken:
+                woken, self.woken = self.woken, []
+                for finish in woken:
+                    finish()
+        finally:
+            self._is_waking = False
+
+    def fire_timers(self) -> None:
+        """Do what is due by now."""
+        self.timers.fire(self.clock.now())
+        self.run_woken()
+
+    def advance(self, milliseconds: int) -> None:
+        """Move a manual clock; what is due on the way happens at its own time, in order."""
+        if not isinstance(self.clock, ManualClock):
+            raise TypeError("only a ManualClock can be advanced: Emulator(clock=ManualClock())")
+        end = self.clock.now() + milliseconds
+        while (when := self.timers.next()) is not None and when <= end:
+            self.clock.advance(max(0, when - self.clock.now()))
+            self.fire_timers()
+        self.clock.advance(end - self.clock.now())
+
+    def close(self) -> None:
+        """Write what is needed to come back, and let go of every file."""
+        self.log_dir.close(clean=True)
+
+
+def _scan_limit(given: int | None | str) -> int | None:
+    if isinstance(given, int) or given is None:
+        return given
+    if given != "default":
+        raise ValueError(f"scan_limit is a number of records or None, not {given!r}")
+    return None if HAVE_C else UNSCANNED_WITHOUT_C

@@ -1,0 +1,294 @@
+"""Emulator: a broker (later, brokers) on a thread of its own, started and stopped like a file.
+
+    with Emulator() as kafka:
+        producer = Producer({"bootstrap.servers": kafka.bootstrap_servers})
+
+It runs an event loop in a background thread, also under `async with`: a test that blocks in a
+client must not block the broker with it. Verbs are carried out in that thread; the caller waits.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import shutil
+import tempfile
+import threading
+import weakref
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Self, TypeVar
+
+from .broker import Broker
+from .clock import Clock
+from .cluster import Cluster
+from .config import BrokerConfig
+from .server import Server
+from .views import TopicView
+
+T = TypeVar("T")
+ConfigValue = str | int | float | bool
+_STOP_TIMEOUT_S = 30
+
+
+class Emulator:
+    """A Kafka broker for stock clients.
+
+    config      Kafka's broker configs by name, e.g. {"auto.create.topics.enable": False}
+    topics      topics to create at the start: name -> number of partitions
+    data_dir    keeps everything across restarts; without it a temporary directory is used, and
+                removed at the end
+    host, port  where to listen; port 0 takes a free one
+    advertised  the "host:port" clients are told, when that differs
+    clock       tells the time; a ManualClock stands still until `advance`
+    scan_limit  batches of more records than this are trusted beyond header and CRC; None looks at
+                every record, the default is None with the C extension and 1000 without
+
+    Raises ConfigError for a config that Kafka would refuse, OSError when it cannot listen.
+    """
+
+    def __init__(
+        self,
+        config: Mapping[str, ConfigValue] | None = None,
+        *,
+        topics: Mapping[str, int] | None = None,
+        data_dir: str | Path | None = None,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        advertised: str | None = None,
+        clock: Clock | None = None,
+        scan_limit: int | None | str = "default",
+    ) -> None:
+        self._config = BrokerConfig(
+            {name: _config_text(value) for name, value in (config or {}).items()}
+        )
+        self._topics = dict(topics or {})
+        self._given_dir = Path(data_dir) if data_dir is not None else None
+        self._address = (host, port)
+        self._advertised = parse_address(advertised) if advertised else None
+        self._clock = clock
+        self._scan_limit = scan_limit
+        self._thread: threading.Thread | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._stopping: asyncio.Event | None = None
+        self._cluster: Cluster | None = None
+        self._data_dir: Path | None = None
+        self._bootstrap = ""
+
+    # Starting and stopping
+
+    def start(self) -> Self:
+        """Start the broker; returns when it answers."""
+        self._begin().result()
+        return self
+
+    def stop(self) -> None:
+        """Stop it cleanly: thread, sockets and files are gone when this returns."""
+        thread, loop, stopping = self._thread, self._loop, self._stopping
+        if thread is None:
+            return
+        if loop is not None and stopping is not None:
+            loop.call_soon_threadsafe(stopping.set)
+        thread.join(_STOP_TIMEOUT_S)
+        if thread.is_alive():
+            raise RuntimeError(f"the broker did not stop within {_STOP_TIMEOUT_S} seconds")
+        self._thread = None
+        self._cleanup()
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    async def __aenter__(self) -> Self:
+        await asyncio.wrap_future(self._begin())
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        # Stopping takes milliseconds, and no thread may be left behind to wait in.
+        self.stop()
+
+    # What a test wants to know and do
+
+    @property
+    def bootstrap_servers(self) -> str:
+        """What goes into a client's `bootstrap.servers`."""
+        self._running()
+        return self._bootstrap
+
+    @property
+    def data_dir(self) -> Path:
+        """Where the segments lie."""
+        self._running()
+        assert self._data_dir is not None
+        return self._data_dir
+
+    @property
+    def cluster(self) -> Cluster:
+        """The state of the cluster. Use it only inside `run`."""
+        return self._running()
+
+    def run(self, action: Callable[[Cluster], T]) -> T:
+        """Carry out `action(cluster)` in the broker's thread, and return what it returns."""
+        cluster = self._running()
+        assert self._loop is not None
+        if threading.current_thread() is self._thread:
+            return action(cluster)
+        done: concurrent.futures.Future[T] = concurrent.futures.Future()
+
+        def carry_out() -> None:
+            try:
+                result = action(cluster)
+            except BaseException as error:
+                done.set_exception(error)
+            else:
+                done.set_result(result)
+            cluster.run_woken()
+
+        self._loop.call_soon_threadsafe(carry_out)
+        return done.result()
+
+    def create_topic(
+        self, name: str, partitions: int = 1, configs: Mapping[str, ConfigValue] | None = None
+    ) -> TopicView:
+        """Create a topic. Raises Refused as CreateTopics would answer."""
+        texts = {key: _config_text(value) for key, value in (configs or {}).items()}
+        self.run(lambda cluster: cluster.create_topic(name, partitions, texts))
+        return TopicView(self, name)
+
+    def topic(self, name: str) -> TopicView:
+        """A look at a topic that exists. Raises Refused(UNKNOWN_TOPIC_OR_PARTITION) otherwise."""
+        self.run(lambda cluster: cluster.topic(name))
+        return TopicView(self, name)
+
+    def topics(self) -> list[str]:
+        """The names of all topics, internal ones too."""
+        return self.run(lambda cluster: [topic.name for topic in cluster.topics])
+
+    def delete_topic(self, name: str) -> None:
+        """Delete a topic. Raises Refused(UNKNOWN_TOPIC_OR_PARTITION) if there is none."""
+        self.run(lambda cluster: cluster.topics.delete(cluster.topic(name)))
+
+    def advance(self, milliseconds: int) -> None:
+        """Move a ManualClock forward; everything due on the way happens, in order."""
+        self.run(lambda cluster: cluster.advance(milliseconds))
+
+    # The thread
+
+    def _running(self) -> Cluster:
+        if self._cluster is None:
+            raise RuntimeError("the broker is not running: use `with Emulator() as kafka:`")
+        return self._cluster
+
+    def _begin(self) -> concurrent.futures.Future[None]:
+        if self._thread is not None:
+            raise RuntimeError("the broker is running already")
+        ready: concurrent.futures.Future[None] = concurrent.futures.Future()
+        self._thread = threading.Thread(
+            target=self._thread_main, args=(ready,), name="odradek", daemon=True
+        )
+        ready.add_done_callback(self._began)
+        self._thread.start()
+        return ready
+
+    def _began(self, ready: concurrent.futures.Future[None]) -> None:
+        if ready.exception() is not None:
+            self._thread = None
+
+    def _thread_main(self, ready: concurrent.futures.Future[None]) -> None:
+        loop = new_event_loop()
+        try:
+            loop.run_until_complete(self._serve(ready))
+        except BaseException as error:
+            self._cluster = None
+            self._cleanup()
+            if ready.done():
+                raise
+            ready.set_exception(error)
+        finally:
+            self._cluster = None
+            loop.close()
+
+    async def _serve(self, ready: concurrent.futures.Future[None]) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._stopping = asyncio.Event()
+        cluster = self._open_cluster()
+        server = Server(cluster)
+        try:
+            broker = cluster.brokers[cluster.controller_id]
+            host, port = await server.listen(*self._address, broker.node_id)
+            broker.host, broker.port = self._advertised or (reachable(host), port)
+            for name, partitions in self._topics.items():
+                if cluster.topics.get(name) is None:
+                    cluster.create_topic(name, partitions, {})
+            self._bootstrap = f"{_bracketed(broker.host)}:{broker.port}"
+            self._cluster = cluster
+            ready.set_result(None)
+            await self._stopping.wait()
+        finally:
+            await server.close()
+            cluster.close()
+
+    def _open_cluster(self) -> Cluster:
+        if self._given_dir is None:
+            self._data_dir = Path(tempfile.mkdtemp(prefix="odradek-"))
+            # An interpreter that ends without `stop` still leaves nothing behind.
+            weakref.finalize(self, shutil.rmtree, self._data_dir, ignore_errors=True)
+        else:
+            self._data_dir = self._given_dir
+            self._data_dir.mkdir(parents=True, exist_ok=True)
+        return Cluster(
+            self._config,
+            data_dir=self._data_dir,
+            brokers=[Broker(int(self._config.get("node.id")), "", 0, rack=self._config.get("broker.rack"))],
+            clock=self._clock,
+            scan_limit=self._scan_limit,
+        )
+
+    def _cleanup(self) -> None:
+        self._loop = self._stopping = None
+        if self._given_dir is None and self._data_dir is not None:
+            shutil.rmtree(self._data_dir, ignore_errors=True)
+
+
+def new_event_loop() -> asyncio.AbstractEventLoop:
+    """uvloop's where it is installed, else asyncio's."""
+    try:
+        import uvloop
+    except ImportError:
+        return asyncio.new_event_loop()
+    loop: asyncio.AbstractEventLoop = uvloop.new_event_loop()
+    return loop
+
+
+def parse_address(text: str) -> tuple[str, int]:
+    """Split "host:port" or "[::1]:port". Raises ValueError saying what is wrong."""
+    host, colon, port = text.rpartition(":")
+    if not colon or not host or not port.isdigit() or int(port) > 65535:
+        raise ValueError(f"not an address of the form HOST:PORT: {text!r}")
+    return host.strip("[]"), int(port)
+
+
+def reachable(host: str) -> str:
+    """What to tell clients of a listener on every interface."""
+    return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+
+
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
+
+
+def _config_text(value: ConfigValue) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

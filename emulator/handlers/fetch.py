@@ -1,0 +1,220 @@
+"""Fetch (1): read from partitions; wait when there is too little.
+
+Answered at once when nothing is to be waited for, when enough is there (min_bytes), when an offset
+lies on an older segment, or when a partition fails; an unknown partition alone fails nothing while
+another is valid. Otherwise the call is parked until more is appended or max_wait_ms are over, and
+then everything is read anew (semantics, C1-C13).
+
+Not emulated: followers (a request with a replica id of a broker is told that this is no leader),
+tiered storage, reading from the closest replica.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from ...wire import NO_ID, Error, Refused
+from ...wire.api.fetch import FetchRequest, FetchResponse
+from ..dispatch import PARKED, Call, Sentinel, handles
+from ..fetch_sessions import INITIAL_EPOCH, NO_SESSION, Session, Wanted, wanted_of
+from ..partition import READ_COMMITTED, READ_UNCOMMITTED, Partition
+from ..waiting import FetchWait
+
+if TYPE_CHECKING:
+    from ..cluster import Cluster
+
+Answered = FetchResponse.Topic.Partition
+
+
+class Target(NamedTuple):
+    """A partition that was asked for, and where it is, or the error that it is nowhere."""
+
+    wanted: Wanted
+    partition: Partition | None
+    error: Error
+
+
+class Reading(NamedTuple):
+    """What one look at all partitions found."""
+
+    answers: list[tuple[Wanted, Answered]]
+    size: int
+    at_once: bool
+
+
+@handles(FetchRequest)
+def fetch(cluster: Cluster, call: Call, request: FetchRequest) -> FetchResponse | Sentinel:
+    session = None
+    if call.version >= 7:
+        try:
+            session = cluster.fetch_sessions.begin(request, call.version, call.now)
+        except Refused as refused:
+            return FetchResponse(error_code=refused.error, responses=[])
+    wanted = list(session.partitions.values()) if session else wanted_of(request)
+    work = _Fetch(cluster, call, request, session, [_target(cluster, call, w) for w in wanted])
+    return work.begin()
+
+
+def _target(cluster: Cluster, call: Call, wanted: Wanted) -> Target:
+    if call.version >= 13:
+        topic = cluster.topics.by_id(wanted.topic_id) if wanted.topic_id != NO_ID else None
+        if topic is None:
+            return Target(wanted, None, Error.UNKNOWN_TOPIC_ID)
+    else:
+        topic = cluster.topics.get(wanted.name)
+    index = wanted.asked.partition
+    if topic is None or not 0 <= index < len(topic.partitions):
+        return Target(wanted, None, Error.UNKNOWN_TOPIC_OR_PARTITION)
+    return Target(wanted, topic.partitions[index], Error.NONE)
+
+
+class _Fetch:
+    """One fetch request from its first look to its answer."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        call: Call,
+        request: FetchRequest,
+        session: Session | None,
+        targets: list[Target],
+    ) -> None:
+        self.cluster = cluster
+        self.call = call
+        self.request = request
+        self.session = session
+        self.targets = targets
+        self.max_bytes = min(request.max_bytes, cluster.fetch_max_bytes)
+        replica = request.replica_id if call.version < 15 else request.replica_state.replica_id
+        self.is_follower = replica >= 0
+
+    def begin(self) -> FetchResponse | Sentinel:
+        reading = self.read()
+        request = self.request
+        min_bytes = min(request.min_bytes, self.max_bytes)
+        waitable = [t.partition for t in self.targets if t.partition is not None]
+        if request.max_wait_ms <= 0 or not waitable or reading.at_once or reading.size >= min_bytes:
+            return self.response(reading)
+        wait = FetchWait(
+            self.cluster,
+            waitable,
+            min_bytes - reading.size,
+            self.call.now + request.max_wait_ms,
+            self.finish,
+        )
+        self.call.on_lost = wait.cancel
+        return PARKED
+
+    def finish(self) -> None:
+        """The wait is over: answer with what is there now."""
+        self.call.answer(self.response(self.read()))
+
+    def read(self) -> Reading:
+        answers: list[tuple[Wanted, Answered]] = []
+        left, size, at_once = self.max_bytes, 0, False
+        for target in self.targets:
+            asked = target.wanted.asked
+            try:
+                answer, is_older = self.read_one(target, left, whole_first=size == 0)
+                at_once = at_once or is_older or answer.diverging_epoch.epoch != -1
+            except Refused as refused:
+                answer = _failed(asked.partition, refused.error, target.partition)
+                at_once = at_once or target.partition is not None
+            found = len(answer.records or b"")
+            left = max(0, left - found)
+            size += found
+            answers.append((target.wanted, answer))
+        return Reading(answers, size, at_once)
+
+    def read_one(self, target: Target, left: int, whole_first: bool) -> tuple[Answered, bool]:
+        """One partition's answer, and whether its offset lies on an older segment."""
+        partition, asked = target.partition, target.wanted.asked
+        if partition is None:
+            raise Refused(target.error)
+        isolation = self.request.isolation_level
+        if isolation not in (READ_UNCOMMITTED, READ_COMMITTED):
+            raise Refused(Error.UNKNOWN_SERVER_ERROR)
+        if partition.topic.is_deleted:
+            raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION)
+        partition.check_leader(self.call.node_id)
+        if self.is_follower:
+            raise Refused(Error.NOT_LEADER_OR_FOLLOWER)
+        partition.check_epoch(asked.current_leader_epoch)
+        log = partition.log
+        answer = Answered(
+            partition_index=asked.partition,
+            high_watermark=partition.high_watermark,
+            last_stable_offset=partition.last_stable_offset,
+            log_start_offset=log.log_start_offset,
+            aborted_transactions=[] if isolation == READ_COMMITTED else None,
+            records=b"",
+        )
+        if asked.last_fetched_epoch >= 0 and self.diverges(partition, asked, answer):
+            return answer, False
+        limit = min(asked.partition_max_bytes, left)
+        if limit < 0:
+            raise Refused(Error.UNKNOWN_SERVER_ERROR)
+        if asked.fetch_offset == log.log_end_offset:
+            return answer, False
+        whole = whole_first and asked.fetch_offset < partition.upper_bound(isolation)
+        if limit > 0 or whole:
+            answer.records = partition.read(asked.fetch_offset, limit, isolation, whole)
+        return answer, asked.fetch_offset < log.active_base_offset
+
+    def diverges(
+        self, partition: Partition, asked: FetchRequest.Topic.Partition, answer: Answered
+    ) -> bool:
+        """Whether the client's log took another course; the answer then says where (KIP-595)."""
+        end = partition.log_end_offset
+        epoch, offset = partition.log.epochs.end_offset_for(asked.last_fetched_epoch, end)
+        if epoch == -1 or offset == -1:
+            raise Refused(Error.OFFSET_OUT_OF_RANGE)
+        if epoch < asked.last_fetched_epoch or offset < asked.fetch_offset:
+            answer.diverging_epoch = Answered.EpochEndOffset(epoch=epoch, end_offset=offset)
+            return True
+        return False
+
+    def response(self, reading: Reading) -> FetchResponse:
+        session, answers = self.session, reading.answers
+        if session is not None:
+            is_full = self.request.session_epoch == INITIAL_EPOCH
+            news = [(w, a) for w, a in answers if w.is_news(a) or is_full]
+            session.rotate([w.key for w, a in news if a.records])
+            answers = news
+        return FetchResponse(
+            session_id=session.id if session is not None else NO_SESSION,
+            responses=_grouped(answers),
+        )
+
+
+def _failed(index: int, error: Error, partition: Partition | None) -> Answered:
+    aborted = [] if error is Error.UNKNOWN_TOPIC_OR_PARTITION else None
+    answer = Answered(
+        partition_index=index,
+        error_code=error,
+        high_watermark=-1,
+        records=b"",
+        aborted_transactions=aborted,
+    )
+    if partition is not None and error in (
+        Error.NOT_LEADER_OR_FOLLOWER,
+        Error.FENCED_LEADER_EPOCH,
+    ):
+        answer.current_leader = Answered.LeaderIdAndEpoch(
+            leader_id=partition.leader, leader_epoch=partition.leader_epoch
+        )
+    return answer
+
+
+def _grouped(answers: list[tuple[Wanted, Answered]]) -> list[FetchResponse.Topic]:
+    """Partitions that follow each other under one topic share an entry."""
+    topics: list[FetchResponse.Topic] = []
+    last: tuple[bytes, str] | None = None
+    for wanted, answer in answers:
+        if last != (wanted.topic_id, wanted.name):
+            last = (wanted.topic_id, wanted.name)
+            topics.append(
+                FetchResponse.Topic(topic=wanted.name, topic_id=wanted.topic_id, partitions=[])
+            )
+        topics[-1].partitions.append(answer)
+    return topics

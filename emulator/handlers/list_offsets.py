@@ -1,0 +1,99 @@
+"""ListOffsets (2): the first offset at or after a time, or one of the offsets with a name.
+
+-1 latest, -2 earliest, -3 of the largest timestamp (v7+), -4 earliest local (v8+), -5 latest
+tiered (v9+), -6 earliest pending upload (v11+). Nothing is tiered here, so -4 is -2, and -5 and -6
+find nothing. A partition named twice is answered once, with INVALID_REQUEST.
+
+Not emulated: tiered storage.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from ...wire import Error, Refused
+from ...wire.api.list_offsets import ListOffsetsRequest, ListOffsetsResponse
+from ..dispatch import Call, handles
+from ..partition import READ_COMMITTED, READ_UNCOMMITTED, Partition
+
+if TYPE_CHECKING:
+    from ..cluster import Cluster
+
+Asked = ListOffsetsRequest.Topic.Partition
+Found = ListOffsetsResponse.Topic.Partition
+
+LATEST = -1
+EARLIEST = -2
+MAX_TIMESTAMP = -3
+EARLIEST_LOCAL = -4
+LATEST_TIERED = -5
+EARLIEST_PENDING_UPLOAD = -6
+_SINCE = {
+    LATEST: 0,
+    EARLIEST: 0,
+    MAX_TIMESTAMP: 7,
+    EARLIEST_LOCAL: 8,
+    LATEST_TIERED: 9,
+    EARLIEST_PENDING_UPLOAD: 11,
+}
+
+
+@handles(ListOffsetsRequest)
+def list_offsets(cluster: Cluster, call: Call, request: ListOffsetsRequest) -> ListOffsetsResponse:
+    times = Counter((t.name, p.partition_index) for t in request.topics for p in t.partitions)
+    answered: set[tuple[str, int]] = set()
+    topics = []
+    for topic in request.topics:
+        partitions = []
+        for asked in topic.partitions:
+            key = (topic.name, asked.partition_index)
+            if times[key] > 1:
+                if key not in answered:
+                    answered.add(key)
+                    partitions.append(_error(asked, Error.INVALID_REQUEST))
+                continue
+            try:
+                partitions.append(_find(cluster, call, request.isolation_level, topic.name, asked))
+            except Refused as refused:
+                partitions.append(_error(asked, refused.error))
+        topics.append(ListOffsetsResponse.Topic(name=topic.name, partitions=partitions))
+    return ListOffsetsResponse(topics=topics)
+
+
+def _error(asked: Asked, error: Error) -> Found:
+    return Found(partition_index=asked.partition_index, error_code=error)
+
+
+def _find(cluster: Cluster, call: Call, isolation: int, name: str, asked: Asked) -> Found:
+    if isolation not in (READ_UNCOMMITTED, READ_COMMITTED):
+        raise Refused(Error.UNKNOWN_SERVER_ERROR)
+    partition = cluster.partition(name, asked.partition_index)
+    partition.check_leader(call.node_id)
+    partition.check_epoch(asked.current_leader_epoch)
+    timestamp = asked.timestamp
+    if timestamp < 0 and _SINCE.get(timestamp, call.version + 1) > call.version:
+        raise Refused(Error.UNSUPPORTED_VERSION)
+    offset, found_at, epoch = _look_up(partition, timestamp, isolation)
+    return Found(
+        partition_index=asked.partition_index,
+        timestamp=found_at,
+        offset=offset,
+        leader_epoch=epoch,
+    )
+
+
+def _look_up(partition: Partition, timestamp: int, isolation: int) -> tuple[int, int, int]:
+    """Offset, timestamp and leader epoch; three times -1 where there is nothing."""
+    log = partition.log
+    bound = partition.upper_bound(isolation)
+    if timestamp == LATEST:
+        return bound, -1, partition.leader_epoch
+    if timestamp in (EARLIEST, EARLIEST_LOCAL):
+        return log.log_start_offset, -1, log.epochs.epoch_at(log.log_start_offset)
+    if timestamp in (LATEST_TIERED, EARLIEST_PENDING_UPLOAD):
+        return -1, -1, -1
+    found = log.max_timestamp() if timestamp == MAX_TIMESTAMP else log.find_timestamp(timestamp)
+    if found is None or found[0] >= bound:
+        return -1, -1, -1
+    return found

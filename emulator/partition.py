@@ -1,0 +1,143 @@
+"""A partition: a log, who leads it, and who waits for it.
+
+Data is stored once, whatever the number of replicas; the high watermark is therefore the log end.
+Until transactions are coordinated the last stable offset follows from the producers' state alone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..storage import Log
+from ..wire import Error, Refused
+from ..wire.batch import BatchHeader, assign
+from ..wire.primitives import Buffer
+
+if TYPE_CHECKING:
+    from .topics import Topic
+    from .waiting import FetchWait
+
+READ_UNCOMMITTED = 0
+READ_COMMITTED = 1
+
+
+class Appended(NamedTuple):
+    """Where a batch went; its timestamp when the broker set it, else -1."""
+
+    base_offset: int
+    log_append_time: int
+    log_start_offset: int
+
+
+class Partition:
+    """One partition of a topic."""
+
+    __slots__ = ("index", "isr", "leader", "leader_epoch", "log", "replicas", "topic", "waits")
+
+    def __init__(
+        self,
+        topic: Topic,
+        index: int,
+        log: Log,
+        *,
+        leader: int,
+        leader_epoch: int = 0,
+        replicas: list[int] | None = None,
+        isr: list[int] | None = None,
+    ) -> None:
+        self.topic = topic
+        self.index = index
+        self.log = log
+        self.leader = leader
+        self.leader_epoch = leader_epoch
+        self.replicas = [leader] if replicas is None else replicas
+        self.isr = list(self.replicas) if isr is None else isr
+        self.waits: list[FetchWait] = []
+
+    def __repr__(self) -> str:
+        return f"<{self.topic.name}-{self.index}>"
+
+    @property
+    def log_start_offset(self) -> int:
+        """The first offset that may be read."""
+        return self.log.log_start_offset
+
+    @property
+    def log_end_offset(self) -> int:
+        """The offset of the next record."""
+        return self.log.log_end_offset
+
+    @property
+    def high_watermark(self) -> int:
+        """Readers of uncommitted data see what is below it."""
+        return self.log.log_end_offset
+
+    @property
+    def last_stable_offset(self) -> int:
+        """Readers of committed data see what is below it."""
+        unstable = self.log.producers.first_unstable_offset
+        end = self.log.log_end_offset
+        return end if unstable is None or unstable > end else unstable
+
+    def check_leader(self, node_id: int) -> None:
+        """Raises Refused when another broker leads."""
+        if self.leader != node_id:
+            raise Refused(Error.NOT_LEADER_OR_FOLLOWER)
+
+    def check_epoch(self, epoch: int) -> None:
+        """Raises Refused when a client's leader epoch is older or newer; negative ones are none."""
+        if epoch < 0 or epoch == self.leader_epoch:
+            return
+        if epoch < self.leader_epoch:
+            raise Refused(Error.FENCED_LEADER_EPOCH)
+        raise Refused(Error.UNKNOWN_LEADER_EPOCH)
+
+    def append(self, batch: Buffer, header: BatchHeader, now: int) -> int:
+        """Give a checked batch its offset and leader epoch in place, write it, wake readers.
+
+        Returns the base offset. Raises Refused(KAFKA_STORAGE_ERROR) when it cannot be written.
+        """
+        log = self.log
+        base_offset = log.log_end_offset
+        epoch = self.leader_epoch
+        assign(batch, 0, base_offset, epoch)
+        log.append(batch, header._replace(base_offset=base_offset, leader_epoch=epoch), now)
+        if self.waits:
+            self.appended(header.size)
+        return base_offset
+
+    def appended(self, size: int) -> None:
+        """Tell waiting fetches that there is more to read."""
+        for wait in list(self.waits):
+            wait.more(size)
+
+    def upper_bound(self, isolation: int) -> int:
+        """What a reader at this isolation level may see is below this offset."""
+        return self.last_stable_offset if isolation == READ_COMMITTED else self.high_watermark
+
+    def read(self, offset: int, max_bytes: int, isolation: int, whole_first: bool) -> Buffer:
+        """Batches from the one that contains `offset` on. Raises Refused(OFFSET_OUT_OF_RANGE)."""
+        log = self.log
+        if offset < log.log_start_offset or offset > log.log_end_offset:
+            raise Refused(Error.OFFSET_OUT_OF_RANGE)
+        upto = self.upper_bound(isolation)
+        if offset >= upto:
+            return b""
+        return log.read(offset, max_bytes, upto=upto, whole_first=whole_first)
+
+    def delete_records(self, before: int) -> int:
+        """Move the log start offset forward; -1 means to the high watermark. Returns it.
+
+        Raises Refused(OFFSET_OUT_OF_RANGE) beyond the high watermark.
+        """
+        target = self.high_watermark if before == -1 else before
+        if target < 0 or target > self.high_watermark:
+            raise Refused(Error.OFFSET_OUT_OF_RANGE)
+        if target > self.log.log_start_offset:
+            self.log.delete_records(target)
+        return self.log.log_start_offset
+
+    def close_waiters(self) -> None:
+        """Wake whoever waits: the partition is gone, or has another leader."""
+        for wait in list(self.waits):
+            wait.wake()

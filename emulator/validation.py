@@ -1,0 +1,229 @@
+"""What a broker looks at before it appends a produced batch, in the order in which it looks.
+
+Before the log is asked (`whole_batch`): exactly one whole batch of magic 2.
+At the log (`validate`): base offset 0, size, CRC, the header against itself, then every record.
+The order decides which error a client sees when several apply (semantics, B3-B12).
+
+Left out: magic 0 and 1, which Kafka 4 refuses in Produce v3 and later (INVALID_RECORD) and does
+not serve before.
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+from typing import NamedTuple
+
+from ..wire import Error, Refused, WireError
+from ..wire.batch import HEADER_SIZE, OVERHEAD, BatchHeader, checksum, read_header, restamp
+from ..wire.compression import Codec, decompress
+from ..wire.primitives import Buffer
+from ..wire.records import NewRecord, build_batch, read_records
+from ..wire.scan import Fault, Scan, record_problems, scan
+from .config import TopicConfig
+
+_SIZE = Struct(">8xi4xb")
+_ATTRIBUTES = Struct(">h")
+_SMALLEST_ENTRY = 14
+_ZSTD_SINCE = 7
+
+CODECS = {"gzip": Codec.GZIP, "snappy": Codec.SNAPPY, "lz4": Codec.LZ4, "zstd": Codec.ZSTD}
+
+
+class RecordsRejected(Refused):
+    """Single records are at fault: each with its index in the batch and a sentence."""
+
+    def __init__(self, error: Error, message: str, records: list[tuple[int, str]]) -> None:
+        super().__init__(error, message)
+        self.records = records
+
+
+class Checked(NamedTuple):
+    """A batch that may be appended, and its header as it will be stored."""
+
+    batch: Buffer
+    header: BatchHeader
+
+
+def whole_batch(data: Buffer | None, version: int) -> memoryview:
+    """The one batch in a partition's data; an incomplete one behind it is dropped.
+
+    Raises Refused: INVALID_RECORD, CORRUPT_MESSAGE or UNSUPPORTED_COMPRESSION_TYPE.
+    """
+    # A real broker never answers null records; saying that they are no batch is kinder.
+    view = memoryview(data if data is not None else b"")
+    size, magic = _next_entry(view, 0)
+    if size is None or magic != 2:
+        raise Refused(Error.INVALID_RECORD)
+    if version < _ZSTD_SINCE and view[22] & 7 == Codec.ZSTD:
+        raise Refused(Error.UNSUPPORTED_COMPRESSION_TYPE)
+    if _next_entry(view, size)[0] is not None:
+        raise Refused(Error.INVALID_RECORD)
+    return view[:size]
+
+
+def _next_entry(view: memoryview, pos: int) -> tuple[int | None, int]:
+    """Size and magic of the entry at `pos`; a size of None when it is not all there."""
+    left = len(view) - pos
+    if left < OVERHEAD:
+        return None, 0
+    length = int.from_bytes(view[pos + 8 : pos + 12], "big", signed=True)
+    if length < _SMALLEST_ENTRY:
+        raise Refused(Error.CORRUPT_MESSAGE)
+    if left < _SIZE.size:
+        return None, 0
+    magic = _SIZE.unpack_from(view, pos)[1]
+    if magic not in (0, 1, 2):
+        raise Refused(Error.CORRUPT_MESSAGE)
+    return (OVERHEAD + length if OVERHEAD + length <= left else None), magic
+
+
+def validate(
+    batch: memoryview, config: TopicConfig, now: int, scan_limit: int | None = None
+) -> Checked:
+    """Check a batch against its topic's configs, and make of it what will be stored.
+
+    Stamps log append time or the largest timestamp in place, and recompresses where the topic
+    has a codec of its own. `scan_limit` is the number of records above which the records of a
+    batch are trusted when there is no C scan; None scans all. Raises Refused.
+    """
+    if batch[:8] != bytes(8):
+        raise Refused(Error.INVALID_RECORD)
+    if len(batch) > config.max_message_bytes:
+        raise Refused(Error.MESSAGE_TOO_LARGE)
+    if len(batch) < HEADER_SIZE:
+        raise Refused(Error.CORRUPT_MESSAGE)
+    header = read_header(batch)
+    if checksum(batch, 0, len(batch)) != header.crc:
+        raise Refused(Error.CORRUPT_MESSAGE)
+    _check_header(header)
+    if scan_limit is not None and header.count > scan_limit:
+        return _trusted(batch, header, config, now)
+    payload = _payload(batch, header)
+    found = scan(payload, header.count, header.base_timestamp)
+    if found.fault is not Fault.OK:
+        broken = found.fault is Fault.BROKEN
+        raise Refused(Error.INVALID_RECORD if broken else Error.UNKNOWN_SERVER_ERROR)
+    _check_records(payload, header, found, config, now)
+    if _target_codec(header, config) != header.codec:
+        return _rebuilt(batch, header, config, now)
+    if header.codec and not found.consecutive:
+        raise Refused(Error.UNKNOWN_SERVER_ERROR)
+    return _stamped(batch, header, config, found.max_timestamp, now)
+
+
+def _check_header(header: BatchHeader) -> None:
+    if header.count <= 0 or header.last_offset_delta + 1 != header.count:
+        raise Refused(Error.INVALID_RECORD)
+    if header.is_control:
+        raise Refused(Error.INVALID_RECORD)
+    if header.producer_id >= 0 and header.base_sequence < 0:
+        raise Refused(Error.INVALID_RECORD)
+
+
+def _payload(batch: memoryview, header: BatchHeader) -> Buffer:
+    payload = batch[HEADER_SIZE:]
+    if not header.codec:
+        return payload
+    try:
+        return decompress(header.codec, payload)
+    except WireError:
+        raise Refused(Error.UNKNOWN_SERVER_ERROR) from None
+
+
+def _check_records(
+    payload: Buffer, header: BatchHeader, found: Scan, config: TopicConfig, now: int
+) -> None:
+    """Raises RecordsRejected for null keys on a compacted topic and for times out of bounds."""
+    keyless = config.is_compacted and found.null_keys > 0
+    earliest, latest = -(2**63), 2**63 - 1
+    if config.log_append_time:
+        untimely = header.is_log_append_time
+    else:
+        earliest = max(now - config.timestamp_before_max_ms, earliest)
+        latest = min(now + config.timestamp_after_max_ms, latest)
+        untimely = found.min_timestamp < earliest or found.max_timestamp > latest
+        untimely = untimely or (header.is_log_append_time and found.has_no_timestamp)
+    if not keyless and not untimely:
+        return
+    problems = record_problems(
+        payload,
+        header.count,
+        header.base_timestamp,
+        null_keys=config.is_compacted,
+        earliest=earliest,
+        latest=latest,
+    )
+    raise _rejected(problems, header)
+
+
+def _rejected(problems: list[tuple[int, str]], header: BatchHeader) -> RecordsRejected:
+    if any(kind == "timestamp" for _, kind in problems) or not problems:
+        indexes = problems or [(i, "timestamp") for i in range(header.count)]
+        return RecordsRejected(
+            Error.INVALID_TIMESTAMP,
+            "One or more records have been rejected due to invalid timestamp",
+            [(index, _SENTENCES[kind]) for index, kind in indexes],
+        )
+    shown = ", ".join(
+        f"RecordError(batchIndex={index}, message='{_SENTENCES[kind]}')"
+        for index, kind in problems[:3]
+    )
+    return RecordsRejected(
+        Error.INVALID_RECORD,
+        f"One or more records have been rejected due to {len(problems)} record errors in total,"
+        f" and only showing the first three errors at most: [{shown}]",
+        [(index, _SENTENCES[kind]) for index, kind in problems],
+    )
+
+
+_SENTENCES = {
+    "key": "Compacted topic cannot accept message without key.",
+    "timestamp": "The timestamp is out of the range that this topic accepts.",
+}
+
+
+def _target_codec(header: BatchHeader, config: TopicConfig) -> int:
+    wanted = config.compression_type
+    return header.codec if wanted == "producer" else CODECS.get(wanted, Codec.NONE)
+
+
+def _trusted(batch: memoryview, header: BatchHeader, config: TopicConfig, now: int) -> Checked:
+    """A large batch without a C scan: only what its header says is looked at."""
+    if _target_codec(header, config) != header.codec:
+        return _rebuilt(batch, header, config, now)
+    return _stamped(batch, header, config, header.max_timestamp, now)
+
+
+def _stamped(
+    batch: memoryview, header: BatchHeader, config: TopicConfig, max_timestamp: int, now: int
+) -> Checked:
+    """Set the largest timestamp or the time of the append, where that changes anything."""
+    if config.log_append_time:
+        restamp(batch, 0, now, True)
+        return Checked(batch, read_header(batch))
+    if header.max_timestamp != max_timestamp or header.is_log_append_time:
+        restamp(batch, 0, max_timestamp, False)
+        return Checked(batch, read_header(batch))
+    return Checked(batch, header)
+
+
+def _rebuilt(batch: memoryview, header: BatchHeader, config: TopicConfig, now: int) -> Checked:
+    """Recompress: offsets renumbered, record attributes dropped, the producer kept."""
+    codec = _target_codec(header, config)
+    try:
+        records = read_records(batch)
+    except WireError:
+        raise Refused(Error.INVALID_RECORD) from None
+    rebuilt = build_batch(
+        [NewRecord(r.timestamp, r.key, r.value, r.headers) for r in records],
+        codec=codec,
+        level=config.compression_level(codec),
+        producer_id=header.producer_id,
+        producer_epoch=header.producer_epoch,
+        base_sequence=header.base_sequence,
+        transactional=header.is_transactional,
+        log_append_time=now if config.log_append_time else None,
+    )
+    if len(rebuilt) > config.max_message_bytes:
+        raise Refused(Error.MESSAGE_TOO_LARGE)
+    return Checked(rebuilt, read_header(rebuilt))

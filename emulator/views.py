@@ -1,0 +1,93 @@
+"""What a test may look at: a topic, its partitions, and the records in them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..wire.batch import batches
+from ..wire.records import Record, read_records
+
+if TYPE_CHECKING:
+    from .cluster import Cluster
+    from .emulator import Emulator
+    from .partition import Partition
+
+_CHUNK = 1 << 20
+
+
+class PartitionView:
+    """One partition as it is now; every call looks anew."""
+
+    def __init__(self, emulator: Emulator, topic: str, index: int) -> None:
+        self._emulator = emulator
+        self._topic = topic
+        self.index = index
+
+    def __repr__(self) -> str:
+        return f"<{self._topic}-{self.index}>"
+
+    @property
+    def log_start_offset(self) -> int:
+        """The first offset that can be read."""
+        return self._emulator.run(lambda cluster: self._partition(cluster).log_start_offset)
+
+    @property
+    def log_end_offset(self) -> int:
+        """The offset the next record will get."""
+        return self._emulator.run(lambda cluster: self._partition(cluster).log_end_offset)
+
+    def records(self) -> list[Record]:
+        """Every record that is stored, in order; markers of transactions left out."""
+        return self._emulator.run(lambda cluster: stored_records(self._partition(cluster)))
+
+    def values(self) -> list[bytes | None]:
+        """The values of all records, in order."""
+        return [record.value for record in self.records()]
+
+    def keys(self) -> list[bytes | None]:
+        """The keys of all records, in order."""
+        return [record.key for record in self.records()]
+
+    def _partition(self, cluster: Cluster) -> Partition:
+        return cluster.partition(self._topic, self.index)
+
+
+class TopicView:
+    """A topic: `topic[0]` is a partition, `len(topic)` their number."""
+
+    def __init__(self, emulator: Emulator, name: str) -> None:
+        self._emulator = emulator
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"<topic {self.name}>"
+
+    def __len__(self) -> int:
+        return self._emulator.run(lambda cluster: len(cluster.topic(self.name).partitions))
+
+    def __getitem__(self, index: int) -> PartitionView:
+        if not 0 <= index < len(self):
+            raise IndexError(f"topic {self.name} has no partition {index}")
+        return PartitionView(self._emulator, self.name, index)
+
+    def records(self) -> list[Record]:
+        """The records of all partitions, one partition after the other."""
+        return [record for partition in self for record in partition.records()]
+
+    def values(self) -> list[bytes | None]:
+        """The values of all records, one partition after the other."""
+        return [record.value for record in self.records()]
+
+
+def stored_records(partition: Partition) -> list[Record]:
+    """Read a partition from its start to its end. Raises WireError for what cannot be read."""
+    log = partition.log
+    found: list[Record] = []
+    offset = log.log_start_offset
+    while offset < log.log_end_offset:
+        chunk = log.read(offset, _CHUNK)
+        for pos, header in batches(chunk):
+            if not header.is_control:
+                found += [r for r in read_records(chunk, pos) if r.offset >= offset]
+            offset = max(offset, header.last_offset + 1)
+    return found

@@ -1,0 +1,31 @@
+"""DeleteTopics (20): delete topics by name, or by id from v6 on."""
+
+from __future__ import annotations
+
+from ..primitives import NO_ID
+from ..schema import UUID, Request, Response, Struct, i16, i32, v
+
+
+class DeleteTopicsRequest(Request, api=20, versions="1-6", flexible="4+"):
+    """Delete these topics."""
+
+    topics: list[Topic] = v("6+", default=[])
+    topic_names: list[str] = v("1-5", default=[])
+    timeout_ms: i32
+
+    class Topic(Struct):
+        name: str | None = None
+        topic_id: UUID
+
+
+class DeleteTopicsResponse(Response, api=20, versions="1-6", flexible="4+"):
+    """Whether each topic is gone."""
+
+    throttle_time_ms: i32 = 0
+    responses: list[Topic]
+
+    class Topic(Struct):
+        name: str | None = v(nullable="6+")
+        topic_id: UUID = v("6+", default=NO_ID)
+        error_code: i16 = 0
+        error_message: str | None = v("5+", default=None)

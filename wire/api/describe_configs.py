@@ -1,0 +1,47 @@
+"""DescribeConfigs (32): configs of topics, brokers and the like."""
+
+from __future__ import annotations
+
+from ..schema import Request, Response, Struct, i8, i16, i32, v
+
+
+class DescribeConfigsRequest(Request, api=32, versions="1-4", flexible="4+"):
+    """Ask for configs; null keys mean all of them."""
+
+    resources: list[Resource]
+    include_synonyms: bool = False
+    include_documentation: bool = v("3+", default=False)
+
+    class Resource(Struct):
+        resource_type: i8
+        resource_name: str
+        configuration_keys: list[str] | None
+
+
+class DescribeConfigsResponse(Response, api=32, versions="1-4", flexible="4+"):
+    """Values, where they come from, and what they would be without that."""
+
+    throttle_time_ms: i32 = 0
+    results: list[Result]
+
+    class Result(Struct):
+        error_code: i16 = 0
+        error_message: str | None
+        resource_type: i8
+        resource_name: str
+        configs: list[Config]
+
+        class Config(Struct):
+            name: str
+            value: str | None
+            read_only: bool
+            config_source: i8 = -1
+            is_sensitive: bool
+            synonyms: list[Synonym]
+            config_type: i8 = v("3+", default=0)
+            documentation: str | None = v("3+", default="")
+
+            class Synonym(Struct):
+                name: str
+                value: str | None
+                source: i8

@@ -1,0 +1,41 @@
+"""ListOffsets (2): find offsets by time, or the first and last ones."""
+
+from __future__ import annotations
+
+from ..schema import Request, Response, Struct, i8, i16, i32, i64, v
+
+
+class ListOffsetsRequest(Request, api=2, versions="1-11", flexible="6+"):
+    """Ask for the first offset at or after a timestamp; negative ones have their own meanings."""
+
+    replica_id: i32
+    isolation_level: i8 = v("2+", default=0)
+    topics: list[Topic]
+    timeout_ms: i32 = v("10+", default=0)
+
+    class Topic(Struct):
+        name: str
+        partitions: list[Partition]
+
+        class Partition(Struct):
+            partition_index: i32
+            current_leader_epoch: i32 = v("4+", default=-1)
+            timestamp: i64
+
+
+class ListOffsetsResponse(Response, api=2, versions="1-11", flexible="6+"):
+    """The offset found for each partition, -1 where there is none."""
+
+    throttle_time_ms: i32 = v("2+", default=0)
+    topics: list[Topic]
+
+    class Topic(Struct):
+        name: str
+        partitions: list[Partition]
+
+        class Partition(Struct):
+            partition_index: i32
+            error_code: i16 = 0
+            timestamp: i64 = -1
+            offset: i64 = -1
+            leader_epoch: i32 = v("4+", default=-1)
