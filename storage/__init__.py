@@ -1,0 +1,21 @@
+"""One partition's history, in Kafka's own files. Synchronous; the time is an argument.
+
+    directory = LogDirectory.open(path, node_id=1)
+    log = directory.open_log("orders", 0, topic_id, LogConfig(), now_ms)
+"""
+
+from .config import LogConfig
+from .log import Log
+from .logdir import LogDirectory, LogDirectoryError
+from .lookup import Found
+from .producers import Duplicate, ProducerStates
+
+__all__ = [
+    "Duplicate",
+    "Found",
+    "Log",
+    "LogConfig",
+    "LogDirectory",
+    "LogDirectoryError",
+    "ProducerStates",
+]

@@ -176,9 +176,7 @@ class Struct(metaclass=StructType):
 
     def __init__(self, **given: Any) -> None:
         # The first instance compiles a constructor for its class, which then replaces this one.
-        from .codec import compile_init
-
-        compile_init(type(self))
+        codec.compile_init(type(self))
         self.__init__(**given)  # type: ignore[misc]
 
     def __eq__(self, other: object) -> bool:
@@ -236,13 +234,11 @@ class Message(Struct):
 
         Raises WireError when a value does not fit its field.
         """
-        from .codec import write_parts
-
-        return write_parts(self, version)
+        return codec.write_parts(self, version)
 
     def encode(self, version: int) -> bytes:
         """Encode as one byte string. Raises WireError when a value does not fit its field."""
-        return b"".join(self.parts(version))
+        return b"".join(codec.write_parts(self, version))
 
     @classmethod
     def decode(cls, buf: Buffer, version: int, pos: int = 0) -> Self:
@@ -250,14 +246,12 @@ class Message(Struct):
 
         Records in it stay views of `buf`. Raises WireError for bytes that do not fit.
         """
-        return cls.decode_from(buf, version, pos)[0]
+        return codec.read_message(cls, buf, version, pos)[0]
 
     @classmethod
     def decode_from(cls, buf: Buffer, version: int, pos: int = 0) -> tuple[Self, int]:
         """Like decode, and also return the position behind the message."""
-        from .codec import read_message
-
-        return read_message(cls, buf, version, pos)
+        return codec.read_message(cls, buf, version, pos)
 
 
 REQUESTS: dict[int, type[Request]] = {}
@@ -319,3 +313,7 @@ def _resolve_one(annotation: Any) -> Type:
     if get_origin(annotation) is Annotated:
         return Type(get_args(annotation)[1], None, False, False)
     return Type(_PLAIN[annotation], None, False, False)
+
+
+# Last, since the two need each other: codec.py reads these classes, and they are read by it.
+from . import codec  # noqa: E402

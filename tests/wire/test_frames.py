@@ -14,7 +14,9 @@ def framed(body: bytes) -> bytes:
 
 
 @given(st.lists(st.binary(max_size=300), max_size=20), st.integers(1, 97))
-def test_frames_arrive_whole_whatever_the_size_of_the_pieces(bodies: list[bytes], step: int) -> None:
+def test_frames_arrive_whole_whatever_the_size_of_the_pieces(
+    bodies: list[bytes], step: int
+) -> None:
     stream = b"".join(map(framed, bodies))
     frames = Frames()
     found = [f for i in range(0, len(stream), step) for f in frames.feed(stream[i : i + step])]

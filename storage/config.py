@@ -1,0 +1,61 @@
+"""LogConfig: the topic configs that one partition's log obeys.
+
+Names are Kafka's with underscores (`segment.bytes` is `segment_bytes`), defaults are Kafka 4.3's.
+Times are milliseconds, sizes bytes; -1 is no limit for retention. Left out: configs that judge a
+batch before it gets here (`max.message.bytes`, timestamps, compression), names and types as text,
+and which values a broker takes: that is the emulator's business, so a test may roll every batch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from .index import OFFSET_ENTRY_SIZE, TIME_ENTRY_SIZE
+
+_HOUR_MS = 3_600_000
+_DAY_MS = 24 * _HOUR_MS
+_NEVER = (1 << 63) - 1
+
+
+@dataclass(frozen=True)
+class LogConfig:
+    """One topic's log configs. Replace the whole object to change one (`dataclasses.replace`)."""
+
+    segment_bytes: int = 1 << 30
+    segment_ms: int = 7 * _DAY_MS
+    segment_jitter_ms: int = 0
+    segment_index_bytes: int = 10 << 20
+    index_interval_bytes: int = 4096
+    retention_ms: int = 7 * _DAY_MS
+    retention_bytes: int = -1
+    cleanup_policy: frozenset[str] = frozenset({"delete"})
+    delete_retention_ms: int = _DAY_MS
+    min_compaction_lag_ms: int = 0
+    max_compaction_lag_ms: int = _NEVER
+    min_cleanable_dirty_ratio: float = 0.5
+    flush_messages: int = _NEVER
+    flush_ms: int = _NEVER
+    file_delete_delay_ms: int = 60_000
+
+    @cached_property
+    def compact(self) -> bool:
+        """True when the newest record of each key is kept."""
+        return "compact" in self.cleanup_policy
+
+    @cached_property
+    def roll_ms(self) -> int:
+        """The age at which a segment is rolled, before jitter: compaction may want it sooner."""
+        if self.compact and self.max_compaction_lag_ms > 0:
+            return min(self.segment_ms, self.max_compaction_lag_ms)
+        return self.segment_ms
+
+    @cached_property
+    def offset_entries_max(self) -> int:
+        """How many entries fill an offset index."""
+        return self.segment_index_bytes // OFFSET_ENTRY_SIZE
+
+    @cached_property
+    def time_entries_max(self) -> int:
+        """How many entries fill a time index, one slot being kept for the entry made at roll."""
+        return self.segment_index_bytes // TIME_ENTRY_SIZE - 1

@@ -1,0 +1,386 @@
+"""Log: the history of one partition, as segments in one directory.
+
+Rules:
+
+- Batches are appended to the newest segment, each with one write; rolling.py says when a new
+  segment begins.
+- Nothing is on disk before the first append: then `partition.metadata` comes first.
+- Reads begin with the batch that contains the offset and never cross a segment's end.
+- DeleteRecords moves the log start. Segments in front of it go with `drop_passed_segments`, which
+  Kafka does in its retention task; until then they still count when looking for a time.
+- The list of segments is replaced, never changed, and files that readers hold views of are never
+  cut under them: whoever reads keeps a consistent view.
+
+A failing disk (full, gone) is KAFKA_STORAGE_ERROR, a damaged batch met by a reader CORRUPT_MESSAGE;
+an append that failed has changed nothing.
+
+Left out: retention, compaction, flush policy, high watermark; checking what is appended.
+Source: the documentation's chapter "Log"; Kafka 4.3.1's behaviour.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ..wire.batch import CONTROL, OVERHEAD, BatchHeader
+from ..wire.errors import Error, Refused, WireError
+from ..wire.primitives import Buffer
+from ..wire.records import read_marker
+from .config import LogConfig
+from .directory import Directory
+from .epochs import LeaderEpochs
+from .lookup import Found, aborted_transactions, find_max_timestamp, find_timestamp
+from .naming import KAFKA, Naming
+from .partition_directory import PartitionDirectory
+from .producers import AbortedTransaction, ProducerStates
+from .recovery import Recovery, shorten
+from .replay import end_transaction, restore_producers
+from .rolling import age_ms_max, is_roll_due
+from .segment import Segment, containing
+
+
+class Log:
+    """One partition's log. Open it with `Log.open`.
+
+    Read freely, change nowhere else: `log_start_offset`, `log_end_offset` (behind the last batch),
+    `segments` (oldest first; the last takes the appends), `recovery_point` (what lies in front of
+    it need not be checked after a crash), `notices` (what opening found and repaired).
+    """
+
+    def __init__(
+        self,
+        home: PartitionDirectory,
+        *,
+        topic_id: bytes,
+        config: LogConfig,
+        log_start_offset: int,
+        now_ms: int,
+    ) -> None:
+        self.topic = home.topic
+        self.partition = home.partition
+        self.topic_id = topic_id
+        self.epochs = LeaderEpochs()
+        self.producers = ProducerStates()
+        self.log_start_offset = self.log_end_offset = self.recovery_point = log_start_offset
+        self.notices: list[str] = []
+        self._config = config
+        self._home = home
+        self._set_segments([self._new_segment(log_start_offset, now_ms)])
+
+    @classmethod
+    def open(
+        cls,
+        directory: Directory,
+        topic: str,
+        partition: int,
+        *,
+        topic_id: bytes,
+        config: LogConfig,
+        now_ms: int,
+        clean: bool,
+        recovery_point: int = 0,
+        log_start_offset: int = 0,
+        naming: Naming = KAFKA,
+    ) -> Log:
+        """Open the log below the log directory `directory`, recovering what is there.
+
+        `clean`: the last stop was clean, so only the newest segment is checked. Raises Refused
+        (KAFKA_STORAGE_ERROR) when the disk fails.
+        """
+        log = cls(
+            PartitionDirectory(directory, topic, partition, naming),
+            topic_id=topic_id,
+            config=config,
+            log_start_offset=log_start_offset,
+            now_ms=now_ms,
+        )
+        if log._home.exists:
+            with log._disk():
+                log._recover(clean, recovery_point, now_ms)
+        return log
+
+    @property
+    def config(self) -> LogConfig:
+        """The topic's configs; may be replaced at any time."""
+        return self._config
+
+    @config.setter
+    def config(self, config: LogConfig) -> None:
+        self._config = config
+        self._active.index_interval_bytes = config.index_interval_bytes
+        self._set_segments(self.segments)
+
+    @property
+    def exists(self) -> bool:
+        """Whether anything is on disk."""
+        return self._home.exists
+
+    @property
+    def size(self) -> int:
+        """Bytes of all batches in all segments."""
+        return self._older_bytes + self._active.size
+
+    @property
+    def active_base_offset(self) -> int:
+        """Where the newest segment begins; reads of older offsets end before it."""
+        return self._active.base_offset
+
+    # Appending.
+
+    def append(self, batch: Buffer, header: BatchHeader, now_ms: int) -> None:
+        """Write one batch, its offset and leader epoch assigned and everything about it checked.
+
+        Its base offset is the log end or, with a gap, above. Rolls first if that is due. Raises
+        Refused (KAFKA_STORAGE_ERROR); ValueError if batch, header and log end do not match,
+        WireError for a producer's control batch that is no marker.
+        """
+        size = len(batch)
+        base_offset = header.base_offset
+        if base_offset < self.log_end_offset or size != header.batch_length + OVERHEAD:
+            raise ValueError(f"not a batch for offset {self.log_end_offset}: {header}")
+        marker = None
+        if header.attributes & CONTROL and header.producer_id >= 0:
+            marker = read_marker(batch)
+        try:
+            if not self._home.exists:
+                self._home.create(self.topic_id, self.epochs)
+            if header.leader_epoch != self.epochs.latest and header.leader_epoch >= 0:
+                self.start_epoch(header.leader_epoch, base_offset)
+            if is_roll_due(self._active, header, size, self._config, self._age_ms_max, now_ms):
+                self._roll(base_offset, now_ms)
+            self._active.append(batch, header, now_ms)
+        except OSError as error:
+            raise self._storage_error(error) from error
+        self.log_end_offset = base_offset + header.last_offset_delta + 1
+        if marker is not None:
+            aborted = end_transaction(self.producers, header, marker)
+            if aborted is not None:
+                self._active.transaction_index.append(aborted)
+        elif header.producer_id >= 0:
+            self.producers.update(header)
+
+    def start_epoch(self, epoch: int, offset: int | None = None) -> None:
+        """Note that a leader epoch starts at the log end (or `offset`): a leader was elected.
+
+        Raises Refused (KAFKA_STORAGE_ERROR); the epoch is noted then, and stored later.
+        """
+        if self.epochs.assign(epoch, self.log_end_offset if offset is None else offset):
+            with self._disk():
+                self._home.store_epochs(self.epochs)
+
+    def _roll(self, base_offset: int, now_ms: int) -> None:
+        """Begin a new segment. Raises OSError, with which everything stays as it was."""
+        self._home.check_open()
+        old = self._active
+        segment = self._new_segment(base_offset, now_ms)
+        if not old.size:
+            old.remove()
+            self._set_segments([*self.segments[:-1], segment])
+            return
+        old.finish()
+        self._home.take_snapshot(base_offset, self.producers)
+        old.settle(old.offset_index.count, old.time_index.count)
+        self._set_segments([*self.segments, segment])
+        self.recovery_point = base_offset
+
+    # Reading.
+
+    def read(
+        self, offset: int, max_bytes: int, *, upto: int | None = None, whole_first: bool = True
+    ) -> Buffer:
+        """Up to `max_bytes` of batches, from the one that contains `offset` on.
+
+        The last may be cut off; the first is whole, however large, unless `whole_first` is False.
+        Only batches that begin before `upto` (default: the log end) are given, and only from one
+        segment. Nothing there is b"". Raises Refused (OFFSET_OUT_OF_RANGE, CORRUPT_MESSAGE,
+        KAFKA_STORAGE_ERROR).
+        """
+        end = self.log_end_offset
+        if not self.log_start_offset <= offset <= end:
+            raise Refused(Error.OFFSET_OUT_OF_RANGE)
+        if upto is None or upto > end:
+            upto = end
+        if offset >= upto:
+            return b""
+        try:
+            if offset >= self._active.base_offset:
+                return self._active.read(offset, max_bytes, upto, whole_first) or b""
+            for segment in self.segments[containing(self.segments, offset) :]:
+                data = segment.read(offset, max_bytes, upto, whole_first)
+                if data is not None:  # else compaction has left nothing at or behind the offset
+                    return data
+        except WireError as error:
+            raise Refused(Error.CORRUPT_MESSAGE, f"{self._home.name}: {error}") from error
+        except OSError as error:
+            raise self._storage_error(error) from error
+        return b""
+
+    def aborted_transactions(self, offset: int, size: int) -> list[AbortedTransaction]:
+        """Those a read_committed consumer must know for the `size` bytes read from `offset` on.
+
+        May list some that begin behind these bytes, as Kafka does. Raises Refused as `read` does.
+        """
+        with self._disk():
+            return aborted_transactions(self.segments, offset, size)
+
+    def find_timestamp(self, timestamp: int) -> Found | None:
+        """The first record from the log start on that is as late as `timestamp` (ms), or None.
+
+        Raises Refused as `read` does.
+        """
+        with self._disk():
+            return find_timestamp(self.segments, timestamp, self.log_start_offset)
+
+    def max_timestamp(self) -> Found | None:
+        """The first record with the largest timestamp, even below the log start; or None.
+
+        Raises Refused as `read` does.
+        """
+        with self._disk():
+            return find_max_timestamp(self.segments)
+
+    # Taking away.
+
+    def delete_records(self, before: int) -> None:
+        """Let the log start at `before`, unless it already starts behind it.
+
+        Raises Refused: OFFSET_OUT_OF_RANGE behind the log end, KAFKA_STORAGE_ERROR.
+        """
+        if before > self.log_end_offset:
+            raise Refused(Error.OFFSET_OUT_OF_RANGE)
+        if before > self.log_start_offset:
+            self.log_start_offset = before
+            if self.epochs.truncate_from_start(before):
+                with self._disk():
+                    self._home.store_epochs(self.epochs)
+
+    def drop_passed_segments(self) -> int:
+        """Remove the segments that end at or before the log start; return how many.
+
+        Raises Refused (KAFKA_STORAGE_ERROR).
+        """
+        count = containing(self.segments, self.log_start_offset)
+        dropped = self.segments[:count]
+        self._set_segments(self.segments[count:])
+        with self._disk():
+            for segment in dropped:
+                segment.remove()
+                self._home.drop_snapshot(segment.base_offset)
+        return count
+
+    def truncate(self, offset: int) -> None:
+        """Take away every batch that reaches `offset` or lies behind it.
+
+        The log then ends behind the last batch left (Kafka: at `offset`), and starts no later.
+        Raises Refused (KAFKA_STORAGE_ERROR).
+        """
+        if offset >= self.log_end_offset:
+            return
+        with self._disk():
+            kept = containing(self.segments, offset) + 1
+            if offset < self.segments[0].base_offset:
+                kept = 0
+            for segment in reversed(self.segments[kept:]):
+                segment.remove()
+            segments = self.segments[:kept]
+            if segments:
+                shorten(segments[-1], offset, self.notices.append)
+            else:
+                segments = [self._new_segment(offset, self._active.created_ms)]
+            self._set_segments(segments)
+            self.log_end_offset = end = self._active.next_offset
+            self.log_start_offset = min(self.log_start_offset, end)
+            self.recovery_point = min(self.recovery_point, end)
+            self.epochs.truncate_from_end(end)
+            self._home.store_epochs(self.epochs)
+            restore_producers(self._home, segments, self.producers, self.notices)
+
+    def delete(self, unique: bytes) -> None:
+        """Close the log and remove its directory, renaming it first as Kafka does.
+
+        `unique` (16 bytes) makes the name one that never was; what a crash leaves under it is
+        removed at the next start. Raises Refused (KAFKA_STORAGE_ERROR).
+        """
+        self._close_files()
+        with self._disk():
+            self._home.delete(unique)
+
+    # Keeping.
+
+    def flush(self) -> None:
+        """Return when the disk has every batch. Raises Refused (KAFKA_STORAGE_ERROR)."""
+        with self._disk():
+            for segment in self.segments[containing(self.segments, self.recovery_point) :]:
+                segment.sync()
+        self.recovery_point = self.log_end_offset
+
+    def checkpoint(self) -> None:
+        """Write what is kept in memory for speed: indexes, leader epochs.
+
+        Raises Refused (KAFKA_STORAGE_ERROR).
+        """
+        if self._home.exists and not self._home.closed:
+            with self._disk():
+                self._active.store_indexes()
+                self._home.store_epochs(self.epochs)
+
+    def close(self, *, clean: bool = True) -> None:
+        """Leave the directory as a clean stop does: indexes complete, a snapshot at the log end.
+
+        Otherwise leave it as a kill does. The files are closed even if it raises Refused
+        (KAFKA_STORAGE_ERROR), and later appends fail; a second close does nothing.
+        """
+        home = self._home
+        finish = clean and home.exists and not home.closed
+        home.closed = True
+        try:
+            if finish:
+                with self._disk():
+                    self._active.finish()
+                    home.store_epochs(self.epochs)
+                    home.take_snapshot(self.log_end_offset, self.producers)
+                    home.tidy_snapshots(self.segments)
+                self.recovery_point = self.log_end_offset
+        finally:
+            self._close_files()
+
+    def _close_files(self) -> None:
+        for segment in self.segments:
+            segment.close()
+
+    # Helpers.
+
+    def _recover(self, clean: bool, recovery_point: int, now_ms: int) -> None:
+        interval = self._config.index_interval_bytes
+        recovery = Recovery(self._home, clean, recovery_point, interval, now_ms, self.notices)
+        segments = recovery.run(self.topic_id, self.log_start_offset)
+        self.producers = recovery.producers
+        self.epochs = recovery.epochs
+        if segments:
+            self._set_segments(segments)
+            self.log_start_offset = max(self.log_start_offset, segments[0].base_offset)
+            self.log_end_offset = self.recovery_point = self._active.next_offset
+
+    def _new_segment(self, base_offset: int, now_ms: int) -> Segment:
+        interval = self._config.index_interval_bytes
+        return self._home.segment(base_offset, now_ms=now_ms, index_interval_bytes=interval)
+
+    def _set_segments(self, segments: list[Segment]) -> None:
+        self.segments = segments
+        self._active = segments[-1]
+        self._older_bytes = sum(segment.size for segment in segments[:-1])
+        self._age_ms_max = age_ms_max(self._config, self._home.name, self._active.base_offset)
+
+    @contextmanager
+    def _disk(self) -> Iterator[None]:
+        """Turn what files can raise into what clients can be told."""
+        try:
+            yield
+        except WireError as error:
+            raise Refused(Error.CORRUPT_MESSAGE, f"{self._home.name}: {error}") from error
+        except OSError as error:
+            raise self._storage_error(error) from error
+
+    def _storage_error(self, error: OSError) -> Refused:
+        return Refused(Error.KAFKA_STORAGE_ERROR, f"{self._home.name}: {error}")

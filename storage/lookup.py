@@ -1,0 +1,84 @@
+"""Looking through the segments of a log for something other than an offset.
+
+By time, the rules are Kafka's (ListOffsets): of all segments only the first whose largest timestamp
+is late enough is looked at, from the place on that its time index names, and the first record that
+is late enough and not below the log start is the answer; so a segment in front of the log start
+that has not been removed yet hides later ones. The latest record is looked for without regard to
+the log start, the earliest of equals. Segments without any batch are passed over.
+
+Aborted transactions are listed up to an offset that the offset index gives, so some may begin
+behind the records they are listed for; consumers expect that.
+
+Everything here raises WireError over damaged batches and OSError.
+Source: KIP-79, KIP-98, KIP-734; Kafka 4.3.1's answers.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ..wire.records import read_records
+from .producers import AbortedTransaction
+from .segment import Segment, containing, walk
+
+
+class Found(NamedTuple):
+    """A record found by its time (ms), and the leader epoch of its batch."""
+
+    offset: int
+    timestamp: int
+    leader_epoch: int
+
+
+def find_timestamp(segments: list[Segment], timestamp: int, start_offset: int) -> Found | None:
+    """The first record that is as late as `timestamp`, by the rules above."""
+    for segment in segments:
+        if segment.size and segment.largest_timestamp >= timestamp:
+            relative = max(segment.time_index.floor(timestamp), start_offset - segment.base_offset)
+            return _first_record(segment, relative, timestamp, start_offset)
+    return None
+
+
+def find_max_timestamp(segments: list[Segment]) -> Found | None:
+    """The first of the records with the largest timestamp."""
+    segments = [segment for segment in segments if segment.size]
+    if not segments:
+        return None
+    latest = max(segments, key=lambda segment: segment.max_timestamp)
+    relative = latest.max_timestamp_offset - latest.base_offset
+    return _first_record(latest, relative, latest.max_timestamp, latest.base_offset)
+
+
+def _first_record(
+    segment: Segment, relative_offset: int, timestamp: int, start_offset: int
+) -> Found | None:
+    start = segment.offset_index.floor(relative_offset)
+    for position, header, _, _ in walk(segment.file, start, segment.size):
+        if header.max_timestamp < timestamp or header.last_offset < start_offset:
+            continue
+        for record in read_records(segment.file.read(position, header.size)):
+            if record.timestamp >= timestamp and record.offset >= start_offset:
+                return Found(record.offset, record.timestamp, header.leader_epoch)
+    return None
+
+
+def aborted_transactions(
+    segments: list[Segment], offset: int, size: int
+) -> list[AbortedTransaction]:
+    """Those that may lie in the `size` bytes read from `offset` on."""
+    first = containing(segments, offset)
+    if not size or not any(segment.transaction_index for segment in segments[first:]):
+        return []
+    found = segments[first].locate(offset)
+    while found is None and first + 1 < len(segments):  # compaction emptied the segment's end
+        first += 1
+        found = segments[first].locate(offset)
+    if found is None:
+        return []
+    upto = segments[first].offset_from(found[0] + size)
+    aborted: list[AbortedTransaction] = []
+    for segment in segments[first:]:
+        aborted += segment.transaction_index.overlapping(offset, upto)
+        if segment.transaction_index.covers(upto):
+            break
+    return aborted

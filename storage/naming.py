@@ -1,0 +1,88 @@
+"""The names of partition directories and of the files in them.
+
+Kafka's: `my_topic-0/00000000000000000042.log`, the number being the first offset that the segment
+may hold, in 20 digits; beside it `.index`, `.timeindex` and, once a transaction was aborted,
+`.txnindex`, and producer snapshots `<offset>.snapshot`. The documentation's chapter has it as
+`my_topic_0/00000000042.kafka`, which is `DOCUMENTED` here. Everything else follows Kafka in both.
+
+Suffixes behind a file's name say what is to become of it at the next start: `.deleted` and
+`.cleaned` go, `.swap` is renamed into its place. A directory that is on its way out is called
+`<directory>.<32 hex digits>-delete`, one that nobody knows `...-stray`.
+
+Source: the documentation's chapter "Log"; directories of Kafka 4.3.1.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+OFFSET_INDEX = ".index"
+TIME_INDEX = ".timeindex"
+TRANSACTION_INDEX = ".txnindex"
+SNAPSHOT = ".snapshot"
+
+DELETED = ".deleted"
+CLEANED = ".cleaned"
+SWAP = ".swap"
+
+DELETE = "-delete"
+STRAY = "-stray"
+
+_NAME_MAX = 255
+_LEAVING = re.compile(r".+\.[0-9a-f]{32}(-delete|-stray)")
+
+
+@dataclass(frozen=True)
+class Naming:
+    """One way to name directories and files; pure text, nothing is looked up."""
+
+    separator: str
+    """Between topic and partition."""
+    digits: int
+    """Of an offset in a file's name; larger offsets take as many as they need."""
+    log_suffix: str
+
+    def directory(self, topic: str, partition: int) -> str:
+        """The directory of a partition."""
+        return f"{topic}{self.separator}{partition}"
+
+    def parse_directory(self, name: str) -> tuple[str, int] | None:
+        """Topic and partition of a directory's name, or None if it is no partition's."""
+        topic, separator, partition = name.rpartition(self.separator)
+        if not (topic and separator and partition.isascii() and partition.isdigit()):
+            return None
+        return (topic, int(partition)) if str(int(partition)) == partition else None
+
+    def leaving_directory(self, topic: str, partition: int, unique: bytes, suffix: str) -> str:
+        """What a directory is renamed to first, `unique` being 16 bytes, `suffix` DELETE or STRAY.
+
+        Long topics are cut so that file systems take the name.
+        """
+        tail = f"{self.separator}{partition}.{unique.hex()}{suffix}"
+        return topic[: _NAME_MAX - len(tail)] + tail
+
+    def file(self, offset: int, suffix: str) -> str:
+        """The name of a segment's file, or of a snapshot."""
+        return f"{offset:0{self.digits}d}{suffix}"
+
+    def log(self, base_offset: int) -> str:
+        """The name of the file that holds a segment's batches."""
+        return self.file(base_offset, self.log_suffix)
+
+    def parse_file(self, name: str) -> tuple[int, str] | None:
+        """Offset and suffix(es) of a file's name, or None if it is none of ours."""
+        digits, dot, suffix = name.partition(".")
+        if len(digits) < self.digits or not (digits.isascii() and digits.isdigit() and dot):
+            return None
+        return int(digits), dot + suffix
+
+
+KAFKA = Naming(separator="-", digits=20, log_suffix=".log")
+DOCUMENTED = Naming(separator="_", digits=11, log_suffix=".kafka")
+
+
+def leaving(name: str) -> str | None:
+    """DELETE or STRAY if a directory of this name is on its way out, else None."""
+    match = _LEAVING.fullmatch(name)
+    return match[1] if match else None

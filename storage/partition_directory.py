@@ -1,0 +1,104 @@
+"""A partition's directory: what lies in it beside the segments, and when that is written.
+
+`partition.metadata` comes first, when the first batch does: until then there is no directory, so a
+topic with thousands of partitions costs nothing. `leader-epoch-checkpoint` is written whenever its
+content is another. Producer snapshots are named by the offset they were taken at. A directory that
+is removed is renamed first, so that what a crash leaves of it is finished at the next start.
+
+Every method raises OSError. Left out: the segments (segment.py), and repairs (recovery.py).
+Source: directories of Kafka 4.3.1.
+"""
+
+from __future__ import annotations
+
+from errno import EBADF
+
+from .checkpoints import LEADER_EPOCHS, PARTITION_METADATA, format_partition_metadata
+from .directory import Directory
+from .epochs import LeaderEpochs
+from .naming import DELETE, SNAPSHOT, Naming
+from .producers import ProducerStates
+from .segment import Segment
+
+
+class PartitionDirectory:
+    """The directory of one partition, below `parent`."""
+
+    def __init__(self, parent: Directory, topic: str, partition: int, naming: Naming) -> None:
+        self.name = naming.directory(topic, partition)
+        self.files = parent.child(self.name)
+        self.naming = naming
+        self.exists = self.files.exists()
+        self.closed = False
+        self.topic = topic
+        self.partition = partition
+        self._parent = parent
+        self._stored_epochs = b""
+        self._snapshot_offset = 0  # at 0 there is nothing to take
+
+    def create(self, topic_id: bytes, epochs: LeaderEpochs) -> None:
+        """Make the directory for the first batch."""
+        self.check_open()
+        self.files.make()
+        self.write_metadata(topic_id)
+        self.exists = True
+        if epochs.entries:
+            self.store_epochs(epochs)
+
+    def check_open(self) -> None:
+        """Raise OSError if the log was closed."""
+        if self.closed:
+            raise OSError(EBADF, "the log is closed", self.name)
+
+    def write_metadata(self, topic_id: bytes) -> None:
+        """Say which topic this is."""
+        self.files.write_atomic(PARTITION_METADATA, format_partition_metadata(topic_id))
+
+    def store_epochs(self, epochs: LeaderEpochs) -> None:
+        """Write the leader epochs, if there is a directory and they are other ones."""
+        data = epochs.to_checkpoint()
+        if self.exists and data != self._stored_epochs:
+            self.files.write_atomic(LEADER_EPOCHS, data)
+            self._stored_epochs = data
+
+    def take_snapshot(self, offset: int, producers: ProducerStates) -> None:
+        """Write the producers as of `offset`, unless there is a snapshot there or behind it."""
+        if offset > self._snapshot_offset:
+            self.files.write_atomic(self.naming.file(offset, SNAPSHOT), producers.snapshot())
+            self._snapshot_offset = offset
+
+    def drop_snapshot(self, offset: int) -> None:
+        """Remove the snapshot at `offset`, if there is one."""
+        self.files.remove(self.naming.file(offset, SNAPSHOT))
+
+    def find_snapshots(self) -> list[int]:
+        """The offsets of all snapshots, lowest first; the last one is taken note of."""
+        parsed = map(self.naming.parse_file, self.files.files())
+        offsets = sorted(found[0] for found in parsed if found and found[1] == SNAPSHOT)
+        self._snapshot_offset = offsets[-1] if offsets else 0
+        return offsets
+
+    def tidy_snapshots(self, segments: list[Segment]) -> None:
+        """Remove all snapshots but the newest and those at the segments' bases."""
+        bases = {segment.base_offset for segment in segments}
+        for offset in self.find_snapshots()[:-1]:
+            if offset not in bases:
+                self.drop_snapshot(offset)
+
+    def segment(self, base_offset: int, *, now_ms: int, index_interval_bytes: int) -> Segment:
+        """A new segment, of which nothing is on disk yet."""
+        return Segment(
+            *(self.files, self.naming, base_offset),
+            now_ms=now_ms,
+            index_interval_bytes=index_interval_bytes,
+        )
+
+    def delete(self, unique: bytes) -> None:
+        """Rename the directory, with 16 bytes that make the name unique, and remove it."""
+        self.closed = True
+        if self.exists:
+            self.exists = False
+            name = (self.topic, self.partition, unique, DELETE)
+            leaving = self.naming.leaving_directory(*name)
+            self._parent.rename(self.name, leaving)
+            self._parent.remove_directory(leaving)

@@ -1,0 +1,308 @@
+"""What a partition remembers of each producer: epoch, last batches, open transaction.
+
+Rules, per producer id (the caller leaves out batches whose producer id is negative: they are plain,
+whatever epoch and sequence they carry):
+
+- A batch of the current epoch whose (first, last) sequence equals one of the last five batches' is
+  a duplicate: it is answered as that one was, and not appended. Only sequences are compared.
+- An epoch below the current one is refused. A higher one must start at sequence 0; once it is in,
+  the batches of the epoch before are forgotten.
+- Within an epoch a batch starts behind the last one; behind 2147483647 comes 0.
+- While the epoch is -1, sequences are not looked at, neither in that epoch nor in the one that
+  follows it. A producer not known here counts as one of epoch -1, so its first batch may have any
+  sequence; see `check` for the exception.
+- While a producer's transaction is open here, its plain batches are refused.
+- A marker ends the transaction and leaves its own epoch and coordinator epoch behind. One of the
+  same epoch keeps the batches, so that sequences go on; one of a higher epoch forgets them.
+
+Nothing here reads a clock, checks batches at replay, or looks at a record. A snapshot keeps of each
+producer only its last data batch, so after a restart four duplicates fewer are recognised. It is
+
+    version int16 = 1, crc uint32 (CRC-32C of all that follows), count int32, and count times
+    producerId int64, epoch int16, lastSequence int32, lastOffset int64, offsetDelta int32,
+    lastTimestamp int64, coordinatorEpoch int32, currentTxnFirstOffset int64
+
+with -1 for what is not there (offsetDelta: 0). The order of producers has no meaning.
+
+Left out: whether a transaction contains this partition (the transaction coordinator knows), and
+keeping the producer's first try from overtaking an earlier one (Kafka's verification guard).
+Source: KIP-98, KIP-360 (no state), KIP-890 (epoch bumps); run side by side with Kafka 4.3.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import islice
+from struct import Struct
+from types import MappingProxyType
+from typing import NamedTuple, TypeAlias
+
+from crc32c import crc32c
+
+from ..wire.errors import Error, Refused
+from ..wire.primitives import Buffer
+from ..wire.records import TRANSACTIONAL, BatchHeader
+
+_PREFIX = Struct(">hI")
+_COUNT = Struct(">i")
+_ENTRY = Struct(">qhiqiqiq")
+_VERSION = 1
+
+BATCHES_KEPT = 5
+MAX_SEQUENCE = (1 << 31) - 1
+NONE = -1
+
+Batch: TypeAlias = tuple[int, int, int, int, int]
+"""First sequence, last sequence, base offset, last offset, max timestamp. A plain tuple, as a
+named one takes several times as long to make and one is made for every batch."""
+
+
+class SnapshotError(ValueError):
+    """These bytes are not a producer snapshot, or not a whole one."""
+
+
+class Duplicate(NamedTuple):
+    """The batch is in the log already: answer success with where and when."""
+
+    base_offset: int
+    timestamp: int
+
+
+class AbortedTransaction(NamedTuple):
+    """One entry of a `.txnindex`; last_offset is the marker's."""
+
+    producer_id: int
+    first_offset: int
+    last_offset: int
+    last_stable_offset: int
+
+
+class ProducerState:
+    """One producer, as of its last batch or marker. Read it freely, change it only here.
+
+    `last_timestamp` is the largest time in the last batch (or the marker's), in milliseconds, not
+    the time of its arrival. `batches` holds the last five data batches of this epoch, oldest first.
+    """
+
+    __slots__ = ("batches", "coordinator_epoch", "epoch", "last_timestamp", "txn_first_offset")
+
+    def __init__(self, epoch: int) -> None:
+        self.epoch = epoch
+        self.coordinator_epoch = NONE
+        self.last_timestamp = NONE
+        self.txn_first_offset = NONE
+        self.batches: list[Batch] = []
+
+    @property
+    def last_sequence(self) -> int:
+        """Of the last data batch in this epoch; -1 if there is none."""
+        return self.batches[-1][1] if self.batches else NONE
+
+    @property
+    def last_offset(self) -> int:
+        """Of the last data batch in this epoch; -1 if there is none. Markers do not move it."""
+        return self.batches[-1][3] if self.batches else NONE
+
+
+class ProducerStates:
+    """All producers of one partition, and its open transactions."""
+
+    def __init__(self) -> None:
+        self._states: dict[int, ProducerState] = {}
+        # First offset -> producer id, in the order of offsets since logs only grow.
+        self._open: dict[int, int] = {}
+        # First offset -> marker's offset, of ended transactions that replicas may still lack.
+        self._unreplicated: dict[int, int] = {}
+
+    @property
+    def states(self) -> Mapping[int, ProducerState]:
+        """Producer id -> state, read-only (for DescribeProducers and compaction)."""
+        return MappingProxyType(self._states)
+
+    @property
+    def first_unstable_offset(self) -> int | None:
+        """Where the oldest transaction without a marker begins, or None."""
+        return next(iter(self._open), None)
+
+    def last_stable_offset(self, high_watermark: int) -> int:
+        """How far a read_committed consumer may read, at most up to `high_watermark`.
+
+        A transaction also holds it back when its marker is above the high watermark. May lie below
+        a log start that DeleteRecords has raised; the caller lifts it.
+        """
+        replicated = [
+            first for first, marker in self._unreplicated.items() if marker < high_watermark
+        ]
+        for first in replicated:
+            del self._unreplicated[first]
+        return min((high_watermark, *self._unreplicated, *islice(self._open, 1)))
+
+    def check(self, header: BatchHeader, *, transaction_v2: bool = False) -> Duplicate | None:
+        """Judge a producer's data batch before it is appended; a Duplicate is not to be appended.
+
+        `transaction_v2`: it came in a Produce v12 or later. The client then raises its epoch with
+        every transaction, so a transactional batch of a producer not known here must be its first.
+        Raises Refused: INVALID_PRODUCER_EPOCH, OUT_OF_ORDER_SEQUENCE_NUMBER, INVALID_TXN_STATE.
+        """
+        state = self._states.get(header.producer_id, _UNKNOWN)
+        epoch, first = header.producer_epoch, header.base_sequence
+        batches = state.batches
+        if epoch == state.epoch:
+            last = header.last_sequence
+            for batch in batches:
+                if batch[0] == first and batch[1] == last:
+                    return Duplicate(batch[2], batch[4])
+            previous = batches[-1][1] if batches else NONE
+            in_order = first == previous + 1 or (first == 0 and previous == MAX_SEQUENCE)
+        elif epoch > state.epoch:
+            in_order = first == 0
+        else:
+            raise Refused(Error.INVALID_PRODUCER_EPOCH)
+        transactional = header.attributes & TRANSACTIONAL
+        if not in_order and (
+            state.epoch != NONE or (transaction_v2 and transactional and not batches)
+        ):
+            raise Refused(Error.OUT_OF_ORDER_SEQUENCE_NUMBER)
+        if not transactional and state.txn_first_offset >= 0:
+            raise Refused(Error.INVALID_TXN_STATE)
+        return None
+
+    def check_marker(
+        self, producer_id: int, epoch: int, coordinator_epoch: int, *, transaction_version: int
+    ) -> None:
+        """Judge a marker before it is appended. A producer not known here counts as one of epoch -1.
+
+        With transaction version 2 each end raises the epoch, so the marker of an open transaction
+        must have a higher one; without an open transaction it may be the same marker, sent again.
+        Raises Refused: INVALID_PRODUCER_EPOCH, TRANSACTION_COORDINATOR_FENCED.
+        """
+        state = self._states.get(producer_id, _UNKNOWN)
+        bumps = transaction_version >= 2 and state.txn_first_offset >= 0
+        if epoch < state.epoch or (bumps and epoch == state.epoch):
+            raise Refused(Error.INVALID_PRODUCER_EPOCH)
+        if coordinator_epoch < state.coordinator_epoch:
+            raise Refused(Error.TRANSACTION_COORDINATOR_FENCED)
+
+    def update(self, header: BatchHeader) -> None:
+        """Note a data batch that is now in the log, just appended or replayed. Never refuses."""
+        state = self._moved(header)
+        base, timestamp = header.base_offset, header.max_timestamp
+        last = base + header.last_offset_delta
+        batches = state.batches
+        batches.append((header.base_sequence, header.last_sequence, base, last, timestamp))
+        if len(batches) > BATCHES_KEPT:
+            del batches[0]
+        state.last_timestamp = timestamp
+        if state.txn_first_offset < 0 and header.attributes & TRANSACTIONAL:
+            state.txn_first_offset = base
+            self._open[base] = header.producer_id
+
+    def end_transaction(
+        self, header: BatchHeader, *, commit: bool, coordinator_epoch: int
+    ) -> AbortedTransaction | None:
+        """Note a marker that is now in the log, just appended or replayed. Never refuses.
+
+        Returns what belongs into the `.txnindex` of the marker's segment: nothing for a commit,
+        and nothing if no transaction was open here. A marker whose record compaction has removed
+        (count 0) says nothing any more and is left out by the caller.
+        """
+        state = self._moved(header)
+        state.coordinator_epoch = coordinator_epoch
+        state.last_timestamp = header.max_timestamp
+        first, marker = state.txn_first_offset, header.last_offset
+        if first < 0:
+            return None
+        state.txn_first_offset = NONE
+        self._open.pop(first, None)
+        self._unreplicated[first] = marker
+        if commit:
+            return None
+        stable = next(iter(self._open), marker + 1)
+        return AbortedTransaction(header.producer_id, first, marker, stable)
+
+    def _moved(self, header: BatchHeader) -> ProducerState:
+        """The producer's state, in the epoch of this batch: another epoch starts without batches."""
+        state = self._states.get(header.producer_id)
+        if state is None:
+            state = self._states[header.producer_id] = ProducerState(header.producer_epoch)
+        elif state.epoch != header.producer_epoch:
+            state.epoch = header.producer_epoch
+            state.batches = []
+        return state
+
+    def expire(self, now_ms: int, expiration_ms: int) -> None:
+        """Forget producers without an open transaction whose last batch's time is that old."""
+        for producer_id, state in list(self._states.items()):
+            if state.txn_first_offset < 0 and now_ms - state.last_timestamp >= expiration_ms:
+                del self._states[producer_id]
+
+    def clear(self) -> None:
+        """Forget everything, as before a replay."""
+        self._states.clear()
+        self._open.clear()
+        self._unreplicated.clear()
+
+    def snapshot(self) -> bytes:
+        """The content of a `.snapshot` file."""
+        body = bytearray(_COUNT.pack(len(self._states)))
+        for producer_id, state in self._states.items():
+            _, sequence, base, last, _ = state.batches[-1] if state.batches else _NO_BATCH
+            body += _ENTRY.pack(
+                producer_id,
+                state.epoch,
+                sequence,
+                last,
+                last - base,
+                state.last_timestamp,
+                state.coordinator_epoch,
+                state.txn_first_offset,
+            )
+        return _PREFIX.pack(_VERSION, crc32c(body)) + body
+
+    def load(self, snapshot: Buffer) -> None:
+        """Replace everything by what `snapshot` holds.
+
+        Raises SnapshotError, and changes nothing, if it is not whole.
+        """
+        states: dict[int, ProducerState] = {}
+        opened: list[tuple[int, int]] = []
+        for entry in _entries(snapshot):
+            producer_id, epoch, sequence, last, delta, time, coordinator, first = entry
+            state = states[producer_id] = ProducerState(epoch)
+            state.last_timestamp = time
+            state.coordinator_epoch = coordinator
+            if last >= 0:
+                state.batches.append((_back(sequence, delta), sequence, last - delta, last, time))
+            if first >= 0:
+                state.txn_first_offset = first
+                opened.append((first, producer_id))
+        self.clear()
+        self._states.update(states)
+        self._open.update(sorted(opened))
+
+
+_UNKNOWN = ProducerState(NONE)
+"""What is known of a producer that has written nothing here. Shared: never changed."""
+_NO_BATCH: Batch = (NONE, NONE, NONE, NONE, NONE)
+
+
+def _entries(snapshot: Buffer) -> list[tuple[int, ...]]:
+    """The entries of a snapshot. Raises SnapshotError on any other bytes."""
+    size = len(snapshot)
+    if size < _PREFIX.size + _COUNT.size:
+        raise SnapshotError(f"{size} bytes are too few for a producer snapshot")
+    version, crc = _PREFIX.unpack_from(snapshot)
+    if version != _VERSION:
+        raise SnapshotError(f"producer snapshot of unknown version {version}")
+    with memoryview(snapshot) as view, view[_PREFIX.size :] as body:
+        if crc32c(body) != crc:
+            raise SnapshotError("producer snapshot with a wrong checksum")
+        (count,) = _COUNT.unpack_from(body)
+        if len(body) != _COUNT.size + count * _ENTRY.size:
+            raise SnapshotError(f"producer snapshot of {count} entries has {size} bytes")
+        return list(_ENTRY.iter_unpack(body[_COUNT.size :]))
+
+
+def _back(sequence: int, steps: int) -> int:
+    """The sequence number `steps` before this one; before 0 comes 2147483647."""
+    return (sequence - steps) & MAX_SEQUENCE

@@ -1,0 +1,59 @@
+"""When a log begins a new segment: decided before each append, and never without one.
+
+A segment with batches takes no more of them
+
+- if the batch would take it over `segment.bytes`;
+- if the batch's largest timestamp is later than that of the segment's first batch by more than
+  `segment.ms` less jitter (`max.compaction.lag.ms`, if that is less, where the log is compacted);
+  where the first batch has no timestamp, if the segment was begun longer ago than that;
+- if one of its indexes is full, the time index keeping a slot for its final entry;
+
+and any segment, if the batch's last offset is too far from its base for an index entry.
+
+Jitter spreads the rolls of a topic's partitions. It is a function of directory and base offset
+instead of a random number, so that a test finds the same segments again.
+Source: Kafka 4.3.1; KIP-33.
+"""
+
+from __future__ import annotations
+
+from zlib import crc32
+
+from ..wire.batch import BatchHeader
+from .config import LogConfig
+from .segment import RELATIVE_OFFSET_MAX, Segment
+
+
+def is_roll_due(
+    segment: Segment,
+    header: BatchHeader,
+    size: int,
+    config: LogConfig,
+    age_ms_max: int,
+    now_ms: int,
+) -> bool:
+    """Whether a batch of `size` bytes needs a segment of its own. Runs for every batch."""
+    last = header.base_offset + header.last_offset_delta
+    if last - segment.base_offset > RELATIVE_OFFSET_MAX:
+        return True
+    filled = segment.size
+    if not filled:
+        return False
+    if filled + size > config.segment_bytes:
+        return True
+    if segment.offset_index.count >= config.offset_entries_max:
+        return True
+    if segment.time_index.count >= config.time_entries_max:
+        return True
+    first = segment.first_timestamp
+    age_ms = header.max_timestamp - first if first >= 0 else now_ms - segment.created_ms
+    return age_ms > age_ms_max
+
+
+def age_ms_max(config: LogConfig, directory: str, base_offset: int) -> int:
+    """The age in milliseconds at which this segment is rolled."""
+    jitter_ms = 0
+    if config.segment_jitter_ms > 0:
+        seed = crc32(f"{directory} {base_offset}".encode())
+        jitter_ms = seed % min(config.segment_jitter_ms, config.segment_ms)
+    return config.roll_ms - jitter_ms

@@ -1,0 +1,351 @@
+"""A segment: the batches from one base offset on, in one `.log` file, and its indexes.
+
+The `.log` holds batches and nothing else. When entries go into the indexes (the rules of Kafka,
+seen in its files), walking batch by batch:
+
+1. a batch later than all before it becomes the latest: (its max timestamp, its last offset);
+2. if more than `index.interval.bytes` lie between the last indexed batch's begin and this one's, it
+   enters the offset index, and the latest enters the time index if it is later than the last entry;
+3. at roll and at a clean stop the latest enters the time index, by the same condition.
+
+So the first batch never has an entry. Step 2 counts bytes without the batch itself.
+
+Because consumers mostly read what was just written, the exact places of the last few hundred
+batches are kept in memory; in front of those the offset index says where to begin walking headers.
+
+A write that fails leaves the segment as it was: what may have reached the file lies behind `size`
+and is cut off, at once or before the next write. Nothing behind `size` is ever read.
+
+Source: KIP-33; files of Kafka 4.3.1. Left out: when to roll and what may be deleted (log.py).
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from contextlib import suppress
+
+from ..wire.batch import HEADER_SIZE, MAGIC, OVERHEAD, BatchHeader, read_header
+from ..wire.errors import WireError
+from ..wire.primitives import Buffer
+from .directory import Directory, File
+from .index import NO_TIMESTAMP, OffsetIndex, TimeIndex, TransactionIndex
+from .naming import OFFSET_INDEX, TIME_INDEX, TRANSACTION_INDEX, Naming
+
+RELATIVE_OFFSET_MAX = (1 << 31) - 1
+"""An index entry counts offsets from the segment's base in 31 bits."""
+_RECENT = 256  # batches whose places are known exactly: between this many and twice as many
+_PEEK = 8 << 10
+_WALK = 64 << 10
+
+
+def walk(
+    file: File, position: int, end: int, chunk_bytes: int = _WALK, *, whole: bool = False
+) -> Iterator[tuple[int, BatchHeader, Buffer, int]]:
+    """Yield (position, header, buffer, index into the buffer) of each batch in [position, end).
+
+    The buffer has the header, and with `whole` the whole batch. Raises WireError where the bytes
+    are no batch of magic 2 that ends by `end`, and OSError.
+    """
+    while position < end:
+        chunk = file.read(position, min(chunk_bytes, end - position))
+        at = 0
+        while len(chunk) - at >= HEADER_SIZE:
+            header = read_header(chunk, at)
+            size = header.batch_length + OVERHEAD
+            if header.magic != MAGIC or size < HEADER_SIZE:
+                raise WireError(f"no batch at byte {position + at}")
+            if position + at + size > end:
+                raise WireError(f"the batch at byte {position + at} is cut short")
+            if whole and at + size > len(chunk):
+                if at:
+                    break
+                chunk = file.read(position, size)
+            yield position + at, header, chunk, at
+            at += size
+        if at == 0:
+            raise WireError(f"the batch at byte {position} is cut short")
+        position += at
+
+
+class Segment:
+    """One segment. `next_offset` is behind its last batch; of an older one that nobody walked
+    through, the base of the next segment."""
+
+    __slots__ = (
+        "_bases",
+        "_bytes_since_entry",
+        "_directory",
+        "_lasts",
+        "_naming",
+        "_overhang",
+        "_positions",
+        "_stored",
+        "base_offset",
+        "created_ms",
+        "file",
+        "first_timestamp",
+        "index_interval_bytes",
+        "max_timestamp",
+        "max_timestamp_offset",
+        "modified_ms",
+        "name",
+        "next_offset",
+        "offset_index",
+        "on_disk",
+        "size",
+        "time_index",
+        "transaction_index",
+    )
+
+    def __init__(
+        self,
+        directory: Directory,
+        naming: Naming,
+        base_offset: int,
+        *,
+        now_ms: int,
+        index_interval_bytes: int,
+    ) -> None:
+        self._directory = directory
+        self._naming = naming
+        self.on_disk = False
+        self.base_offset = base_offset
+        self.created_ms = now_ms
+        self.modified_ms = now_ms
+        self.index_interval_bytes = index_interval_bytes
+        self.name = naming.log(base_offset)
+        self.file = directory.file(self.name)
+        self.transaction_index = TransactionIndex()
+        self.reset()
+
+    def reset(self) -> None:
+        """Know nothing of the batches, as before `note` is called for each of them."""
+        self.size = 0
+        self.next_offset = self.base_offset
+        self.first_timestamp = NO_TIMESTAMP
+        self.max_timestamp = NO_TIMESTAMP
+        self.max_timestamp_offset = self.base_offset
+        self.offset_index = OffsetIndex()
+        self.time_index = TimeIndex()
+        self._bytes_since_entry = 0
+        self._bases = array("q")
+        self._lasts = array("q")
+        self._positions = array("q")
+        self._stored: tuple[int, int, int] | None = None
+        self._overhang = False
+
+    # Writing.
+
+    def append(self, batch: Buffer, header: BatchHeader, now_ms: int) -> None:
+        """Write one batch behind the last one. After an OSError nothing has changed."""
+        try:
+            if not self.on_disk:
+                self.file.create()
+                self.on_disk = True
+                if self._directory.durable:
+                    self._directory.sync()
+            elif self._overhang:
+                self._cut_overhang()
+            self.file.write(batch, self.size)
+        except OSError:
+            self._overhang = self.on_disk
+            with suppress(OSError):  # it stays remembered, and nothing is written before it is cut
+                self._cut_overhang()
+            raise
+        self.note(header, self.size)
+        self.modified_ms = now_ms
+
+    def note(self, header: BatchHeader, position: int) -> None:
+        """Account for the batch at `position`, the end of those noted so far."""
+        base = header[0]  # base_offset; by index, for this runs for every batch
+        size = header[1] + OVERHEAD
+        last = base + header[6]
+        if header[8] > self.max_timestamp:
+            self.max_timestamp = header[8]
+            self.max_timestamp_offset = last
+        if self._bytes_since_entry > self.index_interval_bytes:
+            self.offset_index.append(last - self.base_offset, position)
+            self._index_latest()
+            self._bytes_since_entry = 0
+        self._bytes_since_entry += size
+        if not position:
+            self.first_timestamp = header[8]
+        lasts = self._lasts
+        self._bases.append(base)
+        lasts.append(last)
+        self._positions.append(position)
+        if len(lasts) == 2 * _RECENT:
+            del self._bases[:_RECENT], lasts[:_RECENT], self._positions[:_RECENT]
+        self.size = position + size
+        self.next_offset = last + 1
+
+    def _index_latest(self) -> None:
+        self.time_index.append(self.max_timestamp, self.max_timestamp_offset - self.base_offset)
+
+    def store_indexes(self) -> None:
+        """Write the indexes' files as far as they have grown. OSError leaves everything valid."""
+        if not self.on_disk:
+            return
+        if self._overhang:
+            self._cut_overhang()
+        offsets, times, aborted = self.offset_index, self.time_index, self.transaction_index
+        counts = (offsets.count, times.count, len(aborted))
+        if counts != self._stored:
+            self._directory.write_atomic(self._name(OFFSET_INDEX), offsets.data)
+            self._directory.write_atomic(self._name(TIME_INDEX), times.data)
+            self.store_transaction_index()
+            self._stored = counts
+
+    def store_transaction_index(self) -> None:
+        """Write the transaction index's file; without aborted transactions there is none."""
+        if self.transaction_index:
+            name = self._name(TRANSACTION_INDEX)
+            self._directory.write_atomic(name, self.transaction_index.data)
+        else:
+            self._directory.remove(self._name(TRANSACTION_INDEX))
+
+    def finish(self) -> None:
+        """Bring the files into the state in which a stop or a newer segment leaves them.
+
+        May fail with OSError, and may be followed by more batches. The file is dated by the last
+        append, which is what counts where records have no timestamps.
+        """
+        self._index_latest()
+        self.store_indexes()
+        if self.on_disk:
+            self._directory.set_modified_ms(self.name, self.modified_ms)
+            if self._directory.durable:
+                self.file.sync()
+
+    def settle(self, offset_entries: int, time_entries: int) -> None:
+        """Take no more batches, and search the indexes in their files."""
+        self.offset_index.settle(self._directory.file(self._name(OFFSET_INDEX)), offset_entries)
+        self.time_index.settle(self._directory.file(self._name(TIME_INDEX)), time_entries)
+        self._bases, self._lasts, self._positions = array("q"), array("q"), array("q")
+
+    def adopt(self, size: int, next_offset: int, offset_entries: int, time_entries: int) -> None:
+        """Take over the files of an older segment as they are, unread. Raises OSError."""
+        self.size = size
+        self.next_offset = next_offset
+        self.settle(offset_entries, time_entries)
+        self.max_timestamp, relative = self.time_index.last()
+        self.max_timestamp_offset = self.base_offset + relative
+
+    def _cut_overhang(self) -> None:
+        if self._overhang:
+            self.file.truncate(self.size)
+            self._overhang = False
+
+    # Reading.
+
+    def read(self, offset: int, max_bytes: int, upto: int, whole_first: bool) -> Buffer | None:
+        """Batches from the one that holds `offset` on; None if all end before it.
+
+        The rules are those of Log.read. Raises WireError, OSError.
+        """
+        found = self.locate(offset)
+        if found is None:
+            return None
+        position, base_offset, size = found
+        if base_offset >= upto:
+            return b""
+        end = self.size if upto >= self.next_offset else self.position_of(upto)
+        if max_bytes < end - position:
+            end = position + max_bytes
+        if whole_first and end < position + size:
+            end = position + size
+        return self.file.read(position, end - position) if end > position else b""
+
+    def locate(self, offset: int) -> tuple[int, int, int] | None:
+        """Position, base offset and size of the first batch that ends at or behind `offset`."""
+        lasts = self._lasts
+        if lasts and (offset >= self._bases[0] or not self._positions[0]):
+            index = bisect_left(lasts, offset)
+            if index == len(lasts):
+                return None
+            position = self._positions[index]
+            behind = index + 1
+            end = self._positions[behind] if behind < len(lasts) else self.size
+            return position, self._bases[index], end - position
+        start = self.offset_index.floor(offset - self.base_offset)
+        for position, header, _, _ in walk(self.file, start, self.size, _PEEK):
+            if header.base_offset + header.last_offset_delta >= offset:
+                return position, header.base_offset, header.batch_length + OVERHEAD
+        return None
+
+    def position_of(self, upto: int) -> int:
+        """The position of the first batch whose base offset is `upto` or more, or the end."""
+        bases = self._bases
+        if bases and upto >= bases[0]:
+            index = bisect_left(bases, upto)
+            return self._positions[index] if index < len(bases) else self.size
+        start = self.offset_index.floor(upto - 1 - self.base_offset)
+        for position, header, _, _ in walk(self.file, start, self.size, _PEEK):
+            if header.base_offset >= upto:
+                return position
+        return self.size
+
+    def offset_from(self, position: int) -> int:
+        """An offset behind all batches in front of `position`, as near as the index knows."""
+        relative = self.offset_index.offset_from(position)
+        return self.next_offset if relative is None else self.base_offset + relative
+
+    def headers(self, offset: int = 0) -> Iterator[tuple[int, BatchHeader]]:
+        """Position and header of each batch from the one that holds `offset` on.
+
+        Raises WireError, OSError.
+        """
+        start = 0
+        if offset > self.base_offset:
+            found = self.locate(offset)
+            start = self.size if found is None else found[0]
+        for position, header, _, _ in walk(self.file, start, self.size):
+            yield position, header
+
+    @property
+    def largest_timestamp(self) -> int:
+        """Of all records; where they have none, when the file was last written to."""
+        return self.max_timestamp if self.max_timestamp >= 0 else self.modified_ms
+
+    # Going away.
+
+    def truncate(self, size: int) -> None:
+        """Cut the file. What is known of the batches has to be noted again. Raises OSError."""
+        self.file.truncate(size)
+
+    def sync(self) -> None:
+        """Return when the disk has every batch. Raises OSError."""
+        if self.on_disk:
+            self.file.sync()
+
+    def close(self) -> None:
+        """Close the files."""
+        self.file.close()
+        self.offset_index.close()
+        self.time_index.close()
+
+    def remove(self, suffix: str = "") -> None:
+        """Unlink the files, or rename them to end in `suffix`. Raises OSError."""
+        self.close()
+        if not self.on_disk:
+            return
+        indexes = map(self._name, (OFFSET_INDEX, TIME_INDEX, TRANSACTION_INDEX))
+        for name in (self.name, *indexes):
+            if not suffix:
+                self._directory.remove(name)
+            elif self._directory.exists(name):
+                self._directory.rename(name, name + suffix)
+
+    def _name(self, suffix: str) -> str:
+        return self._naming.file(self.base_offset, suffix)
+
+
+def containing(segments: list[Segment], offset: int) -> int:
+    """The index of the segment whose range holds `offset`; the first one's if it is before all."""
+    return max(0, bisect_right(segments, offset, key=_base_offset) - 1)
+
+
+def _base_offset(segment: Segment) -> int:
+    return segment.base_offset

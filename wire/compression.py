@@ -1,0 +1,295 @@
+"""The five codecs of a record batch, framed as Kafka's own clients frame them.
+
+- gzip: one or more members, read as one text.
+- snappy: xerial's framing, which Java writes and every client reads: 16 bytes (`82 SNAPPY 00`,
+  int32 version 1, int32 compatible version 1), then blocks of an int32 length and raw snappy, each
+  holding at most 32 KiB. Joined streams are read too, and a raw snappy block without any framing,
+  which is what librdkafka writes.
+- lz4: one standard frame, written as Java does (independent blocks of 64 KiB, no checksum and no
+  size of the content: `04224d18 60 40 82`). Checksums and sizes are read, linked blocks are not:
+  Kafka refuses them (though some clients' libraries write them for more than one block).
+- zstd: any number of frames, with or without a content size, read as one text.
+
+Rules. What Apache Kafka 4.3.1 decompresses is decompressed, what it refuses raises WireError: text
+that does not end, a wrong checksum (the one over an lz4 frame's whole content too, which Kafka
+leaves unread). As there, bytes are ignored that follow an lz4 frame, follow the last gzip member
+without being one, or are too few for the length of another snappy block.
+Text beyond `limit` raises WireError: a few hundred kilobytes can claim to be gigabytes, and only
+so much is ever allocated. Any bytes either decode or raise WireError.
+
+The libraries are imported when a codec is first used. The broken frame checksum of lz4 in messages
+of magic 0 is not known here: that belongs to the old message format.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable
+from enum import IntEnum
+from importlib import import_module
+from struct import Struct
+from typing import Any
+
+from .errors import WireError
+from .primitives import Buffer, read_uvarint
+
+LIMIT = 256 << 20
+"""Bytes that a batch may decompress to unless the caller says otherwise: 256 MiB."""
+
+
+class Codec(IntEnum):
+    """How the records of a batch are compressed: bits 0-2 of its attributes."""
+
+    NONE = 0
+    GZIP = 1
+    SNAPPY = 2
+    LZ4 = 3
+    ZSTD = 4
+
+
+def compress(codec: int, data: Buffer, level: int | None = None) -> bytes:
+    """Compress with `codec`, at `level` of the scale that topic configs have for it.
+
+    None is the library's own default, for gzip -1 too; snappy has no levels.
+    Raises WireError for a codec that does not exist, a level out of range, or a missing library.
+    """
+    if codec not in _COMPRESS:
+        raise WireError(f"there is no compression codec {codec}")
+    return _COMPRESS[codec](data, level)
+
+
+def decompress(codec: int, data: Buffer, limit: int = LIMIT) -> Buffer:
+    """Give back the text that `data` was made from; for NONE, `data` itself.
+
+    Raises WireError if `data` is damaged or cut, holds more than `limit` bytes of text, or the
+    codec does not exist or its library is missing.
+    """
+    if codec not in _DECOMPRESS:
+        raise WireError(f"there is no compression codec {codec}")
+    return _DECOMPRESS[codec](data, limit)
+
+
+def _library(name: str, package: str) -> Any:
+    """Import a codec's module when it is needed; any further import is a dictionary look-up."""
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise WireError(
+            f"this batch needs the Python package {package}, which cannot be imported: {error}"
+        ) from error
+
+
+def _too_large(limit: int) -> WireError:
+    return WireError(f"compressed records hold more than {limit} bytes")
+
+
+# None: as they are.
+
+
+def _store(data: Buffer, level: int | None) -> bytes:
+    return bytes(data)
+
+
+def _unstore(data: Buffer, limit: int) -> Buffer:
+    return data
+
+
+# gzip.
+
+_GZIP_MAGIC = b"\x1f\x8b"
+_GZIP_HEAD = bytes.fromhex("1f8b08000000000000ff")
+"""As Java writes it: no time, no name, no hint about the level, unknown system."""
+
+
+def _gzip(data: Buffer, level: int | None) -> bytes:
+    try:
+        compressor = zlib.compressobj(-1 if level is None else level, wbits=31)
+    except (ValueError, OverflowError) as error:
+        raise WireError(f"gzip has no level {level}") from error
+    packed = compressor.compress(data) + compressor.flush()
+    return _GZIP_HEAD + packed[len(_GZIP_HEAD) :]
+
+
+def _gunzip(data: Buffer, limit: int) -> bytes:
+    out: list[bytes] = []
+    left = limit
+    while not out or data[:2] == _GZIP_MAGIC:
+        member = zlib.decompressobj(wbits=31)
+        try:
+            text = member.decompress(data, left + 1)
+        except zlib.error as error:
+            raise WireError(f"damaged gzip: {error}") from error
+        left -= len(text)
+        if left < 0:
+            raise _too_large(limit)
+        if not member.eof:
+            raise WireError("gzip is cut short")
+        out.append(text)
+        data = member.unused_data
+    return out[0] if len(out) == 1 else b"".join(out)
+
+
+# snappy, in xerial's framing.
+
+_XERIAL_MAGIC = b"\x82SNAPPY\x00"
+_XERIAL_VERSION = 1
+_XERIAL_HEAD = Struct(">8sii")
+_XERIAL_LENGTH = Struct(">i")
+_XERIAL_BLOCK = 32 << 10
+_SNAPPY_RATIO = 22
+"""No element of snappy makes more than 64 bytes out of three."""
+
+
+def _snappy(data: Buffer, level: int | None) -> bytes:
+    pack: Callable[[bytes], bytes] = _library("snappy", "python-snappy").compress
+    out = [_XERIAL_HEAD.pack(_XERIAL_MAGIC, _XERIAL_VERSION, _XERIAL_VERSION)]
+    for start in range(0, len(data), _XERIAL_BLOCK):
+        block = pack(bytes(data[start : start + _XERIAL_BLOCK]))
+        out += (_XERIAL_LENGTH.pack(len(block)), block)
+    return b"".join(out)
+
+
+def _unsnappy(data: Buffer, limit: int) -> bytes:
+    library = _library("snappy", "python-snappy")
+    data = bytes(data)
+    if len(data) < _XERIAL_HEAD.size or not data.startswith(_XERIAL_MAGIC):
+        return _unsnappy_block(library, data, limit, limit)
+    out: list[bytes] = []
+    left, pos = limit, 0
+    while pos + _XERIAL_LENGTH.size <= len(data):
+        if data.startswith(_XERIAL_MAGIC, pos):  # at the start, and wherever streams were joined
+            pos += _XERIAL_HEAD.size
+            continue
+        (size,) = _XERIAL_LENGTH.unpack_from(data, pos)
+        pos += _XERIAL_LENGTH.size
+        if not 0 < size <= len(data) - pos:
+            raise WireError(f"snappy block of {size} bytes where {len(data) - pos} are left")
+        text = _unsnappy_block(library, data[pos : pos + size], left, limit)
+        left -= len(text)
+        out.append(text)
+        pos += size
+    return b"".join(out)
+
+
+def _unsnappy_block(library: Any, block: bytes, left: int, limit: int) -> bytes:
+    # The block begins with its length as text, and a decoder allocates that much at once.
+    length, _ = read_uvarint(block, 0)
+    if length > left:
+        raise _too_large(limit)
+    if length > len(block) * _SNAPPY_RATIO:
+        raise WireError(f"snappy block of {len(block)} bytes claims to hold {length}")
+    try:
+        text: bytes = library.uncompress(block)
+    except library.UncompressError as error:
+        raise WireError("damaged snappy") from error
+    return text
+
+
+# lz4, the standard frame.
+
+_LZ4_LEVEL_MAX = 17  # Kafka's scale; the library takes everything above 12 for 12
+_LZ4_FLAGS_AT = 4
+_LZ4_INDEPENDENT = 0x20
+_LZ4_PIECE = 1 << 20
+"""Bytes of text made at a time: the library sets them aside before it knows how many it needs."""
+
+
+def _lz4(data: Buffer, level: int | None) -> bytes:
+    frame = _library("lz4.frame", "lz4")
+    if level is not None and not 1 <= level <= _LZ4_LEVEL_MAX:
+        raise WireError(f"lz4 has no level {level}")
+    packed: bytes = frame.compress(
+        data,
+        compression_level=0 if level is None else level,
+        block_size=frame.BLOCKSIZE_MAX64KB,
+        block_linked=False,
+        store_size=False,
+    )
+    return packed
+
+
+def _unlz4(data: Buffer, limit: int) -> bytes:
+    frame = _library("lz4.frame", "lz4")
+    context = frame.create_decompression_context()
+    out: list[bytes] = []
+    left, pos, ended = limit, 0, False
+    with memoryview(data) as view:
+        if len(view) > _LZ4_FLAGS_AT and not view[_LZ4_FLAGS_AT] & _LZ4_INDEPENDENT:
+            raise WireError("lz4 with linked blocks, which Kafka does not read")
+        while not ended:
+            most = min(_LZ4_PIECE, left + 1)
+            try:
+                text, used, ended = frame.decompress_chunk(context, view[pos:], max_length=most)
+            except (RuntimeError, ValueError) as error:
+                raise WireError(f"damaged lz4: {error}") from error
+            if not used and not text:
+                raise WireError("lz4 is cut short")
+            pos += used
+            left -= len(text)
+            out.append(text)
+            if left < 0:
+                raise _too_large(limit)
+    return out[0] if len(out) == 1 else b"".join(out)
+
+
+# zstd.
+
+_ZSTD_PIECE = 1 << 10
+"""Bytes given to the decoder at a time: it makes at most 32 MiB of them before we can look."""
+
+
+def _zstd(data: Buffer, level: int | None) -> bytes:
+    library = _library("zstandard", "zstandard")
+    try:
+        compressor = library.ZstdCompressor(level=3 if level is None else level)
+    except (ValueError, OverflowError) as error:
+        raise WireError(f"zstd has no level {level}") from error
+    packed: bytes = compressor.compress(data)
+    return packed
+
+
+def _unzstd(data: Buffer, limit: int) -> bytes:
+    library = _library("zstandard", "zstandard")
+    out: list[bytes] = []
+    left = limit
+    with memoryview(data) as view:
+        pos = 0
+        frame = _zstd_frame(library)
+        while pos < len(view):
+            if frame.eof:
+                frame = _zstd_frame(library)
+            piece = view[pos : pos + _ZSTD_PIECE]
+            try:
+                text: bytes = frame.decompress(piece)
+            except library.ZstdError as error:
+                raise WireError(f"damaged zstd: {error}") from error
+            pos += len(piece) - len(frame.unused_data)
+            left -= len(text)
+            if left < 0:
+                raise _too_large(limit)
+            out.append(text)
+    if out and not frame.eof:
+        raise WireError("zstd is cut short")
+    return out[0] if len(out) == 1 else b"".join(out)
+
+
+def _zstd_frame(library: Any) -> Any:
+    # Said outright because the library's default is to change.
+    return library.ZstdDecompressor().decompressobj(read_across_frames=False)
+
+
+_COMPRESS: dict[int, Callable[[Buffer, int | None], bytes]] = {
+    Codec.NONE: _store,
+    Codec.GZIP: _gzip,
+    Codec.SNAPPY: _snappy,
+    Codec.LZ4: _lz4,
+    Codec.ZSTD: _zstd,
+}
+
+_DECOMPRESS: dict[int, Callable[[Buffer, int], Buffer]] = {
+    Codec.NONE: _unstore,
+    Codec.GZIP: _gunzip,
+    Codec.SNAPPY: _unsnappy,
+    Codec.LZ4: _unlz4,
+    Codec.ZSTD: _unzstd,
+}
