@@ -1,0 +1,21 @@
+"""What stock clients see: adapters, scenarios, and a real Apache Kafka to compare with.
+
+`RealKafka` starts the oracle, `client` gives a stock client behind common verbs, `scenarios`
+holds what each must be able to do, and `spark.spark_session` a Spark that speaks Kafka. What is
+optional and missing raises `Unavailable`.
+"""
+
+from .clients import CLIENTS, Client, Consumer, NewRecord, Record, client
+from .jars import Unavailable
+from .real_kafka import RealKafka
+
+__all__ = [
+    "CLIENTS",
+    "Client",
+    "Consumer",
+    "NewRecord",
+    "RealKafka",
+    "Record",
+    "Unavailable",
+    "client",
+]

@@ -64,9 +64,8 @@ class Cluster:
         self.fetch_sessions = SessionCache(
             config.get("max.incremental.fetch.session.cache.slots"), self.random
         )
-        now = self.clock.now()
-        self.log_dir = LogDirectory.open(data_dir, node_id=self.controller_id, now_ms=now)
-        self.cluster_id: str = self.log_dir.cluster_id
+        self.log_dir = LogDirectory.open(data_dir, node_id=self.controller_id)
+        self.cluster_id = self.log_dir.properties.cluster_id
         self.topics = Catalogue(self)
         self.groups = open_groups(self)
         self._producer_ids = range(0)

@@ -252,7 +252,11 @@ class Emulator:
         return Cluster(
             self._config,
             data_dir=self._data_dir,
-            brokers=[Broker(int(self._config.get("node.id")), "", 0, rack=self._config.get("broker.rack"))],
+            brokers=[
+                Broker(
+                    int(self._config.get("node.id")), "", 0, rack=self._config.get("broker.rack")
+                )
+            ],
             clock=self._clock,
             scan_limit=self._scan_limit,
         )

@@ -18,7 +18,7 @@ from ..wire.batch import HEADER_SIZE, OVERHEAD, BatchHeader, checksum, read_head
 from ..wire.compression import Codec, decompress
 from ..wire.primitives import Buffer
 from ..wire.records import NewRecord, build_batch, read_records
-from ..wire.scan import Fault, Scan, record_problems, scan
+from ..wire.scan import Problem, Scan, record_problems, scan
 from .config import TopicConfig
 
 _SIZE = Struct(">8xi4xb")
@@ -99,16 +99,17 @@ def validate(
     if scan_limit is not None and header.count > scan_limit:
         return _trusted(batch, header, config, now)
     payload = _payload(batch, header)
+    kept = _target_codec(header, config) == header.codec
     found = scan(payload, header.count, header.base_timestamp)
-    if found.fault is not Fault.OK:
-        broken = found.fault is Fault.BROKEN
-        raise Refused(Error.INVALID_RECORD if broken else Error.UNKNOWN_SERVER_ERROR)
+    if error := found.fault.error(compressed=bool(header.codec), kept=kept):
+        raise Refused(error)
     _check_records(payload, header, found, config, now)
-    if _target_codec(header, config) != header.codec:
+    if not kept:
         return _rebuilt(batch, header, config, now)
     if header.codec and not found.consecutive:
         raise Refused(Error.UNKNOWN_SERVER_ERROR)
-    return _stamped(batch, header, config, found.max_timestamp, now)
+    latest = header.max_timestamp if header.is_log_append_time else found.max_timestamp
+    return _stamped(batch, header, config, latest, now)
 
 
 def _check_header(header: BatchHeader) -> None:
@@ -135,50 +136,60 @@ def _check_records(
 ) -> None:
     """Raises RecordsRejected for null keys on a compacted topic and for times out of bounds."""
     keyless = config.is_compacted and found.null_keys > 0
-    earliest, latest = -(2**63), 2**63 - 1
-    if config.log_append_time:
-        untimely = header.is_log_append_time
+    earliest, latest = _bounds(config, now)
+    if header.is_log_append_time:
+        # The producer claims one time, that of the header, for every record.
+        time = header.max_timestamp
+        all_untimely = config.log_append_time or not earliest <= time <= latest or time == -1
+        untimely = all_untimely
     else:
-        earliest = max(now - config.timestamp_before_max_ms, earliest)
-        latest = min(now + config.timestamp_after_max_ms, latest)
+        all_untimely = False
         untimely = found.min_timestamp < earliest or found.max_timestamp > latest
-        untimely = untimely or (header.is_log_append_time and found.has_no_timestamp)
     if not keyless and not untimely:
         return
-    problems = record_problems(
-        payload,
-        header.count,
-        header.base_timestamp,
-        null_keys=config.is_compacted,
-        earliest=earliest,
-        latest=latest,
-    )
-    raise _rejected(problems, header)
-
-
-def _rejected(problems: list[tuple[int, str]], header: BatchHeader) -> RecordsRejected:
-    if any(kind == "timestamp" for _, kind in problems) or not problems:
-        indexes = problems or [(i, "timestamp") for i in range(header.count)]
-        return RecordsRejected(
-            Error.INVALID_TIMESTAMP,
-            "One or more records have been rejected due to invalid timestamp",
-            [(index, _SENTENCES[kind]) for index, kind in indexes],
+    if all_untimely:
+        raise _rejected([(index, Problem.TIMESTAMP) for index in range(header.count)])
+    raise _rejected(
+        record_problems(
+            payload,
+            header.count,
+            header.base_timestamp,
+            null_keys=config.is_compacted,
+            earliest=earliest,
+            latest=latest,
         )
+    )
+
+
+def _bounds(config: TopicConfig, now: int) -> tuple[int, int]:
+    """The earliest and latest time a record may have (ms); none under log append time."""
+    if config.log_append_time:
+        return -(2**63), 2**63 - 1
+    return (
+        max(now - config.timestamp_before_max_ms, -(2**63)),
+        min(now + config.timestamp_after_max_ms, 2**63 - 1),
+    )
+
+
+def _rejected(problems: list[tuple[int, Problem]]) -> RecordsRejected:
+    records = [(index, _SENTENCES[problem]) for index, problem in problems]
+    if any(problem is Problem.TIMESTAMP for _, problem in problems):
+        message = "One or more records have been rejected due to invalid timestamp"
+        return RecordsRejected(Error.INVALID_TIMESTAMP, message, records)
     shown = ", ".join(
-        f"RecordError(batchIndex={index}, message='{_SENTENCES[kind]}')"
-        for index, kind in problems[:3]
+        f"RecordError(batchIndex={index}, message='{sentence}')" for index, sentence in records[:3]
     )
     return RecordsRejected(
         Error.INVALID_RECORD,
-        f"One or more records have been rejected due to {len(problems)} record errors in total,"
+        f"One or more records have been rejected due to {len(records)} record errors in total,"
         f" and only showing the first three errors at most: [{shown}]",
-        [(index, _SENTENCES[kind]) for index, kind in problems],
+        records,
     )
 
 
 _SENTENCES = {
-    "key": "Compacted topic cannot accept message without key.",
-    "timestamp": "The timestamp is out of the range that this topic accepts.",
+    Problem.KEY: "Compacted topic cannot accept message without key.",
+    Problem.TIMESTAMP: "The timestamp is out of the range that this topic accepts.",
 }
 
 

@@ -26,9 +26,7 @@ FINALIZED_FEATURES = {"metadata.version": 30}
 
 
 @handles(ApiVersionsRequest)
-def api_versions(
-    cluster: Cluster, call: Call, request: ApiVersionsRequest
-) -> ApiVersionsResponse:
+def api_versions(cluster: Cluster, call: Call, request: ApiVersionsRequest) -> ApiVersionsResponse:
     if call.version >= 3 and not (
         _NAME.fullmatch(request.client_software_name)
         and _NAME.fullmatch(request.client_software_version)
@@ -40,9 +38,7 @@ def api_versions(
             for key, (first, last) in served_versions().items()
         ],
         supported_features=[
-            ApiVersionsResponse.SupportedFeature(
-                name=name, min_version=first, max_version=last
-            )
+            ApiVersionsResponse.SupportedFeature(name=name, min_version=first, max_version=last)
             for name, (first, last) in SUPPORTED_FEATURES.items()
             # Before v4 a client could not read a range that begins at 0.
             if first > 0 or call.version >= 4

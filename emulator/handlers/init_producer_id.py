@@ -22,9 +22,7 @@ def init_producer_id(
     cluster: Cluster, call: Call, request: InitProducerIdRequest
 ) -> InitProducerIdResponse:
     if request.transactional_id is None:
-        return InitProducerIdResponse(
-            producer_id=cluster.next_producer_id(), producer_epoch=0
-        )
+        return InitProducerIdResponse(producer_id=cluster.next_producer_id(), producer_epoch=0)
     error = Error.INVALID_REQUEST
     if request.transactional_id:
         error = Error.TRANSACTIONAL_ID_AUTHORIZATION_FAILED

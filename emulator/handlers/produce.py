@@ -114,7 +114,7 @@ def _append(
         raise Refused(Error.RECORD_LIST_TOO_LARGE)
     append_time = header.max_timestamp if config.log_append_time else -1
     if header.producer_id >= 0:
-        duplicate = log.producers.check(header, now_ms=call.now)
+        duplicate = log.producers.check(header)
         if duplicate is not None:
             return Result(
                 index=partition.index,

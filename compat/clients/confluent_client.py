@@ -1,0 +1,241 @@
+"""confluent-kafka (librdkafka) behind the common verbs.
+
+Two things differ from the others: a consumer must name a group, so one that is to have none
+gets an invented name and is assigned its partitions by hand; and the position does not move over
+transaction markers, so the end of a partition is taken from librdkafka's end-of-partition events.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from confluent_kafka import Consumer as LibraryConsumer
+from confluent_kafka import KafkaError, KafkaException, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from . import (
+    HEARTBEAT_MS,
+    SESSION_TIMEOUT_MS,
+    TIMEOUT_S,
+    Acks,
+    Client,
+    Codec,
+    Consumer,
+    Isolation,
+    NewRecord,
+    Record,
+    headers_of,
+    wait_until,
+)
+
+
+class ConfluentConsumer(Consumer):
+    """One librdkafka consumer, and the position it has reached in each partition."""
+
+    def __init__(self, topic: str, group: str | None, options: dict[str, Any]) -> None:
+        self._topic = topic
+        self._positions: dict[int, int] = {}
+        self._consumer = LibraryConsumer(options)
+        if group is not None:
+            # Positions of an earlier assignment are void: the group's committed offsets count.
+            self._consumer.subscribe([topic], on_assign=lambda *_: self._positions.clear())
+            return
+        partitions: list[int] = []
+
+        def known() -> bool:  # a topic that this very question creates is not known at once
+            partitions[:] = _partitions(self._consumer, topic)
+            return bool(partitions)
+
+        wait_until(known, f"{topic} has partitions")
+        start = -2 if options["auto.offset.reset"] == "earliest" else -1
+        self._consumer.assign([TopicPartition(topic, p, start) for p in partitions])
+
+    def poll(self, seconds: float, max_records: int = 500) -> list[Record]:
+        # One message ends the wait; whatever else has arrived already comes with it.
+        messages = self._consumer.consume(1, seconds)
+        if messages and max_records > 1:
+            messages += self._consumer.consume(max_records - 1, 0)
+        records = []
+        for message in messages:
+            partition, offset = message.partition(), message.offset()
+            if (error := message.error()) is None:
+                self._positions[partition] = offset + 1
+                _, timestamp = message.timestamp()
+                headers = headers_of(message.headers())
+                records.append(
+                    Record(partition, offset, timestamp, message.key(), message.value(), headers)
+                )
+            elif error.code() == KafkaError._PARTITION_EOF:
+                self._positions[partition] = offset
+            elif error.code() != KafkaError.UNKNOWN_TOPIC_OR_PART:  # it may be on its way
+                raise KafkaException(error)
+        return records
+
+    def positions(self) -> dict[int, int]:
+        assigned = [partition.partition for partition in self._consumer.assignment()]
+        return {partition: self._positions.get(partition, -1) for partition in assigned}
+
+    def commit(self) -> None:
+        offsets = [
+            TopicPartition(self._topic, partition, offset)
+            for partition, offset in self.positions().items()
+            if offset >= 0
+        ]
+        if offsets:
+            self._consumer.commit(offsets=offsets, asynchronous=False)
+
+    def close(self) -> None:
+        self._consumer.close()
+
+
+class Confluent(Client):
+    """The adapter; see Client for the verbs."""
+
+    name = "confluent-kafka"
+
+    def produce(
+        self,
+        bootstrap: str,
+        topic: str,
+        records: Iterable[NewRecord],
+        *,
+        acks: Acks = "all",
+        compression: Codec | None = None,
+        idempotent: bool = False,
+        partition: int | None = None,
+        transactional_id: str | None = None,
+        abort: bool = False,
+    ) -> list[tuple[int, int]]:
+        options = {
+            **_base(bootstrap),
+            "acks": acks,
+            "compression.type": compression or "none",
+            "enable.idempotence": idempotent or transactional_id is not None,
+            "message.timeout.ms": int(TIMEOUT_S * 1000),
+        }
+        if transactional_id is not None:
+            options["transactional.id"] = transactional_id
+        producer = Producer(options)
+        if transactional_id is not None:
+            producer.init_transactions(TIMEOUT_S)
+            producer.begin_transaction()
+        done: dict[int, tuple[int, int]] = {}
+        errors: list[KafkaError] = []
+
+        def sent(number: int, error: KafkaError | None, message: Any) -> None:
+            if error is not None:
+                errors.append(error)
+            done[number] = (message.partition(), max(-1, message.offset() or 0))
+
+        for number, record in enumerate(records):
+            producer.produce(
+                topic,
+                value=record.value,
+                key=record.key,
+                headers=list(record.headers),
+                timestamp=record.timestamp or 0,
+                partition=-1 if partition is None else partition,
+                on_delivery=lambda error, message, number=number: sent(number, error, message),
+            )
+            producer.poll(0)
+        if left := producer.flush(TIMEOUT_S):
+            raise TimeoutError(f"{left} records were not delivered within {TIMEOUT_S:.0f} s")
+        if errors:
+            raise KafkaException(errors[0])
+        if transactional_id is not None:
+            (producer.abort_transaction if abort else producer.commit_transaction)(TIMEOUT_S)
+        return [done[number] for number in sorted(done)]
+
+    def consumer(
+        self,
+        bootstrap: str,
+        topic: str,
+        *,
+        group: str | None = None,
+        from_beginning: bool = True,
+        isolation: Isolation = "read_uncommitted",
+    ) -> Consumer:
+        options = {
+            **_base(bootstrap),
+            "group.id": group or f"none-{uuid.uuid4()}",
+            "auto.offset.reset": "earliest" if from_beginning else "latest",
+            "isolation.level": isolation,
+            "enable.auto.commit": False,
+            "enable.partition.eof": True,
+            "allow.auto.create.topics": True,
+            "session.timeout.ms": SESSION_TIMEOUT_MS,
+            "heartbeat.interval.ms": HEARTBEAT_MS,
+        }
+        return ConfluentConsumer(topic, group, options)
+
+    def committed(self, bootstrap: str, group: str, topic: str) -> dict[int, int]:
+        with _asking(bootstrap, group) as consumer:
+            found = consumer.committed(_all(consumer, topic), timeout=TIMEOUT_S)
+        return {entry.partition: entry.offset for entry in found if entry.offset >= 0}
+
+    def list_topics(self, bootstrap: str) -> set[str]:
+        return set(_admin(bootstrap).list_topics(timeout=TIMEOUT_S).topics)
+
+    def partitions(self, bootstrap: str, topic: str) -> list[int]:
+        return _partitions(_admin(bootstrap), topic)
+
+    def end_offsets(self, bootstrap: str, topic: str) -> dict[int, int]:
+        with _asking(bootstrap) as consumer:
+            return {
+                entry.partition: consumer.get_watermark_offsets(entry, timeout=TIMEOUT_S)[1]
+                for entry in _all(consumer, topic)
+            }
+
+    def offsets_for_time(
+        self, bootstrap: str, topic: str, timestamp_ms: int
+    ) -> dict[int, int | None]:
+        with _asking(bootstrap) as consumer:
+            asked = [
+                TopicPartition(topic, entry.partition, timestamp_ms)
+                for entry in _all(consumer, topic)
+            ]
+            found = consumer.offsets_for_times(asked, timeout=TIMEOUT_S)
+        return {entry.partition: entry.offset if entry.offset >= 0 else None for entry in found}
+
+    def _create_topic(
+        self, bootstrap: str, topic: str, partitions: int, configs: dict[str, str]
+    ) -> None:
+        admin = _admin(bootstrap)  # held until the answer is there: its end cancels what it asked
+        new = NewTopic(topic, partitions, 1, config=configs)
+        for future in admin.create_topics([new]).values():
+            future.result(TIMEOUT_S)
+
+    def _delete_topic(self, bootstrap: str, topic: str) -> None:
+        admin = _admin(bootstrap)
+        for future in admin.delete_topics([topic]).values():
+            future.result(TIMEOUT_S)
+
+
+def _base(bootstrap: str) -> dict[str, Any]:
+    return {"bootstrap.servers": bootstrap, "log_level": 3}  # syslog's "error"
+
+
+def _admin(bootstrap: str) -> Any:
+    return AdminClient(_base(bootstrap))
+
+
+@contextmanager
+def _asking(bootstrap: str, group: str = "none") -> Iterator[Any]:
+    """Lend a consumer that joins nothing, for its questions about offsets."""
+    consumer = LibraryConsumer({**_base(bootstrap), "group.id": group})
+    try:
+        yield consumer
+    finally:
+        consumer.close()
+
+
+def _partitions(asked: Any, topic: str) -> list[int]:
+    found = asked.list_topics(topic, timeout=TIMEOUT_S).topics[topic]
+    return sorted(found.partitions)
+
+
+def _all(asked: Any, topic: str) -> list[Any]:
+    return [TopicPartition(topic, partition) for partition in _partitions(asked, topic)]

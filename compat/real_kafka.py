@@ -1,0 +1,305 @@
+"""A real Apache Kafka, one KRaft node, started from Maven's archives: the oracle.
+
+The rules:
+
+- The node is broker and controller at once, bound to 127.0.0.1, with a fixed quorum of itself.
+- Its ports are drawn below the ephemeral range, where no outgoing connection can take them
+  meanwhile, and stay the same over `restart()`, so that clients find it again.
+- It is ready when it answers ApiVersions and then lists a broker in Metadata: the first alone is
+  answered while the broker is still fenced.
+- Without `data_dir` everything lives in one temporary directory that goes with it. With one,
+  the log directories there stay; a directory that has `meta.properties` is taken as it is.
+- The process has its own group, which ends with this interpreter, however that ends: a watcher
+  shell waits on a pipe from here, and kills the group when the pipe breaks.
+
+Left out: several nodes, TLS and SASL (possible through `config`), ZooKeeper. An interpreter that
+is itself killed leaves its temporary directory behind, but no process.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import random
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+
+from .jars import classpath, jars, java
+
+VERSION = "4.3.1"
+START_TIMEOUT_S = 60.0
+STOP_TIMEOUT_S = 20.0
+TOOL_TIMEOUT_S = 120.0
+CLUSTER_ID = "b2RyYWRlay5vZHJhZGVrLg"  # 16 bytes in URL-safe base64, as Kafka wants
+PORTS = range(20_000, 32_000)
+
+# Start-up on few cores is mostly class loading and compilation: the cheap compiler and the
+# single-threaded collector are the quickest. Warnings only, on standard error.
+JVM = [
+    "-Xmx512m",
+    "-XX:+UseSerialGC",
+    "-XX:TieredStopAtLevel=1",
+    "-Xshare:auto",
+    "-Djava.awt.headless=true",
+    "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+]
+
+DEFAULTS = {
+    "process.roles": "broker,controller",
+    "controller.listener.names": "CONTROLLER",
+    "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
+    "offsets.topic.replication.factor": "1",
+    "transaction.state.log.replication.factor": "1",
+    "transaction.state.log.min.isr": "1",
+    "share.coordinator.state.topic.replication.factor": "1",
+    "share.coordinator.state.topic.min.isr": "1",
+    "group.initial.rebalance.delay.ms": "0",
+    "log.cleaner.dedupe.buffer.size": "4194304",  # allocated at start: 128 MiB by default
+}
+
+
+class RealKafka:
+    """One real Kafka node: `with RealKafka() as kafka: connect(kafka.bootstrap_servers)`.
+
+    `config` are broker properties, over the defaults above. Raises Unavailable (no Java, no
+    archives) from `start`, RuntimeError with the last log lines if the node does not come up.
+    """
+
+    def __init__(
+        self,
+        version: str = VERSION,
+        config: Mapping[str, str] | None = None,
+        data_dir: Path | str | None = None,
+    ) -> None:
+        self.version = version
+        self.config = dict(config or {})
+        self.data_dir = Path(data_dir) if data_dir is not None else Path()
+        self._keeps_data = data_dir is not None
+        self._work: Path | None = None  # properties and log of the process; None when closed
+        self._process: subprocess.Popen[bytes] | None = None
+        self._watcher: subprocess.Popen[bytes] | None = None
+        self._port, self._controller_port = 0, 0
+
+    @property
+    def bootstrap_servers(self) -> str:
+        """The address clients connect to, "127.0.0.1:PORT"."""
+        return f"127.0.0.1:{self._port}"
+
+    @property
+    def log(self) -> str:
+        """What the broker has written to standard output and error so far."""
+        if self._work is None or not (self._work / "kafka.log").exists():
+            return ""
+        return (self._work / "kafka.log").read_text(errors="replace")
+
+    def __enter__(self) -> RealKafka:
+        return self.start()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def start(self) -> RealKafka:
+        """Format the directory if it is new, start the node, wait until it is ready."""
+        if self._process is not None:
+            return self
+        jars(self.version)  # before anything else: it may be unavailable
+        try:
+            if self._work is None:
+                self._prepare()
+            self._launch()
+            self._wait_until_ready()
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def stop(self) -> None:
+        """Shut the node down as SIGTERM does (cleanly); kill it if it takes too long."""
+        self._end(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """End the node at once, as a crash would: nothing is flushed or announced.
+
+        A start after it waits until the controller has given up the old registration, for
+        `broker.session.timeout.ms` (9 s).
+        """
+        self._end(signal.SIGKILL)
+
+    def restart(self) -> None:
+        """Stop the node unless it is stopped or killed already, and start it on the same ports."""
+        self.stop()
+        self.start()
+
+    def close(self) -> None:
+        """Stop the node for good and remove its temporary directory. May be called twice.
+
+        Data that goes away with it is not worth a clean shutdown: such a node is killed.
+        """
+        if self._keeps_data:
+            self.stop()
+        else:
+            self.kill()
+        if self._work is not None:
+            shutil.rmtree(self._work, ignore_errors=True)
+            self._work = None
+        atexit.unregister(self.close)
+
+    def tool(self, name: str, *args: str) -> subprocess.CompletedProcess[str]:
+        """Run a tool of this version, e.g. "org.apache.kafka.tools.DumpLogSegments".
+
+        Works whether or not the node runs. Raises subprocess.TimeoutExpired after 120 s.
+        """
+        return run_tool(self.version, name, *args)
+
+    def _prepare(self) -> None:
+        """Choose ports, write server.properties, format the log directory."""
+        self._work = Path(tempfile.mkdtemp(prefix="odradek-kafka-"))
+        atexit.register(self.close)
+        if not self._keeps_data:
+            self.data_dir = self._work / "data"
+        self._port, self._controller_port = _free_ports(2)
+        identity = _identity(self.data_dir)
+        node = identity.get("node.id", "1")
+        properties = {
+            **DEFAULTS,
+            "node.id": node,
+            "controller.quorum.voters": f"{node}@127.0.0.1:{self._controller_port}",
+            "listeners": f"PLAINTEXT://127.0.0.1:{self._port},"
+            f"CONTROLLER://127.0.0.1:{self._controller_port}",
+            "log.dirs": str(self.data_dir),
+            **self.config,
+        }
+        lines = [f"{name}={value}\n".replace("\\", "\\\\") for name, value in properties.items()]
+        path = self._work / "server.properties"
+        path.write_text("".join(lines))
+        if identity:
+            return
+        done = self.tool(
+            "kafka.tools.StorageTool", "format", "--cluster-id", CLUSTER_ID, "--config", str(path)
+        )
+        if done.returncode != 0:
+            raise RuntimeError(f"Kafka {self.version} did not format its directory:\n{done.stderr}")
+
+    def _launch(self) -> None:
+        assert self._work is not None
+        command = [java(), *JVM, "-cp", classpath(jars(self.version)), "kafka.Kafka"]
+        with (self._work / "kafka.log").open("ab") as log:
+            self._process = subprocess.Popen(
+                [*command, str(self._work / "server.properties")],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                cwd=self._work,
+                start_new_session=True,
+            )
+        self._watcher = subprocess.Popen(
+            ["sh", "-c", f"read line; kill -9 -{self._process.pid}"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
+    def _wait_until_ready(self) -> None:
+        assert self._process is not None
+        deadline = time.monotonic() + START_TIMEOUT_S
+        while not is_ready("127.0.0.1", self._port):
+            status = self._process.poll()
+            if status is not None or time.monotonic() > deadline:
+                what = "did not start in time" if status is None else f"ended with {status}"
+                tail = "\n".join(self.log.splitlines()[-30:])
+                raise RuntimeError(f"Kafka {self.version} {what}; its last lines:\n{tail}")
+            time.sleep(0.05)
+
+    def _end(self, how: signal.Signals) -> None:
+        process, self._process = self._process, None
+        watcher, self._watcher = self._watcher, None
+        if watcher is not None:
+            watcher.kill()
+            watcher.communicate()
+        if process is None:
+            return
+        for number in (how, signal.SIGKILL):
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, number)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(STOP_TIMEOUT_S)
+                return
+
+
+def run_tool(version: str, name: str, *args: str) -> subprocess.CompletedProcess[str]:
+    """Run a class with a main method from that Kafka version's archives; return its output.
+
+    Raises Unavailable without Java or archives, subprocess.TimeoutExpired after 120 s.
+    """
+    command = [java(), *JVM, "-cp", classpath(jars(version)), name, *args]
+    return subprocess.run(
+        command,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=TOOL_TIMEOUT_S,
+    )
+
+
+def is_ready(host: str, port: int) -> bool:
+    """Say whether a broker there answers ApiVersions and lists at least one broker in Metadata.
+
+    Two hand-made requests, so that the oracle depends on nothing it is to judge.
+    """
+    try:
+        with socket.create_connection((host, port), timeout=5.0) as connection:
+            _call(connection, api_key=18, body=b"")
+            answer = _call(connection, api_key=3, body=struct.pack(">i", 0))
+    except (OSError, EOFError):
+        return False
+    return bool(struct.unpack_from(">i", answer, 4)[0] > 0)  # correlation id, number of brokers
+
+
+def _call(connection: socket.socket, *, api_key: int, body: bytes) -> bytes:
+    """Send version 0 of a request without client id; return the answer, correlation id first."""
+    request = struct.pack(">hhih", api_key, 0, 1, -1) + body
+    connection.sendall(struct.pack(">i", len(request)) + request)
+    with connection.makefile("rb") as stream:
+        head = stream.read(4)
+        answer = stream.read(struct.unpack(">i", head)[0]) if len(head) == 4 else b""
+    if len(answer) < 8:
+        raise EOFError("the broker closed the connection")
+    return answer
+
+
+def _identity(data_dir: Path) -> dict[str, str]:
+    """Return what meta.properties says, or nothing if the directory is not formatted."""
+    try:
+        text = (data_dir / "meta.properties").read_text()
+    except FileNotFoundError:
+        return {}
+    pairs = (line.partition("=") for line in text.splitlines() if not line.startswith("#"))
+    return {name.strip(): value.strip() for name, equals, value in pairs if equals}
+
+
+def _free_ports(count: int) -> list[int]:
+    """Return distinct ports of 127.0.0.1 that nobody listens on now."""
+    ports: list[int] = []
+    for port in random.SystemRandom().sample(PORTS, 200):
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            ports.append(port)
+        if len(ports) == count:
+            return ports
+    raise RuntimeError(f"no {count} free ports between {PORTS.start} and {PORTS.stop}")

@@ -1,0 +1,224 @@
+"""Configs: what the brokers have, and what one topic makes of it.
+
+A broker's value is the first of: set at run time for all brokers (or shown for one), set at the
+start, default. A topic's value is its own or the broker's under the name that gives its default
+(retention.ms: log.retention.ms, else .minutes, else .hours). Values are read and judged as Kafka
+does; what is unknown or wrong raises ConfigError with the sentence that a client shows.
+
+Not obeyed: a value set at run time for a single broker (it is shown, not used); whatever no module
+`get`s. Tables: broker_configs.py, config_tables.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from functools import cached_property
+from typing import Any
+
+from ..storage.config import LogConfig
+from .broker_configs import broker_definitions
+from .config_definition import ConfigError, Definition, Value
+from .config_tables import (
+    NOT_SETTABLE,
+    ORDERED,
+    OUR_DEFAULTS,
+    TOPIC_DEFAULTS,
+    topic_definitions,
+)
+
+__all__ = ["BrokerConfig", "ConfigError", "TopicConfig"]
+
+ALL_BROKERS = ""
+"""The resource name under which values for all brokers are set at run time."""
+
+
+class BrokerConfig:
+    """The brokers' configs, by Kafka's names. Raises ConfigError for unknown names, bad values."""
+
+    def __init__(self, overrides: Mapping[str, str] | None = None) -> None:
+        self.overrides = dict(overrides or {})
+        self.dynamic: dict[str, dict[str, str]] = {}
+        """Set at run time: broker id as text, or ALL_BROKERS, to name and text."""
+        for name in self.overrides:
+            _check_settable(name)
+        self.static = OUR_DEFAULTS | self.overrides
+        """Set at the start, by the user or by us: name to text."""
+        self._values: dict[str, Value] = {}
+        self._resolve()
+
+    def get(self, name: str) -> Any:
+        """The value in force, parsed. Raises KeyError for a name that Kafka does not have."""
+        return self._values[name]
+
+    def set_dynamic(self, resource: str, texts: Mapping[str, str]) -> None:
+        """Replace what is set at run time for a broker, or for all (ALL_BROKERS).
+
+        Unknown names are kept and shown, as Kafka does. Raises ConfigError, changing nothing.
+        """
+        before = dict(self.dynamic)
+        self.dynamic[resource] = dict(texts)
+        try:
+            self._resolve()
+            for name, text in texts.items():
+                if name in broker_definitions():
+                    broker_definitions()[name].parse(text)
+        except ConfigError:
+            self.dynamic = before
+            self._resolve()
+            raise
+        self.__dict__.pop("topic_defaults", None)
+        self.__dict__.pop("plain_topic", None)
+
+    @cached_property
+    def topic_defaults(self) -> dict[str, Value]:
+        """What a topic has that sets nothing itself."""
+        return {
+            name: self._topic_default(definition)
+            for name, definition in topic_definitions().items()
+        }
+
+    @cached_property
+    def plain_topic(self) -> TopicConfig:
+        """The configs of every topic that sets nothing itself: one object for ten thousand."""
+        return TopicConfig(self, {})
+
+    def topic(self, overrides: Mapping[str, str]) -> TopicConfig:
+        """The configs of a topic that sets these. Raises ConfigError."""
+        return TopicConfig(self, overrides) if overrides else self.plain_topic
+
+    def _resolve(self) -> None:
+        given = self.static | self.dynamic.get(ALL_BROKERS, {})
+        self._values = {
+            name: definition.parse(given[name]) if name in given else definition.default
+            for name, definition in broker_definitions().items()
+        }
+        for low, high in ORDERED:
+            if self._values[low] > self._values[high]:
+                sentence = (
+                    f"{low} ({self._values[low]}) must not exceed {high} ({self._values[high]})"
+                )
+                raise ConfigError(low if low in given else high, sentence)
+        for name in ("log.retention.ms", "log.retention.minutes", "log.retention.hours"):
+            if self._values[name] == 0:
+                raise ConfigError(name, f"{name} must be unlimited (-1) or at least 1")
+
+    def _topic_default(self, definition: Definition) -> Value:
+        for name, factor in TOPIC_DEFAULTS.get(definition.name, ()):
+            value: Any = self._values[name]
+            if value is not None:
+                return value if factor == 1 else max(-1, value * factor)
+        return definition.default
+
+
+class TopicConfig:
+    """One topic's configs over the broker's. Replaced as a whole when one changes."""
+
+    __slots__ = (
+        "_log_config",
+        "_values",
+        "broker",
+        "cleanup_policy",
+        "compression_type",
+        "is_compacted",
+        "log_append_time",
+        "max_message_bytes",
+        "min_insync_replicas",
+        "overrides",
+        "timestamp_after_max_ms",
+        "timestamp_before_max_ms",
+    )
+
+    def __init__(self, broker: BrokerConfig, overrides: Mapping[str, str]) -> None:
+        """Raises ConfigError for an unknown name, a bad value, or values at odds."""
+        self.overrides = dict(overrides)
+        """Name to text, as they were given."""
+        self.broker = broker
+        values = dict(broker.topic_defaults)
+        values.update(parse_topic_configs(overrides))
+        _check_topic(values)
+        self._values: dict[str, Any] = values
+        self._log_config: LogConfig | None = None
+        self.cleanup_policy = frozenset(self._values["cleanup.policy"])
+        self.is_compacted = "compact" in self.cleanup_policy
+        self.compression_type: str = self._values["compression.type"]
+        self.log_append_time = values["message.timestamp.type"] == "LogAppendTime"
+        self.max_message_bytes: int = self._values["max.message.bytes"]
+        self.min_insync_replicas: int = self._values["min.insync.replicas"]
+        self.timestamp_after_max_ms: int = self._values["message.timestamp.after.max.ms"]
+        self.timestamp_before_max_ms: int = self._values["message.timestamp.before.max.ms"]
+
+    def get(self, name: str) -> Any:
+        """The value of a topic config, parsed. Raises KeyError for an unknown name."""
+        return self._values[name]
+
+    def compression_level(self, codec: int) -> int | None:
+        """The level for a codec (its number in a batch), None where it has none."""
+        name = _LEVELS.get(codec)
+        return None if name is None else self._values[name]
+
+    def log_config(self) -> LogConfig:
+        """What the topic's logs obey."""
+        if self._log_config is None:
+            get = self._values.__getitem__
+            self._log_config = LogConfig(
+                segment_bytes=get("segment.bytes"),
+                segment_ms=get("segment.ms"),
+                segment_jitter_ms=get("segment.jitter.ms"),
+                segment_index_bytes=get("segment.index.bytes"),
+                index_interval_bytes=get("index.interval.bytes"),
+                retention_ms=get("retention.ms"),
+                retention_bytes=get("retention.bytes"),
+                cleanup_policy=self.cleanup_policy,
+                delete_retention_ms=get("delete.retention.ms"),
+                min_compaction_lag_ms=get("min.compaction.lag.ms"),
+                max_compaction_lag_ms=get("max.compaction.lag.ms"),
+                min_cleanable_dirty_ratio=get("min.cleanable.dirty.ratio"),
+                flush_messages=get("flush.messages"),
+                flush_ms=get("flush.ms"),
+                file_delete_delay_ms=get("file.delete.delay.ms"),
+            )
+        return self._log_config
+
+
+_LEVELS = {1: "compression.gzip.level", 3: "compression.lz4.level", 4: "compression.zstd.level"}
+
+
+def parse_topic_configs(overrides: Mapping[str, str]) -> dict[str, Value]:
+    """The values that these texts mean, each judged by itself. Raises ConfigError."""
+    definitions = topic_definitions()
+    for name in overrides:
+        if name not in definitions:
+            raise ConfigError(name, f"Unknown topic config name: {name}")
+    return {name: definitions[name].parse(text) for name, text in overrides.items()}
+
+
+def _check_settable(name: str) -> None:
+    definitions = broker_definitions()
+    if name in NOT_SETTABLE:
+        raise ConfigError(name, f"{name} cannot be set: {NOT_SETTABLE[name]}")
+    if name in definitions:
+        return
+    if name in topic_definitions():
+        brokers = ", ".join(n for n, _ in TOPIC_DEFAULTS.get(name, ()))
+        hint = f"; a topic has it, the broker's default for it is {brokers}" if brokers else ""
+    else:
+        close = get_close_matches(name, definitions, n=1)
+        hint = f"; is {close[0]} meant?" if close else ""
+    raise ConfigError(name, f"Unknown broker config name: {name}{hint}")
+
+
+def _check_topic(values: Mapping[str, Any]) -> None:
+    low, high = values["min.compaction.lag.ms"], values["max.compaction.lag.ms"]
+    if low > high:
+        raise ConfigError(
+            "min.compaction.lag.ms",
+            "conflict topic config setting "
+            f"min.compaction.lag.ms ({low}) > max.compaction.lag.ms ({high})",
+        )
+    if values["remote.storage.enable"]:
+        raise ConfigError(
+            "remote.storage.enable",
+            "Tiered Storage functionality is disabled in the broker. "
+            "Topic cannot be configured with remote log storage.",
+        )

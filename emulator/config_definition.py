@@ -1,0 +1,247 @@
+"""What a config is: its name, its type, and which texts are values of it.
+
+A table of configs is text, one row a line:
+
+    name  TYPE  default  rule  mode
+
+- default: `-` is null, `""` empty.
+- rule: `1..` at least 1, `0..9` a range, `-1,1..9` a range or that one value, `a|b` one of these
+  (for a LIST: each item), `~a|b` whatever the case, `!` not empty (`!a|b` both), `unique` and
+  `unique:a|b` for a LIST whose repeated items are dropped instead of refused, `replicas` for
+  throttled replicas, `*` or nothing anything.
+- mode: who may change it while a broker runs: `cluster` (all brokers at once, or one), `broker`
+  (one), nothing (nobody); `internal` ones cannot even be seen.
+
+Texts are read as Kafka reads them: blanks around them are dropped, numbers are Java's. The
+sentences of ConfigError are what a client shows its user. Source: Kafka 4.3.1's own definitions.
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from enum import IntEnum
+from typing import Any, NamedTuple
+
+Value = bool | int | float | str | list[str] | None
+
+
+class Kind(IntEnum):
+    """A config's type, with its number in DescribeConfigs."""
+
+    UNKNOWN = 0
+    BOOLEAN = 1
+    STRING = 2
+    INT = 3
+    SHORT = 4
+    LONG = 5
+    DOUBLE = 6
+    LIST = 7
+    CLASS = 8
+    PASSWORD = 9
+
+
+class Source(IntEnum):
+    """Where a value comes from, with its number in DescribeConfigs."""
+
+    TOPIC = 1
+    DYNAMIC_BROKER = 2
+    DYNAMIC_DEFAULT_BROKER = 3
+    STATIC_BROKER = 4
+    DEFAULT = 5
+    DYNAMIC_BROKER_LOGGER = 6
+    CLIENT_METRICS = 7
+    GROUP = 8
+
+
+class ConfigError(ValueError):
+    """A config does not exist, or cannot have that value. `str` is the whole sentence."""
+
+    def __init__(self, name: str, sentence: str) -> None:
+        super().__init__(sentence)
+        self.name = name
+
+
+class Synonym(NamedTuple):
+    """One of the places that a value was looked for in, most specific first."""
+
+    name: str
+    value: str | None
+    source: int
+
+
+class Row(NamedTuple):
+    """One config of a resource as DescribeConfigs shows it."""
+
+    name: str
+    value: str | None
+    kind: int
+    source: int
+    synonyms: tuple[Synonym, ...]
+    is_sensitive: bool = False
+    is_read_only: bool = False
+
+
+class Definition(NamedTuple):
+    """One row of a table."""
+
+    name: str
+    kind: Kind
+    default_text: str | None
+    default: Value
+    rule: str
+    mode: str
+
+    @property
+    def is_sensitive(self) -> bool:
+        """True for passwords, which are never told."""
+        return self.kind is Kind.PASSWORD
+
+    @property
+    def is_read_only(self) -> bool:
+        """True when it cannot be changed while a broker runs."""
+        return self.mode in ("", "internal")
+
+    def parse(self, text: str | None) -> Value:
+        """The value that a text means. Raises ConfigError with Kafka's sentence."""
+        value = _parse(self, text)
+        if isinstance(value, list):
+            return _check_list(self, value)
+        if value is not None and self.rule:
+            _check(self, value)
+        return value
+
+
+def parse_table(table: str) -> dict[str, Definition]:
+    """Read a table, as the head of this module describes it."""
+    definitions = {}
+    for line in table.strip().splitlines():
+        name, kind, default, rule, mode = [*line.split(), "", ""][:5]
+        text = {"-": None, '""': ""}.get(default, default)
+        rule = "" if rule == "*" else rule
+        bare = Definition(name, Kind[kind], text, None, rule, mode)
+        definitions[name] = bare._replace(default=_parse(bare, text))
+    return definitions
+
+
+def show(value: Value) -> str | None:
+    """A value as text, the way Java writes it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return _show_double(value)
+    if isinstance(value, list):
+        return ",".join(value)
+    return None if value is None else str(value)
+
+
+_BLANKS = "".join(map(chr, range(33)))
+_COMMA = re.compile(r"\s*,\s*")
+_INTEGER = re.compile(r"[+-]?[0-9]+")
+_DOUBLE = re.compile(
+    r"[+-]?(?:NaN|Infinity|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?[fFdD]?)"
+)
+_BITS = {Kind.SHORT: 15, Kind.INT: 31, Kind.LONG: 63}
+_THROTTLED = re.compile(r"[0-9]+:[0-9]+")
+
+
+def _invalid(definition: Definition, value: str | None, reason: str) -> ConfigError:
+    name = definition.name
+    return ConfigError(name, f"Invalid value {value} for configuration {name}: {reason}")
+
+
+def _parse(definition: Definition, text: str | None) -> Value:
+    if text is None:
+        return None
+    kind, trimmed = definition.kind, text.strip(_BLANKS)
+    if kind is Kind.BOOLEAN:
+        if trimmed.lower() not in ("true", "false"):
+            raise _invalid(definition, text, "Expected value to be either true or false")
+        return trimmed.lower() == "true"
+    if kind is Kind.LIST:
+        return _COMMA.split(trimmed) if trimmed else []
+    if kind is Kind.DOUBLE:
+        if not _DOUBLE.fullmatch(trimmed):
+            raise _invalid(definition, text, "Not a number of type DOUBLE")
+        return float(trimmed.rstrip("fFdD") if trimmed[-1:] in "fFdD" else trimmed)
+    if kind in _BITS:
+        limit = 1 << _BITS[kind]
+        if not _INTEGER.fullmatch(trimmed) or not -limit <= int(trimmed) < limit:
+            raise _invalid(definition, text, f"Not a number of type {kind.name}")
+        return int(trimmed)
+    return trimmed
+
+
+def _check(definition: Definition, value: Any) -> None:
+    rule = definition.rule
+    if ".." in rule:
+        _check_range(definition, rule, value)
+    elif rule.startswith("!"):
+        if not value:
+            raise _invalid(definition, value, "String must be non-empty")
+    elif rule.startswith("~"):
+        if value.upper() not in rule[1:].split("|"):
+            names = ", ".join(rule[1:].split("|"))
+            raise _invalid(definition, value, f"String must be one of (case insensitive): {names}")
+    else:
+        _check_choice(definition, rule, value)
+
+
+def _check_range(definition: Definition, rule: str, value: Any) -> None:
+    other, _, span = rule.rpartition(",")
+    low, _, high = span.partition("..")
+    if other:
+        if str(value) != other and not int(low) <= value <= int(high):
+            reason = f"Value must be between {low} and {high} or equal to {other}"
+            raise _invalid(definition, show(value), reason)
+        return
+    # Not a number passes every comparison that would refuse it, in Java too.
+    if low and value < float(low):
+        raise _invalid(definition, show(value), f"Value must be at least {low}")
+    if high and value > float(high):
+        raise _invalid(definition, show(value), f"Value must be no more than {high}")
+
+
+def _check_choice(definition: Definition, choices: str, value: str) -> None:
+    if choices and value not in choices.split("|"):
+        names = ", ".join(choices.split("|"))
+        raise _invalid(definition, value, f"String must be one of: {names}")
+
+
+def _check_list(definition: Definition, items: list[str]) -> list[str]:
+    name, rule = definition.name, definition.rule
+    if rule == "replicas":
+        if items != ["*"] and not all(_THROTTLED.fullmatch(item) for item in items):
+            raise _invalid(
+                definition,
+                f"[{', '.join(items)}]",
+                f"{name} must be the literal '*' or a list of replicas in the following format: "
+                "[partitionId]:[brokerId],[partitionId]:[brokerId],...",
+            )
+        return items
+    unique = rule.startswith("unique")
+    choices = rule.removeprefix("unique").lstrip("!:")
+    if rule.startswith("!") and not items:
+        valid = f"[{choices.replace('|', ', ')}]" if choices else "any non-empty value"
+        raise ConfigError(
+            name, f"Configuration '{name}' must not be empty. Valid values include: {valid}"
+        )
+    for item in items:
+        if not item:
+            raise ConfigError(name, f"Configuration '{name}' values must not be empty.")
+        _check_choice(definition, choices, item)
+    distinct = list(dict.fromkeys(items))
+    if len(distinct) < len(items) and not unique:
+        raise ConfigError(name, f"Configuration '{name}' values must not be duplicated.")
+    return distinct
+
+
+def _show_double(value: float) -> str:
+    """Java's Double.toString: digits for the middle range, else one digit, point, exponent."""
+    if value != value or value in (float("inf"), float("-inf")):
+        return {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}[str(value)]
+    if value == 0 or 1e-3 <= abs(value) < 1e7:
+        return repr(value)
+    sign, digits, _ = Decimal(repr(value)).normalize().as_tuple()
+    first, rest = digits[0], "".join(map(str, digits[1:])) or "0"
+    return f"{'-' * sign}{first}.{rest}E{Decimal(repr(value)).adjusted()}"

@@ -1,0 +1,164 @@
+"""What DescribeConfigs and CreateTopics show of configs: rows with value, source and synonyms.
+
+The synonyms of a config are the places its value is looked for, most specific first, and its source
+is that of the first. Kafka's rules, some of them odd:
+- the value is shown as parsed (` 05 ` is 5), the synonyms as they were written;
+- a broker config that is null shows no synonyms, even if another name (.hours for .ms) decides;
+- a topic config shows only the synonyms of the first broker name that may give its default;
+- what CreateTopics returns has no synonyms, raw values, and the source that really decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from .broker_configs import broker_definitions
+from .config import ALL_BROKERS, BrokerConfig, TopicConfig
+from .config_definition import Definition, Row, Source, Synonym, show
+from .config_tables import (
+    BROKER_SYNONYMS,
+    TOPIC_DEFAULTS,
+    client_metrics_definitions,
+    group_definitions,
+    group_synonym,
+    topic_definitions,
+)
+
+Layers = list[tuple[Source, Mapping[str, str]]]
+
+
+def describe_broker(config: BrokerConfig, node_id: int, started: Mapping[str, str]) -> list[Row]:
+    """Every config of one broker; `started` is what follows from how it was started."""
+    layers = [
+        (Source.DYNAMIC_BROKER, config.dynamic.get(str(node_id), {})),
+        *_shared_layers(config),
+    ]
+    layers[-1] = (Source.STATIC_BROKER, config.static | started)
+    rows = [_broker_row(d, layers) for d in broker_definitions().values() if d.mode != "internal"]
+    return rows + _unknown_rows(layers[:2])
+
+
+def describe_all_brokers(config: BrokerConfig) -> list[Row]:
+    """What is set at run time for all brokers."""
+    texts = config.dynamic.get(ALL_BROKERS, {})
+    layers: Layers = [(Source.DYNAMIC_DEFAULT_BROKER, texts)]
+    known = [definition for name, definition in broker_definitions().items() if name in texts]
+    rows = [_broker_row(definition, layers) for definition in known]
+    dynamic = Source.DYNAMIC_DEFAULT_BROKER
+    return [
+        row._replace(synonyms=tuple(s for s in row.synonyms if s.source == dynamic)) for row in rows
+    ] + _unknown_rows(layers)
+
+
+def describe_topic(config: TopicConfig) -> list[Row]:
+    """Every config of a topic, in the order of the names."""
+    layers = _shared_layers(config.broker)
+    rows = []
+    for name, definition in topic_definitions().items():
+        value = show(config.get(name))
+        found = _synonyms([n for n, _ in TOPIC_DEFAULTS.get(name, ())[:1]], layers)
+        if name in config.overrides:
+            found.insert(0, Synonym(name, value, Source.TOPIC))
+        rows.append(_row(definition, value, found))
+    return rows
+
+
+def describe_created_topic(config: TopicConfig) -> list[Row]:
+    """Every config of a topic as CreateTopics returns it, in the order of the names."""
+    layers = _shared_layers(config.broker)
+    rows = []
+    for name, definition in topic_definitions().items():
+        found = [Synonym(name, config.overrides.get(name), Source.TOPIC)]
+        if name not in config.overrides:
+            found = [
+                Synonym(name, text if broker.factor == 1 else show(config.get(name)), source)
+                for source, texts in layers
+                for broker in TOPIC_DEFAULTS.get(name, ())
+                if (text := texts.get(broker.name)) is not None
+            ] or [Synonym(name, show(config.get(name)), Source.DEFAULT)]
+        rows.append(_row(definition, found[0].value, found[:1]))
+    return rows
+
+
+def describe_group(config: BrokerConfig, overrides: Mapping[str, str]) -> list[Row]:
+    """Every config of a group: its own, else the broker's."""
+    layers = _shared_layers(config)
+    rows = []
+    for name, definition in group_definitions().items():
+        broker_name = group_synonym(name)
+        value = show(definition.default if broker_name is None else config.get(broker_name))
+        found = [Synonym(name, value, Source.DEFAULT)]
+        if broker_name is not None:
+            found = _synonyms([broker_name], layers)
+        if name in overrides:
+            value = show(definition.parse(overrides[name]))
+            found.insert(0, Synonym(name, value, Source.GROUP))
+        rows.append(_row(definition, value, found))
+    return rows
+
+
+def describe_client_metrics(overrides: Mapping[str, str]) -> list[Row]:
+    """Every config of a metrics subscription."""
+    rows = []
+    for name, definition in client_metrics_definitions().items():
+        value, found = show(definition.default), []
+        if name in overrides:
+            value = show(definition.parse(overrides[name]))
+            found = [Synonym(name, value, Source.CLIENT_METRICS)]
+        rows.append(_row(definition, value, found))
+    return rows
+
+
+def _shared_layers(config: BrokerConfig) -> Layers:
+    """Where a value is looked for that is the same for all brokers."""
+    return [
+        (Source.DYNAMIC_DEFAULT_BROKER, config.dynamic.get(ALL_BROKERS, {})),
+        (Source.STATIC_BROKER, config.static),
+    ]
+
+
+def _broker_row(definition: Definition, layers: Layers) -> Row:
+    name = definition.name
+    own = _synonyms([name], layers)
+    found = _synonyms(BROKER_SYNONYMS.get(name, (name,)), layers) if own else []
+    given = [texts[name] for _, texts in layers if name in texts]
+    return _row(
+        definition, show(definition.parse(given[0]) if given else definition.default), found
+    )
+
+
+def _row(definition: Definition, value: str | None, found: list[Synonym]) -> Row:
+    return Row(
+        definition.name,
+        None if definition.is_sensitive else value,
+        definition.kind,
+        found[0].source if found else Source.DEFAULT,
+        tuple(found),
+        definition.is_sensitive,
+        definition.is_read_only,
+    )
+
+
+def _synonyms(names: Iterable[str], layers: Layers) -> list[Synonym]:
+    found = []
+    for name in names:
+        definition = broker_definitions()[name]
+        for source, texts in layers:
+            if name in texts:
+                found.append(Synonym(name, texts[name], source))
+        if definition.default is not None:
+            found.append(Synonym(name, show(definition.default), Source.DEFAULT))
+        if definition.is_sensitive:
+            found = [synonym._replace(value=None) for synonym in found]
+    return found
+
+
+def _unknown_rows(layers: Layers) -> list[Row]:
+    """A name that Kafka does not know may be set, but might be a secret: its value stays hidden."""
+    rows = {}
+    for source, texts in layers:
+        for name in texts:
+            if name not in broker_definitions() and name not in rows:
+                synonym = Synonym(name, None, source)
+                rows[name] = Row(name, None, 0, source, (synonym,), is_sensitive=True)
+    return list(rows.values())

@@ -1,0 +1,146 @@
+"""What members ask a classic group, and what it answers: plain data, without the wire.
+
+A handler fills a request from the message it decoded and writes the message it owes from the
+answer. Times are milliseconds. What depends on the version of the request (member id required,
+skipAssignment, the leader an old static leader is told) depends on `version` here; what is only a
+matter of encoding (a null protocol name becoming "" before JoinGroup v7, the one top-level error of
+LeaveGroup v0-2) is left to the handler.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ...wire.errors import Error
+
+NO_GENERATION = -1
+NO_MEMBER = ""
+
+Protocols = tuple[tuple[str, bytes], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class JoinRequest:
+    """JoinGroup. `client_host` is stored and shown as given; Kafka's has the form /127.0.0.1."""
+
+    version: int
+    member_id: str
+    instance_id: str | None
+    client_id: str
+    client_host: str
+    session_timeout_ms: int
+    rebalance_timeout_ms: int
+    protocol_type: str
+    protocols: Protocols
+
+
+class JoinMember(NamedTuple):
+    """A member as the leader sees it."""
+
+    member_id: str
+    instance_id: str | None
+    metadata: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class JoinAnswer:
+    """The answer to a JoinRequest; the defaults are those of a refusal."""
+
+    error: Error
+    member_id: str = NO_MEMBER
+    generation: int = NO_GENERATION
+    protocol_type: str | None = None
+    protocol_name: str | None = None
+    leader: str = NO_MEMBER
+    skip_assignment: bool = False
+    members: tuple[JoinMember, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SyncRequest:
+    """SyncGroup. `assignments` is what the leader decided: (member id, bytes)."""
+
+    version: int
+    member_id: str
+    instance_id: str | None
+    generation: int
+    protocol_type: str | None
+    protocol_name: str | None
+    assignments: Sequence[tuple[str, bytes]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SyncAnswer:
+    """The answer to a SyncRequest; the defaults are those of a refusal."""
+
+    error: Error
+    protocol_type: str | None = None
+    protocol_name: str | None = None
+    assignment: bytes = b""
+
+
+class HeartbeatRequest(NamedTuple):
+    """Heartbeat. A tuple, because there are so many of them."""
+
+    member_id: str
+    instance_id: str | None
+    generation: int
+
+
+class Leaver(NamedTuple):
+    """One of the members a LeaveGroup names: by id, or by instance with an empty id."""
+
+    member_id: str
+    instance_id: str | None = None
+
+
+class Left(NamedTuple):
+    """What became of one Leaver; id and instance are echoed as asked."""
+
+    member_id: str
+    instance_id: str | None
+    error: Error
+
+
+@dataclass(frozen=True, slots=True)
+class LeaveAnswer:
+    """The answer to a LeaveGroup, whatever its version."""
+
+    error: Error
+    members: tuple[Left, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MemberDescription:
+    """A member in DescribeGroups; `metadata` is empty unless the group is Stable."""
+
+    member_id: str
+    instance_id: str | None
+    client_id: str
+    client_host: str
+    metadata: bytes
+    assignment: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class GroupDescription:
+    """A group in DescribeGroups."""
+
+    group_id: str
+    error: Error = Error.NONE
+    message: str | None = None
+    state: str = ""
+    protocol_type: str = ""
+    protocol_data: str = ""
+    members: tuple[MemberDescription, ...] = ()
+
+
+class GroupListing(NamedTuple):
+    """A group in ListGroups."""
+
+    group_id: str
+    protocol_type: str
+    state: str
+    type: str

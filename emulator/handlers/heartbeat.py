@@ -1,0 +1,25 @@
+"""Heartbeat (12): a member of a classic group is alive; the answer says if it must join anew."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...wire import Refused
+from ...wire.api.heartbeat import HeartbeatRequest, HeartbeatResponse
+from ..dispatch import Call, handles
+from ..groups import messages
+
+if TYPE_CHECKING:
+    from ..cluster import Cluster
+
+
+@handles(HeartbeatRequest)
+def heartbeat(cluster: Cluster, call: Call, request: HeartbeatRequest) -> HeartbeatResponse:
+    beat = messages.HeartbeatRequest(
+        request.member_id, request.group_instance_id, request.generation_id
+    )
+    try:
+        cluster.groups.heartbeat(request.group_id, beat)
+    except Refused as refused:
+        return HeartbeatResponse(error_code=refused.error)
+    return HeartbeatResponse()

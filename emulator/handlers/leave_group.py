@@ -1,0 +1,22 @@
+"""LeaveGroup (13): members leave, by id or by instance; one before v3, several since."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...wire.api.leave_group import LeaveGroupRequest
+from ..dispatch import PARKED, Call, Sentinel, handles
+from ..groups.messages import Leaver
+
+if TYPE_CHECKING:
+    from ..cluster import Cluster
+
+
+@handles(LeaveGroupRequest)
+def leave_group(cluster: Cluster, call: Call, request: LeaveGroupRequest) -> Sentinel:
+    if call.version < 3:
+        leavers = [Leaver(request.member_id)]
+    else:
+        leavers = [Leaver(m.member_id, m.group_instance_id) for m in request.members]
+    cluster.groups.leave(call, request.group_id, leavers)
+    return PARKED

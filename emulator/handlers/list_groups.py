@@ -1,0 +1,34 @@
+"""ListGroups (16): the groups there are, by state and type if asked.
+
+Not emulated: groups other than classic ones.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...wire import Refused
+from ...wire.api.list_groups import ListGroupsRequest, ListGroupsResponse
+from ..dispatch import Call, handles
+
+if TYPE_CHECKING:
+    from ..cluster import Cluster
+
+
+@handles(ListGroupsRequest)
+def list_groups(cluster: Cluster, call: Call, request: ListGroupsRequest) -> ListGroupsResponse:
+    try:
+        found = cluster.groups.list_groups(request.states_filter, request.types_filter)
+    except Refused as refused:
+        return ListGroupsResponse(error_code=refused.error, groups=[])
+    return ListGroupsResponse(
+        groups=[
+            ListGroupsResponse.Group(
+                group_id=group.group_id,
+                protocol_type=group.protocol_type,
+                group_state=group.state,
+                group_type=group.type,
+            )
+            for group in found
+        ]
+    )

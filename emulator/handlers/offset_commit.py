@@ -1,0 +1,96 @@
+"""OffsetCommit (8): remember how far a group has read.
+
+Topics and partitions that do not exist are answered 3 (unknown ids: 100) and do not keep the others
+from being stored. In a topic, the partitions that failed this test are answered first.
+
+Not emulated: members of KIP-848 groups.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...wire import Error, Refused
+from ...wire.api.offset_commit import OffsetCommitRequest, OffsetCommitResponse
+from ..dispatch import Call, handles
+from ..groups.offsets import CommitRequest, OffsetCommit
+
+if TYPE_CHECKING:
+    from ..cluster import Cluster
+    from ..topics import Topic
+
+Answered = OffsetCommitResponse.Topic
+
+
+@handles(OffsetCommitRequest)
+def offset_commit(
+    cluster: Cluster, call: Call, request: OffsetCommitRequest
+) -> OffsetCommitResponse:
+    answers: list[Answered] = []
+    commits: list[OffsetCommit] = []
+    places: list[Answered.Partition] = []
+    for asked in request.topics:
+        topic = _topic(cluster, call, asked)
+        failed, stored = [], []
+        for partition in asked.partitions:
+            answer = Answered.Partition(partition_index=partition.partition_index)
+            error = _problem(topic, partition.partition_index, by_id=call.version >= 10)
+            if error:
+                answer.error_code = error
+                failed.append(answer)
+                continue
+            assert topic is not None
+            stored.append(answer)
+            places.append(answer)
+            commits.append(_commit(topic, partition))
+        answers.append(
+            Answered(name=asked.name, topic_id=asked.topic_id, partitions=failed + stored)
+        )
+    if commits:
+        for place, error in zip(places, _store(cluster, call, request, commits), strict=True):
+            place.error_code = error
+    return OffsetCommitResponse(topics=answers)
+
+
+def _topic(cluster: Cluster, call: Call, asked: OffsetCommitRequest.Topic) -> Topic | None:
+    if call.version >= 10:
+        return cluster.topics.by_id(asked.topic_id)
+    return cluster.topics.get(asked.name)
+
+
+def _problem(topic: Topic | None, index: int, by_id: bool) -> Error:
+    if topic is None and by_id:
+        return Error.UNKNOWN_TOPIC_ID
+    if topic is None or not 0 <= index < len(topic.partitions):
+        return Error.UNKNOWN_TOPIC_OR_PARTITION
+    return Error.NONE
+
+
+def _commit(topic: Topic, partition: OffsetCommitRequest.Topic.Partition) -> OffsetCommit:
+    return OffsetCommit(
+        topic.name,
+        partition.partition_index,
+        partition.committed_offset,
+        partition.committed_leader_epoch,
+        partition.committed_metadata,
+        topic.id,
+    )
+
+
+def _store(
+    cluster: Cluster, call: Call, request: OffsetCommitRequest, commits: list[OffsetCommit]
+) -> list[Error]:
+    try:
+        return cluster.groups.commit(
+            request.group_id,
+            CommitRequest(
+                version=call.version,
+                member_id=request.member_id,
+                instance_id=request.group_instance_id,
+                generation=request.generation_id_or_member_epoch,
+                commits=commits,
+                retention_ms=request.retention_time_ms,
+            ),
+        )
+    except Refused as refused:
+        return [refused.error] * len(commits)

@@ -1,0 +1,143 @@
+"""OffsetFetch (9): how far a group has read. One group before v8, several since.
+
+Nothing committed is offset -1 and no error, also for groups, topics and partitions that do not
+exist; from v10 on an unknown topic id is 100. Null topics mean all that the group has committed.
+
+Not emulated: the member id and epoch of KIP-848 groups, which are not looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from ...wire import Error, Refused
+from ...wire.api.offset_fetch import OffsetFetchRequest, OffsetFetchResponse
+from ..dispatch import Call, handles
+from ..groups.offsets import FetchedOffset
+
+if TYPE_CHECKING:
+    from ..cluster import Cluster
+
+Group = OffsetFetchResponse.Group
+Old = OffsetFetchResponse.Topic
+
+
+@handles(OffsetFetchRequest)
+def offset_fetch(cluster: Cluster, call: Call, request: OffsetFetchRequest) -> OffsetFetchResponse:
+    if call.version >= 8:
+        return OffsetFetchResponse(
+            groups=[
+                _group(cluster, call, asked, request.require_stable) for asked in request.groups
+            ]
+        )
+    return _single(cluster, call, request)
+
+
+def _single(cluster: Cluster, call: Call, request: OffsetFetchRequest) -> OffsetFetchResponse:
+    wanted = None
+    if request.topics is not None:
+        wanted = [(t.name, index) for t in request.topics for index in t.partition_indexes]
+    try:
+        found = cluster.groups.fetch(
+            request.group_id, wanted, require_stable=request.require_stable
+        )
+    except Refused as refused:
+        if call.version >= 2:
+            return OffsetFetchResponse(error_code=refused.error)
+        # v1 has no place for an error of the group: every partition gets it.
+        found = [FetchedOffset(topic, index, error=refused.error) for topic, index in wanted or []]
+    return OffsetFetchResponse(
+        topics=[
+            Old(
+                name=name,
+                partitions=[
+                    Old.Partition(
+                        partition_index=one.partition,
+                        committed_offset=one.offset,
+                        committed_leader_epoch=one.leader_epoch,
+                        metadata=one.metadata,
+                        error_code=one.error,
+                    )
+                    for one in offsets
+                ],
+            )
+            for name, offsets in _by_topic(found)
+        ]
+    )
+
+
+def _group(
+    cluster: Cluster, call: Call, asked: OffsetFetchRequest.Group, require_stable: bool
+) -> Group:
+    try:
+        if asked.topics is None:
+            found = cluster.groups.fetch(asked.group_id, None, require_stable=require_stable)
+            topics = [
+                _topic(cluster, name, offsets, by_id=call.version >= 10)
+                for name, offsets in _by_topic(found)
+            ]
+        else:
+            topics = [
+                _asked(cluster, call, asked.group_id, topic, require_stable)
+                for topic in asked.topics
+            ]
+    except Refused as refused:
+        return Group(group_id=asked.group_id, topics=[], error_code=refused.error)
+    return Group(group_id=asked.group_id, topics=topics)
+
+
+def _asked(
+    cluster: Cluster,
+    call: Call,
+    group_id: str,
+    topic: OffsetFetchRequest.Group.Topic,
+    require_stable: bool,
+) -> Group.Topic:
+    name = topic.name
+    if call.version >= 10:
+        known = cluster.topics.by_id(topic.topic_id)
+        if known is None:
+            unknown = [
+                FetchedOffset("", index, error=Error.UNKNOWN_TOPIC_ID)
+                for index in topic.partition_indexes
+            ]
+            answer = _topic(cluster, "", unknown, by_id=False)
+            answer.topic_id = topic.topic_id
+            return answer
+        name = known.name
+    wanted = [(name, index) for index in topic.partition_indexes]
+    found = cluster.groups.fetch(group_id, wanted, require_stable=require_stable)
+    return _topic(cluster, name, found, by_id=call.version >= 10)
+
+
+def _topic(
+    cluster: Cluster, name: str, offsets: Sequence[FetchedOffset], *, by_id: bool
+) -> Group.Topic:
+    topic = cluster.topics.get(name) if by_id else None
+    answer = Group.Topic(
+        name=name,
+        partitions=[
+            Group.Topic.Partition(
+                partition_index=one.partition,
+                committed_offset=one.offset,
+                committed_leader_epoch=one.leader_epoch,
+                metadata=one.metadata,
+                error_code=one.error,
+            )
+            for one in offsets
+        ],
+    )
+    if topic is not None:
+        answer.topic_id = topic.id
+    return answer
+
+
+def _by_topic(offsets: Iterable[FetchedOffset]) -> list[tuple[str, list[FetchedOffset]]]:
+    """Those that follow each other under one topic, together."""
+    grouped: list[tuple[str, list[FetchedOffset]]] = []
+    for one in offsets:
+        if not grouped or grouped[-1][0] != one.topic:
+            grouped.append((one.topic, []))
+        grouped[-1][1].append(one)
+    return grouped

@@ -1,0 +1,30 @@
+"""SyncGroup (14): the leader hands out the assignments, the others wait for theirs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...wire.api.sync_group import SyncGroupRequest
+from ..dispatch import PARKED, Call, Sentinel, handles
+from ..groups.messages import SyncRequest
+
+if TYPE_CHECKING:
+    from ..cluster import Cluster
+
+
+@handles(SyncGroupRequest)
+def sync_group(cluster: Cluster, call: Call, request: SyncGroupRequest) -> Sentinel:
+    cluster.groups.sync(
+        call,
+        request.group_id,
+        SyncRequest(
+            version=call.version,
+            member_id=request.member_id,
+            instance_id=request.group_instance_id,
+            generation=request.generation_id,
+            protocol_type=request.protocol_type,
+            protocol_name=request.protocol_name,
+            assignments=[(a.member_id, a.assignment) for a in request.assignments],
+        ),
+    )
+    return PARKED

@@ -1,0 +1,146 @@
+"""A coordinator under a hand-moved clock, with a log that is a list and answers that are a list."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any
+
+from odradek.emulator.groups.coordinator import Coordinator
+from odradek.emulator.groups.effects import Answer
+from odradek.emulator.groups.messages import HeartbeatRequest, JoinRequest, Leaver, SyncRequest
+from odradek.emulator.groups.records import Record
+from odradek.emulator.groups.runtime import Producer
+from odradek.emulator.groups.settings import GroupSettings
+from odradek.emulator.groups.shard import Replayed, TransactionEnd
+from odradek.emulator.timers import Timers
+from odradek.wire.errors import Error, Refused
+
+START = 1_000_000
+
+
+def join_request(client: str = "c", **changes: Any) -> JoinRequest:
+    """A Join of a consumer with one protocol, changed as asked."""
+    fields: dict[str, Any] = {
+        "version": 9,
+        "member_id": "",
+        "instance_id": None,
+        "client_id": client,
+        "client_host": "/127.0.0.1",
+        "session_timeout_ms": 10_000,
+        "rebalance_timeout_ms": 60_000,
+        "protocol_type": "consumer",
+        "protocols": (("range", b""),),
+    }
+    return JoinRequest(**(fields | changes))
+
+
+def sync_request(member_id: str, generation: int, **changes: Any) -> SyncRequest:
+    """A Sync as a new client sends it, changed as asked."""
+    fields: dict[str, Any] = {
+        "version": 5,
+        "instance_id": None,
+        "protocol_type": "consumer",
+        "protocol_name": "range",
+        "assignments": (),
+    }
+    return SyncRequest(member_id=member_id, generation=generation, **(fields | changes))
+
+
+@dataclass
+class World:
+    """The coordinator and everything around it. Nothing here waits."""
+
+    settings: GroupSettings = field(default_factory=lambda: GroupSettings(partitions=1))
+
+    def __post_init__(self) -> None:
+        self.now = START
+        self.timers = Timers()
+        self.log: list[Replayed | TransactionEnd] = []
+        self.answers: list[tuple[Any, Answer]] = []
+        # What the next writes are refused with.
+        self.refusals: list[Error] = []
+        # Told of every write and answer, in their order.
+        self.on_write: Callable[[Record], None] = lambda record: None
+        self.on_answer: Callable[[Any, Answer], None] = lambda token, answer: None
+        self.numbers = count(1)
+        self.coordinator = self.new_coordinator()
+        self.coordinator.load(0)
+
+    def new_coordinator(self) -> Coordinator:
+        """A coordinator without any shard."""
+        return Coordinator(
+            append=self._append,
+            send=self._send,
+            timers=self.timers,
+            now=lambda: self.now,
+            settings=self.settings,
+            new_uuid=lambda: str(next(self.numbers)),
+        )
+
+    def _append(
+        self, group_id: str, records: Sequence[Record], producer: Producer | None = None
+    ) -> None:
+        if self.refusals:
+            raise Refused(self.refusals.pop(0))
+        for record in records:
+            assert record.group_id == group_id
+            self.log.append(Replayed(record, producer.producer_id if producer else None))
+            self.on_write(record)
+
+    def _send(self, token: Any, answer: Answer) -> None:
+        self.answers.append((token, answer))
+        self.on_answer(token, answer)
+
+    def advance(self, milliseconds: int, each: Callable[[], None] = lambda: None) -> None:
+        """Let time pass, stopping at every deadline on the way."""
+        end = self.now + milliseconds
+        while (when := self.timers.next()) is not None and when <= end:
+            self.now = max(self.now, when)
+            each()
+            self.timers.fire(self.now)
+        self.now = end
+
+    def restart(self) -> None:
+        """The broker goes away and comes back with what is in its log."""
+        self.coordinator.shut_down()
+        self.coordinator = self.new_coordinator()
+        self.coordinator.load(0, self.log)
+
+    # The verbs of a member, each answered at once or found in `answers` later.
+
+    def ask(self, call: Callable[..., None], *arguments: Any) -> Any:
+        """The answer that a call gives at once; None if it is parked."""
+        before = len(self.answers)
+        token = object()
+        call(token, "g", *arguments)
+        mine = [answer for asked, answer in self.answers[before:] if asked is token]
+        return mine[0] if mine else None
+
+    def join(self, client: str = "c", **changes: Any) -> Any:
+        """Join group g."""
+        return self.ask(self.coordinator.join, join_request(client, **changes))
+
+    def enter(self, client: str = "c", **changes: Any) -> str:
+        """Join group g with the id that a first Join gets; the id."""
+        required = self.join(client, **changes)
+        assert required.error is Error.MEMBER_ID_REQUIRED
+        self.join(client, **(changes | {"member_id": required.member_id}))
+        return str(required.member_id)
+
+    def sync(self, member_id: str, generation: int, **changes: Any) -> Any:
+        """Sync with group g."""
+        return self.ask(self.coordinator.sync, sync_request(member_id, generation, **changes))
+
+    def leave(self, *leavers: Leaver) -> Any:
+        """Leave group g."""
+        return self.ask(self.coordinator.leave, leavers)
+
+    def beat(self, member_id: str, generation: int, instance_id: str | None = None) -> Error:
+        """Heartbeat to group g: the code it is answered with."""
+        try:
+            self.coordinator.heartbeat("g", HeartbeatRequest(member_id, instance_id, generation))
+        except Refused as refusal:
+            return refusal.error
+        return Error.NONE

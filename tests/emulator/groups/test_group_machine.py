@@ -1,0 +1,277 @@
+"""Any members, in any order: whatever they do, the group keeps its promises.
+
+- A parked request is parked until it is answered, once; only repeating it elsewhere, or nothing at
+  all, makes it go without an answer. In the end nobody waits.
+- There is one generation at a time, with one leader and one protocol, and it never goes back.
+- Only the leader is told who is there. The leader is a member.
+- A group that waits for something has a deadline.
+- What is written down comes back.
+"""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import Any
+
+from group_world import World, join_request, sync_request
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, rule
+from odradek.emulator.groups.classic import ClassicGroup
+from odradek.emulator.groups.effects import Answer
+from odradek.emulator.groups.group import Due
+from odradek.emulator.groups.messages import JoinAnswer, LeaveAnswer, Leaver, SyncAnswer
+from odradek.emulator.groups.offsets import CommitRequest, OffsetCommit
+from odradek.emulator.groups.states import (
+    COMPLETING_REBALANCE,
+    EMPTY,
+    PREPARING_REBALANCE,
+    STABLE,
+)
+from odradek.wire.errors import Error, Refused
+
+PROTOCOLS = st.lists(st.sampled_from(["range", "roundrobin", "sticky"]), unique=True, max_size=3)
+TIMEOUTS = st.sampled_from([6000, 10_000, 30_000, 60_000])
+
+
+class GroupMachine(RuleBasedStateMachine):
+    """Members of one group of at most four, each keeping what it was last told."""
+
+    member_ids = Bundle("member_ids")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.world = World()
+        self.world.settings.max_size = 4
+        self.world.on_answer = self.answered
+        self.tokens = count()
+        # Parked, or about to be answered: token -> (is it a Join, its version).
+        self.waiting: dict[int, tuple[bool, int]] = {}
+        self.errors: dict[int, Error] = {}
+        self.generation = 0
+        self.facts: dict[int, tuple[str | None, str | None]] = {}
+
+    @property
+    def group(self) -> ClassicGroup | None:
+        return self.world.coordinator.shards[0].groups.get("g")
+
+    # ------------------------------------------------------------ what happens
+
+    @rule(
+        target=member_ids,
+        version=st.sampled_from([3, 8, 9]),
+        instance=st.sampled_from([None, None, "i", "j"]),
+        names=PROTOCOLS,
+        session=TIMEOUTS,
+        rebalance=TIMEOUTS,
+    )
+    def come(
+        self, version: int, instance: str | None, names: list[str], session: int, rebalance: int
+    ) -> str:
+        """A newcomer; the member id it may know from now on."""
+        before = set(self.known())
+        self.join("", version, instance, names, b"", session, rebalance)
+        new = [member_id for member_id in self.known() if member_id not in before]
+        return new[0] if new else "nobody"
+
+    @rule(
+        member_id=member_ids,
+        version=st.sampled_from([8, 9]),
+        names=PROTOCOLS,
+        metadata=st.sampled_from([b"", b"changed"]),
+        session=TIMEOUTS,
+        rebalance=TIMEOUTS,
+    )
+    def come_again(
+        self,
+        member_id: str,
+        version: int,
+        names: list[str],
+        metadata: bytes,
+        session: int,
+        rebalance: int,
+    ) -> None:
+        self.join(member_id, version, None, names, metadata, session, rebalance)
+
+    def join(
+        self,
+        member_id: str,
+        version: int,
+        instance: str | None,
+        names: list[str],
+        metadata: bytes,
+        session: int,
+        rebalance: int,
+    ) -> None:
+        request = join_request(
+            version=version,
+            member_id=member_id,
+            instance_id=instance,
+            session_timeout_ms=session,
+            rebalance_timeout_ms=rebalance,
+            protocols=tuple((name, metadata) for name in names),
+        )
+        before = self.group.joins.get(member_id) if self.group else None
+        token = self.ask(is_join=True, version=version)
+        self.world.coordinator.join(token, "g", request)
+        self.let_go(before, token)
+
+    @rule(member_id=member_ids, assigns=st.booleans(), off=st.sampled_from([0, 0, 0, 1]))
+    def sync(self, member_id: str, assigns: bool, off: int) -> None:
+        request = sync_request(
+            member_id,
+            self.generation - off,
+            version=4,
+            protocol_type=None,
+            protocol_name=None,
+            assignments=[(known, known.encode()) for known in self.known()] if assigns else [],
+        )
+        before = self.group.syncs.get(member_id) if self.group else None
+        token = self.ask(is_join=False, version=4)
+        self.world.coordinator.sync(token, "g", request)
+        self.let_go(before, token)
+
+    def let_go(self, before: int | None, token: int) -> None:
+        """A request goes without an answer if its member repeats it, and that is taken."""
+        taken = token in self.waiting or self.errors.get(token) is Error.NONE
+        if before in self.waiting and taken:
+            assert before is not None
+            del self.waiting[before]
+
+    @rule(member_id=member_ids)
+    def beat(self, member_id: str) -> None:
+        group = self.group
+        error = self.world.beat(member_id, group.generation if group else 0)
+        if group is not None and member_id in group.roster:
+            rebalancing = group.state is PREPARING_REBALANCE
+            assert error is (Error.REBALANCE_IN_PROGRESS if rebalancing else Error.NONE)
+        else:
+            assert error is Error.UNKNOWN_MEMBER_ID
+
+    @rule(member_id=member_ids)
+    def commit(self, member_id: str) -> None:
+        group = self.group
+        generation = group.generation if group else 0
+        request = CommitRequest(9, member_id, None, generation, [OffsetCommit("t", 0, 1)])
+        may = group is not None and member_id in group.roster and not self.world.refusals
+        may = may and group is not None and group.state is not COMPLETING_REBALANCE
+        try:
+            assert self.world.coordinator.commit("g", request) == [Error.NONE]
+            assert may
+        except Refused:
+            assert not may
+
+    @rule(member_id=consumes(member_ids))
+    def leave(self, member_id: str) -> None:
+        self.world.coordinator.leave("leave", "g", [Leaver(member_id)])
+        assert member_id not in self.known()
+
+    @rule(instance=st.sampled_from(["i", "j"]))
+    def send_away(self, instance: str) -> None:
+        self.world.coordinator.leave("leave", "g", [Leaver("", instance)])
+        assert self.group is None or self.group.roster.instance(instance) is None
+
+    @rule(milliseconds=st.sampled_from([1, 100, 2999, 3000, 6000, 20_000, 60_000]))
+    def time_passes(self, milliseconds: int) -> None:
+        self.world.advance(milliseconds)
+
+    @rule()
+    def the_next_write_is_refused(self) -> None:
+        self.world.refusals[:] = [Error.NOT_ENOUGH_REPLICAS]
+
+    @rule()
+    def the_broker_restarts(self) -> None:
+        self.world.restart()
+        assert not self.waiting, "a parked request was not answered"
+        self.generation = self.group.generation if self.group else 0
+        self.facts.clear()
+
+    # ------------------------------------------------------- what must be true
+
+    def ask(self, *, is_join: bool, version: int) -> int:
+        token = next(self.tokens)
+        self.waiting[token] = (is_join, version)
+        return token
+
+    def known(self) -> list[str]:
+        group = self.group
+        return [] if group is None else [*(m.member_id for m in group.roster), *group.pending]
+
+    def answered(self, token: Any, answer: Answer) -> None:
+        if isinstance(answer, LeaveAnswer):
+            return
+        assert token not in self.errors, "answered twice"
+        is_join, version = self.waiting.pop(token)
+        self.errors[token] = answer.error
+        assert isinstance(answer, JoinAnswer if is_join else SyncAnswer)
+        if isinstance(answer, JoinAnswer) and answer.error is Error.NONE:
+            self.joined(answer, version)
+
+    def joined(self, answer: JoinAnswer, version: int) -> None:
+        group = self.group
+        assert group is not None
+        assert answer.generation >= self.generation
+        self.generation = answer.generation
+        protocol, leader = self.facts.setdefault(
+            answer.generation, (answer.protocol_name, answer.leader)
+        )
+        assert answer.protocol_name == protocol
+        if answer.members:
+            assert answer.leader == answer.member_id
+            assert answer.member_id in {member.member_id for member in answer.members}
+        # A static leader that came back has another id in the same generation.
+        renamed = leader not in group.roster
+        assert answer.leader == leader or renamed or version < 9
+
+    @invariant()
+    def exactly_the_parked_are_waiting(self) -> None:
+        group = self.group
+        parked = [] if group is None else [*group.joins.values(), *group.syncs.values()]
+        assert sorted(parked) == sorted(self.waiting)
+
+    @invariant()
+    def the_group_is_in_order(self) -> None:
+        group = self.group
+        if group is None:
+            return
+        members = {member.member_id for member in group.roster}
+        assert group.generation >= self.generation
+        assert (group.leader in members) if members else group.leader is None
+        assert set(group.joins) <= members
+        assert set(group.syncs) <= members
+        assert not members & group.pending
+        assert bool(group.joins) <= (group.state is PREPARING_REBALANCE)
+        assert bool(group.syncs) <= (group.state is COMPLETING_REBALANCE)
+        assert (group.state is EMPTY) <= (not members)
+        assert len(members) <= 4 or group.state is PREPARING_REBALANCE
+
+    @invariant()
+    def whatever_waits_has_a_deadline(self) -> None:
+        group = self.group
+        if group is None:
+            return
+        has_join, has_sync = (group.deadlines.get(due) is not None for due in Due)
+        assert has_join == (group.state is PREPARING_REBALANCE)
+        assert has_sync == bool(group.unsynced)
+        assert (group.state is COMPLETING_REBALANCE) <= has_sync
+        for member_id in self.known():
+            asleep = member_id in group.joins or member_id in group.syncs
+            assert asleep or group.deadlines.get(member_id) is not None
+        assert group.deadline() is None or self.world.timers.next() is not None
+
+    @invariant()
+    def members_agree_on_a_protocol(self) -> None:
+        group = self.group
+        if group is not None and group.state in (STABLE, COMPLETING_REBALANCE):
+            for member in group.roster:
+                assert group.protocol_name in dict(member.protocols)
+
+    def teardown(self) -> None:
+        self.world.refusals.clear()
+        self.world.advance(24 * 60 * 60_000)
+        assert not self.waiting, "somebody is still waiting"
+        assert self.group is None or self.group.state is EMPTY
+
+
+GroupMachine.TestCase.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+TestGroupMachine = GroupMachine.TestCase

@@ -1,0 +1,97 @@
+"""A client without a socket: requests go in as frames, answers come out decoded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from odradek.emulator.broker import Broker
+from odradek.emulator.clock import ManualClock
+from odradek.emulator.cluster import Cluster
+from odradek.emulator.config import BrokerConfig
+from odradek.emulator.connection import Connection
+from odradek.wire import Buffer, Request, Response
+from odradek.wire.api import response_class
+from odradek.wire.frames import Frames
+from odradek.wire.headers import RequestHeader, read_response_header, write_request_header
+from odradek.wire.records import build_batch
+
+NOW = 1_600_000_000_000
+
+
+def open_cluster(data_dir: Path, now: int = NOW, **configs: str) -> Cluster:
+    """A cluster of one broker under a manual clock; config names with _ for dots."""
+    overrides = {name.replace("_", "."): value for name, value in configs.items()}
+    return Cluster(
+        BrokerConfig(overrides),
+        data_dir=data_dir,
+        brokers=[Broker(1, "localhost", 9092)],
+        clock=ManualClock(now),
+    )
+
+
+class Client:
+    """One connection. `ask` wants an answer at once; `send` may be answered later, or never."""
+
+    def __init__(self, cluster: Cluster, client_id: str = "test", node_id: int = 1) -> None:
+        self.cluster = cluster
+        self.client_id = client_id
+        self.is_closed = False
+        self.connection = Connection(cluster, _Transport(self), "127.0.0.1", node_id)
+        self._frames = Frames()
+        self._asked: list[tuple[int, int, int]] = []
+        self._answers: list[Response] = []
+        self._correlation = 0
+
+    def ask(self, request: Request, version: int) -> Any:
+        """Send a request and return the answer, which must be there at once."""
+        assert not self._asked, "an earlier request is still unanswered"
+        self.send(request, version)
+        answers = self.answers()
+        assert len(answers) == 1, f"{len(answers)} answers (closed: {self.is_closed})"
+        return answers[0]
+
+    def send(self, request: Request, version: int) -> None:
+        """Send a request without looking for the answer."""
+        self._correlation += 1
+        header = RequestHeader(request.api_key, version, self._correlation, self.client_id)
+        self._asked.append((self._correlation, request.api_key, version))
+        self.send_raw(write_request_header(header) + request.encode(version))
+
+    def send_raw(self, frame: bytes) -> None:
+        """Send the bytes of one frame, without its size."""
+        self.connection.receive([bytearray(frame)])
+
+    def answers(self) -> list[Any]:
+        """What was answered since the last look, in order."""
+        found, self._answers = self._answers, []
+        return found
+
+    # The transport's side
+
+    def send_buffers(self, buffers: list[Buffer]) -> None:
+        for frame in self._frames.feed(b"".join(buffers)):
+            correlation, key, version = self._asked.pop(0)
+            got, pos = read_response_header(frame, key, version)
+            assert got == correlation
+            message, end = response_class(key).decode_from(bytes(frame), version, pos)
+            assert end == len(frame), "bytes behind the answer"
+            self._answers.append(message)
+
+    def close(self) -> None:
+        self.is_closed = True
+
+
+class _Transport:
+    """Connection calls `send` on its transport, and tests on a client: two names for two things."""
+
+    def __init__(self, client: Client) -> None:
+        self.send = client.send_buffers
+        self.close = client.close
+
+
+def batch(
+    *values: bytes | None, key: bytes | None = b"k", time: int = NOW, **more: Any
+) -> bytearray:
+    """A record batch of these values."""
+    return build_batch([(time, key, value, ()) for value in values], **more)

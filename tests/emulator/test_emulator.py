@@ -1,0 +1,158 @@
+"""An emulator starts and stops like a file, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import socket
+import threading
+from pathlib import Path
+
+import pytest
+from odradek.emulator import ConfigError, Emulator, Error, ManualClock, Refused
+
+
+def open_files() -> int:
+    return len(os.listdir("/proc/self/fd"))
+
+
+def answers(address: str) -> bool:
+    host, port = address.rsplit(":", 1)
+    with socket.create_connection((host.strip("[]"), int(port)), timeout=5) as sock:
+        sock.sendall(bytes.fromhex("0000000a 0012 0000 00000001 ffff"))
+        return len(sock.recv(4096)) > 10
+
+
+def test_it_serves_between_enter_and_exit() -> None:
+    with Emulator() as kafka:
+        address = kafka.bootstrap_servers
+        assert answers(address)
+    with pytest.raises(ConnectionRefusedError):
+        answers(address)
+
+
+def test_it_leaves_no_thread_file_or_directory_behind() -> None:
+    with Emulator() as kafka:  # what is imported and opened once is not counted
+        kafka.create_topic("warm")
+    gc.collect()
+    threads, files = threading.active_count(), open_files()
+    for _ in range(3):
+        with Emulator(topics={"t": 4}) as kafka:
+            directory = kafka.data_dir
+            assert directory.exists()
+            assert answers(kafka.bootstrap_servers)
+        assert not directory.exists()
+    gc.collect()
+    assert threading.active_count() == threads
+    assert open_files() == files
+
+
+def test_many_at_once_have_ports_and_directories_of_their_own() -> None:
+    emulators = [Emulator(topics={f"t{n}": 1}).start() for n in range(8)]
+    try:
+        assert len({kafka.bootstrap_servers for kafka in emulators}) == 8
+        assert len({kafka.data_dir for kafka in emulators}) == 8
+        assert [kafka.topics() for kafka in emulators] == [[f"t{n}"] for n in range(8)]
+    finally:
+        for kafka in emulators:
+            kafka.stop()
+
+
+def test_async_with() -> None:
+    async def run() -> str:
+        async with Emulator() as kafka:
+            reader, writer = await asyncio.open_connection(*kafka.bootstrap_servers.rsplit(":", 1))
+            writer.write(bytes.fromhex("0000000a 0012 0000 00000001 ffff"))
+            assert len(await reader.read(4096)) > 10
+            writer.close()
+            await writer.wait_closed()
+            return kafka.bootstrap_servers
+
+    before = threading.active_count()
+    address = asyncio.run(run())
+    assert threading.active_count() == before
+    with pytest.raises(ConnectionRefusedError):
+        answers(address)
+
+
+def test_a_named_directory_survives(tmp_path: Path) -> None:
+    with Emulator(data_dir=tmp_path / "data", topics={"t": 3}) as kafka:
+        kafka.create_topic("u", configs={"cleanup.policy": "compact"})
+        cluster_id = kafka.cluster.cluster_id
+    with Emulator(data_dir=tmp_path / "data", topics={"t": 3}) as kafka:
+        assert kafka.topics() == ["t", "u"]
+        assert len(kafka.topic("t")) == 3
+        assert kafka.cluster.cluster_id == cluster_id
+        assert kafka.run(lambda cluster: cluster.topic("u").config.is_compacted)
+
+
+def test_a_directory_has_one_owner(tmp_path: Path) -> None:
+    with Emulator(data_dir=tmp_path), pytest.raises(Exception, match=str(tmp_path)):
+        Emulator(data_dir=tmp_path).start()
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "0.0.0.0", "::1"])
+def test_it_listens_where_it_is_told(host: str) -> None:
+    with Emulator(host=host) as kafka:
+        assert answers(kafka.bootstrap_servers)
+
+
+def test_clients_are_told_the_advertised_address() -> None:
+    with Emulator(advertised="kafka.example:19092") as kafka:
+        assert kafka.bootstrap_servers == "kafka.example:19092"
+
+
+def test_a_port_in_use_is_refused_by_name() -> None:
+    with Emulator() as kafka:
+        port = int(kafka.bootstrap_servers.rsplit(":", 1)[1])
+        with pytest.raises(OSError, match=f"cannot listen on 127.0.0.1:{port}"):
+            Emulator(port=port).start()
+    assert threading.active_count() >= 1
+
+
+@pytest.mark.parametrize(
+    ("config", "named"),
+    [
+        ({"no.such.config": "1"}, "no.such.config"),
+        ({"num.partitions": "many"}, "num.partitions"),
+        ({"num.partitions": 0}, "num.partitions"),
+        ({"auto.create.topics.enable": "perhaps"}, "auto.create.topics.enable"),
+    ],
+)
+def test_a_wrong_config_is_refused_by_name(config: dict[str, str], named: str) -> None:
+    with pytest.raises(ConfigError, match=named):
+        Emulator(config)
+
+
+def test_what_needs_a_running_broker_says_so() -> None:
+    kafka = Emulator()
+    with pytest.raises(RuntimeError, match="not running"):
+        _ = kafka.bootstrap_servers
+    with kafka, pytest.raises(RuntimeError, match="running already"):
+        kafka.start()
+    kafka.stop()
+
+
+def test_verbs_on_topics() -> None:
+    with Emulator() as kafka:
+        orders = kafka.create_topic("orders", partitions=2)
+        assert (len(orders), orders[0].records(), orders[1].log_end_offset) == (2, [], 0)
+        with pytest.raises(IndexError, match="no partition 2"):
+            orders[2]
+        with pytest.raises(Refused, match="already exists") as refused:
+            kafka.create_topic("orders")
+        assert refused.value.error is Error.TOPIC_ALREADY_EXISTS
+        kafka.delete_topic("orders")
+        assert kafka.topics() == []
+        with pytest.raises(Refused):
+            kafka.topic("orders")
+
+
+def test_a_manual_clock_is_advanced_by_hand() -> None:
+    clock = ManualClock(1_000)
+    with Emulator(clock=clock) as kafka:
+        kafka.advance(500)
+        assert clock.now() == 1_500
+    with Emulator() as kafka, pytest.raises(TypeError, match="ManualClock"):
+        kafka.advance(1)
