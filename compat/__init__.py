@@ -5,6 +5,7 @@ holds what each must be able to do, and `spark.spark_session` a Spark that speak
 optional and missing raises `Unavailable`.
 """
 
+from . import scenarios
 from .clients import CLIENTS, Client, Consumer, NewRecord, Record, client
 from .jars import Unavailable
 from .real_kafka import RealKafka
@@ -18,4 +19,5 @@ __all__ = [
     "Record",
     "Unavailable",
     "client",
+    "scenarios",
 ]

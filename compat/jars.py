@@ -58,7 +58,7 @@ def java() -> str:
             return path
     path = shutil.which("java")
     if path is None:
-        raise Unavailable("no Java: there is no `java` command in PATH or JAVA_HOME.")
+        raise Unavailable("there is no `java` command in PATH or JAVA_HOME.")
     return path
 
 
@@ -90,7 +90,9 @@ def resolve(name: str, artifacts: Sequence[str], *, exclude: Sequence[str] = ())
         return target
     java()
     if (maven := shutil.which("mvn")) is None:
-        raise Unavailable("no Maven: `mvn` is needed once, to resolve the Java archives.")
+        raise Unavailable(
+            "there is no `mvn` command (Maven), needed once to resolve the Java archives."
+        )
     target.parent.mkdir(parents=True, exist_ok=True)
     with _locked(target.with_name(target.name + ".lock")):
         if not target.is_dir():

@@ -10,10 +10,9 @@ The rules:
 - Without `data_dir` everything lives in one temporary directory that goes with it. With one,
   the log directories there stay; a directory that has `meta.properties` is taken as it is.
 - The process has its own group, which ends with this interpreter, however that ends: a watcher
-  shell waits on a pipe from here, and kills the group when the pipe breaks.
+  shell waits on a pipe from here; when the pipe breaks it kills the group and tidies up.
 
-Left out: several nodes, TLS and SASL (possible through `config`), ZooKeeper. An interpreter that
-is itself killed leaves its temporary directory behind, but no process.
+Left out: several nodes, TLS and SASL (possible through `config`), ZooKeeper.
 """
 
 from __future__ import annotations
@@ -52,6 +51,9 @@ JVM = [
     "-Djava.awt.headless=true",
     "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
 ]
+
+# A shell script: wait until the pipe breaks, then end the process group $0 and remove $1.
+WATCH = 'read line; kill -9 -"$0"; sleep 1; rm -rf "$1"'
 
 DEFAULTS = {
     "process.roles": "broker,controller",
@@ -207,7 +209,7 @@ class RealKafka:
                 start_new_session=True,
             )
         self._watcher = subprocess.Popen(
-            ["sh", "-c", f"read line; kill -9 -{self._process.pid}"],
+            ["sh", "-c", WATCH, str(self._process.pid), str(self._work)],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

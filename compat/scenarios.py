@@ -9,21 +9,17 @@ The rules:
   are counted only after the group is stable, order only within a partition.
 - Timestamps lie in the last hour, or a broker's retention would rightly delete the records.
 - Consumers that run at the same time have a thread each.
-- `run` gives each scenario a hard time limit, whatever its client does.
+- `run` gives each scenario a hard time limit, whatever its client does (`within`).
 
 Left out: what only one client can do, and everything that needs a broker's internals.
 """
 
 from __future__ import annotations
 
-import sys
-import threading
 import time
-import traceback
 import uuid
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future
 from functools import partial
 from itertools import pairwise
 from typing import get_args
@@ -37,6 +33,7 @@ from .clients import (
     Record,
     Unavailable,
     wait_until,
+    within,
 )
 from .clients import client as client_named
 from .clients.member import Member, together
@@ -55,26 +52,8 @@ def scenario(function: Scenario) -> Scenario:
 
 
 def run(name: str, client: Client, bootstrap: str, timeout_s: float = TIMEOUT_S) -> None:
-    """Run a scenario; raise what it raises, or TimeoutError with the place where it hangs.
-
-    One that hangs is left behind in its daemon thread: clients cannot be interrupted.
-    """
-    outcome: Future[None] = Future()
-
-    def work() -> None:
-        try:
-            outcome.set_result(SCENARIOS[name](client, bootstrap))
-        except BaseException as error:
-            outcome.set_exception(error)
-
-    thread = threading.Thread(target=work, name=f"{name}-{client.name}", daemon=True)
-    thread.start()
-    thread.join(timeout_s)
-    if thread.is_alive():
-        frame = sys._current_frames().get(thread.ident or 0)
-        where = "".join(traceback.format_stack(frame)[-6:])
-        raise TimeoutError(f"{name} with {client.name} hangs after {timeout_s:.0f} s:\n{where}")
-    outcome.result()
+    """Run a scenario; raise what it raises, or TimeoutError with the place where it hangs."""
+    within(timeout_s, f"{name} with {client.name}", lambda: SCENARIOS[name](client, bootstrap))
 
 
 def new_name(what: str, client: Client) -> str:

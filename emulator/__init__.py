@@ -1,1 +1,28 @@
-"""A Kafka broker in this process."""
+"""A Kafka broker in this process.
+
+from odradek.emulator import Emulator
+
+with Emulator(topics={"orders": 3}) as kafka:
+    ...  # any Kafka client, with bootstrap.servers = kafka.bootstrap_servers
+"""
+
+from ..wire import Error, Refused
+from .clock import Clock, ManualClock, SystemClock
+from .cluster import Cluster
+from .config import BrokerConfig, ConfigError
+from .emulator import Emulator
+from .views import PartitionView, TopicView
+
+__all__ = [
+    "BrokerConfig",
+    "Clock",
+    "Cluster",
+    "ConfigError",
+    "Emulator",
+    "Error",
+    "ManualClock",
+    "PartitionView",
+    "Refused",
+    "SystemClock",
+    "TopicView",
+]

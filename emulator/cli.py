@@ -57,7 +57,7 @@ def _parser() -> argparse.ArgumentParser:
     serve.add_argument(
         "--scan-limit",
         metavar="RECORDS",
-        default="default",
+        default=argparse.SUPPRESS,
         type=_scan_limit,
         help="trust batches of more records beyond header and CRC; `all` looks at every record",
     )
@@ -82,7 +82,7 @@ def _serve(options: argparse.Namespace) -> int:
             host=options.host,
             port=options.port,
             advertised=options.advertised,
-            scan_limit=options.scan_limit,
+            scan_limit=getattr(options, "scan_limit", "default"),
         ).start()
     except ConfigError as error:
         return _fail(2, str(error))
@@ -90,11 +90,13 @@ def _serve(options: argparse.Namespace) -> int:
         return _fail(2, f"--topic: {error}")
     except OSError as error:
         return _fail(1, error.strerror or str(error))
-    with emulator:
+    try:
         # What was made so far lives as long as the process: no collection need look at it again.
         gc.freeze()
         print(_ready_line(emulator.bootstrap_servers, emulator.cluster.scan_limit), flush=True)
         stop.wait()
+    finally:
+        emulator.stop()
     return 0
 
 

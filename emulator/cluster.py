@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from .partition import Partition
     from .topics import Topic
 
+# Here, and not when a cluster is made: a broker is to be ready in milliseconds once imported.
+handlers.load()
+
 UNSCANNED_WITHOUT_C = 1000
 """Without the C extension, batches of more records than this are trusted beyond their CRC."""
 
@@ -46,7 +49,6 @@ class Cluster:
         scan_limit: int | None | str = "default",
         random: Random | None = None,
     ) -> None:
-        handlers.load()
         self.config = config
         self.clock: Clock = clock if clock is not None else SystemClock()
         self.has_manual_clock = isinstance(self.clock, ManualClock)

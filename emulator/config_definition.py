@@ -10,7 +10,7 @@ A table of configs is text, one row a line:
   `unique:a|b` for a LIST whose repeated items are dropped instead of refused, `replicas` for
   throttled replicas, `*` or nothing anything.
 - mode: who may change it while a broker runs: `cluster` (all brokers at once, or one), `broker`
-  (one), nothing (nobody); `internal` ones cannot even be seen.
+  (one), nothing (nobody); `internal` ones are only seen where a topic sets them.
 
 Texts are read as Kafka reads them: blanks around them are dropped, numbers are Java's. The
 sentences of ConfigError are what a client shows its user. Source: Kafka 4.3.1's own definitions.
@@ -21,9 +21,10 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 from enum import IntEnum
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
-Value = bool | int | float | str | list[str] | None
+Value: TypeAlias = Any
+"""A bool, int, float, str, list of str, or None: which one, its Kind says."""
 
 
 class Kind(IntEnum):
@@ -100,7 +101,7 @@ class Definition(NamedTuple):
     @property
     def is_read_only(self) -> bool:
         """True when it cannot be changed while a broker runs."""
-        return self.mode in ("", "internal")
+        return not self.mode
 
     def parse(self, text: str | None) -> Value:
         """The value that a text means. Raises ConfigError with Kafka's sentence."""

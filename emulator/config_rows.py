@@ -10,7 +10,7 @@ is that of the first. Kafka's rules, some of them odd:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from .broker_configs import broker_definitions
 from .config import ALL_BROKERS, BrokerConfig, TopicConfig
@@ -33,7 +33,7 @@ def describe_broker(config: BrokerConfig, node_id: int, started: Mapping[str, st
         (Source.DYNAMIC_BROKER, config.dynamic.get(str(node_id), {})),
         *_shared_layers(config),
     ]
-    layers[-1] = (Source.STATIC_BROKER, config.static | started)
+    layers[-1] = (Source.STATIC_BROKER, config.static | dict(started))
     rows = [_broker_row(d, layers) for d in broker_definitions().values() if d.mode != "internal"]
     return rows + _unknown_rows(layers[:2])
 
@@ -54,7 +54,7 @@ def describe_topic(config: TopicConfig) -> list[Row]:
     """Every config of a topic, in the order of the names."""
     layers = _shared_layers(config.broker)
     rows = []
-    for name, definition in topic_definitions().items():
+    for name, definition in _shown(config):
         value = show(config.get(name))
         found = _synonyms([n for n, _ in TOPIC_DEFAULTS.get(name, ())[:1]], layers)
         if name in config.overrides:
@@ -67,7 +67,7 @@ def describe_created_topic(config: TopicConfig) -> list[Row]:
     """Every config of a topic as CreateTopics returns it, in the order of the names."""
     layers = _shared_layers(config.broker)
     rows = []
-    for name, definition in topic_definitions().items():
+    for name, definition in _shown(config):
         found = [Synonym(name, config.overrides.get(name), Source.TOPIC)]
         if name not in config.overrides:
             found = [
@@ -107,6 +107,13 @@ def describe_client_metrics(overrides: Mapping[str, str]) -> list[Row]:
             found = [Synonym(name, value, Source.CLIENT_METRICS)]
         rows.append(_row(definition, value, found))
     return rows
+
+
+def _shown(config: TopicConfig) -> Iterator[tuple[str, Definition]]:
+    """A topic's configs, internal ones only if it sets them."""
+    for name, definition in topic_definitions().items():
+        if definition.mode != "internal" or name in config.overrides:
+            yield name, definition
 
 
 def _shared_layers(config: BrokerConfig) -> Layers:

@@ -158,6 +158,7 @@ flush.messages                           LONG     9223372036854775807 1.. cluste
 flush.ms                                 LONG     9223372036854775807 0.. cluster
 follower.replication.throttled.replicas  LIST     "" replicas cluster
 index.interval.bytes                     INT      4096 0.. cluster
+internal.segment.bytes                   INT      - * internal
 leader.replication.throttled.replicas    LIST     "" replicas cluster
 local.retention.bytes                    LONG     -2 -2.. cluster
 local.retention.ms                       LONG     -2 -2.. cluster

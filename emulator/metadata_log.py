@@ -1,4 +1,4 @@
-"""`__cluster_metadata-0`: every change of the cluster, in KRaft's records, so that Kafka can read it.
+"""`__cluster_metadata-0`: every change of the cluster, in KRaft's records: Kafka can read them.
 
 What is read at the start: the newest snapshot that is whole (`<end>-<epoch>.checkpoint`, all state
 up to the offset `end`), then the log behind it, whose torn tail the storage has cut off. A record
@@ -79,10 +79,19 @@ class MetadataLog:
     """The metadata log of an open log directory; `open` also returns what it says."""
 
     def __init__(
-        self, stored: Log, clock: Clock, image: MetadataImage, *, snapshot_end: int, epoch: int
+        self,
+        stored: Log,
+        clock: Clock,
+        image: MetadataImage,
+        *,
+        node_id: int,
+        snapshot_end: int,
+        epoch: int,
     ) -> None:
-        self.features = NEW_FEATURES if METADATA_VERSION not in image.features else image.features
+        is_new = METADATA_VERSION not in image.features
+        self.features = dict(NEW_FEATURES if is_new else image.features)
         """The cluster's features and their levels."""
+        self._node_id = node_id
         self._log = stored
         self._clock = clock
         self._snapshot_end = snapshot_end
@@ -108,7 +117,8 @@ class MetadataLog:
         if not image.features and directory.exists(BOOTSTRAP):  # formatted, never started
             _replay_records(list(_snapshot_records(directory.read_bytes(BOOTSTRAP))), 0, image)
         epoch = max(epoch, stored.epochs.latest, _FIRST_EPOCH)
-        metadata_log = cls(stored, clock, image, snapshot_end=end, epoch=epoch)
+        node_id = log_dir.properties.node_id
+        metadata_log = cls(stored, clock, image, node_id=node_id, snapshot_end=end, epoch=epoch)
         metadata_log._begin(image)
         return metadata_log, image
 
@@ -132,14 +142,14 @@ class MetadataLog:
             batch = build_batch(values, base_offset=self.end_offset, leader_epoch=self._epoch)
             self._log.append(batch, read_header(batch), now)
 
-    def next_producer_block(self, node_id: int) -> range:
+    def next_producer_block(self) -> range:
         """Producer ids that nobody has had, noted as given to a broker before they are used.
 
         Raises Refused (KAFKA_STORAGE_ERROR).
         """
         first = self._next_producer_id
         after = first + PRODUCER_IDS_PER_BLOCK
-        self.append([ProducerIdsRecord(broker_id=node_id, next_producer_id=after)])
+        self.append([ProducerIdsRecord(broker_id=self._node_id, next_producer_id=after)])
         self._next_producer_id = after
         return range(first, after)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..storage import Log
 from ..wire import Error, Refused
-from ..wire.batch import BatchHeader, assign
+from ..wire.batch import OVERHEAD, BatchHeader, assign
 from ..wire.primitives import Buffer
 
 if TYPE_CHECKING:
@@ -75,9 +75,8 @@ class Partition:
     @property
     def last_stable_offset(self) -> int:
         """Readers of committed data see what is below it."""
-        unstable = self.log.producers.first_unstable_offset
-        end = self.log.log_end_offset
-        return end if unstable is None or unstable > end else unstable
+        log = self.log
+        return max(log.producers.last_stable_offset(log.log_end_offset), log.log_start_offset)
 
     def check_leader(self, node_id: int) -> None:
         """Raises Refused when another broker leads."""
@@ -92,7 +91,7 @@ class Partition:
             raise Refused(Error.FENCED_LEADER_EPOCH)
         raise Refused(Error.UNKNOWN_LEADER_EPOCH)
 
-    def append(self, batch: Buffer, header: BatchHeader, now: int) -> int:
+    def append(self, batch: bytearray | memoryview, header: BatchHeader, now: int) -> int:
         """Give a checked batch its offset and leader epoch in place, write it, wake readers.
 
         Returns the base offset. Raises Refused(KAFKA_STORAGE_ERROR) when it cannot be written.
@@ -123,7 +122,9 @@ class Partition:
         upto = self.upper_bound(isolation)
         if offset >= upto:
             return b""
-        return log.read(offset, max_bytes, upto=upto, whole_first=whole_first)
+        data = log.read(offset, max_bytes, upto=upto, whole_first=whole_first)
+        # A cut first batch is of no use to anyone: since Fetch v3 nothing is sent in its place.
+        return data if whole_first or _begins_whole(data) else b""
 
     def delete_records(self, before: int) -> int:
         """Move the log start offset forward; -1 means to the high watermark. Returns it.
@@ -141,3 +142,9 @@ class Partition:
         """Wake whoever waits: the partition is gone, or has another leader."""
         for wait in list(self.waits):
             wait.wake()
+
+
+def _begins_whole(data: Buffer) -> bool:
+    if len(data) < OVERHEAD:
+        return False
+    return len(data) >= OVERHEAD + int.from_bytes(data[8:OVERHEAD], "big")

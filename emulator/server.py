@@ -11,7 +11,7 @@ import asyncio
 import socket
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from ..wire import Buffer, WireError
 from ..wire.frames import Frames
@@ -42,13 +42,13 @@ class ClientProtocol(asyncio.BufferedProtocol):
         self.connection: Connection
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        # uvloop's transports do not say that they are asyncio's, but they do all that those do.
+        self._transport = cast(asyncio.Transport, transport)
         # Before 3.12 asyncio's own writelines copies everything into one string first.
         self._joins_lines = sys.version_info < (3, 12) and type(transport).__module__.startswith(
             "asyncio"
         )
-        peer = transport.get_extra_info("peername")
+        peer = self._transport.get_extra_info("peername")
         self.connection = Connection(
             self._server.cluster, self, peer[0] if peer else "", self._node_id
         )

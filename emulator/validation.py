@@ -14,7 +14,15 @@ from struct import Struct
 from typing import NamedTuple
 
 from ..wire import Error, Refused, WireError
-from ..wire.batch import HEADER_SIZE, OVERHEAD, BatchHeader, checksum, read_header, restamp
+from ..wire.batch import (
+    CODEC_MASK,
+    HEADER_SIZE,
+    OVERHEAD,
+    BatchHeader,
+    checksum,
+    read_header,
+    restamp,
+)
 from ..wire.compression import Codec, decompress
 from ..wire.primitives import Buffer
 from ..wire.records import NewRecord, build_batch, read_records
@@ -40,7 +48,7 @@ class RecordsRejected(Refused):
 class Checked(NamedTuple):
     """A batch that may be appended, and its header as it will be stored."""
 
-    batch: Buffer
+    batch: bytearray | memoryview
     header: BatchHeader
 
 
@@ -105,6 +113,9 @@ def validate(
         raise Refused(error)
     _check_records(payload, header, found, config, now)
     if not kept:
+        if found.min_timestamp < -1:
+            # What a real broker's builder makes of such a time when it writes the batch anew.
+            raise Refused(Error.UNKNOWN_SERVER_ERROR)
         return _rebuilt(batch, header, config, now)
     if header.codec and not found.consecutive:
         raise Refused(Error.UNKNOWN_SERVER_ERROR)
@@ -119,6 +130,8 @@ def _check_header(header: BatchHeader) -> None:
         raise Refused(Error.INVALID_RECORD)
     if header.producer_id >= 0 and header.base_sequence < 0:
         raise Refused(Error.INVALID_RECORD)
+    if header.attributes & CODEC_MASK > Codec.ZSTD:
+        raise Refused(Error.UNKNOWN_SERVER_ERROR)
 
 
 def _payload(batch: memoryview, header: BatchHeader) -> Buffer:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ..wire.batch import batches
@@ -64,6 +65,9 @@ class TopicView:
 
     def __len__(self) -> int:
         return self._emulator.run(lambda cluster: len(cluster.topic(self.name).partitions))
+
+    def __iter__(self) -> Iterator[PartitionView]:
+        return (PartitionView(self._emulator, self.name, index) for index in range(len(self)))
 
     def __getitem__(self, index: int) -> PartitionView:
         if not 0 <= index < len(self):

@@ -64,7 +64,7 @@ class Descriptors:
     def admit(self, file: File) -> None:
         """Take in a file just opened, closing another one if need be."""
         while len(self._open) >= self.limit:
-            self._open.popitem(last=False)[0].release()
+            next(iter(self._open)).release()
         self._open[file] = None
 
     def forget(self, file: File) -> None:
@@ -135,7 +135,6 @@ class File:
     def close(self) -> None:
         """Close for good: any later use raises OSError."""
         self.release()
-        self._descriptors.forget(self)
         self._closed = True
 
     def release(self) -> None:
@@ -143,6 +142,7 @@ class File:
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1
+            self._descriptors.forget(self)
 
     def _ready(self) -> int:
         return self._fd if self._fd >= 0 else self._open()
@@ -179,7 +179,6 @@ class File:
             _unlink_if_there(copy)
             raise
         self.release()
-        self._descriptors.forget(self)
 
     def _ends_early(self, position: int, size: int) -> OSError:
         problem = f"ends before byte {position + size}"

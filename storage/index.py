@@ -161,23 +161,23 @@ class TransactionIndex:
         return AbortedTransaction(*fields)
 
 
-def check_offset_index(data: Buffer, relative_end: int, log_size: int) -> bool:
-    """Whether an offset index's last entry, `data`, may belong to this segment.
+def check_offset_index(first: Buffer, last: Buffer, relative_end: int, log_size: int) -> bool:
+    """Whether an offset index with these two entries may belong to this segment.
 
-    Every offset in it is below `relative_end`, every position below `log_size`.
+    Every offset in it is below `relative_end`, every position below `log_size`; none is zero.
     """
-    relative: int
-    position: int
-    relative, position = _OFFSET_ENTRY.unpack(data)
-    return 0 <= relative < relative_end and 0 < position < log_size
+    low: tuple[int, ...] = _OFFSET_ENTRY.unpack(first)
+    high: tuple[int, ...] = _OFFSET_ENTRY.unpack(last)
+    rises = first == last or (low[0] < high[0] and low[1] < high[1])
+    return rises and low[0] >= 0 and low[1] > 0 and high[0] < relative_end and high[1] < log_size
 
 
-def check_time_index(data: Buffer, relative_end: int) -> bool:
-    """Whether a time index's last entry, `data`, may belong to this segment."""
-    timestamp: int
-    relative: int
-    timestamp, relative = _TIME_ENTRY.unpack(data)
-    return timestamp >= 0 and 0 <= relative < relative_end
+def check_time_index(first: Buffer, last: Buffer, relative_end: int) -> bool:
+    """Whether a time index with these two entries may belong to this segment."""
+    low: tuple[int, ...] = _TIME_ENTRY.unpack(first)
+    high: tuple[int, ...] = _TIME_ENTRY.unpack(last)
+    rises = first == last or (low[0] < high[0] and low[1] < high[1])
+    return rises and low[0] >= 0 and low[1] >= 0 and high[1] < relative_end
 
 
 def check_transaction_index(data: Buffer, base_offset: int, end_offset: int) -> bool:

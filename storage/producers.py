@@ -170,7 +170,7 @@ class ProducerStates:
     def check_marker(
         self, producer_id: int, epoch: int, coordinator_epoch: int, *, transaction_version: int
     ) -> None:
-        """Judge a marker before it is appended. A producer not known here counts as one of epoch -1.
+        """Judge a marker before it is appended. Producers not known here count as of epoch -1.
 
         With transaction version 2 each end raises the epoch, so the marker of an open transaction
         must have a higher one; without an open transaction it may be the same marker, sent again.
@@ -221,7 +221,7 @@ class ProducerStates:
         return AbortedTransaction(header.producer_id, first, marker, stable)
 
     def _moved(self, header: BatchHeader) -> ProducerState:
-        """The producer's state, in the epoch of this batch: another epoch starts without batches."""
+        """The producer's state, in this batch's epoch: another epoch starts without batches."""
         state = self._states.get(header.producer_id)
         if state is None:
             state = self._states[header.producer_id] = ProducerState(header.producer_epoch)

@@ -241,11 +241,11 @@ class Recovery:
         times, odd_time = divmod(sizes[1], TIME_ENTRY_SIZE)
         good = not odd_offset and not odd_time
         if good and offsets:
-            last = self._last_entry(base, OFFSET_INDEX, OFFSET_ENTRY_SIZE, offsets)
-            good = check_offset_index(last, next_base - base, log_size)
+            ends = self._end_entries(base, OFFSET_INDEX, OFFSET_ENTRY_SIZE, offsets)
+            good = check_offset_index(*ends, next_base - base, log_size)
         if good and times:
-            last = self._last_entry(base, TIME_INDEX, TIME_ENTRY_SIZE, times)
-            good = check_time_index(last, next_base - base)
+            ends = self._end_entries(base, TIME_INDEX, TIME_ENTRY_SIZE, times)
+            good = check_time_index(*ends, next_base - base)
         if not good:
             notice("an index was damaged and was made again")
             return None
@@ -253,10 +253,12 @@ class Recovery:
         missing = log_size and (not times or (not offsets and log_size > self.index_interval_bytes))
         return None if missing else (offsets, times)
 
-    def _last_entry(self, base: int, suffix: str, entry_size: int, count: int) -> Buffer:
+    def _end_entries(
+        self, base: int, suffix: str, entry_size: int, count: int
+    ) -> tuple[Buffer, Buffer]:
         file = self.home.files.file(self.home.naming.file(base, suffix))
         try:
-            return file.read((count - 1) * entry_size, entry_size)
+            return file.read(0, entry_size), file.read((count - 1) * entry_size, entry_size)
         finally:
             file.close()
 

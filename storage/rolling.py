@@ -8,7 +8,8 @@ A segment with batches takes no more of them
   where the first batch has no timestamp, if the segment was begun longer ago than that;
 - if one of its indexes is full, the time index keeping a slot for its final entry;
 
-and any segment, if the batch's last offset is too far from its base for an index entry.
+and any segment, if the batch's last offset is too far from its base for an index entry (or before
+it: the segment was begun for a batch behind a gap, which then could not be written).
 
 Jitter spreads the rolls of a topic's partitions. It is a function of directory and base offset
 instead of a random number, so that a test finds the same segments again.
@@ -33,8 +34,8 @@ def is_roll_due(
     now_ms: int,
 ) -> bool:
     """Whether a batch of `size` bytes needs a segment of its own. Runs for every batch."""
-    last = header.base_offset + header.last_offset_delta
-    if last - segment.base_offset > RELATIVE_OFFSET_MAX:
+    relative = header.base_offset - segment.base_offset
+    if relative < 0 or relative + header.last_offset_delta > RELATIVE_OFFSET_MAX:
         return True
     filled = segment.size
     if not filled:

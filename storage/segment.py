@@ -140,12 +140,10 @@ class Segment:
 
     def append(self, batch: Buffer, header: BatchHeader, now_ms: int) -> None:
         """Write one batch behind the last one. After an OSError nothing has changed."""
+        is_new = not self.on_disk
         try:
-            if not self.on_disk:
-                self.file.create()
-                self.on_disk = True
-                if self._directory.durable:
-                    self._directory.sync()
+            if is_new:
+                self._create()
             elif self._overhang:
                 self._cut_overhang()
             self.file.write(batch, self.size)
@@ -153,9 +151,22 @@ class Segment:
             self._overhang = self.on_disk
             with suppress(OSError):  # it stays remembered, and nothing is written before it is cut
                 self._cut_overhang()
+                if is_new:
+                    self._uncreate()
             raise
         self.note(header, self.size)
         self.modified_ms = now_ms
+
+    def _create(self) -> None:
+        self.file.create()
+        self.on_disk = True
+        if self._directory.durable:
+            self._directory.sync()
+
+    def _uncreate(self) -> None:
+        self.on_disk = False
+        self.file.release()
+        self._directory.remove(self.name)
 
     def note(self, header: BatchHeader, position: int) -> None:
         """Account for the batch at `position`, the end of those noted so far."""

@@ -198,8 +198,8 @@ class Struct(metaclass=StructType):
 
 
 def _show(value: Any) -> str:
-    if isinstance(value, bytes | bytearray | memoryview) and len(value) > 32:
-        return f"<{len(value)} bytes>"
+    if isinstance(value, bytes | bytearray | memoryview):
+        return f"<{len(value)} bytes>" if len(value) > 32 else repr(bytes(value))
     return repr(value)
 
 

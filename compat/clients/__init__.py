@@ -17,11 +17,12 @@ from __future__ import annotations
 import importlib.metadata
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from types import TracebackType
 from typing import ClassVar, Literal, NamedTuple
 
 from ..jars import Unavailable
+from .limits import TIMEOUT_S, wait_until, within
 
 __all__ = [
     "CLIENTS",
@@ -36,9 +37,9 @@ __all__ = [
     "Unavailable",
     "client",
     "wait_until",
+    "within",
 ]
 
-TIMEOUT_S = 30.0
 SESSION_TIMEOUT_MS = 10_000
 HEARTBEAT_MS = 500  # a member learns of a rebalance by its heartbeat; 3 s is the usual default
 
@@ -253,15 +254,6 @@ def client(name: str) -> Client:
     except ImportError as error:
         raise Unavailable(f"{name} is not installed ({error}).") from error
     return adapter()
-
-
-def wait_until(condition: Callable[[], bool], what: str, timeout_s: float = TIMEOUT_S) -> None:
-    """Ask again and again until the condition holds. Raises TimeoutError that says `what`."""
-    deadline = time.monotonic() + timeout_s
-    while not condition():
-        if time.monotonic() > deadline:
-            raise TimeoutError(f"not within {timeout_s:.0f} s: {what}")
-        time.sleep(0.02)
 
 
 def headers_of(pairs: Sequence[tuple[str, bytes | None]] | None) -> Headers:

@@ -8,7 +8,7 @@ transaction markers, so the end of a partition is taken from librdkafka's end-of
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -91,6 +91,34 @@ class ConfluentConsumer(Consumer):
         self._consumer.close()
 
 
+class Deliveries:
+    """The delivery reports of a producer, in the order of its records."""
+
+    def __init__(self) -> None:
+        self._reports: list[tuple[KafkaError | None, Any] | None] = []
+
+    def expect(self) -> Callable[[KafkaError | None, Any], None]:
+        """Return the callback that takes the next record's report."""
+        number = len(self._reports)
+        self._reports.append(None)
+
+        def take(error: KafkaError | None, message: Any) -> None:
+            self._reports[number] = (error, message)
+
+        return take
+
+    def places(self) -> list[tuple[int, int]]:
+        """Return (partition, offset) of each record. Raises the first error among them."""
+        places = []
+        for report in self._reports:
+            assert report is not None, "flushed before every report was in"
+            error, message = report
+            if error is not None:
+                raise KafkaException(error)
+            places.append((message.partition(), message.offset()))
+        return places
+
+
 class Confluent(Client):
     """The adapter; see Client for the verbs."""
 
@@ -122,15 +150,8 @@ class Confluent(Client):
         if transactional_id is not None:
             producer.init_transactions(TIMEOUT_S)
             producer.begin_transaction()
-        done: dict[int, tuple[int, int]] = {}
-        errors: list[KafkaError] = []
-
-        def sent(number: int, error: KafkaError | None, message: Any) -> None:
-            if error is not None:
-                errors.append(error)
-            done[number] = (message.partition(), max(-1, message.offset() or 0))
-
-        for number, record in enumerate(records):
+        deliveries = Deliveries()
+        for record in records:
             producer.produce(
                 topic,
                 value=record.value,
@@ -138,16 +159,15 @@ class Confluent(Client):
                 headers=list(record.headers),
                 timestamp=record.timestamp or 0,
                 partition=-1 if partition is None else partition,
-                on_delivery=lambda error, message, number=number: sent(number, error, message),
+                on_delivery=deliveries.expect(),
             )
             producer.poll(0)
         if left := producer.flush(TIMEOUT_S):
             raise TimeoutError(f"{left} records were not delivered within {TIMEOUT_S:.0f} s")
-        if errors:
-            raise KafkaException(errors[0])
+        places = deliveries.places()
         if transactional_id is not None:
             (producer.abort_transaction if abort else producer.commit_transaction)(TIMEOUT_S)
-        return [done[number] for number in sorted(done)]
+        return places
 
     def consumer(
         self,

@@ -85,9 +85,9 @@ class ClassicGroup(Group):
             raise Refused(Error.REBALANCE_IN_PROGRESS)
 
     def committed(self, member_id: str, now: int) -> None:
-        """A commit that passed the check is a sign of life."""
+        """A commit that passed the check is a sign of life, if it came from a member."""
         member = self.roster.get(member_id)
-        if member is not None and self.state in (STABLE, PREPARING_REBALANCE):
+        if member is not None:
             self.touch(member, now)
 
     def check_offset_delete(self) -> None:

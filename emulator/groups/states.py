@@ -1,7 +1,7 @@
 """The states of a classic group, and how it may get from one to another.
 
-The table is Kafka's. `python -m odradek.emulator.groups.states` prints it. Source: the group
-coordinator's classic group states (KIP-62, KIP-134, KIP-345 describe the behaviour).
+The table is Kafka's, and `picture()` draws it. Source: the group coordinator's classic group states
+(KIP-62, KIP-134 and KIP-345 describe the behaviour).
 """
 
 from __future__ import annotations
@@ -63,7 +63,3 @@ def picture() -> str:
         for after, reason in targets.items():
             lines.append(f"{before:<{width}} -> {after:<{width}}  {reason}")
     return "\n".join(lines)
-
-
-if __name__ == "__main__":
-    print(picture())

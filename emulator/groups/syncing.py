@@ -46,13 +46,18 @@ def _check(group: Group, request: SyncRequest) -> Member:
     member = group.check_member(request.member_id, request.instance_id)
     if request.generation != group.generation:
         raise Refused(Error.ILLEGAL_GENERATION)
-    if request.protocol_type not in (None, group.protocol_type):
+    if _differ(request.protocol_type, group.protocol_type):
         raise Refused(Error.INCONSISTENT_GROUP_PROTOCOL)
-    if request.protocol_name not in (None, group.protocol_name):
+    if _differ(request.protocol_name, group.protocol_name):
         raise Refused(Error.INCONSISTENT_GROUP_PROTOCOL)
     if group.state is PREPARING_REBALANCE:
         raise Refused(Error.REBALANCE_IN_PROGRESS)
     return member
+
+
+def _differ(asked: str | None, ours: str | None) -> bool:
+    """What either side does not name, it does not mind."""
+    return asked is not None and ours is not None and asked != ours
 
 
 def _take_assignments(

@@ -188,13 +188,12 @@ class _Fetch:
 
 
 def _failed(index: int, error: Error, partition: Partition | None) -> Answered:
-    aborted = [] if error is Error.UNKNOWN_TOPIC_OR_PARTITION else None
     answer = Answered(
         partition_index=index,
         error_code=error,
         high_watermark=-1,
         records=b"",
-        aborted_transactions=aborted,
+        aborted_transactions=[] if error is Error.UNKNOWN_TOPIC_OR_PARTITION else None,
     )
     if partition is not None and error in (
         Error.NOT_LEADER_OR_FOLLOWER,

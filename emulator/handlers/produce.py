@@ -106,7 +106,7 @@ def _append(
     cluster: Cluster, call: Call, topic: Topic, partition: Partition, batch: memoryview
 ) -> Result:
     config = topic.config
-    batch, header = validate(batch, config, call.now, cluster.scan_limit)
+    checked, header = validate(batch, config, call.now, cluster.scan_limit)
     if header.is_transactional:
         raise _BeforeAppend(Error.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
     log = partition.log
@@ -122,7 +122,7 @@ def _append(
                 log_append_time_ms=duplicate.timestamp,
                 log_start_offset=log.log_start_offset,
             )
-    base_offset = partition.append(batch, header, call.now)
+    base_offset = partition.append(checked, header, call.now)
     return Result(
         index=partition.index,
         base_offset=base_offset,

@@ -90,6 +90,11 @@ class _Transport:
         self.close = client.close
 
 
+def client_of(cluster: Cluster, client_id: str = "test", node_id: int = 1) -> Client:
+    """A new connection to a cluster."""
+    return Client(cluster, client_id, node_id)
+
+
 def batch(
     *values: bytes | None, key: bytes | None = b"k", time: int = NOW, **more: Any
 ) -> bytearray:

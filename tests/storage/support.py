@@ -121,7 +121,8 @@ def read_all(log: Log, *, max_bytes: int = 1 << 20) -> list[tuple[int, bytes | N
     offset = log.log_start_offset
     while offset < log.log_end_offset:
         data = log.read(offset, max_bytes)
-        assert data, f"nothing at offset {offset} of {log.log_end_offset}"
+        if not data:  # a gap at the end
+            break
         found += [(one.offset, one.value) for one in records(data) if one.offset >= offset]
         *_, (_, last) = batches(data)
         assert last.last_offset >= offset

@@ -117,17 +117,32 @@ def test_an_index_covers_what_lies_below_its_last_stable_offset() -> None:
     assert not TransactionIndex().covers(0)
 
 
-def test_a_last_entry_outside_of_its_segment_is_seen(tmp_path: Path) -> None:
-    def offset_entry(relative: int, position: int) -> bool:
-        data = offset_index((relative, position)).data
-        return check_offset_index(data, relative_end=100, log_size=5000)
+def test_an_offset_index_of_another_segment_is_seen() -> None:
+    def good(*ends: tuple[int, int]) -> bool:
+        data = offset_index(*ends).data
+        return check_offset_index(data[:8], data[-8:], relative_end=100, log_size=5000)
 
-    assert offset_entry(99, 4999)
-    assert not offset_entry(100, 4999)
-    assert not offset_entry(99, 5000)
-    assert not check_offset_index(bytes(8), relative_end=100, log_size=5000)
-    assert check_time_index(time_index((1, 99)).data, relative_end=100)
-    assert not check_time_index(time_index((1, 100)).data, relative_end=100)
+    assert good((0, 1))
+    assert good((1, 1), (99, 4999))
+    assert not good((1, 1), (100, 4999))
+    assert not good((1, 1), (99, 5000))
+    assert not good((5, 9), (5, 10))
+    assert not good((5, 9), (6, 9))
+    assert not good((5, 9), (0, 0)), "zeros of a preallocated file"
+    assert not good((0, 0))
+
+
+def test_a_time_index_of_another_segment_is_seen() -> None:
+    def good(*ends: tuple[int, int]) -> bool:
+        data = b"".join(time_index(end).data for end in ends)
+        return check_time_index(data[:12], data[-12:], relative_end=100)
+
+    assert good((0, 0))
+    assert good((5, 0), (6, 99))
+    assert not good((5, 0), (6, 100))
+    assert not good((5, 3), (5, 4))
+    assert not good((5, 3), (6, 3))
+    assert not good((5, 3), (0, 0)), "zeros of a preallocated file"
 
 
 @pytest.mark.parametrize(

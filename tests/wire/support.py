@@ -9,6 +9,7 @@ from functools import cache
 from itertools import count
 from typing import Any
 
+import pytest
 from hypothesis import strategies as st
 from odradek.wire.api import API_MODULES, request_class, response_class
 from odradek.wire.schema import Field, Kind, Message, Struct, Type
@@ -58,6 +59,13 @@ def may_be_null(field: Field, t: Type, version: int) -> bool:
     if field.nullable is not None:
         return field.nullable[0] <= version <= field.nullable[1]
     return t.nullable
+
+
+def say(config: pytest.Config, text: str) -> None:
+    """Print a line past pytest's capture."""
+    capture: Any = config.pluginmanager.getplugin("capturemanager")
+    with capture.global_and_fixture_disabled():
+        print(f"\n{text}")
 
 
 def full(cls: type[Message], version: int) -> Any:
@@ -119,7 +127,7 @@ def structs(cls: type[Struct], version: int) -> st.SearchStrategy[Any]:
     for field, t in cls.fields():
         if not field.is_in(version):
             continue
-        one = values(t.kind) if t.kind is not None else structs(t.struct, version)  # type: ignore[arg-type]
+        one = values(t.kind) if t.kind is not None else structs(t.struct, version)
         whole = st.lists(one, max_size=20 if t.kind else 2) if t.is_list else one
         given[field.name] = st.none() | whole if may_be_null(field, t, version) else whole
     return st.builds(cls, **given)

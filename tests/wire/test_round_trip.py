@@ -19,7 +19,7 @@ from .support import MESSAGES, full, may_be_null, structs, versions
 
 each_message = pytest.mark.parametrize("cls", MESSAGES, ids=lambda cls: cls.__name__)
 few = settings(
-    max_examples=10,
+    max_examples=5,
     deadline=None,
     derandomize=True,
     database=None,

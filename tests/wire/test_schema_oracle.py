@@ -25,7 +25,7 @@ from odradek.wire.schema import ALWAYS, Message, Struct, Type
 from odradek.wire.stored.cluster import MetadataRecord
 from odradek.wire.stored.keyed import Key
 
-from .support import MESSAGES, REQUESTS, may_be_null, versions
+from .support import MESSAGES, REQUESTS, may_be_null, say, versions
 
 pytestmark = pytest.mark.real
 
@@ -73,7 +73,7 @@ def compared(request: pytest.FixtureRequest) -> Iterator[Counter[str]]:
     counts: Counter[str] = Counter()
     yield counts
     text = ", ".join(f"{n} {what}" for what, n in counts.items())
-    request.config.get_terminal_writer().line(f"\nequal to Kafka {KAFKA}'s schemas: {text}")
+    say(request.config, f"equal to Kafka {KAFKA}'s schemas: {text}")
 
 
 @pytest.mark.parametrize("cls", MESSAGES, ids=lambda cls: cls.__name__)

@@ -1,7 +1,8 @@
 """What a classic group answers to whom in which state, as tables.
 
 Situations: `missing`, there is no group; `simple`, it has only committed; `empty`, its members have
-left; otherwise it has generation 1 of m (the leader), f, and s, which is static as instance i.
+left; `gathering`, m has joined as the first; otherwise it has generation 1 of m (the leader), f, and
+s, which is static as instance i.
 `loading` and `elsewhere` are about its shard. A member or instance - is none, ghost one nobody has.
 """
 
@@ -31,6 +32,8 @@ class Scene(World):
         self.ids = {"-": "", "ghost": "ghost", "m": "m-1", "f": "f-2", "s": "i-3"}
         if situation == "simple":
             self.commit_errors("-", "-", -1)
+        elif situation == "gathering":
+            self.enter("m")
         elif situation not in ("missing", "loading", "elsewhere"):
             self.gather()
             getattr(self, f"make_{situation}")()
@@ -146,6 +149,8 @@ SYNCS = rows(
     elsewhere  m     - 1 consumer range   NOT_COORDINATOR
     simple     m     - 1 consumer range   UNKNOWN_MEMBER_ID
     empty      m     - 2 consumer range   UNKNOWN_MEMBER_ID
+    gathering  m     - 0 consumer any     REBALANCE_IN_PROGRESS
+    gathering  m     - 0 connect  any     INCONSISTENT_GROUP_PROTOCOL
     preparing  ghost - 1 consumer range   UNKNOWN_MEMBER_ID
     preparing  m     - 0 consumer range   ILLEGAL_GENERATION
     preparing  m     - 2 consumer range   ILLEGAL_GENERATION
@@ -208,6 +213,7 @@ HEARTBEATS = rows(
     simple     m     - 0   UNKNOWN_MEMBER_ID
     empty      m     - 2   UNKNOWN_MEMBER_ID
     empty      s     i 2   UNKNOWN_MEMBER_ID
+    gathering  m     - 0   REBALANCE_IN_PROGRESS
     preparing  m     - 1   REBALANCE_IN_PROGRESS
     preparing  m     - 2   ILLEGAL_GENERATION
     preparing  ghost - 1   UNKNOWN_MEMBER_ID
@@ -250,6 +256,8 @@ COMMITS = rows(
     empty      9  -     - -1  NONE
     empty      9  m     - 1   UNKNOWN_MEMBER_ID
     empty      9  m     - 2   UNKNOWN_MEMBER_ID
+    gathering  9  m     - 0   NONE
+    gathering  9  -     - -1  UNKNOWN_MEMBER_ID
     preparing  9  m     - 1   NONE
     preparing  9  f     - 1   NONE
     preparing  9  m     - 0   ILLEGAL_GENERATION

@@ -1,11 +1,10 @@
 """Any members, in any order: whatever they do, the group keeps its promises.
 
-- A parked request is parked until it is answered, once; only repeating it elsewhere, or nothing at
-  all, makes it go without an answer. In the end nobody waits.
+- A parked request is parked until it is answered, once; only its member repeating it makes it go
+  without an answer. In the end nobody waits.
 - There is one generation at a time, with one leader and one protocol, and it never goes back.
 - Only the leader is told who is there. The leader is a member.
 - A group that waits for something has a deadline.
-- What is written down comes back.
 """
 
 from __future__ import annotations
@@ -16,11 +15,11 @@ from typing import Any
 from group_world import World, join_request, sync_request
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from odradek.emulator.groups.classic import ClassicGroup
 from odradek.emulator.groups.effects import Answer
 from odradek.emulator.groups.group import Due
-from odradek.emulator.groups.messages import JoinAnswer, LeaveAnswer, Leaver, SyncAnswer
+from odradek.emulator.groups.messages import JoinAnswer, LeaveAnswer, Leaver, Protocols, SyncAnswer
 from odradek.emulator.groups.offsets import CommitRequest, OffsetCommit
 from odradek.emulator.groups.states import (
     COMPLETING_REBALANCE,
@@ -30,19 +29,25 @@ from odradek.emulator.groups.states import (
 )
 from odradek.wire.errors import Error, Refused
 
-PROTOCOLS = st.lists(st.sampled_from(["range", "roundrobin", "sticky"]), unique=True, max_size=3)
+RANGE, STICKY, CHANGED = ("range", b""), ("sticky", b""), ("range", b"changed")
+PROTOCOLS = st.sampled_from(
+    [(RANGE,), (RANGE,), (RANGE, STICKY), (STICKY, RANGE), (CHANGED, STICKY), (STICKY,), ()]
+)
 TIMEOUTS = st.sampled_from([6000, 10_000, 30_000, 60_000])
+INSTANCES = st.sampled_from([None, None, "i", "j"])
+MAX_SIZE = 4
+# One of those the group knows; -1 is an id that has left, or never was.
+WHO = st.integers(-1, MAX_SIZE - 1)
 
 
 class GroupMachine(RuleBasedStateMachine):
-    """Members of one group of at most four, each keeping what it was last told."""
-
-    member_ids = Bundle("member_ids")
+    """Members of one small group."""
 
     def __init__(self) -> None:
         super().__init__()
         self.world = World()
-        self.world.settings.max_size = 4
+        self.world.settings.max_size = MAX_SIZE
+        self.world.settings.retention_ms = 600_000
         self.world.on_answer = self.answered
         self.tokens = count()
         # Parked, or about to be answered: token -> (is it a Join, its version).
@@ -50,56 +55,62 @@ class GroupMachine(RuleBasedStateMachine):
         self.errors: dict[int, Error] = {}
         self.generation = 0
         self.facts: dict[int, tuple[str | None, str | None]] = {}
+        self.stale_id = "never known"
 
     @property
     def group(self) -> ClassicGroup | None:
         return self.world.coordinator.shards[0].groups.get("g")
 
+    def known(self) -> list[str]:
+        group = self.group
+        return [] if group is None else [*(m.member_id for m in group.roster), *group.pending]
+
+    def id_of(self, who: int) -> str:
+        known = sorted(self.known())
+        return known[who % len(known)] if known and who >= 0 else self.stale_id
+
     # ------------------------------------------------------------ what happens
 
+    @initialize(
+        instances=st.lists(INSTANCES, max_size=MAX_SIZE - 1, unique_by=lambda i: i or object())
+    )
+    def some_are_there_already(self, instances: list[str | None]) -> None:
+        for instance in instances:
+            self.join("", 3, instance, (RANGE,), 60_000, 60_000)
+        self.world.advance(60_000)
+        self.all_do_what_they_should(leader_last=True)
+        assert not instances or (self.group and self.group.state is STABLE)
+
     @rule(
-        target=member_ids,
         version=st.sampled_from([3, 8, 9]),
-        instance=st.sampled_from([None, None, "i", "j"]),
-        names=PROTOCOLS,
+        instance=INSTANCES,
+        protocols=PROTOCOLS,
         session=TIMEOUTS,
         rebalance=TIMEOUTS,
     )
     def come(
-        self, version: int, instance: str | None, names: list[str], session: int, rebalance: int
-    ) -> str:
-        """A newcomer; the member id it may know from now on."""
-        before = set(self.known())
-        self.join("", version, instance, names, b"", session, rebalance)
-        new = [member_id for member_id in self.known() if member_id not in before]
-        return new[0] if new else "nobody"
+        self, version: int, instance: str | None, protocols: Protocols, session: int, rebalance: int
+    ) -> None:
+        self.join("", version, instance, protocols, session, rebalance)
 
     @rule(
-        member_id=member_ids,
+        who=WHO,
         version=st.sampled_from([8, 9]),
-        names=PROTOCOLS,
-        metadata=st.sampled_from([b"", b"changed"]),
+        protocols=PROTOCOLS,
         session=TIMEOUTS,
         rebalance=TIMEOUTS,
     )
     def come_again(
-        self,
-        member_id: str,
-        version: int,
-        names: list[str],
-        metadata: bytes,
-        session: int,
-        rebalance: int,
+        self, who: int, version: int, protocols: Protocols, session: int, rebalance: int
     ) -> None:
-        self.join(member_id, version, None, names, metadata, session, rebalance)
+        self.join(self.id_of(who), version, None, protocols, session, rebalance)
 
     def join(
         self,
         member_id: str,
         version: int,
         instance: str | None,
-        names: list[str],
-        metadata: bytes,
+        protocols: Protocols,
         session: int,
         rebalance: int,
     ) -> None:
@@ -109,22 +120,25 @@ class GroupMachine(RuleBasedStateMachine):
             instance_id=instance,
             session_timeout_ms=session,
             rebalance_timeout_ms=rebalance,
-            protocols=tuple((name, metadata) for name in names),
+            protocols=protocols,
         )
         before = self.group.joins.get(member_id) if self.group else None
         token = self.ask(is_join=True, version=version)
         self.world.coordinator.join(token, "g", request)
         self.let_go(before, token)
 
-    @rule(member_id=member_ids, assigns=st.booleans(), off=st.sampled_from([0, 0, 0, 1]))
-    def sync(self, member_id: str, assigns: bool, off: int) -> None:
+    @rule(who=WHO, off=st.sampled_from([0, 0, 0, 1]))
+    def sync(self, who: int, off: int) -> None:
+        self.sync_with(self.id_of(who), self.generation - off)
+
+    def sync_with(self, member_id: str, generation: int) -> None:
         request = sync_request(
             member_id,
-            self.generation - off,
+            generation,
             version=4,
             protocol_type=None,
             protocol_name=None,
-            assignments=[(known, known.encode()) for known in self.known()] if assigns else [],
+            assignments=[(known, known.encode()) for known in self.known()],
         )
         before = self.group.syncs.get(member_id) if self.group else None
         token = self.ask(is_join=False, version=4)
@@ -138,9 +152,24 @@ class GroupMachine(RuleBasedStateMachine):
             assert before is not None
             del self.waiting[before]
 
-    @rule(member_id=member_ids)
-    def beat(self, member_id: str) -> None:
+    @rule(leader_last=st.booleans())
+    def all_do_what_they_should(self, leader_last: bool) -> None:
         group = self.group
+        if group is None:
+            return
+        members = sorted(group.roster, key=lambda m: (m.member_id == group.leader) == leader_last)
+        for member in members:
+            if member.member_id not in group.roster:
+                continue
+            if group.state is PREPARING_REBALANCE and member.member_id not in group.joins:
+                timeouts = member.session_timeout_ms, member.rebalance_timeout_ms
+                self.join(member.member_id, 9, member.instance_id, member.protocols, *timeouts)
+            elif group.state is COMPLETING_REBALANCE and member.member_id not in group.syncs:
+                self.sync_with(member.member_id, group.generation)
+
+    @rule(who=WHO)
+    def beat(self, who: int) -> None:
+        member_id, group = self.id_of(who), self.group
         error = self.world.beat(member_id, group.generation if group else 0)
         if group is not None and member_id in group.roster:
             rebalancing = group.state is PREPARING_REBALANCE
@@ -148,9 +177,9 @@ class GroupMachine(RuleBasedStateMachine):
         else:
             assert error is Error.UNKNOWN_MEMBER_ID
 
-    @rule(member_id=member_ids)
-    def commit(self, member_id: str) -> None:
-        group = self.group
+    @rule(who=WHO)
+    def commit(self, who: int) -> None:
+        member_id, group = self.id_of(who), self.group
         generation = group.generation if group else 0
         request = CommitRequest(9, member_id, None, generation, [OffsetCommit("t", 0, 1)])
         may = group is not None and member_id in group.roster and not self.world.refusals
@@ -161,30 +190,33 @@ class GroupMachine(RuleBasedStateMachine):
         except Refused:
             assert not may
 
-    @rule(member_id=consumes(member_ids))
-    def leave(self, member_id: str) -> None:
+    @rule(who=WHO)
+    def leave(self, who: int) -> None:
+        member_id = self.id_of(who)
         self.world.coordinator.leave("leave", "g", [Leaver(member_id)])
         assert member_id not in self.known()
+        self.stale_id = member_id
 
     @rule(instance=st.sampled_from(["i", "j"]))
     def send_away(self, instance: str) -> None:
         self.world.coordinator.leave("leave", "g", [Leaver("", instance)])
         assert self.group is None or self.group.roster.instance(instance) is None
 
-    @rule(milliseconds=st.sampled_from([1, 100, 2999, 3000, 6000, 20_000, 60_000]))
+    @rule(milliseconds=st.sampled_from([1, 100, 2999, 3000, 3000, 6000, 20_000, 60_000]))
     def time_passes(self, milliseconds: int) -> None:
         self.world.advance(milliseconds)
 
-    @rule()
-    def the_next_write_is_refused(self) -> None:
-        self.world.refusals[:] = [Error.NOT_ENOUGH_REPLICAS]
+    @rule(dice=st.integers(0, 3))
+    def the_next_write_is_refused(self, dice: int) -> None:
+        self.world.refusals[:] = [] if dice else [Error.NOT_ENOUGH_REPLICAS]
 
-    @rule()
-    def the_broker_restarts(self) -> None:
-        self.world.restart()
-        assert not self.waiting, "a parked request was not answered"
-        self.generation = self.group.generation if self.group else 0
-        self.facts.clear()
+    @rule(dice=st.integers(0, 3))
+    def the_broker_restarts(self, dice: int) -> None:
+        if dice == 0:
+            self.world.restart()
+            assert not self.waiting, "a parked request was not answered"
+            self.generation = self.group.generation if self.group else 0
+            self.facts.clear()
 
     # ------------------------------------------------------- what must be true
 
@@ -192,10 +224,6 @@ class GroupMachine(RuleBasedStateMachine):
         token = next(self.tokens)
         self.waiting[token] = (is_join, version)
         return token
-
-    def known(self) -> list[str]:
-        group = self.group
-        return [] if group is None else [*(m.member_id for m in group.roster), *group.pending]
 
     def answered(self, token: Any, answer: Answer) -> None:
         if isinstance(answer, LeaveAnswer):
@@ -243,7 +271,6 @@ class GroupMachine(RuleBasedStateMachine):
         assert bool(group.joins) <= (group.state is PREPARING_REBALANCE)
         assert bool(group.syncs) <= (group.state is COMPLETING_REBALANCE)
         assert (group.state is EMPTY) <= (not members)
-        assert len(members) <= 4 or group.state is PREPARING_REBALANCE
 
     @invariant()
     def whatever_waits_has_a_deadline(self) -> None:
@@ -257,7 +284,9 @@ class GroupMachine(RuleBasedStateMachine):
         for member_id in self.known():
             asleep = member_id in group.joins or member_id in group.syncs
             assert asleep or group.deadlines.get(member_id) is not None
-        assert group.deadline() is None or self.world.timers.next() is not None
+        when = group.deadline()
+        timer = self.world.timers.next()
+        assert when is None or (timer is not None and timer <= when)
 
     @invariant()
     def members_agree_on_a_protocol(self) -> None:
@@ -268,9 +297,9 @@ class GroupMachine(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         self.world.refusals.clear()
-        self.world.advance(24 * 60 * 60_000)
+        self.world.advance(60 * 60_000)
         assert not self.waiting, "somebody is still waiting"
-        assert self.group is None or self.group.state is EMPTY
+        assert self.group is None, "a group that nobody uses goes"
 
 
 GroupMachine.TestCase.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)

@@ -239,6 +239,7 @@ def test_an_open_transaction_keeps_offset_and_group() -> None:
     end(world, 7, commit=False)
     world.advance(600_000)
     assert world.coordinator.list_groups() == []
+    assert world.coordinator.shards[0].offsets == {}
 
 
 def test_an_empty_group_with_only_pending_offsets_stays() -> None:

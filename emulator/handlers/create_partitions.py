@@ -1,0 +1,61 @@
+"""CreatePartitions (37): add partitions to topics that exist.
+
+A topic that is named twice is answered once and left as it is (semantics I4). New partitions are
+led as those of a new topic would be; records stay where they are.
+
+Not emulated: quotas on creation; a timeout other than 0 or less, which refuses everything.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from ...wire import Error, Refused
+from ...wire.api.create_partitions import CreatePartitionsRequest, CreatePartitionsResponse
+from ..dispatch import Call, handles
+
+if TYPE_CHECKING:
+    from ..cluster import Cluster
+
+Asked = CreatePartitionsRequest.Topic
+Answer = CreatePartitionsResponse.Result
+
+LARGEST_REQUEST = 10_000
+"""Partitions that may be added in one request."""
+
+
+@handles(CreatePartitionsRequest)
+def create_partitions(
+    cluster: Cluster, call: Call, request: CreatePartitionsRequest
+) -> CreatePartitionsResponse:
+    times = Counter(topic.name for topic in request.topics)
+    results = []
+    left = LARGEST_REQUEST
+    for topic in {topic.name: topic for topic in request.topics}.values():
+        try:
+            if request.timeout_ms <= 0:
+                raise Refused(Error.REQUEST_TIMED_OUT)
+            if times[topic.name] > 1:
+                raise Refused(Error.INVALID_REQUEST, "Duplicate topic name.")
+            left -= _grow(cluster, topic, left, request.validate_only)
+            results.append(Answer(name=topic.name))
+        except Refused as refused:
+            results.append(
+                Answer(name=topic.name, error_code=refused.error, error_message=refused.message)
+            )
+    return CreatePartitionsResponse(results=results)
+
+
+def _grow(cluster: Cluster, asked: Asked, left: int, validate_only: bool) -> int:
+    """Add partitions, no more than `left`; return how many. Raises Refused."""
+    topic = cluster.topic(asked.name)
+    assignments = None
+    if asked.assignments is not None:
+        assignments = [each.broker_ids for each in asked.assignments]
+    elif asked.count - len(topic.partitions) > left:
+        raise Refused(Error.UNKNOWN_SERVER_ERROR)
+    added = cluster.topics.plan_partitions(topic, asked.count, assignments)
+    if not validate_only:
+        cluster.topics.add_partitions(topic, asked.count, assignments)
+    return len(added)

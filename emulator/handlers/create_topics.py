@@ -1,0 +1,125 @@
+"""CreateTopics (19): make topics, by number of partitions or by given replicas.
+
+Every topic is judged by itself and against those that existed before the request, so two names of
+one request may collide (semantics I1). Only as a whole a request is refused for its timeout (0 or
+less: the emulator, like the controller, then has had no time), and for its size.
+
+Not emulated: quotas on topic creation, a policy class; the timeout beyond that.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from ...wire import Error, Refused
+from ...wire.api.create_topics import CreateTopicsRequest, CreateTopicsResponse
+from ..config_rows import describe_created_topic
+from ..dispatch import Call, handles
+from ..topic_rules import DEFAULT
+
+if TYPE_CHECKING:
+    from ..cluster import Cluster
+    from ..config import TopicConfig
+    from ..topics import NewTopic
+
+Asked = CreateTopicsRequest.Topic
+Answer = CreateTopicsResponse.Topic
+
+LARGEST_REQUEST = 10_000
+"""Partitions in a request, and records of the metadata log that it may take."""
+_CONFIGS_SINCE = 5
+
+
+@handles(CreateTopicsRequest)
+def create_topics(
+    cluster: Cluster, call: Call, request: CreateTopicsRequest
+) -> CreateTopicsResponse:
+    try:
+        if request.timeout_ms <= 0:
+            raise Refused(Error.REQUEST_TIMED_OUT)
+        return CreateTopicsResponse(topics=_create(cluster, call.version, request))
+    except Refused as refused:  # all of them
+        return CreateTopicsResponse(topics=[_failed(t.name, refused) for t in request.topics])
+
+
+def _create(cluster: Cluster, version: int, request: CreateTopicsRequest) -> list[Answer]:
+    times = Counter(topic.name for topic in request.topics)
+    single = [topic for topic in request.topics if times[topic.name] == 1]
+    partitions = sum(_partitions(cluster, topic) for topic in single)
+    if partitions > LARGEST_REQUEST:
+        message = "Excessively large number of partitions per request."
+        raise Refused(Error.POLICY_VIOLATION, message)
+    twice = Refused(Error.INVALID_REQUEST, "Duplicate topic name.")
+    answers = {name: _failed(name, twice) for name, count in times.items() if count > 1}
+    plans = []
+    for topic in single:
+        try:
+            plans.append(_plan(cluster, topic))
+        except Refused as refused:
+            answers[topic.name] = _failed(topic.name, refused)
+    if sum(len(plan.records()) for plan in plans) > LARGEST_REQUEST:
+        message = "Unable to perform excessively large batch operation."
+        raise Refused(Error.POLICY_VIOLATION, message)
+    shown: dict[TopicConfig, list[Answer.Config]] = {}
+    for plan in plans:
+        answer = _created(cluster, plan, request.validate_only)
+        if version >= _CONFIGS_SINCE and not answer.error_code:
+            if plan.config not in shown:  # thousands of topics may share theirs
+                shown[plan.config] = _configs(plan.config)
+            answer.configs = shown[plan.config]
+        answers[plan.name] = answer
+    return [answers[name] for name in times]
+
+
+def _partitions(cluster: Cluster, topic: Asked) -> int:
+    if topic.assignments:
+        return len(topic.assignments)
+    if topic.num_partitions == DEFAULT:
+        count: int = cluster.config.get("num.partitions")
+        return count
+    return topic.num_partitions
+
+
+def _plan(cluster: Cluster, topic: Asked) -> NewTopic:
+    return cluster.topics.plan(
+        topic.name,
+        topic.num_partitions,
+        topic.replication_factor,
+        # Of a config that is named twice the last one counts.
+        configs={config.name: config.value for config in topic.configs},
+        assignments=[(each.partition_index, each.broker_ids) for each in topic.assignments],
+    )
+
+
+def _created(cluster: Cluster, plan: NewTopic, validate_only: bool) -> Answer:
+    if not validate_only:
+        try:
+            cluster.topics.add(plan)
+        except Refused as refused:
+            return _failed(plan.name, refused)
+    return Answer(
+        name=plan.name,
+        topic_id=plan.id,
+        error_message=None,
+        num_partitions=len(plan.replicas),
+        replication_factor=len(plan.replicas[0]),
+        configs=[],
+    )
+
+
+def _configs(config: TopicConfig) -> list[Answer.Config]:
+    return [
+        Answer.Config(
+            name=row.name,
+            value=row.value,
+            read_only=row.is_read_only,
+            config_source=row.source,
+            is_sensitive=row.is_sensitive,
+        )
+        for row in describe_created_topic(config)
+    ]
+
+
+def _failed(name: str, refused: Refused) -> Answer:
+    return Answer(name=name, error_code=refused.error, error_message=refused.message, configs=[])

@@ -1,0 +1,113 @@
+"""DeleteTopics (20): delete topics by name, or by id from v6 on.
+
+The logs are gone when the answer is given; a real broker removes them a minute later. A topic that
+is named twice, by name or id, is answered once and not deleted (semantics I3).
+
+Not emulated: quotas on deletion; a timeout other than 0 or less, which refuses everything.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from ...wire import NO_ID, Error, Refused
+from ...wire.api.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
+from ..dispatch import Call, handles
+
+if TYPE_CHECKING:
+    from ..cluster import Cluster
+    from ..topics import Topic
+
+Answer = DeleteTopicsResponse.Topic
+
+_IDS_SINCE = 6
+_DISABLED_SINCE = 3
+
+UNKNOWN_NAME = "This server does not host this topic-partition."
+UNKNOWN_ID = "This server does not host this topic ID."
+
+
+class Asked(NamedTuple):
+    """A topic to be deleted: by name, or by id with a name of None."""
+
+    name: str | None
+    topic_id: bytes
+
+
+@handles(DeleteTopicsRequest)
+def delete_topics(
+    cluster: Cluster, call: Call, request: DeleteTopicsRequest
+) -> DeleteTopicsResponse:
+    if call.version >= _IDS_SINCE:
+        asked = [Asked(topic.name, topic.topic_id) for topic in request.topics]
+    else:
+        asked = [Asked(name, NO_ID) for name in request.topic_names]
+    if not cluster.config.get("delete.topic.enable"):
+        known_code = call.version >= _DISABLED_SINCE
+        refused = Refused(Error.TOPIC_DELETION_DISABLED if known_code else Error.INVALID_REQUEST)
+        answers = [_failed(each, refused) for each in asked]
+    elif request.timeout_ms <= 0:
+        answers = [_failed(each, Refused(Error.REQUEST_TIMED_OUT)) for each in asked]
+    else:
+        answers = _delete(cluster, asked)
+    return DeleteTopicsResponse(responses=answers)
+
+
+def _delete(cluster: Cluster, asked: list[Asked]) -> list[Answer]:
+    answers = []
+    times = Counter(each for each in asked if _problem(each) is None)
+    for each in asked:
+        problem = _problem(each)
+        if problem is not None:
+            answers.append(_failed(each, Refused(Error.INVALID_REQUEST, problem)))
+    for each, count in times.items():
+        try:
+            if count > 1:
+                what = "id" if each.name is None else "name"
+                raise Refused(Error.INVALID_REQUEST, f"Duplicate topic {what}.")
+            topic = _find(cluster, each)
+        except Refused as refused:
+            answers.append(_failed(each, refused))
+            continue
+        if each.name is None:
+            is_twice = Asked(topic.name, NO_ID) in times
+        else:
+            is_twice = Asked(None, topic.id) in times
+        if not is_twice:
+            cluster.topics.delete(topic)
+            answers.append(Answer(name=topic.name, topic_id=topic.id))
+        elif each.name is not None:
+            message = "The provided topic name maps to an ID that was already supplied."
+            both = Asked(topic.name, topic.id)
+            answers.append(_failed(both, Refused(Error.INVALID_REQUEST, message)))
+    return answers
+
+
+def _problem(asked: Asked) -> str | None:
+    if asked.name is None and asked.topic_id == NO_ID:
+        return "Neither topic name nor id were specified."
+    if asked.name is not None and asked.topic_id != NO_ID:
+        return "You may not specify both topic name and topic id."
+    return None
+
+
+def _find(cluster: Cluster, asked: Asked) -> Topic:
+    if asked.name is None:
+        topic = cluster.topics.by_id(asked.topic_id)
+        if topic is None:
+            raise Refused(Error.UNKNOWN_TOPIC_ID, UNKNOWN_ID)
+        return topic
+    topic = cluster.topics.get(asked.name)
+    if topic is None:
+        raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION, UNKNOWN_NAME)
+    return topic
+
+
+def _failed(asked: Asked, refused: Refused) -> Answer:
+    return Answer(
+        name=asked.name,
+        topic_id=asked.topic_id,
+        error_code=refused.error,
+        error_message=refused.message,
+    )

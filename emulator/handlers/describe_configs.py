@@ -1,0 +1,123 @@
+"""DescribeConfigs (32): configs of topics, brokers, groups and metrics subscriptions.
+
+Each with its value, where that comes from, and the synonyms it was looked for under (semantics I5;
+config_rows.py has the rules). A group or subscription that does not exist has the defaults. The
+loggers of a broker are one, `root`.
+
+Not emulated: the documentation of configs (null even when asked for), setting log levels.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...wire import Error, Refused
+from ...wire.api.describe_configs import DescribeConfigsRequest, DescribeConfigsResponse
+from ..config_definition import Row, Source
+from ..config_rows import (
+    describe_all_brokers,
+    describe_broker,
+    describe_client_metrics,
+    describe_group,
+    describe_topic,
+)
+from ..dispatch import Call, handles
+from ..topic_rules import check_name
+
+if TYPE_CHECKING:
+    from ..cluster import Cluster
+
+Result = DescribeConfigsResponse.Result
+
+TOPIC, BROKER, BROKER_LOGGER, CLIENT_METRICS, GROUP = 2, 4, 8, 16, 32
+
+
+@handles(DescribeConfigsRequest)
+def describe_configs(
+    cluster: Cluster, call: Call, request: DescribeConfigsRequest
+) -> DescribeConfigsResponse:
+    results = []
+    for resource in request.resources:
+        kind, name = resource.resource_type, resource.resource_name
+        result = Result(resource_type=kind, resource_name=name, error_message="", configs=[])
+        try:
+            rows = _rows(cluster, call, kind, name)
+            if resource.configuration_keys:
+                wanted = set(resource.configuration_keys)
+                rows = [row for row in rows if row.name in wanted]
+            result.configs = [_config(row, request.include_synonyms) for row in rows]
+        except Refused as refused:
+            result.error_code, result.error_message = refused.error, refused.message or ""
+        results.append(result)
+    return DescribeConfigsResponse(results=results)
+
+
+def _rows(cluster: Cluster, call: Call, kind: int, name: str) -> list[Row]:
+    overrides = cluster.topics.resource_configs.get((kind, name), {})
+    if kind == TOPIC:
+        check_name(name)
+        return describe_topic(cluster.topic(name).config)
+    if kind == BROKER and not name:
+        return describe_all_brokers(cluster.config)
+    if kind == BROKER:
+        _check_broker(call, name, "{0} or empty string, but")
+        return describe_broker(cluster.config, call.node_id, _started(cluster, call.node_id))
+    if kind == BROKER_LOGGER:
+        if not name:
+            raise Refused(Error.INVALID_REQUEST, "Broker id must not be empty")
+        _check_broker(call, name, "{0} but")
+        return [Row("root", "INFO", 0, Source.DYNAMIC_BROKER_LOGGER, ())]
+    if kind == CLIENT_METRICS:
+        if not name:
+            message = "Client metrics subscription name must not be empty"
+            raise Refused(Error.INVALID_REQUEST, message)
+        return describe_client_metrics(overrides)
+    if kind == GROUP:
+        if not name:
+            raise Refused(Error.INVALID_REQUEST, "Group name must not be empty")
+        return describe_group(cluster.config, overrides)
+    raise Refused(Error.INVALID_REQUEST, f"There are no configs of resource type {kind}.")
+
+
+def _check_broker(call: Call, name: str, expected: str) -> None:
+    """Raises Refused(INVALID_REQUEST) unless the name is the id of the broker that was asked."""
+    try:
+        node_id = int(name)
+    except ValueError:
+        message = f"Broker id must be an integer, but it is: {name}"
+        raise Refused(Error.INVALID_REQUEST, message) from None
+    if node_id != call.node_id:
+        wanted = expected.format(call.node_id)
+        message = f"Unexpected broker id, expected {wanted} received {name}"
+        raise Refused(Error.INVALID_REQUEST, message)
+
+
+def _started(cluster: Cluster, node_id: int) -> dict[str, str]:
+    """What follows from how a broker was started, as its server.properties would have it."""
+    broker = cluster.brokers[node_id]
+    listener = f"PLAINTEXT://{broker.host}:{broker.port}"
+    started = {
+        "advertised.listeners": listener,
+        "broker.id": str(node_id),
+        "listeners": listener,
+        "log.dirs": cluster.log_dir.path,
+        "node.id": str(node_id),
+        "process.roles": "broker,controller",
+    }
+    return started if broker.rack is None else started | {"broker.rack": broker.rack}
+
+
+def _config(row: Row, include_synonyms: bool) -> Result.Config:
+    return Result.Config(
+        name=row.name,
+        value=row.value,
+        read_only=row.is_read_only,
+        config_source=row.source,
+        is_sensitive=row.is_sensitive,
+        synonyms=[
+            Result.Config.Synonym(name=name, value=value, source=source)
+            for name, value, source in (row.synonyms if include_synonyms else ())
+        ],
+        config_type=row.kind,
+        documentation=None,
+    )

@@ -1,0 +1,126 @@
+"""DescribeTopicPartitions (75): partitions of topics in the order of their names, page by page.
+
+The cursor is where a page begins; topics before it are not looked at. A page ends after
+`response_partition_limit` partitions (1 to 2000), topics that fail not counted, and says where the
+next one begins (semantics I12). With topics named, the cursor's must be among them.
+
+Not emulated: eligible leader replicas, which need brokers that fall behind; their lists are empty.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from ...wire import NO_ID, Error
+from ...wire.api.describe_topic_partitions import (
+    DescribeTopicPartitionsRequest,
+    DescribeTopicPartitionsResponse,
+)
+from ..dispatch import Call, handles
+from ..internal_topics import INTERNAL_TOPICS
+from ..topic_rules import name_problem
+from .metadata import TOPIC_OPERATIONS, offline
+
+if TYPE_CHECKING:
+    from ..cluster import Cluster
+    from ..topics import Topic
+
+Answer = DescribeTopicPartitionsResponse.Topic
+Cursor = DescribeTopicPartitionsResponse.Cursor
+
+LARGEST_PAGE = 2000
+
+
+class Start(NamedTuple):
+    """Where a page begins."""
+
+    name: str
+    partition: int
+
+
+@handles(DescribeTopicPartitionsRequest)
+def describe_topic_partitions(
+    cluster: Cluster, call: Call, request: DescribeTopicPartitionsRequest
+) -> DescribeTopicPartitionsResponse:
+    asked = [topic.name for topic in request.topics]
+    start = Start("", 0)
+    if request.cursor is not None:
+        start = Start(request.cursor.topic_name, request.cursor.partition_index)
+        if start.partition < 0 or (asked and start.name not in asked):
+            return _refused(asked, Error.INVALID_REQUEST)
+    if "" in asked:
+        return _refused(asked, Error.UNKNOWN_SERVER_ERROR)
+    names = sorted(set(asked)) if asked else [topic.name for topic in cluster.topics]
+    left = min(max(request.response_partition_limit, 1), LARGEST_PAGE)
+    topics: list[Answer] = []
+    for name in names:
+        if name < start.name:
+            continue
+        first = start.partition if name == start.name else 0
+        if left == 0:
+            return DescribeTopicPartitionsResponse(
+                topics=topics, next_cursor=Cursor(topic_name=name, partition_index=first)
+            )
+        topic = cluster.topics.get(name)
+        if topic is None:
+            topics.append(_missing(name))
+            continue
+        answer = _found(cluster, topic, first, first + left)
+        left -= len(answer.partitions)
+        topics.append(answer)
+        if first + len(answer.partitions) < len(topic.partitions):
+            index = first + len(answer.partitions)
+            return DescribeTopicPartitionsResponse(
+                topics=topics, next_cursor=Cursor(topic_name=name, partition_index=index)
+            )
+    return DescribeTopicPartitionsResponse(topics=topics)
+
+
+def _found(cluster: Cluster, topic: Topic, first: int, end: int) -> Answer:
+    brokers = cluster.brokers
+    partitions = []
+    for partition in topic.partitions[first:end]:
+        leader = brokers.get(partition.leader)
+        is_led = leader is not None and leader.is_alive
+        partitions.append(
+            Answer.Partition(
+                error_code=Error.NONE if is_led else Error.LEADER_NOT_AVAILABLE,
+                partition_index=partition.index,
+                leader_id=partition.leader if is_led else -1,
+                leader_epoch=partition.leader_epoch,
+                replica_nodes=partition.replicas,
+                isr_nodes=partition.isr,
+                eligible_leader_replicas=[],
+                last_known_elr=[],
+                offline_replicas=offline(cluster, partition.replicas),
+            )
+        )
+    return Answer(
+        name=topic.name,
+        topic_id=topic.id,
+        is_internal=topic.is_internal,
+        partitions=partitions,
+        topic_authorized_operations=TOPIC_OPERATIONS,
+    )
+
+
+def _missing(name: str) -> Answer:
+    error = Error.UNKNOWN_TOPIC_OR_PARTITION
+    if name_problem(name) is not None:
+        error = Error.INVALID_TOPIC_EXCEPTION
+    return Answer(
+        error_code=error,
+        name=name,
+        topic_id=NO_ID,
+        is_internal=name in INTERNAL_TOPICS,
+        partitions=[],
+        topic_authorized_operations=TOPIC_OPERATIONS,
+    )
+
+
+def _refused(asked: list[str], error: Error) -> DescribeTopicPartitionsResponse:
+    return DescribeTopicPartitionsResponse(
+        topics=[
+            Answer(error_code=error, name=name, topic_id=NO_ID, partitions=[]) for name in asked
+        ]
+    )

@@ -1,0 +1,158 @@
+"""Metadata (3): brokers, topics, and who leads which partition.
+
+Topics are asked for by name, from v12 on also by id; null (in v0 an empty list) means all of them.
+Topics that exist come first, in the order of the request, then the missing ones. When one id is
+asked for, entries with only a name do not count. A missing topic is created if request (v4+) and
+broker allow it: it is answered with UNKNOWN_TOPIC_OR_PARTITION this once, as if the creation were
+still going on, for that is what clients are used to (semantics I2).
+
+Not emulated: several listeners with different addresses, followers that are in sync but slow.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from ...wire import NO_ID, Error, Refused
+from ...wire.api.metadata import MetadataRequest, MetadataResponse
+from ..dispatch import Call, handles
+from ..internal_topics import INTERNAL_TOPICS
+from ..topic_rules import name_problem
+
+if TYPE_CHECKING:
+    from ..cluster import Cluster
+    from ..topics import Topic
+
+log = logging.getLogger("odradek")
+
+Answer = MetadataResponse.Topic
+
+# Bits of the operations that exist for a resource; without an authorizer all are allowed.
+TOPIC_OPERATIONS = 3576
+CLUSTER_OPERATIONS = 8096
+NOT_ASKED = -(2**31)
+
+_IDS_SINCE = 12
+
+
+@handles(MetadataRequest)
+def metadata(cluster: Cluster, call: Call, request: MetadataRequest) -> MetadataResponse:
+    asked = request.topics
+    if asked is None or (call.version == 0 and not asked):
+        topics = [_found(cluster, topic) for topic in cluster.topics]
+    else:
+        by_id = [entry.topic_id for entry in asked if entry.topic_id != NO_ID]
+        nameless = any(entry.name is None for entry in asked)
+        if call.version < _IDS_SINCE and (by_id or nameless):
+            return _refused(asked, Error.INVALID_REQUEST)
+        if by_id:
+            topics = _by_id(cluster, by_id)
+        elif nameless:
+            return _refused(asked, Error.UNKNOWN_SERVER_ERROR)
+        else:
+            allowed = request.allow_auto_topic_creation
+            topics = _by_name(cluster, (entry.name or "" for entry in asked), allowed)
+    if request.include_topic_authorized_operations:
+        for topic in topics:
+            if topic.error_code != Error.UNKNOWN_TOPIC_ID:
+                topic.topic_authorized_operations = TOPIC_OPERATIONS
+    wanted = request.include_cluster_authorized_operations
+    return MetadataResponse(
+        brokers=[
+            MetadataResponse.Broker(
+                node_id=broker.node_id, host=broker.host, port=broker.port, rack=broker.rack
+            )
+            for broker in cluster.brokers.values()
+            if broker.is_alive
+        ],
+        cluster_id=cluster.cluster_id,
+        controller_id=cluster.controller_id,
+        topics=topics,
+        cluster_authorized_operations=CLUSTER_OPERATIONS if wanted else NOT_ASKED,
+    )
+
+
+def _by_id(cluster: Cluster, asked: Iterable[bytes]) -> list[Answer]:
+    unknown, known = [], []
+    for topic_id in dict.fromkeys(asked):
+        topic = cluster.topics.by_id(topic_id)
+        if topic is None:
+            error = Error.UNKNOWN_TOPIC_ID
+            unknown.append(Answer(error_code=error, name=None, topic_id=topic_id, partitions=[]))
+        else:
+            known.append(_found(cluster, topic))
+    return unknown + known
+
+
+def _by_name(cluster: Cluster, asked: Iterable[str], may_create: bool) -> list[Answer]:
+    known, missing = [], []
+    for name in dict.fromkeys(asked):
+        topic = cluster.topics.get(name)
+        if topic is not None:
+            known.append(_found(cluster, topic))
+            continue
+        error = Error.UNKNOWN_TOPIC_OR_PARTITION
+        if name_problem(name) is not None:
+            error = Error.INVALID_TOPIC_EXCEPTION
+        elif may_create and cluster.config.get("auto.create.topics.enable"):
+            _create(cluster, name)
+        internal = name in INTERNAL_TOPICS
+        missing.append(Answer(error_code=error, name=name, is_internal=internal, partitions=[]))
+    return known + missing
+
+
+def _create(cluster: Cluster, name: str) -> None:
+    """Create a topic on demand. One that cannot be created simply stays unknown."""
+    try:
+        if name in INTERNAL_TOPICS:
+            cluster.topics.ensure_internal(name)
+        else:
+            cluster.topics.create(name)
+    except Refused as refused:
+        log.info("topic %r is not created on demand: %s", name, refused)
+
+
+def _found(cluster: Cluster, topic: Topic) -> Answer:
+    brokers = cluster.brokers
+    partitions = []
+    for partition in topic.partitions:
+        leader = brokers.get(partition.leader)
+        is_led = leader is not None and leader.is_alive
+        partitions.append(
+            Answer.Partition(
+                error_code=Error.NONE if is_led else Error.LEADER_NOT_AVAILABLE,
+                partition_index=partition.index,
+                leader_id=partition.leader if is_led else -1,
+                leader_epoch=partition.leader_epoch,
+                replica_nodes=partition.replicas,
+                isr_nodes=partition.isr,
+                offline_replicas=offline(cluster, partition.replicas),
+            )
+        )
+    return Answer(
+        name=topic.name,
+        topic_id=topic.id,
+        is_internal=topic.is_internal,
+        partitions=partitions,
+    )
+
+
+def offline(cluster: Cluster, replicas: Iterable[int]) -> list[int]:
+    """Those replicas whose broker is not alive."""
+    brokers = cluster.brokers
+    return [r for r in replicas if (broker := brokers.get(r)) is None or not broker.is_alive]
+
+
+def _refused(asked: Iterable[MetadataRequest.Topic], error: Error) -> MetadataResponse:
+    """What a real broker answers to a request that it cannot understand: the same for each topic,
+    and no brokers."""
+    return MetadataResponse(
+        brokers=[],
+        topics=[
+            Answer(error_code=error, name=e.name or "", topic_id=e.topic_id, partitions=[])
+            for e in asked
+        ],
+        error_code=error if error is Error.UNKNOWN_SERVER_ERROR else Error.NONE,
+    )

@@ -1,0 +1,55 @@
+"""OffsetForLeaderEpoch (23): where did a leader's epoch end?
+
+A consumer that comes back asks for the epoch it last read under, and learns whether the log still
+holds what it saw (semantics D4). A partition that is asked twice is answered twice.
+
+Not emulated: followers; the replica id is not looked at.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...wire import Error, Refused
+from ...wire.api.offset_for_leader_epoch import (
+    OffsetForLeaderEpochRequest,
+    OffsetForLeaderEpochResponse,
+)
+from ..dispatch import Call, handles
+
+if TYPE_CHECKING:
+    from ..cluster import Cluster
+
+Asked = OffsetForLeaderEpochRequest.Topic.Partition
+Answer = OffsetForLeaderEpochResponse.Topic.Partition
+
+ANY_EPOCH = -1
+
+
+@handles(OffsetForLeaderEpochRequest)
+def offset_for_leader_epoch(
+    cluster: Cluster, call: Call, request: OffsetForLeaderEpochRequest
+) -> OffsetForLeaderEpochResponse:
+    return OffsetForLeaderEpochResponse(
+        topics=[
+            OffsetForLeaderEpochResponse.Topic(
+                topic=topic.topic,
+                partitions=[_find(cluster, call, topic.topic, asked) for asked in topic.partitions],
+            )
+            for topic in request.topics
+        ]
+    )
+
+
+def _find(cluster: Cluster, call: Call, name: str, asked: Asked) -> Answer:
+    try:
+        partition = cluster.partition(name, asked.partition)
+        partition.check_leader(call.node_id)
+        if asked.current_leader_epoch < ANY_EPOCH:  # older than any
+            raise Refused(Error.FENCED_LEADER_EPOCH)
+        partition.check_epoch(asked.current_leader_epoch)
+    except Refused as refused:
+        return Answer(partition=asked.partition, error_code=refused.error)
+    end = partition.log_end_offset
+    epoch, offset = partition.log.epochs.end_offset_for(asked.leader_epoch, end)
+    return Answer(partition=asked.partition, leader_epoch=epoch, end_offset=offset)

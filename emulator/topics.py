@@ -1,0 +1,327 @@
+"""The catalogue: which topics there are, their partitions and configs. Kept in the metadata log.
+
+Rules:
+- A change is written to the metadata log first, then it is in force; there is no state in between,
+  so a topic is there, with leaders, as soon as it is created (semantics I18).
+- A topic is its id: deleting removes the logs, and what is created later under the same name has
+  another id, other logs and no record of the old one.
+- Opening a log costs no directory before the first append, so many empty topics are cheap.
+- At the start partitions whose leader is not alive get one that is, under the next leader epoch:
+  after a clean stop of a real Kafka none has a leader. All brokers here share the data, so every
+  replica that is alive is in sync.
+- `generation` rises with every change that an answer might show.
+
+Not emulated: Kafka's random placement of replicas (see topic_rules.py), reassignment.
+"""
+
+from __future__ import annotations
+
+import logging
+from bisect import bisect_left, insort
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..wire import Error, Refused, random_id
+from ..wire.stored.cluster import MetadataRecord, RemoveTopicRecord
+from .config import ConfigError, TopicConfig
+from .internal_topics import INTERNAL_TOPICS, METADATA_TOPIC, internal_topic
+from .metadata_image import BROKER_RESOURCE, TOPIC_RESOURCE, MetadataImage, PartitionImage
+from .metadata_log import MetadataLog
+from .partition import Partition
+from .topic_records import (
+    NO_LEADER,
+    config_records,
+    election,
+    new_partition,
+    partition_records,
+    topic_records,
+)
+from .topic_rules import DEFAULT, Assignments, added, assigned, check_name, folded, placed
+
+if TYPE_CHECKING:
+    from .cluster import Cluster
+
+log = logging.getLogger("odradek")
+
+
+class Topic:
+    """A topic. Its partitions are a list by number."""
+
+    __slots__ = ("config", "id", "is_deleted", "is_internal", "name", "partitions")
+
+    def __init__(self, name: str, topic_id: bytes, config: TopicConfig) -> None:
+        self.name = name
+        self.id = topic_id
+        self.config = config
+        self.partitions: list[Partition] = []
+        self.is_internal = name in INTERNAL_TOPICS
+        self.is_deleted = False
+
+    def __repr__(self) -> str:
+        return f"<topic {self.name}>"
+
+
+class NewTopic(NamedTuple):
+    """A topic that passed every check and may be created."""
+
+    name: str
+    id: bytes
+    config: TopicConfig
+    replicas: list[list[int]]
+
+    def records(self) -> list[MetadataRecord]:
+        """What the metadata log notes of it."""
+        return topic_records(self.name, self.id, self.config.overrides, self.replicas)
+
+
+class Catalogue:
+    """All topics of a cluster, by name and by id; iterated in the order of their names."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        """Read what the metadata log says. Raises MetadataError, Refused, OSError."""
+        self.generation = 0
+        self.resource_configs: dict[tuple[int, str], dict[str, str]] = {}
+        """Configs of groups and metrics subscriptions: resource type and name, to texts."""
+        self._cluster = cluster
+        self._by_name: dict[str, Topic] = {}
+        self._by_id: dict[bytes, Topic] = {}
+        self._names: list[str] = []
+        self._folded: dict[str, list[str]] = {}
+        self.metadata_log, image = MetadataLog.open(cluster.log_dir, cluster.clock)
+        self._restore(image)
+
+    # Looking
+
+    def get(self, name: str) -> Topic | None:
+        """The topic of that name."""
+        return self._by_name.get(name)
+
+    def by_id(self, topic_id: bytes) -> Topic | None:
+        """The topic with that id (16 bytes)."""
+        return self._by_id.get(topic_id)
+
+    def __len__(self) -> int:
+        return len(self._by_name)
+
+    def __iter__(self) -> Iterator[Topic]:
+        return (self._by_name[name] for name in list(self._names))
+
+    def changed(self) -> None:
+        """Something that answers show of topics has changed: a leader, a broker, a config."""
+        self.generation += 1
+
+    # Creating
+
+    def create(
+        self,
+        name: str,
+        *,
+        partitions: int = DEFAULT,
+        replication_factor: int = DEFAULT,
+        configs: Mapping[str, str | None] | None = None,
+        assignments: Assignments | None = None,
+    ) -> Topic:
+        """Create a topic. Raises Refused as CreateTopics answers, or KAFKA_STORAGE_ERROR."""
+        return self.add(
+            self.plan(
+                name, partitions, replication_factor, configs=configs, assignments=assignments
+            )
+        )
+
+    def plan(
+        self,
+        name: str,
+        partitions: int = DEFAULT,
+        replication_factor: int = DEFAULT,
+        *,
+        configs: Mapping[str, str | None] | None = None,
+        assignments: Assignments | None = None,
+    ) -> NewTopic:
+        """Check a topic to be created, in Kafka's order, changing nothing. Raises Refused."""
+        if name == METADATA_TOPIC:
+            message = f"Creation of internal topic {name} is prohibited."
+            raise Refused(Error.INVALID_REQUEST, message)
+        check_name(name)
+        if name in self._by_name:
+            raise Refused(Error.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
+        if colliding := self._folded.get(folded(name)):
+            message = f"Topic '{name}' collides with existing topic: {', '.join(colliding)}"
+            raise Refused(Error.INVALID_TOPIC_EXCEPTION, message)
+        config = self._config(configs or {})
+        if assignments:
+            replicas = assigned(assignments, partitions, replication_factor, self._alive())
+        else:
+            replicas = placed(partitions, replication_factor, self._alive(), self._cluster.config)
+        return NewTopic(name, random_id(), config, replicas)
+
+    def add(self, new: NewTopic) -> Topic:
+        """Create what `plan` has checked. Raises Refused(KAFKA_STORAGE_ERROR)."""
+        self.metadata_log.append(new.records())
+        topic = Topic(new.name, new.id, new.config)
+        self._open_partitions(topic, [new_partition(replicas) for replicas in new.replicas])
+        self._enter(topic)
+        return topic
+
+    def ensure_internal(self, name: str) -> Topic:
+        """An internal topic, created with its own configs if it is not there.
+
+        Raises Refused as `create` does: INVALID_REPLICATION_FACTOR if there are too few brokers.
+        """
+        topic = self._by_name.get(name)
+        if topic is not None:
+            return topic
+        partitions, factor, configs = internal_topic(name, self._cluster.config)
+        return self.create(name, partitions=partitions, replication_factor=factor, configs=configs)
+
+    # Changing
+
+    def plan_partitions(
+        self, topic: Topic, total: int, assignments: Sequence[Sequence[int]] | None = None
+    ) -> list[list[int]]:
+        """Check that a topic can grow, changing nothing; return the new partitions' replicas.
+
+        Raises Refused as CreatePartitions answers.
+        """
+        factor = len(topic.partitions[0].replicas)
+        existing = len(topic.partitions)
+        return added(topic.name, existing, total, factor, assignments, self._alive())
+
+    def add_partitions(
+        self, topic: Topic, total: int, assignments: Sequence[Sequence[int]] | None = None
+    ) -> None:
+        """Grow a topic to `total` partitions. Raises Refused as CreatePartitions answers."""
+        replicas = self.plan_partitions(topic, total, assignments)
+        self.metadata_log.append(partition_records(topic.id, len(topic.partitions), replicas))
+        self._open_partitions(topic, [new_partition(each) for each in replicas])
+        self.changed()
+
+    def set_configs(self, topic: Topic, configs: Mapping[str, str]) -> None:
+        """Replace what a topic sets itself. Raises Refused(INVALID_CONFIG), changing nothing."""
+        config = self._config(configs)
+        self.metadata_log.append(
+            config_records(TOPIC_RESOURCE, topic.name, topic.config.overrides, config.overrides)
+        )
+        self._reconfigure(topic, config)
+        self.changed()
+
+    def set_broker_configs(self, resource: str, configs: Mapping[str, str]) -> None:
+        """Replace what is set at run time for a broker (its id as text) or for all ("").
+
+        Raises ConfigError, changing nothing.
+        """
+        config = self._cluster.config
+        before = config.dynamic.get(resource, {})
+        config.set_dynamic(resource, configs)
+        try:
+            topics = [(topic, config.topic(topic.config.overrides)) for topic in self]
+        except ConfigError:
+            config.set_dynamic(resource, before)
+            raise
+        self.metadata_log.append(config_records(BROKER_RESOURCE, resource, before, configs))
+        for topic, topic_config in topics:
+            self._reconfigure(topic, topic_config)
+        self.changed()
+
+    def delete(self, topic: Topic) -> None:
+        """Delete a topic, its logs and what groups committed for it; wake who waits for it.
+
+        A log that cannot be removed is left behind, and named in a warning.
+        """
+        self.metadata_log.append([RemoveTopicRecord(topic_id=topic.id)])
+        topic.is_deleted = True
+        del self._by_name[topic.name], self._by_id[topic.id]
+        del self._names[bisect_left(self._names, topic.name)]
+        self._folded[folded(topic.name)].remove(topic.name)
+        self.changed()
+        for partition in topic.partitions:
+            partition.close_waiters()
+            try:
+                self._cluster.log_dir.delete_log(topic.name, partition.index)
+            except Refused as error:
+                log.warning("%r of a deleted topic is left behind: %s", partition, error)
+        self._cluster.groups.topic_deleted(topic.name)
+
+    # Within
+
+    def _restore(self, image: MetadataImage) -> None:
+        """Make what the metadata log describes, and give leaders to partitions without one."""
+        for (resource, name), texts in image.configs.items():
+            if resource == BROKER_RESOURCE:
+                self._restore_broker_configs(name, texts)
+            elif resource != TOPIC_RESOURCE:
+                self.resource_configs[resource, name] = texts
+        alive = self._alive()
+        changes = [
+            change
+            for topic in image.topics.values()
+            for index, partition in topic.partitions.items()
+            if (change := election(topic.topic_id, index, partition, alive)) is not None
+        ]
+        self.metadata_log.append(changes)
+        for change in changes:
+            image.replay(change)
+        for found in image.topics.values():
+            texts = image.configs.get((TOPIC_RESOURCE, found.name), {})
+            topic = Topic(found.name, found.topic_id, self._restored_config(found.name, texts))
+            self._open_partitions(topic, [found.partitions[i] for i in sorted(found.partitions)])
+            self._enter(topic)
+
+    def _restore_broker_configs(self, name: str, texts: Mapping[str, str]) -> None:
+        try:
+            self._cluster.config.set_dynamic(name, texts)
+        except ConfigError as error:
+            log.warning("the stored configs of broker %r are not used: %s", name, error)
+
+    def _restored_config(self, name: str, texts: Mapping[str, str]) -> TopicConfig:
+        """Stored configs, those left out that are not known here: the data counts for more."""
+        known = dict(texts)
+        while True:
+            try:
+                return self._cluster.config.topic(known)
+            except ConfigError as error:
+                log.warning("topic %s: a stored config is not used: %s", name, error)
+                if known.pop(error.name, None) is None:  # at odds with the broker's own
+                    known.clear()
+
+    def _alive(self) -> list[int]:
+        return [node_id for node_id, broker in self._cluster.brokers.items() if broker.is_alive]
+
+    def _config(self, configs: Mapping[str, str | None]) -> TopicConfig:
+        texts: dict[str, str] = {}
+        for name, text in configs.items():
+            if text is None:
+                message = f"Null value not supported for topic configs: {name}"
+                raise Refused(Error.INVALID_CONFIG, message)
+            texts[name] = text
+        try:
+            return self._cluster.config.topic(texts)
+        except ConfigError as error:
+            raise Refused(Error.INVALID_CONFIG, str(error)) from None
+
+    def _open_partitions(self, topic: Topic, images: Sequence[PartitionImage]) -> None:
+        open_log, now = self._cluster.log_dir.open_log, self._cluster.clock.now()
+        config = topic.config.log_config()
+        for index, image in enumerate(images, len(topic.partitions)):
+            stored = open_log(topic.name, index, topic.id, config, now)
+            if image.leader != NO_LEADER:
+                stored.start_epoch(image.leader_epoch)
+            partition = Partition(
+                *(topic, index, stored),
+                leader=image.leader,
+                leader_epoch=image.leader_epoch,
+                replicas=list(image.replicas),
+                isr=list(image.isr),
+            )
+            topic.partitions.append(partition)
+
+    def _enter(self, topic: Topic) -> None:
+        self._by_name[topic.name] = topic
+        self._by_id[topic.id] = topic
+        insort(self._names, topic.name)
+        self._folded.setdefault(folded(topic.name), []).append(topic.name)
+        self.changed()
+
+    def _reconfigure(self, topic: Topic, config: TopicConfig) -> None:
+        topic.config = config
+        for partition in topic.partitions:
+            partition.log.config = config.log_config()

@@ -1,0 +1,3 @@
+module odradek/tests/bench/load
+
+go 1.21

@@ -1,0 +1,118 @@
+"""What the client tests share: the brokers, the adapters, and the record of what was seen.
+
+- `broker` is the address of a running broker: Odradek, and with ODRADEK_REAL=1 also a real Apache
+  Kafka (marker `real`). Without the variable tests marked `real` are left out, not skipped.
+- Whatever is not here (a client library, Java, Maven's archives) skips by name, with the reason;
+  the last lines of the session say what was skipped for want of what.
+- ODRADEK_RESULTS=FILE receives one JSON object per client, scenario and broker, from which the
+  support table is made.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.register_assert_rewrite("odradek.compat.scenarios")  # before anything imports it
+
+from odradek.compat import CLIENTS, Client, RealKafka, Unavailable  # noqa: E402
+from odradek.compat import client as client_named  # noqa: E402
+
+HERE = Path(__file__).parent
+WANT_REAL = os.environ.get("ODRADEK_REAL", "") not in ("", "0")
+RESULTS = os.environ.get("ODRADEK_RESULTS", "")
+UNAVAILABLE = "unavailable: "  # how the reason of such a skip begins
+
+_results: list[dict[str, Any]] = []
+
+
+@pytest.fixture(scope="session")
+def broker(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Yield the address of the broker under test."""
+    with ExitStack() as stack:
+        if request.param == "real":
+            try:
+                yield stack.enter_context(RealKafka()).bootstrap_servers
+            except Unavailable as reason:
+                pytest.skip(UNAVAILABLE + str(reason))
+        else:
+            from odradek.emulator import Emulator
+
+            config = {"group.initial.rebalance.delay.ms": 0}
+            yield stack.enter_context(Emulator(config)).bootstrap_servers
+
+
+@pytest.fixture(params=CLIENTS)
+def client(request: pytest.FixtureRequest) -> Client:
+    """Return the adapter of each stock client in turn."""
+    try:
+        return client_named(request.param)
+    except Unavailable as reason:
+        pytest.skip(UNAVAILABLE + str(reason))
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "broker" in metafunc.fixturenames:
+        brokers = [pytest.param("odradek")]
+        if WANT_REAL:
+            brokers.append(pytest.param("real", marks=pytest.mark.real))
+        metafunc.parametrize("broker", brokers, indirect=True, scope="session")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if WANT_REAL:
+        return
+    left_out = [
+        item for item in items if item.get_closest_marker("real") and HERE in item.path.parents
+    ]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if item not in left_out]
+
+
+@pytest.fixture
+def seen_by(request: pytest.FixtureRequest, record_property: Any) -> Any:
+    """Return a function that enters this test in the results, as (client, version, scenario)."""
+
+    def record(client: str, version: str, scenario: str) -> None:
+        broker = request.node.callspec.params["broker"]
+        entry = {"client": client, "version": version, "scenario": scenario, "broker": broker}
+        record_property("result", entry)
+
+    return record
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Keep the outcome of the test itself, or of a setup that went wrong."""
+    if report.when == "call" or (report.when == "setup" and not report.passed):
+        for name, entry in report.user_properties:
+            if name == "result" and isinstance(entry, dict):
+                outcome = "not emulated" if hasattr(report, "wasxfail") else report.outcome
+                _results.append({**entry, "outcome": outcome, "seconds": round(report.duration, 2)})
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    # Under xdist the reports of the workers arrive here, in the controller.
+    if RESULTS and not hasattr(session.config, "workerinput"):
+        path = Path(RESULTS)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        document = {"date": time.strftime("%Y-%m-%d", time.gmtime()), "results": _results}
+        path.write_text(json.dumps(document, indent=1) + "\n")
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    missing: dict[str, Counter[str]] = defaultdict(Counter)
+    for report in terminalreporter.stats.get("skipped", []):
+        if isinstance(report.longrepr, tuple) and UNAVAILABLE in report.longrepr[2]:
+            reason = report.longrepr[2].partition(UNAVAILABLE)[2]
+            missing[reason][Path(report.location[0]).name] += 1
+    for reason, files in missing.items():
+        what = ", ".join(f"{count} of {file}" for file, count in sorted(files.items()))
+        terminalreporter.write_line(f"Skipped tests ({what}): {reason}")

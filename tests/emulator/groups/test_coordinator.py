@@ -1,0 +1,247 @@
+"""The coordinator around its groups: order of things, administrators, partitions, one timer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from group_world import START, World, join_request
+from odradek.emulator.groups.messages import (
+    GroupDescription,
+    JoinAnswer,
+    Leaver,
+    MemberDescription,
+)
+from odradek.emulator.groups.offsets import CommitRequest, OffsetCommit
+from odradek.emulator.groups.records import GroupRecord, MemberRecord
+from odradek.emulator.groups.settings import GroupSettings
+from odradek.emulator.groups.shard import Replayed
+from odradek.wire.errors import Error, Refused
+
+
+def stable(world: World, *clients: str) -> list[str]:
+    """Group g, Stable in generation 1; its member ids, the leader first."""
+    ids = [world.enter(client) for client in clients]
+    world.advance(6000)
+    for member_id in reversed(ids):
+        world.sync(member_id, 1, assignments=[(one, one.encode()) for one in ids])
+    return ids
+
+
+def test_records_are_written_before_the_answers_that_depend_on_them() -> None:
+    world, happened = World(), []
+    world.on_write = lambda record: happened.append("write")
+    world.on_answer = lambda token, answer: happened.append(type(answer).__name__)
+    (member,) = stable(world, "a")
+    world.leave(Leaver(member))
+    assert happened == [
+        *["write", "JoinAnswer"],  # the group is created, the member gets its id
+        "JoinAnswer",
+        *["write", "SyncAnswer"],
+        *["write", "LeaveAnswer"],
+    ]
+
+
+def test_a_client_may_ask_again_while_it_is_being_answered() -> None:
+    world = World()
+    later: list[Any] = []
+
+    def ask_again(token: Any, answer: Any) -> None:
+        if answer.error is Error.MEMBER_ID_REQUIRED:
+            later.append(world.join("a", member_id=answer.member_id))
+        elif isinstance(answer, JoinAnswer):
+            later.append(world.sync(answer.member_id, answer.generation))
+
+    world.on_answer = ask_again
+    world.join("a")
+    world.advance(3000)
+    assert later[0] is None
+    assert later[1].error is Error.NONE
+
+
+def test_a_stable_group_is_described_whole_and_a_restless_one_without_metadata() -> None:
+    world = World()
+    a, b = stable(world, "a", "b")
+    (group,) = world.coordinator.describe(["g"], 6)
+    assert group == GroupDescription(
+        "g",
+        Error.NONE,
+        None,
+        "Stable",
+        "consumer",
+        "range",
+        (
+            MemberDescription(a, None, "a", "/127.0.0.1", b"", a.encode()),
+            MemberDescription(b, None, "b", "/127.0.0.1", b"", b.encode()),
+        ),
+    )
+    world.join("a", member_id=a, protocols=(("range", b"new"),))
+    (group,) = world.coordinator.describe(["g"], 6)
+    assert (group.state, group.protocol_data) == ("PreparingRebalance", "")
+    assert [(m.metadata, m.assignment) for m in group.members] == [
+        (b"", a.encode()),
+        (b"", b.encode()),
+    ]
+
+
+def test_groups_are_described_in_the_order_they_were_asked() -> None:
+    world = World()
+    stable(world, "a")
+    found = world.coordinator.describe(["g", "", "g"], 5)
+    assert [(one.group_id, one.state, one.error) for one in found] == [
+        ("g", "Stable", Error.NONE),
+        ("", "Dead", Error.NONE),
+        ("g", "Stable", Error.NONE),
+    ]
+
+
+def test_from_v6_on_a_missing_group_is_an_error() -> None:
+    missing = Error.GROUP_ID_NOT_FOUND
+    assert World().coordinator.describe(["x"], 6) == [
+        GroupDescription("x", missing, "Group x not found.", "Dead")
+    ]
+    assert World().coordinator.describe(["x"], 5) == [GroupDescription("x", state="Dead")]
+
+
+@pytest.mark.parametrize(
+    ("states", "types", "listed"),
+    [
+        ([], [], ["g", "simple"]),
+        (["stable"], [], ["g"]),
+        (["STABLE", "empty"], ["Classic"], ["g", "simple"]),
+        (["Dead"], [], []),
+        (["nonsense"], [], []),
+        ([], ["consumer"], []),
+        ([], ["consumer", "classic"], ["g", "simple"]),
+    ],
+)
+def test_groups_are_listed_by_state_and_type(
+    states: list[str], types: list[str], listed: list[str]
+) -> None:
+    world = World()
+    stable(world, "a")
+    request = CommitRequest(9, "", None, -1, [OffsetCommit("t", 0, 5)])
+    world.coordinator.commit("simple", request)
+    assert [one.group_id for one in world.coordinator.list_groups(states, types)] == listed
+
+
+def test_a_group_with_members_cannot_be_deleted() -> None:
+    world = World()
+    (member,) = stable(world, "a")
+    assert world.coordinator.delete(["g"]) == [("g", Error.NON_EMPTY_GROUP)]
+    world.leave(Leaver(member))
+    assert world.coordinator.delete(["g"]) == [("g", Error.NONE)]
+    assert world.coordinator.list_groups() == []
+
+
+def test_a_deleted_group_begins_again_at_generation_one() -> None:
+    world = World()
+    (member,) = stable(world, "a")
+    world.leave(Leaver(member))
+    world.coordinator.delete(["g"])
+    world.enter("a")
+    world.advance(3000)
+    assert world.answers[-1][1].generation == 1  # type: ignore[union-attr]
+
+
+def test_until_a_partition_is_loaded_most_things_have_to_wait() -> None:
+    world = World()
+    (member,) = stable(world, "a")
+    coordinator = world.new_coordinator()
+    world.coordinator = coordinator
+    with pytest.raises(Refused, match="NOT_COORDINATOR"):
+        coordinator.fetch("g", None)
+    assert world.beat(member, 1) is Error.NOT_COORDINATOR
+    assert coordinator.list_groups() == []
+    assert coordinator.delete(["g"]) == [("g", Error.NOT_COORDINATOR)]
+
+    coordinator.begin_loading(0)
+    with pytest.raises(Refused, match="COORDINATOR_LOAD_IN_PROGRESS"):
+        coordinator.fetch("g", None)
+    with pytest.raises(Refused, match="COORDINATOR_LOAD_IN_PROGRESS"):
+        coordinator.list_groups()
+    assert world.beat(member, 1) is Error.NONE
+    (group,) = coordinator.describe(["g"], 6)
+    assert (group.error, group.state) == (Error.COORDINATOR_LOAD_IN_PROGRESS, "")
+
+    coordinator.load(0, world.log)
+    assert world.beat(member, 1) is Error.NONE
+    assert [one.state for one in coordinator.list_groups()] == ["Stable"]
+
+
+def test_a_group_that_has_grown_over_the_limit_rebalances_when_it_is_loaded() -> None:
+    world = World()
+    ids = stable(world, "a", "b", "c")
+    world.settings.max_size = 2
+    world.restart()
+    assert [world.beat(one, 1) for one in ids] == [Error.REBALANCE_IN_PROGRESS] * 3
+    for client, member_id in zip("abc", ids, strict=True):
+        answer = world.join(client, member_id=member_id)
+        assert (answer is not None) == (client == "c")
+    assert world.answers[-1][1].error is Error.GROUP_MAX_SIZE_REACHED
+
+
+def test_records_of_old_brokers_are_understood() -> None:
+    world = World()
+    old = MemberRecord("m", None, "c", "/h", -1, 20_000, b"", b"x")
+    record = GroupRecord("g", "consumer", 5, "range", None, None, (old,))
+    world.coordinator.load(0, [Replayed(record)])
+    group = world.coordinator.shards[0].groups["g"]
+    assert group.roster["m"].rebalance_timeout_ms == 20_000
+    assert group.leader == "m"
+    assert world.beat("m", 5) is Error.NONE
+
+
+def test_before_v1_of_join_one_timeout_was_both() -> None:
+    world = World()
+    world.join("a", version=0, session_timeout_ms=20_000, rebalance_timeout_ms=-1)
+    (member,) = world.coordinator.shards[0].groups["g"].roster
+    assert member.rebalance_timeout_ms == 20_000
+
+
+def test_heartbeats_set_no_timers() -> None:
+    world = World()
+    ids = stable(world, *"abc")
+    made: list[int] = []
+    at = world.timers.at
+
+    def counting(when: int, callback: Any) -> Any:
+        made.append(when)
+        return at(when, callback)
+
+    world.timers.at = counting  # type: ignore[method-assign]
+    for _ in range(100):
+        world.now += 10
+        for member_id in ids:
+            assert world.beat(member_id, 1) is Error.NONE
+    assert made == []
+    assert world.timers.next() is not None
+
+
+def test_all_groups_share_one_timer() -> None:
+    world, live = World(), []
+    at = world.timers.at
+    world.timers.at = lambda *rest: live.append(at(*rest)) or live[-1]  # type: ignore[method-assign]
+    for name in ("a", "b", "c"):
+        world.coordinator.join(name, name, join_request(name, version=3))
+        world.advance(1000)
+    for _ in range(20):
+        world.advance(10_000)
+        assert len([timer for timer in live if timer.callback is not None]) == 1
+    world.coordinator.shut_down()
+    assert world.timers.next() is None
+
+
+def test_partitions_of_the_offsets_topic_have_groups_of_their_own() -> None:
+    world = World(GroupSettings(partitions=50))
+    world.coordinator.load(42)
+    world.coordinator.join("here", "g1", join_request(version=3))
+    world.coordinator.join("there", "test-group", join_request(version=3))
+    assert [(token, answer.error) for token, answer in world.answers] == [
+        ("there", Error.NOT_COORDINATOR)
+    ]
+    world.coordinator.resign(42)
+    assert world.answers[-1][0] == "here"
+    assert world.answers[-1][1].error is Error.NOT_COORDINATOR
+    world.coordinator.resign(42)
+    assert world.now == START
