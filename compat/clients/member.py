@@ -54,6 +54,8 @@ class Member:
         self._thread.join(CLOSE_TIMEOUT_S)
         if self._error is not None:
             raise self._error
+        if self._thread.is_alive():
+            raise TimeoutError(f"{self._thread.name} did not end in {CLOSE_TIMEOUT_S:.0f} s")
 
     def _run(self) -> None:
         try:

@@ -127,7 +127,8 @@ def _print(run: Run, elapsed: float, load: str) -> None:
         print(line)
     print(f"scale {run.options.scale:g}, repeat {run.options.repeat}, {elapsed:.0f} s in all")
     try:
-        built("load")
+        if any(row.name == "requests" for row in run.rows):
+            built("load")
     except Unavailable as reason:
         print(f"small requests were sent by Python, which may be slower than the broker: {reason}")
     names = [BROKERS[name].name for name in BROKERS if name in run.options.only]
@@ -156,7 +157,14 @@ def _parser() -> argparse.ArgumentParser:
         help=f"some of {', '.join(_row_names())} (all)",
     )
     parser.add_argument("--scale", type=_positive, default=1.0, help="times this many records (1)")
-    parser.add_argument("--repeat", type=int, default=1, help="measure N times, take medians (1)")
+    parser.add_argument(
+        "--repeat",
+        metavar="N",
+        type=int,
+        choices=range(1, 100),
+        default=1,
+        help="measure N times, take medians (1)",
+    )
     parser.add_argument(
         "--sizes",
         metavar="BYTES:RECORDS,...",

@@ -13,6 +13,7 @@ counts from the start of its process. What cannot be started raises Unavailable 
 from __future__ import annotations
 
 import os
+import platform
 import re
 import subprocess
 import sys
@@ -21,6 +22,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from pathlib import Path
 
 from odradek.compat.jars import Unavailable, jars, java
@@ -136,15 +138,18 @@ class Command(Broker):
 
 
 class Odradek(Command):
-    """Odradek from this checkout, run by this interpreter."""
+    """Odradek as installed for this interpreter (from this checkout: `make bench`)."""
 
     name = "Odradek"
 
     def prepare(self) -> str:
         try:
-            return f"Odradek {version('odradek')}"
+            release = version("odradek")
         except PackageNotFoundError:
             raise Unavailable("Odradek is not installed in this environment") from None
+        scan = "with" if find_spec("odradek.wire._scan") else "without"
+        loop = "uvloop" if find_spec("uvloop") else "asyncio"
+        return f"Odradek {release} (Python {platform.python_version()}, {loop}, {scan} C scan)"
 
     def command(self) -> Sequence[str]:
         return [sys.executable, "-m", "odradek.emulator.cli", "serve", "--port", "0"]

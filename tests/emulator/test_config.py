@@ -168,8 +168,8 @@ def test_other_refusals_have_a_sentence_of_their_own(texts: dict[str, str], sent
         ),
         ({"log.retention.ms": "0"}, "log.retention.ms must be unlimited (-1) or at least 1"),
         (
-            {"listeners": "PLAINTEXT://:1"},
-            "listeners cannot be set: it follows from the address that the emulator is started with",
+            {"log.dirs": "/tmp"},
+            "log.dirs cannot be set: it is the data directory that the emulator is started with",
         ),
     ],
 )
@@ -347,10 +347,9 @@ def test_any_text_is_a_value_or_a_config_error(name: str, text: str) -> None:
     definition = topic_definitions()[name]
     try:
         value = definition.parse(text)
-    except ConfigError as error:
-        assert name in str(error)
-    else:
-        assert definition.parse(show(value)) == value or value != value
+    except ConfigError:
+        return
+    assert definition.parse(show(value)) == value or value != value
 
 
 @given(st.floats())

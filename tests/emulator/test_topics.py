@@ -1,4 +1,4 @@
-"""The catalogue: what may be created, what a change leaves behind, and what a restart brings back."""
+"""The catalogue: what may be created, what a change does, and what a restart brings back."""
 
 from __future__ import annotations
 

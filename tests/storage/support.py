@@ -137,7 +137,10 @@ def expected_indexes(log_file: Path, interval: int, *, stopped: bool) -> tuple[b
     since_entry, latest, indexed, position = 0, (-1, base), -1, 0
     while position < len(data):
         first, length = unpack_from(">qi", data, position)
-        (delta,), (time,) = unpack_from(">i", data, position + 23), unpack_from(">q", data, position + 35)
+        (delta,), (time,) = (
+            unpack_from(">i", data, position + 23),
+            unpack_from(">q", data, position + 35),
+        )
         if time > latest[0]:
             latest = (time, first + delta)
         if since_entry > interval:

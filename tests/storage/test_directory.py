@@ -188,7 +188,9 @@ def test_a_lock_excludes_others_of_this_process(files: Directory) -> None:
 
 def test_a_lock_excludes_other_processes(files: Directory) -> None:
     # Java's FileChannel.lock takes the same kind: fcntl's record locks.
-    program = "import fcntl, sys; fcntl.lockf(open(sys.argv[1], 'w'), fcntl.LOCK_EX | fcntl.LOCK_NB)"
+    program = (
+        "import fcntl, sys; fcntl.lockf(open(sys.argv[1], 'w'), fcntl.LOCK_EX | fcntl.LOCK_NB)"
+    )
     other = [sys.executable, "-c", program, f"{files.path}/.lock"]
     lock = FileLock(files, ".lock")
     assert b"BlockingIOError" in subprocess.run(other, capture_output=True, check=False).stderr

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from pathlib import Path
 
 import pytest
 from hypothesis import given

@@ -539,7 +539,9 @@ def test_segments_in_front_of_the_start_are_dropped_whole(small: Log, tmp_path: 
     assert read_all(small) == [(7, b"y")]
 
 
-@pytest.mark.parametrize(("offset", "end"), [(9, 8), (8, 8), (7, 6), (6, 6), (5, 4), (2, 2), (0, 0)])
+@pytest.mark.parametrize(
+    ("offset", "end"), [(9, 8), (8, 8), (7, 6), (6, 6), (5, 4), (2, 2), (0, 0)]
+)
 def test_truncation_takes_every_batch_that_reaches_the_offset(
     tmp_path: Path, offset: int, end: int
 ) -> None:
@@ -585,7 +587,10 @@ def test_truncation_takes_producers_and_aborted_transactions_back(small: Log) ->
 
     small.truncate(2)
 
-    assert {key: state.last_sequence for key, state in small.producers.states.items()} == {1: 0, 2: 0}
+    assert {key: state.last_sequence for key, state in small.producers.states.items()} == {
+        1: 0,
+        2: 0,
+    }
     assert small.producers.first_unstable_offset == 0
     assert small.aborted_transactions(0, 1000) == []
     end_transaction(small, 1, commit=False)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -57,7 +58,9 @@ class Logs(RuleBasedStateMachine):
 
     def make(self, times: list[int], size: int, gap: int) -> Batch:
         base = self.end + gap
-        values = [(time, None, b"%d:" % (base + at) + bytes(size), ()) for at, time in enumerate(times)]
+        values = [
+            (time, None, b"%d:" % (base + at) + bytes(size), ()) for at, time in enumerate(times)
+        ]
         data = bytes(build_batch(values, base_offset=base, leader_epoch=0))
         return Batch(base, base + len(times) - 1, max(times), data)
 
@@ -174,7 +177,7 @@ class Logs(RuleBasedStateMachine):
         found = self.log.find_timestamp(time)
         bases = [*(one.base_offset for one in self.log.segments), 1 << 62]
         expected = None
-        for base, end in zip(bases, bases[1:], strict=False):
+        for base, end in pairwise(bases):
             inside = [batch for batch in self.batches if base <= batch.base < end]
             latest = max((batch.latest for batch in inside), default=-1)
             modified = next(one for one in self.log.segments if one.base_offset == base).modified_ms

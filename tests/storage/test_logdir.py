@@ -82,7 +82,9 @@ def test_a_cluster_id_that_is_given_is_taken(path: Path) -> None:
 
 def test_a_directory_id_is_made_up_if_it_is_missing(path: Path) -> None:
     path.mkdir()
-    (path / "meta.properties").write_text(f"# by hand\nnode.id=1\nversion=1\ncluster.id={CLUSTER}\n")
+    (path / "meta.properties").write_text(
+        f"# by hand\nnode.id=1\nversion=1\ncluster.id={CLUSTER}\n"
+    )
     directory = open_directory(path)
     made_up = directory.properties.directory_id
     assert made_up is not None

@@ -83,7 +83,7 @@ def assert_whole(log: Log, end: int = END, *, start: int = 0) -> None:
     assert [tuple(entry) for entry in log.epochs.entries] == [
         (epoch, max(start, epoch * 4)) for epoch in range(start // 4, -(-end // 4))
     ]
-    written = [offset for offset in range(0, end, 2)]
+    written = list(range(0, end, 2))
     last = (written[-1] // 2, written[-1])
     state = log.producers.states[7]
     assert (state.last_sequence, state.last_offset) == last
@@ -141,7 +141,13 @@ DAMAGE: list[tuple[str, Callable[[Path], object], int, int, str]] = [
     ("nonsense behind the end", lambda path: tail(path, b"nonsense" * 30), 13, 13, "no batch"),
     ("an old batch behind the end", lambda path: tail(path, old(path)), 13, 13, "out of order"),
     ("a bit of a record", lambda path: flip(file(path, 10, ".log"), 300), 11, 13, "wrong checksum"),
-    ("a bit of the last record", lambda path: flip(file(path, 10, ".log"), 500), 12, 13, "checksum"),
+    (
+        "a bit of the last record",
+        lambda path: flip(file(path, 10, ".log"), 500),
+        12,
+        13,
+        "checksum",
+    ),
     ("a bit of a size", lambda path: flip(file(path, 10, ".log"), SIZE + 8), 11, 11, "cut off 400"),
     ("a bit of an offset", lambda path: flip(file(path, 10, ".log"), SIZE + 7), 11, 11, "order"),
     ("a bit of a magic", lambda path: flip(file(path, 10, ".log"), SIZE + 16), 11, 11, "no batch"),

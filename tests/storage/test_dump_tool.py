@@ -1,0 +1,127 @@
+"""What Kafka itself says of a log written here: its dump tool, and a broker that recovers it."""
+
+from __future__ import annotations
+
+import random
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from odradek.compat.jars import Unavailable, jars
+from odradek.compat.real_kafka import RealKafka, run_tool
+from odradek.storage.checkpoints import read_partition_metadata
+from odradek.storage.config import LogConfig
+from odradek.storage.directory import Directory
+from odradek.storage.log import Log
+
+from .support import TOPIC_ID, append, end_transaction, home
+
+pytestmark = [pytest.mark.real, pytest.mark.slow]
+
+VERSION = "4.3.1"
+DUMP = "org.apache.kafka.tools.DumpLogSegments"
+TOPICS = "org.apache.kafka.tools.TopicCommand"
+NOW_MS = 1_700_000_000_000
+DERIVED = (".index", ".timeindex", ".txnindex")
+COMPLAINTS = re.compile(
+    r"mismatch|out of order|non-consecutive|invalid bytes|isvalid: false|exception|corrupt", re.I
+)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _real_kafka() -> None:
+    try:
+        jars(VERSION)
+    except Unavailable as reason:
+        pytest.skip(str(reason))
+
+
+def write(path: Path, topic_id: bytes = TOPIC_ID) -> Path:
+    """A log of several segments with plain, idempotent and transactional batches of all sizes."""
+    choose = random.Random(1)
+    config = LogConfig(segment_bytes=100_000)
+    log = Log.open(
+        Directory(path), "t", 0, topic_id=topic_id, config=config, now_ms=NOW_MS, clean=False
+    )
+    sequence, now_ms = 0, NOW_MS
+    for _ in range(1500):
+        kind = choose.random()
+        now_ms += choose.randint(-50, 60)
+        if kind < 0.5:
+            values = [choose.randbytes(choose.randint(0, 300)) for _ in range(choose.randint(1, 4))]
+            append(log, *values, timestamps=[now_ms + choose.randint(-30, 30) for _ in values])
+        elif kind < 0.9:
+            transaction = {"producer_id": 1, "sequence": sequence, "transactional": True}
+            append(log, b"t", timestamps=[now_ms], **transaction)  # type: ignore[arg-type]
+            sequence += 1
+        else:
+            end_transaction(log, 1, commit=choose.random() < 0.5)
+    assert len(log.segments) > 3
+    log.close()
+    return home(path)
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write(tmp_path_factory.mktemp("log"))
+
+
+def dump(written: Path, *options: str) -> str:
+    names = (*DERIVED, ".log", ".snapshot")
+    files = ",".join(str(path) for path in sorted(written.iterdir()) if path.suffix in names)
+    done = run_tool(VERSION, DUMP, *options, "--files", files)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_dump_tool_finds_every_batch_and_nothing_wrong(written: Path) -> None:
+    output = dump(written, "--deep-iteration")
+    assert COMPLAINTS.search(output) is None
+    assert output.count("isvalid: true") == 1500
+    assert output.count("lastStableOffset") > 20
+    assert "currentTxnFirstOffset" in output
+
+
+@pytest.mark.parametrize("option", ["--index-sanity-check", "--verify-index-only"])
+def test_the_dump_tool_finds_the_indexes_right(written: Path, option: str) -> None:
+    output = dump(written, option)
+    assert COMPLAINTS.search(output) is None
+    if option == "--index-sanity-check":
+        indexes = [path for path in written.iterdir() if path.suffix in (".index", ".timeindex")]
+        assert output.count("passed sanity check") == len(indexes)
+
+
+@pytest.fixture
+def kafka(tmp_path: Path) -> Iterator[RealKafka]:
+    with RealKafka(VERSION, data_dir=tmp_path / "kafka") as kafka:
+        yield kafka
+
+
+def test_a_broker_that_recovers_the_batches_writes_the_same_indexes(
+    kafka: RealKafka, tmp_path: Path
+) -> None:
+    server = ("--bootstrap-server", kafka.bootstrap_servers)
+    made = kafka.tool(TOPICS, *server, "--create", "--topic", "t", "--config", "retention.ms=-1")
+    assert made.returncode == 0, made.stderr
+    kafka.stop()
+    theirs = home(kafka.data_dir)
+    topic_id = read_partition_metadata((theirs / "partition.metadata").read_bytes())
+    ours = write(tmp_path / "ours", topic_id)
+
+    shutil.rmtree(theirs)
+    theirs.mkdir()
+    for path in ours.iterdir():
+        if path.suffix == ".log" or path.name == "partition.metadata":
+            shutil.copy(path, theirs)
+    for path in kafka.data_dir.glob("*checkpoint"):
+        path.unlink()
+    (kafka.data_dir / ".kafka_cleanshutdown").unlink()
+    kafka.start()
+    kafka.stop()
+
+    for suffix in (".log", *DERIVED):
+        expected = {path.name: path.read_bytes() for path in theirs.glob(f"*{suffix}")}
+        assert {path.name: path.read_bytes() for path in ours.glob(f"*{suffix}")} == expected
+        assert expected
