@@ -15,6 +15,7 @@ from ..storage import LogDirectory
 from ..wire import Error, Refused, Response
 from ..wire.scan import HAVE_C
 from . import handlers
+from .answers import AnswerCache
 from .clock import Clock, ManualClock, SystemClock
 from .config import BrokerConfig
 from .dispatch import Call
@@ -54,6 +55,7 @@ class Cluster:
         self.has_manual_clock = isinstance(self.clock, ManualClock)
         self.random = random if random is not None else Random()
         self.timers = Timers()
+        self.answers = AnswerCache()
         self.woken: list[Callable[[], None]] = []
         self._is_waking = False
         self.brokers = {broker.node_id: broker for broker in brokers}

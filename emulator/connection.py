@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from ..wire import Buffer, Response, WireError
 from ..wire.frames import frame as framed
+from .answers import Encoded
 from .dispatch import PARKED, Call, Sentinel, log, serve
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ class Connection:
                 self._send(call, outcome)
         self.cluster.run_woken()
 
-    def _send(self, call: Call, response: Response) -> None:
+    def _send(self, call: Call, response: Response | Encoded) -> None:
         if not self.is_open:
             return
         try:

@@ -18,6 +18,7 @@ from ..wire import Request, Response, WireError
 from ..wire.codec import read_message
 from ..wire.headers import API_VERSIONS, read_request_header, write_response_header
 from ..wire.schema import parse_versions
+from .answers import Encoded
 
 if TYPE_CHECKING:
     from .cluster import Cluster
@@ -47,27 +48,35 @@ Handler = Callable[["Cluster", "Call", Any], Response | Sentinel]
 class Served:
     """One API as this broker serves it."""
 
-    __slots__ = ("advertised", "first", "handler", "last", "request")
+    __slots__ = ("advertised", "first", "handler", "is_cached", "last", "request")
 
-    def __init__(self, request: type[Request], handler: Handler, advertised: tuple[int, int]):
+    def __init__(
+        self,
+        request: type[Request],
+        handler: Handler,
+        advertised: tuple[int, int],
+        is_cached: bool,
+    ) -> None:
         self.request = request
         self.handler = handler
         self.advertised = advertised
         self.first = max(advertised[0], request.first_version)
         self.last = min(advertised[1], request.last_version)
+        self.is_cached = is_cached
 
 
 SERVED: dict[int, Served] = {}
 
 
 def handles(
-    request: type[R], versions: str = ""
+    request: type[R], versions: str = "", *, cached: bool = False
 ) -> Callable[
     [Callable[[Cluster, Call, R], Response | Sentinel]],
     Callable[[Cluster, Call, R], Response | Sentinel],
 ]:
     """Register a handler. `versions` is what ApiVersions advertises, when that is not what the
-    message has (Produce advertises 0 and serves 3, as Kafka 4 does)."""
+    message has (Produce advertises 0 and serves 3, as Kafka 4 does). `cached`: the answer follows
+    from the bytes of the request and the catalogue alone, and may be given again (answers.py)."""
 
     def register(
         handler: Callable[[Cluster, Call, R], Response | Sentinel],
@@ -75,7 +84,7 @@ def handles(
         advertised = (
             parse_versions(versions) if versions else (request.first_version, request.last_version)
         )
-        SERVED[request.api_key] = Served(request, handler, advertised)
+        SERVED[request.api_key] = Served(request, handler, advertised, cached)
         return handler
 
     return register
@@ -131,13 +140,15 @@ class Call:
         """Close the connection, which is how a broker says no when it has no words for it."""
         self.connection.close()
 
-    def encode(self, response: Response) -> list[Any]:
+    def encode(self, response: Response | Encoded) -> list[Any]:
         """The response as buffers, header first. Raises WireError if it cannot be written."""
         header = write_response_header(self.correlation_id, self.api_key, self.version)
         return [header, *response.parts(self.version)]
 
 
-def serve(cluster: Cluster, connection: Connection, frame: bytearray) -> Response | Sentinel:
+def serve(
+    cluster: Cluster, connection: Connection, frame: bytearray
+) -> Response | Encoded | Sentinel:
     """Decode one frame and hand it to its handler. Returns what the handler said; the call stays
     on the connection as its current one. NO_REPLY when the connection was closed."""
     try:
@@ -154,14 +165,37 @@ def serve(cluster: Cluster, connection: Connection, frame: bytearray) -> Respons
             if key != API_VERSIONS:
                 raise WireError(f"{served.request.__name__} v{version} is not served")
             return cluster.api_versions_fallback(call)
+        if served.is_cached:
+            return _serve_cached(cluster, call, served, bytes(frame[pos:]))
         request, _ = read_message(served.request, frame, version, pos)
     except WireError as error:
         log.info("closing %s: %s", connection, error)
         connection.close()
         return NO_REPLY
+    return _handle(cluster, call, served, request)
+
+
+def _handle(cluster: Cluster, call: Call, served: Served, request: Request) -> Response | Sentinel:
     try:
         return served.handler(cluster, call, request)
     except Exception:
-        log.exception("closing %s: %s v%d failed", connection, served.request.__name__, version)
-        connection.close()
+        name = served.request.__name__
+        log.exception("closing %s: %s v%d failed", call.connection, name, call.version)
+        call.connection.close()
         return NO_REPLY
+
+
+def _serve_cached(
+    cluster: Cluster, call: Call, served: Served, body: bytes
+) -> Response | Encoded | Sentinel:
+    """Answer as before if the same was asked before and nothing has changed. Raises WireError."""
+    key = (call.api_key, call.version, body)
+    generation = cluster.topics.generation
+    known = cluster.answers.find(key, generation)
+    if known is not None:
+        return known
+    request, _ = read_message(served.request, body, call.version)
+    response = _handle(cluster, call, served, request)
+    if isinstance(response, Response) and cluster.topics.generation == generation:
+        return cluster.answers.keep(key, response, generation)
+    return response

@@ -230,6 +230,7 @@ class Emulator:
             broker = cluster.brokers[cluster.controller_id]
             host, port = await server.listen(*self._address, broker.node_id)
             broker.host, broker.port = self._advertised or (reachable(host), port)
+            cluster.topics.changed()
             for name, partitions in self._topics.items():
                 if cluster.topics.get(name) is None:
                     cluster.create_topic(name, partitions, {})

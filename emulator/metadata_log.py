@@ -19,7 +19,7 @@ import logging
 import re
 from collections.abc import Iterator, Sequence
 
-from ..storage import Log, LogConfig, LogDirectory
+from ..storage import Log, LogConfig, LogDirectory, LogDirectoryError
 from ..storage.directory import Directory
 from ..storage.naming import KAFKA
 from ..wire.batch import batches, checksum, read_header
@@ -71,10 +71,6 @@ _SNAPSHOT = re.compile(r"([0-9]{20})-([0-9]{10})\.checkpoint")
 _LOG_CONFIG = LogConfig(retention_ms=-1, retention_bytes=-1)
 
 
-class MetadataError(Exception):
-    """The metadata log cannot be understood, and guessing would lose topics. Says why."""
-
-
 class MetadataLog:
     """The metadata log of an open log directory; `open` also returns what it says."""
 
@@ -102,20 +98,20 @@ class MetadataLog:
     def open(cls, log_dir: LogDirectory, clock: Clock) -> tuple[MetadataLog, MetadataImage]:
         """Read everything, and begin the log if it is new.
 
-        Raises MetadataError, Refused (KAFKA_STORAGE_ERROR), OSError.
+        Raises LogDirectoryError, Refused (KAFKA_STORAGE_ERROR), OSError.
         """
         stored = log_dir.open_log(TOPIC, 0, TOPIC_ID, _LOG_CONFIG, clock.now())
         directory = Directory(log_dir.path)
         image = MetadataImage()
         end, epoch = _replay_snapshot(directory.child(KAFKA.directory(TOPIC, 0)), image)
         if stored.log_start_offset > end:
-            raise MetadataError(
+            raise LogDirectoryError(
                 f"the metadata log of {log_dir.path} begins at offset {stored.log_start_offset}, "
                 "and there is no snapshot that reaches it"
             )
         _replay_log(stored, end, image)
         if not image.features and directory.exists(BOOTSTRAP):  # formatted, never started
-            _replay_records(list(_snapshot_records(directory.read_bytes(BOOTSTRAP))), 0, image)
+            _replay_records(_read_snapshot(directory, BOOTSTRAP) or [], 0, image)
         epoch = max(epoch, stored.epochs.latest, _FIRST_EPOCH)
         node_id = log_dir.properties.node_id
         metadata_log = cls(stored, clock, image, node_id=node_id, snapshot_end=end, epoch=epoch)
@@ -224,14 +220,20 @@ def _replay_snapshot(home: Directory, image: MetadataImage) -> tuple[int, int]:
         match = _SNAPSHOT.fullmatch(name)
         if match is None:
             continue
-        try:
-            records = list(_snapshot_records(home.read_bytes(name)))
-        except WireError as error:
-            log.warning("metadata snapshot %s is passed over: %s", name, error)
-            continue
-        _replay_records(records, 0, image)
-        return int(match[1]), int(match[2])
+        records = _read_snapshot(home, name)
+        if records is not None:
+            _replay_records(records, 0, image)
+            return int(match[1]), int(match[2])
     return 0, 0
+
+
+def _read_snapshot(directory: Directory, name: str) -> list[Record] | None:
+    """The data records of a snapshot; None, and a warning, if it is damaged."""
+    try:
+        return list(_snapshot_records(directory.read_bytes(name)))
+    except WireError as error:
+        log.warning("metadata snapshot %s is passed over: %s", name, error)
+        return None
 
 
 def _snapshot_records(data: Buffer) -> Iterator[Record]:

@@ -78,7 +78,7 @@ class Catalogue:
     """All topics of a cluster, by name and by id; iterated in the order of their names."""
 
     def __init__(self, cluster: Cluster) -> None:
-        """Read what the metadata log says. Raises MetadataError, Refused, OSError."""
+        """Read what the metadata log says. Raises LogDirectoryError, Refused, OSError."""
         self.generation = 0
         self.resource_configs: dict[tuple[int, str], dict[str, str]] = {}
         """Configs of groups and metrics subscriptions: resource type and name, to texts."""

@@ -196,16 +196,20 @@ class Segment:
         self.time_index.append(self.max_timestamp, self.max_timestamp_offset - self.base_offset)
 
     def store_indexes(self) -> None:
-        """Write the indexes' files as far as they have grown. OSError leaves everything valid."""
-        if not self.on_disk:
-            return
+        """Write the indexes' files as far as they have grown. OSError leaves everything valid.
+
+        Without entries there is nothing to write yet.
+        """
+        if self.on_disk and (self.offset_index.count or self.transaction_index):
+            self._write_indexes()
+
+    def _write_indexes(self) -> None:
         if self._overhang:
             self._cut_overhang()
-        offsets, times, aborted = self.offset_index, self.time_index, self.transaction_index
-        counts = (offsets.count, times.count, len(aborted))
+        counts = self.offset_index.count, self.time_index.count, len(self.transaction_index)
         if counts != self._stored:
-            self._directory.write_atomic(self._name(OFFSET_INDEX), offsets.data)
-            self._directory.write_atomic(self._name(TIME_INDEX), times.data)
+            self._directory.write_atomic(self._name(OFFSET_INDEX), self.offset_index.data)
+            self._directory.write_atomic(self._name(TIME_INDEX), self.time_index.data)
             self.store_transaction_index()
             self._stored = counts
 
@@ -224,8 +228,8 @@ class Segment:
         append, which is what counts where records have no timestamps.
         """
         self._index_latest()
-        self.store_indexes()
         if self.on_disk:
+            self._write_indexes()
             self._directory.set_modified_ms(self.name, self.modified_ms)
             if self._directory.durable:
                 self.file.sync()

@@ -37,7 +37,7 @@ NOT_ASKED = -(2**31)
 _IDS_SINCE = 12
 
 
-@handles(MetadataRequest)
+@handles(MetadataRequest, cached=True)
 def metadata(cluster: Cluster, call: Call, request: MetadataRequest) -> MetadataResponse:
     asked = request.topics
     if asked is None or (call.version == 0 and not asked):

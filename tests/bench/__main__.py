@@ -63,8 +63,8 @@ class Run:
                     broker.start()
                     self.values[READY, broker.name].append(broker.ready_s)
                     _say(f"{broker.name}: ready in {broker.ready_s:.3f} s")
-            except Unavailable as reason:
-                self.about.append(f"{broker.name}: skipped: {reason}")
+            except Unavailable as error:
+                self.about.append(f"{broker.name}: skipped: {error}")
                 _say(self.about[-1])
                 continue
             self.about.append(f"{broker.name}: {about}")
@@ -129,13 +129,14 @@ def _print(run: Run, elapsed: float, load: str) -> None:
     try:
         if any(row.name == "requests" for row in run.rows):
             built("load")
-    except Unavailable as reason:
-        print(f"small requests were sent by Python, which may be slower than the broker: {reason}")
+    except Unavailable as error:
+        print(f"small requests were sent by Python, which may be slower than the broker: {error}")
     names = [BROKERS[name].name for name in BROKERS if name in run.options.only]
     present = [name for name in names if any(broker.name == name for broker in run.brokers)]
     print(f"\n{table(run.rows, present, run.values, set(run.failed))}")
     for (row, name), reason in run.failed.items():
-        print(f"failed: {name}: {row.label}: {reason}")
+        if run.is_wanted(row):
+            print(f"failed: {name}: {row.label}: {reason}")
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -12,11 +12,10 @@ from odradek.emulator.metadata_image import MetadataImage, PartitionImage, Topic
 from odradek.emulator.metadata_log import (
     NEW_FEATURES,
     TOPIC_ID,
-    MetadataError,
     MetadataLog,
     record_version,
 )
-from odradek.storage import LogDirectory
+from odradek.storage import LogDirectory, LogDirectoryError
 from odradek.wire.batch import batches
 from odradek.wire.records import build_batch, read_records
 from odradek.wire.stored.cluster import (
@@ -278,6 +277,12 @@ def test_a_snapshot_alone_is_enough_and_the_log_goes_on_behind_it(world: World) 
     assert image.configs == {(2, "t"): {"retention.ms": "1"}}
 
 
+def test_a_damaged_bootstrap_snapshot_is_done_without(world: World) -> None:
+    world.path.mkdir()
+    (world.path / "bootstrap.checkpoint").write_bytes(snapshot([FEATURES])[:-1])
+    assert world.image().features == NEW_FEATURES
+
+
 @pytest.mark.parametrize("damage", ["torn", "flipped"])
 def test_a_damaged_snapshot_is_passed_over_for_an_older_one(
     world: World, damage: str, caplog: pytest.LogCaptureFixture
@@ -304,7 +309,7 @@ def test_a_log_whose_beginning_is_gone_is_refused(world: World) -> None:
     world.write_snapshot(49, FEATURES)
 
     log_dir = LogDirectory.open(world.path, node_id=1)
-    with pytest.raises(MetadataError, match="begins at offset 50"):
+    with pytest.raises(LogDirectoryError, match="begins at offset 50"):
         MetadataLog.open(log_dir, ManualClock(NOW))
     log_dir.close()
 

@@ -73,7 +73,7 @@ def test_indexes_are_what_kafka_would_have_written(
     log_file = path / f"{base_offset:020d}.log"
 
     segment.store_indexes()
-    if batches:
+    if segment.offset_index.count:
         assert index_files(path, base_offset) == expected_indexes(log_file, interval, stopped=False)
 
     segment.finish()
@@ -153,8 +153,9 @@ def test_files_exist_from_the_first_batch_on(segment: Segment, tmp_path: Path) -
     segment.store_indexes()
     assert list(tmp_path.iterdir()) == []
     add(segment, b"x")
-    assert [path.name for path in tmp_path.iterdir()] == ["00000000000000000000.log"]
     segment.store_indexes()
+    assert [path.name for path in tmp_path.iterdir()] == ["00000000000000000000.log"]
+    segment.finish()
     assert {path.suffix for path in tmp_path.iterdir()} == {".log", ".index", ".timeindex"}
 
 
@@ -191,7 +192,7 @@ def test_what_could_not_be_cut_off_is_cut_before_the_next_write(
         with pytest.raises(OSError, match="gone"):
             add(segment, b"b")
         with pytest.raises(OSError, match="gone"):
-            segment.store_indexes()
+            segment.finish()
 
     add(segment, b"b")
 
@@ -201,7 +202,7 @@ def test_what_could_not_be_cut_off_is_cut_before_the_next_write(
 
 def test_removing_can_leave_the_files_under_another_name(segment: Segment, tmp_path: Path) -> None:
     add(segment, b"x")
-    segment.store_indexes()
+    segment.finish()
     segment.remove(DELETED)
     assert {path.name.partition(".")[2] for path in tmp_path.iterdir()} == {
         "log.deleted",
