@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.installed
 PACKAGES := wire storage emulator fixtures compat
 
-.PHONY: demo test test-real check lint types bench clean
+.PHONY: demo test test-real check lint types bench table clean
 
 demo: $(READY)  ## A broker, the stock clients and Spark against it, and a table of what was seen
 	$(BIN)/python -m odradek.compat.demo
@@ -33,6 +33,10 @@ types: $(READY)
 
 bench: $(READY)  ## Side by side: Odradek, Apache Kafka and kfake
 	$(BIN)/python -m tests.bench
+
+table: $(READY)  ## The README's table of clients, from a run of the client tests
+	ODRADEK_RESULTS=build/results.json $(BIN)/python -m pytest -q tests/clients
+	$(BIN)/python -m odradek.compat.table build/results.json README.md
 
 clean:
 	rm -rf $(VENV) build *.egg-info

@@ -28,7 +28,7 @@ import struct
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
@@ -72,7 +72,8 @@ DEFAULTS = {
 class RealKafka:
     """One real Kafka node: `with RealKafka() as kafka: connect(kafka.bootstrap_servers)`.
 
-    `config` are broker properties, over the defaults above. Raises Unavailable (no Java, no
+    `config` are broker properties, over the defaults above; `jvm` are the options of its JVM, by
+    default those that start it quickest. Raises Unavailable (no Java, no
     archives) from `start`, RuntimeError with the last log lines if the node does not come up.
     """
 
@@ -81,8 +82,10 @@ class RealKafka:
         version: str = VERSION,
         config: Mapping[str, str] | None = None,
         data_dir: Path | str | None = None,
+        jvm: Sequence[str] = JVM,
     ) -> None:
         self.version = version
+        self.jvm = list(jvm)
         self.config = dict(config or {})
         self.data_dir = Path(data_dir) if data_dir is not None else Path()
         self._keeps_data = data_dir is not None
@@ -198,7 +201,7 @@ class RealKafka:
 
     def _launch(self) -> None:
         assert self._work is not None
-        command = [java(), *JVM, "-cp", classpath(jars(self.version)), "kafka.Kafka"]
+        command = [java(), *self.jvm, "-cp", classpath(jars(self.version)), "kafka.Kafka"]
         with (self._work / "kafka.log").open("ab") as log:
             self._process = subprocess.Popen(
                 [*command, str(self._work / "server.properties")],

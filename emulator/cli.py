@@ -66,6 +66,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _serve(options: argparse.Namespace) -> int:
     # Imported here, so that `odradek --help` does not pay for it.
+    from ..storage import LogDirectoryError
     from ..wire import Refused
     from .config import ConfigError
     from .emulator import Emulator
@@ -88,6 +89,8 @@ def _serve(options: argparse.Namespace) -> int:
         return _fail(2, str(error))
     except Refused as error:
         return _fail(2, f"--topic: {error}")
+    except LogDirectoryError as error:
+        return _fail(1, f"--data-dir: {error}")
     except OSError as error:
         return _fail(1, error.strerror or str(error))
     try:

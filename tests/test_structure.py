@@ -24,6 +24,7 @@ ENTRY_POINTS = {
     "emulator/cli.py": "the `odradek` command",
     "fixtures/plugin.py": "the pytest plugin",
     "compat/demo.py": "make demo",
+    "compat/table.py": "make table",
 }
 
 

@@ -1,9 +1,8 @@
 """The brokers that are measured, each started as a process of its own.
 
 - Odradek: `odradek serve --port 0`, with its defaults: log segments in a temporary directory.
-- Apache Kafka: one KRaft node as `odradek.compat.real_kafka` starts it, quick-starting JVM flags
-  included. Its directory is formatted beforehand, which is not part of the time to ready. Other
-  flags, such as those of Kafka's own start script, can be given in the variable `_JAVA_OPTIONS`.
+- Apache Kafka: one KRaft node with the JVM options of Kafka's own start script. Its directory is
+  formatted beforehand, which is not part of the time to ready.
 - kfake: franz-go's fake cluster with one broker. It keeps records in memory, not on disk.
 
 All listen on 127.0.0.1, without TLS. A broker is ready when it first answers ApiVersions; the time
@@ -34,6 +33,19 @@ from .programs import built, go_version, required_version
 START_TIMEOUT_S = 60.0
 STOP_TIMEOUT_S = 20.0
 LOOK_EVERY_S = 0.002
+
+# What kafka-server-start.sh gives the JVM unless told otherwise, and warnings on standard error.
+SCRIPT_JVM = [
+    "-Xmx1G",
+    "-Xms1G",
+    "-server",
+    "-XX:+UseG1GC",
+    "-XX:MaxGCPauseMillis=20",
+    "-XX:InitiatingHeapOccupancyPercent=35",
+    "-XX:+ExplicitGCInvokesConcurrent",
+    "-Djava.awt.headless=true",
+    "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+]
 
 
 class Broker(ABC):
@@ -181,12 +193,10 @@ class Kafka(Broker):
         jars(VERSION)
         done = subprocess.run([java(), "-version"], capture_output=True, text=True)
         release = re.search(r'version "([^"]+)"', done.stderr)
-        options = os.environ.get("_JAVA_OPTIONS")
-        more = f" and {options}" if options else ""
-        return f"Apache Kafka {VERSION} (Java {release[1] if release else '?'}, quick start{more})"
+        return f"Apache Kafka {VERSION} (Java {release[1] if release else '?'}, {SCRIPT_JVM[0]})"
 
     def start(self) -> None:
-        self._node = _TimedKafka()
+        self._node = _TimedKafka(jvm=SCRIPT_JVM)
         try:
             self._node.start()
         except RuntimeError as error:

@@ -1,0 +1,80 @@
+"""The table of the README: what each stock client was seen to do, made from the tests' results.
+
+    ODRADEK_RESULTS=results.json pytest tests/clients
+    python -m odradek.compat.table results.json README.md
+
+replaces what stands between the two marker lines in the README. A cell is the outcome of one test:
+yes, NO (it failed), "not yet" (not emulated, said so in the tests), or empty where it does not
+apply. With results of a real Kafka in the file too, a difference to it is marked with a star.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from .scenarios import SCENARIOS
+
+BEGIN = "<!-- client table: made by `make table` -->"
+END = "<!-- end of client table -->"
+_WORDS = {"passed": "yes", "failed": "NO", "not emulated": "not yet", "skipped": ""}
+
+Result = Mapping[str, str]
+
+
+def table(results: Sequence[Result]) -> str:
+    """A Markdown table: a row a scenario, a column a client."""
+    ours = [result for result in results if result["broker"] == "odradek"]
+    clients = sorted({(r["client"], r["version"]) for r in ours})
+    outcomes = {(r["broker"], r["client"], r["scenario"]): r["outcome"] for r in results}
+    scenarios = dict.fromkeys(r["scenario"] for r in ours)
+    lines = [
+        "| | " + " | ".join(f"{name} {version}" for name, version in clients) + " |",
+        "|---|" + "---|" * len(clients),
+    ]
+    for scenario in scenarios:
+        cells = [_cell(outcomes, name, scenario) for name, _ in clients]
+        lines.append(f"| {describe(scenario)} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def describe(scenario: str) -> str:
+    """The first line of a scenario's docstring, or its name in words."""
+    function = SCENARIOS.get(scenario)
+    if function is None or not function.__doc__:
+        return scenario.replace("_", " ")
+    return function.__doc__.strip().splitlines()[0].rstrip(".")
+
+
+def _cell(outcomes: Mapping[tuple[str, str, str], str], client: str, scenario: str) -> str:
+    outcome = outcomes.get(("odradek", client, scenario))
+    if outcome is None:
+        return ""
+    real = outcomes.get(("real", client, scenario), outcome)
+    return _WORDS.get(outcome, outcome) + ("*" if real != outcome else "")
+
+
+def insert(readme: str, made: str) -> str:
+    """The README with a new table. Raises ValueError if the marker lines are not there."""
+    before, begin, rest = readme.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise ValueError(f"no place for the table: {BEGIN!r} ... {END!r}")
+    return f"{before}{BEGIN}\n{made}\n{END}{after}"
+
+
+def main(arguments: Sequence[str]) -> int:
+    """`python -m odradek.compat.table RESULTS README`."""
+    if len(arguments) != 2:
+        print(__doc__, file=sys.stderr)
+        return 2
+    results = json.loads(Path(arguments[0]).read_text())["results"]
+    readme = Path(arguments[1])
+    readme.write_text(insert(readme.read_text(), table(results)))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,62 @@
+"""Requests by hand, for what no stock client lets a test say."""
+
+from __future__ import annotations
+
+import socket
+import struct
+from types import TracebackType
+from typing import Any
+
+from odradek.wire import Request
+from odradek.wire.api import response_class
+from odradek.wire.headers import RequestHeader, read_response_header, write_request_header
+
+TIMEOUT_S = 60.0
+
+
+class Connection:
+    """One connection to a broker, one request at a time."""
+
+    def __init__(self, bootstrap: str) -> None:
+        host, port = bootstrap.rsplit(":", 1)
+        self._socket = socket.create_connection((host, int(port)), timeout=TIMEOUT_S)
+        self._stream = self._socket.makefile("rb")
+        self._correlation_id = 0
+
+    def ask(self, request: Request, version: int) -> Any:
+        """Return the answer. Raises OSError or EOFError when the broker goes away meanwhile."""
+        self._correlation_id += 1
+        key = request.api_key
+        header = RequestHeader(key, version, self._correlation_id, "by hand")
+        body = write_request_header(header) + request.encode(version)
+        self._socket.sendall(struct.pack(">i", len(body)) + body)
+        frame = self._read(struct.unpack(">i", self._read(4))[0])
+        correlation_id, pos = read_response_header(frame, key, version)
+        assert correlation_id == self._correlation_id
+        message, end = response_class(key).decode_from(frame, version, pos)
+        assert end == len(frame), "bytes behind the answer"
+        return message
+
+    def _read(self, size: int) -> bytes:
+        data = self._stream.read(size)
+        if len(data) < size:
+            raise EOFError("the broker closed the connection")
+        return data
+
+    def __enter__(self) -> Connection:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._stream.close()
+        self._socket.close()
+
+
+def ask(bootstrap: str, request: Request, version: int) -> Any:
+    """Ask over a new connection."""
+    with Connection(bootstrap) as connection:
+        return connection.ask(request, version)
