@@ -57,7 +57,7 @@ class Cluster:
         self.timers = Timers()
         self.answers = AnswerCache()
         self.woken: list[Callable[[], None]] = []
-        self._is_waking = False
+        self._is_settling = False
         self.brokers = {broker.node_id: broker for broker in brokers}
         self.controller_id = min(self.brokers)
         self.features_epoch = 0
@@ -108,23 +108,26 @@ class Cluster:
 
     # Time
 
-    def run_woken(self) -> None:
-        """Answer the fetches that were woken. Called after every request, timer and verb."""
-        if self._is_waking:
+    def settle(self) -> None:
+        """Do what is due by now, and answer the fetches that were woken.
+
+        Called after every request, verb and alarm; a call from within one is left to the outer.
+        """
+        if self._is_settling:
             return
-        self._is_waking = True
+        self._is_settling = True
         try:
-            while self.woken:
+            while True:
+                due = self.timers.next()
+                if due is not None and due <= (now := self.clock.now()):
+                    self.timers.fire(now)
+                if not self.woken:
+                    return
                 woken, self.woken = self.woken, []
                 for finish in woken:
                     finish()
         finally:
-            self._is_waking = False
-
-    def fire_timers(self) -> None:
-        """Do what is due by now."""
-        self.timers.fire(self.clock.now())
-        self.run_woken()
+            self._is_settling = False
 
     def advance(self, milliseconds: int) -> None:
         """Move a manual clock; what is due on the way happens at its own time, in order."""
@@ -133,7 +136,7 @@ class Cluster:
         end = self.clock.now() + milliseconds
         while (when := self.timers.next()) is not None and when <= end:
             self.clock.advance(max(0, when - self.clock.now()))
-            self.fire_timers()
+            self.settle()
         self.clock.advance(end - self.clock.now())
 
     def close(self) -> None:

@@ -110,7 +110,7 @@ class Connection:
             self.current = None
             if not isinstance(outcome, Sentinel):
                 self._send(call, outcome)
-        self.cluster.run_woken()
+        self.cluster.settle()
 
     def _send(self, call: Call, response: Response | Encoded) -> None:
         if not self.is_open:

@@ -155,7 +155,7 @@ class Emulator:
                 done.set_exception(error)
             else:
                 done.set_result(result)
-            cluster.run_woken()
+            cluster.settle()
 
         self._loop.call_soon_threadsafe(carry_out)
         return done.result()

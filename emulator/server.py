@@ -175,7 +175,7 @@ class Server:
 
     def _ring(self) -> None:
         self._alarm = None
-        self.cluster.fire_timers()
+        self.cluster.settle()
         self._arm()
 
 

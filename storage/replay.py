@@ -49,7 +49,7 @@ def restore_producers(
         if segment.base_offset in without_producers:
             continue
         for position, header in readable_headers(segment, notices, start):
-            if header.base_offset < start or header.producer_id < 0:
+            if header.producer_id < 0:
                 continue
             if not header.attributes & CONTROL:
                 producers.update(header)

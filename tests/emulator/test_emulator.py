@@ -6,6 +6,7 @@ import asyncio
 import gc
 import os
 import socket
+import sys
 import threading
 from pathlib import Path
 
@@ -156,3 +157,12 @@ def test_a_manual_clock_is_advanced_by_hand() -> None:
         assert clock.now() == 1_500
     with Emulator() as kafka, pytest.raises(TypeError, match="ManualClock"):
         kafka.advance(1)
+
+
+def test_without_uvloop_it_runs_on_plain_asyncio(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "uvloop", None)
+    with Emulator(topics={"t": 1}) as kafka:
+        assert kafka.run(lambda _: type(asyncio.get_running_loop()).__module__).startswith(
+            "asyncio"
+        )
+        assert answers(kafka.bootstrap_servers)

@@ -139,7 +139,7 @@ def test_an_unknown_partition_alone_does_not_cut_the_wait(cluster: Cluster, clie
 def test_deleting_the_topic_wakes_with_an_error(cluster: Cluster, client: Client) -> None:
     client.send(request(asked(), max_wait_ms=500), 12)
     cluster.topics.delete(cluster.topic("t"))
-    cluster.run_woken()
+    cluster.settle()
     (answer,) = client.answers()
     assert only(answer).error_code == Error.UNKNOWN_TOPIC_OR_PARTITION
 

@@ -310,3 +310,13 @@ def test_a_gap_in_the_sequence_is_refused(client: Client) -> None:
 def test_the_sequence_wraps_to_zero(client: Client) -> None:
     for sequence in (2147483646, 2147483647, 0, 1):
         assert produce(client, sequenced(sequence)).error_code == 0
+
+
+def test_beyond_the_scan_limit_records_are_trusted(cluster: Cluster, client: Client) -> None:
+    """What a broker without the C extension does with large batches, and says that it does."""
+    damaged = patched(61, b"\x7f")  # the length of the first record
+    assert produce(client, damaged()).error_code == Error.INVALID_RECORD
+    cluster.scan_limit = 1
+    assert produce(client, damaged()).error_code == 0
+    cluster.scan_limit = 2
+    assert produce(client, damaged()).error_code == Error.INVALID_RECORD

@@ -141,6 +141,21 @@ def test_a_roll_on_a_full_disk_is_refused_and_changes_nothing(small: Log) -> Non
     assert [value for _, value in read_all(small)] == [b"x", b"x", b"x", b"y"]
 
 
+def test_a_batch_behind_a_gap_that_cannot_be_written_leaves_no_trace(
+    small: Log, tmp_path: Path
+) -> None:
+    for _ in range(3):
+        append(small, b"x", timestamps=[1])
+    with disk_full_at(20), pytest.raises(Refused):  # room for index and snapshot
+        append(small, b"y", offset=100)
+    assert not file(tmp_path, 100, ".log").exists()
+    assert small.log_end_offset == 3
+
+    append(small, b"z")
+    assert bases(small) == [0, 3]
+    assert read_all(small)[-1] == (3, b"z")
+
+
 def test_the_first_append_on_a_full_disk_leaves_an_empty_log(log: Log) -> None:
     with disk_full_at(0), pytest.raises(Refused):
         append(log, b"x")
@@ -417,6 +432,20 @@ def test_a_segment_below_the_log_start_hides_later_ones_until_it_is_removed(smal
     assert small.find_timestamp(4) == (3, 4, 0)
 
 
+def test_a_segment_that_compaction_emptied_is_passed_over(small: Log, tmp_path: Path) -> None:
+    for time in (1, 2, 3, 4):
+        append(small, b"x", timestamps=[time])
+    small.close()
+    for suffix in (".log", ".index", ".timeindex"):
+        file(tmp_path, 0, suffix).write_bytes(b"")
+    log = open_log(tmp_path, SMALL, clean=True)
+    assert log.notices == []
+    assert log.find_timestamp(1) == (3, 4, 0)
+    assert log.max_timestamp() == (3, 4, 0)
+    assert log.read(0, 1000) == log.read(3, 1000)
+    log.close()
+
+
 def test_a_record_below_the_log_start_is_not_found_by_time(log: Log) -> None:
     append(log, b"a", b"b", b"c", timestamps=[7, 7, 7])
     log.delete_records(1)
@@ -571,8 +600,10 @@ def test_truncation_in_front_of_everything_starts_the_log_there(small: Log) -> N
         append(small, b"x")
     small.delete_records(4)
     small.drop_passed_segments()
+    assert small.recovery_point == 6
     small.truncate(2)
     assert (small.log_start_offset, small.log_end_offset, small.size) == (2, 2, 0)
+    assert small.recovery_point == 2
     append(small, b"y")
     assert read_all(small) == [(2, b"y")]
 

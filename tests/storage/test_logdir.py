@@ -191,6 +191,8 @@ def test_a_log_start_is_remembered_if_it_lies_inside_a_segment(closed: Path) -> 
     first, second, _ = open_logs(directory, 0, 1, 2)
     first.delete_records(3)
     second.delete_records(4)
+    directory.checkpoint()
+    assert (closed / "log-start-offset-checkpoint").read_text() == "0\n2\nt 0 3\nt 1 4\n"
     second.drop_passed_segments()
     assert [log.segments[0].base_offset for log in (first, second)] == [0, 4]
     directory.checkpoint()

@@ -118,7 +118,7 @@ def test_batches_far_back_are_found_when_only_the_recent_are_known_exactly(
     for number in range(1000):
         add(segment, b"%d" % number)
     size = segment.size
-    for number in (0, 1, 250, 499, 500, 743, 744, 745, 998, 999):
+    for number in range(1000):
         found = segment.locate(number)
         assert found is not None
         position, base, length = found

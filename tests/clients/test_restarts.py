@@ -1,0 +1,365 @@
+"""A broker that is stopped and started again on its directory: nothing is lost, nothing comes twice.
+
+Clients that live through the restart find the broker at its old port. What is asserted holds on any
+machine, however slow: records are produced when the shares of a group are settled, because a
+rebalance rightly delivers again what was not committed yet.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from odradek.compat import Client, NewRecord, Record
+from odradek.compat.clients import wait_until
+from odradek.compat.clients.member import Member, together
+from odradek.wire import Error
+from odradek.wire.api.delete_records import DeleteRecordsRequest
+from odradek.wire.api.describe_configs import DescribeConfigsRequest
+from odradek.wire.api.describe_groups import DescribeGroupsRequest
+from odradek.wire.api.init_producer_id import InitProducerIdRequest
+from odradek.wire.api.list_offsets import ListOffsetsRequest
+from odradek.wire.api.metadata import MetadataRequest
+from odradek.wire.api.offset_fetch import OffsetFetchRequest
+from odradek.wire.api.produce import ProduceRequest
+from odradek.wire.records import build_batch
+
+from .raw import ask
+from .served import Served
+
+pytestmark = [pytest.mark.client, pytest.mark.slow]
+
+PARTITIONS = 12
+TIMEOUT_S = 90.0
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Served]:
+    """A broker on a port and a directory that it keeps."""
+    with Served(tmp_path / "data", group_initial_rebalance_delay_ms="0") as served:
+        yield served
+
+
+def numbered(start: int, stop: int) -> list[NewRecord]:
+    """Records with a number as value, of keys enough for every partition."""
+    return [NewRecord(b"%d" % n, b"key %d" % (n % 97)) for n in range(start, stop)]
+
+
+def members(client: Client, served: Served, count: int = 4) -> list[Member]:
+    return [Member(client, served.bootstrap_servers, "t", "g") for _ in range(count)]
+
+
+def await_shares(members: Sequence[Member]) -> None:
+    """Wait until the members have three partitions each, and stand somewhere in all of them."""
+
+    def are_settled() -> bool:
+        shares = [dict(member.positions) for member in members]
+        partitions = sorted(partition for share in shares for partition in share)
+        return (
+            [len(share) for share in shares] == [3, 3, 3, 3]
+            and partitions == list(range(PARTITIONS))
+            and all(offset >= 0 for share in shares for offset in share.values())
+        )
+
+    wait_until(are_settled, "four members have three partitions each", TIMEOUT_S)
+
+
+def await_end(members: Sequence[Member], ends: dict[int, int]) -> None:
+    """Wait until the members have read everything."""
+
+    def are_there() -> bool:
+        positions: dict[int, int] = {}
+        for member in members:
+            positions |= member.positions
+        return positions == ends
+
+    wait_until(are_there, f"the members stand at {ends}", TIMEOUT_S)
+
+
+def read(members: Sequence[Member]) -> list[tuple[int, int, bytes | None]]:
+    return sorted((r.partition, r.offset, r.value) for member in members for r in member.seen)
+
+
+def at(places: list[tuple[int, int]], sent: list[NewRecord]) -> list[tuple[int, int, bytes | None]]:
+    return sorted((*place, new.value) for place, new in zip(places, sent, strict=True))
+
+
+def test_four_members_and_their_broker_restart_and_read_each_record_once(
+    client: Client, served: Served
+) -> None:
+    address = served.bootstrap_servers
+    client.create_topic(address, "t", PARTITIONS)
+    expected = []
+    for start in (0, 1200, 2400):
+        group = members(client, served)
+        sent = numbered(start, start + 1200)
+        with together(group):
+            await_shares(group)
+            expected = at(client.produce(address, "t", sent), sent)
+            ends = client.end_offsets(address, "t")
+            await_end(group, ends)
+        assert read(group) == expected, f"the records from {start} on"
+        assert client.committed(address, "g", "t") == ends
+
+        served.restart()
+
+        assert served.bootstrap_servers == address
+        assert client.end_offsets(address, "t") == ends
+        assert client.committed(address, "g", "t") == ends
+
+
+def test_a_group_goes_on_in_the_middle_of_the_log(client: Client, served: Served) -> None:
+    address = served.bootstrap_servers
+    client.create_topic(address, "t", PARTITIONS)
+    sent = numbered(0, 600)
+    expected = at(client.produce(address, "t", sent), sent)
+    seen: list[Record] = []
+    for _ in range(3):
+        seen += client.consume(address, "t", group="g", count=200)
+        committed = client.committed(address, "g", "t")
+        assert sum(committed.values()) == len(seen)
+        served.restart()
+        assert client.committed(address, "g", "t") == committed
+    assert sorted((r.partition, r.offset, r.value) for r in seen) == expected
+
+
+def test_a_group_that_lives_through_a_restart_reads_each_record_once(
+    client: Client, served: Served
+) -> None:
+    address = served.bootstrap_servers
+    client.create_topic(address, "t", PARTITIONS)
+    group = members(client, served)
+    expected = []
+    with together(group):
+        await_shares(group)
+        for start in (0, 1200):
+            sent = numbered(start, start + 1200)
+            expected += at(client.produce(address, "t", sent), sent)
+            ends = client.end_offsets(address, "t")
+            await_end(group, ends)
+            wait_until(
+                lambda ends=ends: client.committed(address, "g", "t") == ends,  # type: ignore[misc]
+                "everything is committed",
+                TIMEOUT_S,
+            )
+            served.restart()
+        await_end(group, ends)
+    assert read(group) == sorted(expected)
+
+
+def description(served: Served) -> Any:
+    answer = ask(served.bootstrap_servers, DescribeGroupsRequest(groups=["g"]), 5)
+    return answer.groups[0]
+
+
+def test_members_do_not_notice_a_restart(served: Served) -> None:
+    confluent = pytest.importorskip("confluent_kafka")
+    assigned: list[int] = []
+    consumer = confluent.Consumer(
+        {
+            "bootstrap.servers": served.bootstrap_servers,
+            "group.id": "g",
+            "auto.offset.reset": "earliest",
+            "enable.auto.commit": False,
+            "session.timeout.ms": 120_000,
+            "heartbeat.interval.ms": 200,
+        }
+    )
+    producer = confluent.Producer({"bootstrap.servers": served.bootstrap_servers})
+    producer.produce("t", b"before")
+    assert producer.flush(TIMEOUT_S) == 0
+    consumer.subscribe(["t"], on_assign=lambda _, partitions: assigned.append(len(partitions)))
+    assert next_value(consumer) == b"before"
+    consumer.commit(asynchronous=False)
+    before = description(served)
+    assert (before.group_state, len(before.members)) == ("Stable", 1)
+
+    served.restart()
+    assert description(served) == before
+    producer.produce("t", b"after")
+    assert producer.flush(TIMEOUT_S) == 0
+    assert next_value(consumer) == b"after"
+    consumer.commit(asynchronous=False)  # in the generation of before
+
+    assert description(served) == before
+    assert assigned == [1], "there was a rebalance"
+    consumer.close()
+
+
+def next_value(consumer: Any) -> bytes:
+    deadline = time.monotonic() + TIMEOUT_S
+    while time.monotonic() < deadline:
+        message = consumer.poll(1.0)
+        if message is not None and message.error() is None:
+            return bytes(message.value())
+    raise TimeoutError("no record came")
+
+
+def test_topics_configs_and_ids_are_the_same_after_a_restart(
+    client: Client, served: Served
+) -> None:
+    address = served.bootstrap_servers
+    client.create_topic(address, "plain", 3)
+    configs = {"cleanup.policy": "compact", "segment.bytes": "1048576", "retention.ms": "3600000"}
+    client.create_topic(address, "configured", 2, configs)
+    for _ in range(2):  # the second is another topic of the same name
+        if "again" in client.list_topics(address):
+            client.delete_topic(address, "again")
+        client.create_topic(address, "again", 1)
+        client.produce(address, "again", numbered(0, 10))
+    client.create_topic(address, "gone", 1)
+    client.delete_topic(address, "gone")
+    client.consume(address, "again", group="g", count=10)
+    delete_records(address, "again", 4)
+
+    before = everything(address)
+    names = {topic[0] for topic in before["topics"]}
+    assert names == {"plain", "configured", "again", "__consumer_offsets"}
+    assert before["offsets"] == {-2: 4, -1: 10}
+
+    for _ in range(2):
+        served.restart()
+        assert everything(address) == before
+    assert before["described"]["configured"].items() >= configs.items()
+    records = client.consume(address, "again")
+    assert [(r.offset, r.value) for r in records] == [(n, b"%d" % n) for n in range(4, 10)]
+
+
+def delete_records(address: str, topic: str, before: int) -> None:
+    partition = DeleteRecordsRequest.Topic.Partition(partition_index=0, offset=before)
+    asked = DeleteRecordsRequest.Topic(name=topic, partitions=[partition])
+    answer = ask(address, DeleteRecordsRequest(topics=[asked], timeout_ms=1000), 2)
+    assert answer.topics[0].partitions[0].low_watermark == before
+
+
+def everything(address: str) -> dict[str, Any]:
+    """What a client can ask of a cluster. Leader epochs may rise at a restart."""
+    metadata = ask(address, MetadataRequest(topics=None), 12)
+    topics = [
+        (t.name, t.topic_id, t.is_internal, [(p.partition_index, p.leader_id) for p in t.partitions])
+        for t in metadata.topics
+    ]
+    resources = [
+        DescribeConfigsRequest.Resource(
+            resource_type=2, resource_name=topic[0], configuration_keys=None
+        )
+        for topic in topics
+    ]
+    described = ask(address, DescribeConfigsRequest(resources=resources, include_synonyms=True), 4)
+    group = OffsetFetchRequest.Group(group_id="g", topics=None)
+    return {
+        "cluster": metadata.cluster_id,
+        "brokers": metadata.brokers,
+        "topics": topics,
+        "configs": described.results,
+        "described": {
+            result.resource_name: {config.name: config.value for config in result.configs}
+            for result in described.results
+        },
+        "committed": ask(address, OffsetFetchRequest(groups=[group]), 8).groups,
+        "offsets": {when: offset_at(address, "again", when) for when in (-2, -1)},
+    }
+
+
+def offset_at(address: str, topic: str, timestamp: int) -> int:
+    partition = ListOffsetsRequest.Topic.Partition(partition_index=0, timestamp=timestamp)
+    asked = ListOffsetsRequest.Topic(name=topic, partitions=[partition])
+    answer = ask(address, ListOffsetsRequest(replica_id=-1, topics=[asked]), 7)
+    found: int = answer.topics[0].partitions[0].offset
+    return found
+
+
+def test_the_sequence_of_an_idempotent_producer_survives(client: Client, served: Served) -> None:
+    address = served.bootstrap_servers
+    client.create_topic(address, "t", 1)
+    producer_id = new_producer_id(address)
+    assert produce(address, producer_id, 0, [b"a", b"b"]) == (Error.NONE, 0)
+    assert produce(address, producer_id, 2, [b"c"]) == (Error.NONE, 2)
+
+    for _ in range(2):
+        served.restart()
+        assert produce(address, producer_id, 2, [b"c"])[0] in (Error.NONE,), "the same once more"
+        assert produce(address, producer_id, 4, [b"x"])[0] == Error.OUT_OF_ORDER_SEQUENCE_NUMBER
+    assert produce(address, producer_id, 3, [b"d"]) == (Error.NONE, 3)
+    assert [r.value for r in client.consume(address, "t")] == [b"a", b"b", b"c", b"d"]
+    assert new_producer_id(address) > producer_id
+
+
+def new_producer_id(address: str) -> int:
+    request = InitProducerIdRequest(transactional_id=None, transaction_timeout_ms=0)
+    answer = ask(address, request, 4)
+    assert answer.error_code == Error.NONE
+    producer_id: int = answer.producer_id
+    return producer_id
+
+
+def produce(
+    address: str, producer_id: int, sequence: int, values: list[bytes]
+) -> tuple[Error, int]:
+    now = int(time.time() * 1000)
+    batch = build_batch(
+        [(now, None, value, ()) for value in values],
+        producer_id=producer_id,
+        producer_epoch=0,
+        base_sequence=sequence,
+    )
+    entry = ProduceRequest.Topic.Partition(index=0, records=batch)
+    topic = ProduceRequest.Topic(name="t", partition_data=[entry])
+    answer = ask(address, ProduceRequest(acks=-1, timeout_ms=1000, topic_data=[topic]), 9)
+    result = answer.responses[0].partition_responses[0]
+    return Error(result.error_code), result.base_offset
+
+
+def test_an_idempotent_producer_goes_on_through_restarts(served: Served) -> None:
+    confluent = pytest.importorskip("confluent_kafka")
+    address = served.bootstrap_servers
+    producer = confluent.Producer(
+        {"bootstrap.servers": address, "enable.idempotence": True, "linger.ms": 1, "log_level": 0}
+    )
+    delivered: list[tuple[int, bytes]] = []
+    errors: list[str] = []
+
+    def report(error: Any, message: Any) -> None:
+        if error is not None:
+            errors.append(str(error))
+        else:
+            delivered.append((message.offset(), message.value()))
+
+    total = 0
+    for _ in range(3):
+        goal = len(delivered) + 3000
+        deadline = time.monotonic() + TIMEOUT_S
+        while len(delivered) < goal:  # there are always records on their way when the broker stops
+            assert time.monotonic() < deadline, f"{len(delivered)} of {goal} acknowledged"
+            if total < len(delivered) + 2000:
+                producer.produce("t", b"%d" % total, partition=0, on_delivery=report)
+                total += 1
+            producer.poll(0 if total % 50 else 0.001)
+        served.restart()
+    assert producer.flush(TIMEOUT_S) == 0
+    assert errors == []
+    assert delivered == [(n, b"%d" % n) for n in range(total)]
+
+    served.restart()
+    stored = confluent_values(confluent, address)
+    assert stored == delivered
+
+
+def confluent_values(confluent: Any, address: str) -> list[tuple[int, bytes]]:
+    """All of partition t-0, as (offset, value)."""
+    consumer = confluent.Consumer({"bootstrap.servers": address, "group.id": "reader"})
+    partition = confluent.TopicPartition("t", 0, 0)
+    consumer.assign([partition])
+    end = consumer.get_watermark_offsets(partition, timeout=TIMEOUT_S)[1]
+    found: list[tuple[int, bytes]] = []
+    deadline = time.monotonic() + TIMEOUT_S
+    while (found[-1][0] + 1 if found else 0) < end:
+        assert time.monotonic() < deadline, f"{len(found)} of {end} records"
+        for message in consumer.consume(1000, 1.0):
+            assert message.error() is None, message.error()
+            found.append((message.offset(), message.value()))
+    consumer.close()
+    return found

@@ -1,0 +1,287 @@
+"""Classic groups and offsets over the wire, and what a restart brings back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from odradek.emulator.cluster import Cluster
+from odradek.wire import Error
+from odradek.wire.api.describe_groups import DescribeGroupsRequest
+from odradek.wire.api.find_coordinator import FindCoordinatorRequest
+from odradek.wire.api.heartbeat import HeartbeatRequest
+from odradek.wire.api.join_group import JoinGroupRequest, JoinGroupResponse
+from odradek.wire.api.leave_group import LeaveGroupRequest
+from odradek.wire.api.list_groups import ListGroupsRequest
+from odradek.wire.api.offset_commit import OffsetCommitRequest
+from odradek.wire.api.offset_fetch import OffsetFetchRequest
+from odradek.wire.api.sync_group import SyncGroupRequest
+from odradek.wire.records import read_records
+
+from .support import NOW, Client, client_of, open_cluster
+
+
+@pytest.fixture(autouse=True)
+def topic(cluster: Cluster) -> None:
+    cluster.create_topic("t", 2, {})
+    cluster.groups.ensure_topic()
+
+
+def join(member_id: str = "", **more: Any) -> JoinGroupRequest:
+    fields: dict[str, Any] = {
+        "group_id": "g",
+        "session_timeout_ms": 10_000,
+        "rebalance_timeout_ms": 30_000,
+        "member_id": member_id,
+        "protocol_type": "consumer",
+        "protocols": [JoinGroupRequest.Protocol(name="range", metadata=b"subscription")],
+    }
+    return JoinGroupRequest(**{**fields, **more})
+
+
+def joined(client: Client, version: int = 7) -> JoinGroupResponse:
+    """Become the only member: the first answer gives the id, the second the generation."""
+    first = client.ask(join(), version)
+    if first.error_code != Error.MEMBER_ID_REQUIRED:
+        return first
+    return client.ask(join(first.member_id), version)
+
+
+def sync(answer: JoinGroupResponse, assignment: bytes, version: int = 3) -> SyncGroupRequest:
+    given = SyncGroupRequest.Assignment(member_id=answer.member_id, assignment=assignment)
+    return SyncGroupRequest(
+        group_id="g",
+        generation_id=answer.generation_id,
+        member_id=answer.member_id,
+        protocol_type="consumer" if version >= 5 else None,
+        protocol_name="range" if version >= 5 else None,
+        assignments=[given],
+    )
+
+
+def beat(answer: JoinGroupResponse, **more: Any) -> HeartbeatRequest:
+    fields = {"generation_id": answer.generation_id, "member_id": answer.member_id, **more}
+    return HeartbeatRequest(group_id="g", **fields)
+
+
+def commit(
+    offset: int, version: int, topic_id: bytes = bytes(16), **more: Any
+) -> OffsetCommitRequest:
+    partition = OffsetCommitRequest.Topic.Partition(
+        partition_index=1, committed_offset=offset, committed_metadata="here"
+    )
+    named = "t" if version < 10 else ""
+    topics = [OffsetCommitRequest.Topic(name=named, topic_id=topic_id, partitions=[partition])]
+    return OffsetCommitRequest(**{"group_id": "g", "member_id": "", "topics": topics, **more})
+
+
+def fetched(client: Client, version: int, group: str = "g", topic_id: bytes = bytes(16)) -> Any:
+    """The one partition of an OffsetFetch answer, in whichever form the version has."""
+    if version < 8:
+        topics = [OffsetFetchRequest.Topic(name="t", partition_indexes=[1])]
+        answer = client.ask(OffsetFetchRequest(group_id=group, topics=topics), version)
+        return answer.topics[0].partitions[0]
+    named = "t" if version < 10 else ""
+    topic = OffsetFetchRequest.Group.Topic(name=named, topic_id=topic_id, partition_indexes=[1])
+    asked = OffsetFetchRequest.Group(group_id=group, topics=[topic])
+    answer = client.ask(OffsetFetchRequest(groups=[asked]), version)
+    return answer.groups[0].topics[0].partitions[0]
+
+
+@pytest.mark.parametrize("version", range(10))
+def test_a_member_joins_syncs_beats_and_leaves_in_every_version(
+    client: Client, version: int
+) -> None:
+    answer = joined(client, version)
+    assert (answer.error_code, answer.generation_id) == (0, 1)
+    assert answer.leader == answer.member_id
+    assert [member.metadata for member in answer.members] == [b"subscription"]
+    assert answer.protocol_type == ("consumer" if version >= 7 else None)
+
+    for sync_version in range(6):
+        synced = client.ask(sync(answer, b"all", sync_version), sync_version)
+        assert (synced.error_code, synced.assignment) == (0, b"all")
+    for beat_version in range(5):
+        assert client.ask(beat(answer), beat_version).error_code == 0
+
+    leave_version = min(version, 5)
+    leaving = LeaveGroupRequest.Member(member_id=answer.member_id)
+    left = client.ask(
+        LeaveGroupRequest(group_id="g", member_id=answer.member_id, members=[leaving]),
+        leave_version,
+    )
+    assert left.error_code == 0
+    assert [member.error_code for member in left.members] == ([0] if leave_version >= 3 else [])
+    assert client.ask(beat(answer), 4).error_code == Error.UNKNOWN_MEMBER_ID
+
+
+def test_a_second_member_makes_the_first_join_anew(cluster: Cluster, client: Client) -> None:
+    first = joined(client)
+    client.ask(sync(first, b"both"), 3)
+    other = client_of(cluster)
+    given = other.ask(join(), 7)
+    other.send(join(given.member_id), 7)
+    assert other.answers() == []
+
+    assert client.ask(beat(first), 4).error_code == Error.REBALANCE_IN_PROGRESS
+    again = client.ask(join(first.member_id), 7)
+    (second,) = other.answers()
+    assert (again.generation_id, second.generation_id) == (2, 2)
+    assert (len(again.members), len(second.members)) == (2, 0)
+
+
+def test_a_silent_member_is_dropped_exactly_at_its_session_timeout(
+    cluster: Cluster, client: Client
+) -> None:
+    answer = joined(client)
+    client.ask(sync(answer, b""), 3)
+    cluster.advance(9_999)
+    assert cluster.groups.describe(["g"], 5)[0].state == "Stable"
+    cluster.advance(1)
+    assert cluster.groups.describe(["g"], 5)[0].state == "Empty"
+
+
+def test_leaving_before_version_3_tells_its_error_at_the_top(client: Client) -> None:
+    request = LeaveGroupRequest(group_id="g", member_id="nobody")
+    assert client.ask(request, 1).error_code == Error.UNKNOWN_MEMBER_ID
+    members = [LeaveGroupRequest.Member(member_id="nobody")]
+    answer = client.ask(LeaveGroupRequest(group_id="g", members=members), 4)
+    assert (answer.error_code, answer.members[0].error_code) == (0, Error.UNKNOWN_MEMBER_ID)
+
+
+@pytest.mark.parametrize("version", range(2, 11))
+def test_an_offset_is_committed_and_fetched_in_every_version(
+    cluster: Cluster, client: Client, version: int
+) -> None:
+    topic_id = cluster.topic("t").id
+    answer = client.ask(commit(42, version, topic_id), version)
+    assert answer.topics[0].partitions[0].error_code == 0
+    for fetch_version in range(1, 11):
+        found = fetched(client, fetch_version, topic_id=topic_id)
+        assert (found.committed_offset, found.metadata, found.error_code) == (42, "here", 0)
+        nothing = fetched(client, fetch_version, "other", topic_id=topic_id)
+        assert (nothing.committed_offset, nothing.metadata, nothing.error_code) == (-1, "", 0)
+
+
+def test_what_cannot_be_committed_does_not_keep_the_rest_from_it(client: Client) -> None:
+    request = commit(7, 9)
+    Partition = OffsetCommitRequest.Topic.Partition
+    request.topics[0].partitions.append(
+        Partition(partition_index=9, committed_offset=1, committed_metadata=None)
+    )
+    absent = Partition(partition_index=0, committed_offset=1, committed_metadata=None)
+    request.topics.append(OffsetCommitRequest.Topic(name="absent", partitions=[absent]))
+    answer = client.ask(request, 9)
+    codes = [[(p.partition_index, p.error_code) for p in t.partitions] for t in answer.topics]
+    assert codes == [[(9, 3), (1, 0)], [(0, 3)]]
+    assert fetched(client, 9).committed_offset == 7
+    unknown = client.ask(commit(7, 10, b"x" * 16), 10)
+    assert unknown.topics[0].partitions[0].error_code == Error.UNKNOWN_TOPIC_ID
+
+
+def test_all_offsets_of_a_group(client: Client) -> None:
+    client.ask(commit(5, 9), 9)
+    old = client.ask(OffsetFetchRequest(group_id="g", topics=None), 7)
+    assert [(t.name, [p.committed_offset for p in t.partitions]) for t in old.topics] == [
+        ("t", [5])
+    ]
+    asked = [OffsetFetchRequest.Group(group_id=g, topics=None) for g in ("g", "none")]
+    new = client.ask(OffsetFetchRequest(groups=asked), 9)
+    assert [(g.group_id, len(g.topics)) for g in new.groups] == [("g", 1), ("none", 0)]
+
+
+@pytest.mark.parametrize("version", range(7))
+def test_the_coordinator_is_this_broker(client: Client, version: int) -> None:
+    if version < 4:
+        found = client.ask(FindCoordinatorRequest(key="g"), version)
+        assert (found.error_code, found.node_id, found.host, found.port) == (
+            0,
+            1,
+            "localhost",
+            9092,
+        )
+        return
+    answer = client.ask(FindCoordinatorRequest(coordinator_keys=["g", "h", "g"]), version)
+    assert [(c.key, c.node_id, c.error_code) for c in answer.coordinators] == [
+        (key, 1, 0) for key in ("g", "h", "g")
+    ]
+
+
+def test_groups_are_listed_and_described(client: Client) -> None:
+    answer = joined(client)
+    client.ask(sync(answer, b"all"), 3)
+    for version in range(6):
+        (group,) = client.ask(ListGroupsRequest(), version).groups
+        assert (group.group_id, group.protocol_type) == ("g", "consumer")
+    assert client.ask(ListGroupsRequest(states_filter=["Empty"]), 5).groups == []
+    for version in range(7):
+        found, missing = client.ask(DescribeGroupsRequest(groups=["g", "none"]), version).groups
+        assert (found.group_state, found.protocol_data) == ("Stable", "range")
+        (member,) = found.members
+        assert (member.member_assignment, member.client_host) == (b"all", "/127.0.0.1")
+        assert missing.group_state == "Dead"
+        assert missing.error_code == (Error.GROUP_ID_NOT_FOUND if version >= 6 else 0)
+
+
+def test_the_bytes_in_the_offsets_topic_are_kafkas(cluster: Cluster, client: Client) -> None:
+    client.ask(commit(3, 9), 9)
+    partition = cluster.groups.partition_for("g")
+    (record,) = read_records(
+        cluster.partition("__consumer_offsets", partition).log.read(0, 1 << 20)
+    )
+    assert record.key == bytes.fromhex("0001 0001 67 0001 74 00000001")
+    value = bytes.fromhex("0004 0000000000000003 ffffffff 05") + b"here"
+    value += NOW.to_bytes(8, "big") + b"\1\0\x10" + cluster.topic("t").id
+    assert record.value == value
+
+
+# After a restart
+
+
+@pytest.fixture
+def restart(cluster: Cluster, tmp_path: Path) -> Iterator[Any]:
+    """Close the cluster and open its directory again, as another cluster."""
+    opened = []
+
+    def reopen() -> Client:
+        cluster.close()
+        opened.append(open_cluster(tmp_path / "data", now=NOW + 60_000))
+        return client_of(opened[0])
+
+    yield reopen
+    for again in opened:
+        again.close()
+
+
+def test_a_stable_group_comes_back_with_its_members_and_offsets(
+    client: Client, restart: Any
+) -> None:
+    answer = joined(client)
+    client.ask(sync(answer, b"all"), 3)
+    request = commit(
+        11,
+        9,
+        member_id=answer.member_id,
+        generation_id_or_member_epoch=answer.generation_id,
+    )
+    assert client.ask(request, 9).topics[0].partitions[0].error_code == 0
+
+    client = restart()
+    assert client.ask(beat(answer), 4).error_code == 0
+    assert client.ask(sync(answer, b""), 3).assignment == b"all"
+    assert fetched(client, 9).committed_offset == 11
+
+
+def test_a_group_that_fell_empty_goes_on_with_the_next_generation(
+    client: Client, restart: Any
+) -> None:
+    answer = joined(client)
+    client.ask(sync(answer, b"all"), 3)
+    leaving = LeaveGroupRequest.Member(member_id=answer.member_id)
+    client.ask(LeaveGroupRequest(group_id="g", members=[leaving]), 4)
+
+    client = restart()
+    assert client.ask(DescribeGroupsRequest(groups=["g"]), 5).groups[0].group_state == "Empty"
+    assert joined(client).generation_id == 3
