@@ -1,9 +1,9 @@
 """What a classic group answers to whom in which state, as tables.
 
 Situations: `missing`, there is no group; `simple`, it has only committed; `empty`, its members have
-left; `gathering`, m has joined as the first; otherwise it has generation 1 of m (the leader), f, and
-s, which is static as instance i.
-`loading` and `elsewhere` are about its shard. A member or instance - is none, ghost one nobody has.
+left; `gathering`, m has joined as the first; otherwise it has generation 1 of m (the leader), of f,
+and of s, which is static as instance i. `loading` and `elsewhere` are about its shard. A member or
+instance - is none, ghost one nobody has.
 """
 
 from __future__ import annotations
