@@ -1,4 +1,4 @@
-"""A broker that is stopped and started again on its directory: nothing is lost, nothing comes twice.
+"""A broker is stopped and started again on its directory: nothing is lost, nothing comes twice.
 
 Clients that live through the restart find the broker at its old port. What is asserted holds on any
 machine, however slow: records are produced when the shares of a group are settled, because a
@@ -253,7 +253,12 @@ def everything(address: str) -> dict[str, Any]:
     """What a client can ask of a cluster. Leader epochs may rise at a restart."""
     metadata = ask(address, MetadataRequest(topics=None), 12)
     topics = [
-        (t.name, t.topic_id, t.is_internal, [(p.partition_index, p.leader_id) for p in t.partitions])
+        (
+            t.name,
+            t.topic_id,
+            t.is_internal,
+            [(p.partition_index, p.leader_id) for p in t.partitions],
+        )
         for t in metadata.topics
     ]
     resources = [
@@ -276,6 +281,10 @@ def everything(address: str) -> dict[str, Any]:
         "committed": ask(address, OffsetFetchRequest(groups=[group]), 8).groups,
         "offsets": {when: offset_at(address, "again", when) for when in (-2, -1)},
     }
+
+
+def leaders(topic: Any) -> list[tuple[int, int, list[int]]]:
+    return [(p.partition_index, p.leader_id, p.replica_nodes) for p in topic.partitions]
 
 
 def offset_at(address: str, topic: str, timestamp: int) -> int:
