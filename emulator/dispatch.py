@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from ..wire import Request, Response, WireError
 from ..wire.codec import read_message
 from ..wire.headers import API_VERSIONS, read_request_header, write_response_header
-from ..wire.schema import parse_versions
 from .answers import Encoded
+from .release import KAFKA_4_3, NOT_SERVED_BEFORE
 
 if TYPE_CHECKING:
     from .cluster import Cluster
@@ -60,8 +60,8 @@ class Served:
         self.request = request
         self.handler = handler
         self.advertised = advertised
-        self.first = max(advertised[0], request.first_version)
-        self.last = min(advertised[1], request.last_version)
+        self.first = NOT_SERVED_BEFORE.get(request.api_key, advertised[0])
+        self.last = advertised[1]
         self.is_cached = is_cached
 
 
@@ -69,21 +69,21 @@ SERVED: dict[int, Served] = {}
 
 
 def handles(
-    request: type[R], versions: str = "", *, cached: bool = False
+    request: type[R], *, cached: bool = False
 ) -> Callable[
     [Callable[[Cluster, Call, R], Response | Sentinel]],
     Callable[[Cluster, Call, R], Response | Sentinel],
 ]:
-    """Register a handler. `versions` is what ApiVersions advertises, when that is not what the
-    message has (Produce advertises 0 and serves 3, as Kafka 4 does). `cached`: the answer follows
-    from the bytes of the request and the catalogue alone, and may be given again (answers.py)."""
+    """Register a handler for the versions that this release of Kafka has (release.py).
+
+    `cached`: the answer follows from the bytes of the request and the catalogue alone, and may be
+    given again (answers.py).
+    """
 
     def register(
         handler: Callable[[Cluster, Call, R], Response | Sentinel],
     ) -> Callable[[Cluster, Call, R], Response | Sentinel]:
-        advertised = (
-            parse_versions(versions) if versions else (request.first_version, request.last_version)
-        )
+        advertised = KAFKA_4_3[request.api_key]
         SERVED[request.api_key] = Served(request, handler, advertised, cached)
         return handler
 

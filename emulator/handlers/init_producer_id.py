@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..cluster import Cluster
 
 
-@handles(InitProducerIdRequest, versions="0-5")
+@handles(InitProducerIdRequest)
 def init_producer_id(
     cluster: Cluster, call: Call, request: InitProducerIdRequest
 ) -> InitProducerIdResponse:

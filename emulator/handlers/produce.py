@@ -40,7 +40,7 @@ _WITHOUT_LOG_START = frozenset(
 )
 
 
-@handles(ProduceRequest, versions="0-13")
+@handles(ProduceRequest)
 def produce(cluster: Cluster, call: Call, request: ProduceRequest) -> ProduceResponse | Sentinel:
     refused = _is_transactional_without_id(request)
     answers: list[ProduceResponse.Topic] = []

@@ -11,6 +11,7 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 
@@ -25,12 +26,14 @@ PORTS = range(20_000, 32_000)
 class Served:
     """`odradek serve` on a directory. What it says on standard error shows when a test fails."""
 
-    def __init__(self, data_dir: Path, *, port: int | None = None, **configs: str) -> None:
-        """A config's name has _ for dots. Without `port` one is drawn; 0 lets the system choose."""
+    def __init__(
+        self, data_dir: Path, configs: Mapping[str, str] | None = None, port: int | None = None
+    ) -> None:
+        """Without `port` one is drawn, and kept; 0 lets the system choose at each start."""
         self.data_dir = data_dir
         self.bootstrap_servers = ""
         self._port = _free_port() if port is None else port
-        self._settings = [f"{name.replace('_', '.')}={value}" for name, value in configs.items()]
+        self._settings = [f"{name}={value}" for name, value in (configs or {}).items()]
         self._process: subprocess.Popen[str] | None = None
 
     def start(self) -> None:

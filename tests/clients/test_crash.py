@@ -41,8 +41,8 @@ Stored = dict[tuple[int, int], bytes | None]  # (partition, offset): value
 @pytest.fixture
 def served(tmp_path: Path) -> Iterator[Served]:
     """A broker on a port and a directory that it keeps, with small segments."""
-    configs = {"num_partitions": str(PARTITIONS), "log_segment_bytes": SEGMENT_BYTES}
-    with Served(tmp_path / "data", **configs) as served:
+    configs = {"num.partitions": str(PARTITIONS), "log.segment.bytes": SEGMENT_BYTES}
+    with Served(tmp_path / "data", configs) as served:
         yield served
 
 

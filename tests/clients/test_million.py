@@ -46,7 +46,7 @@ def million(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Million]:
     """Produce the records with confluent-kafka, which is the fastest."""
     confluent = pytest.importorskip("confluent_kafka")
     data_dir = tmp_path_factory.mktemp("million")
-    with Served(data_dir, port=0, num_partitions=str(PARTITIONS)) as served:
+    with Served(data_dir, {"num.partitions": str(PARTITIONS)}, port=0) as served:
         producer = confluent.Producer(
             {
                 "bootstrap.servers": served.bootstrap_servers,

@@ -40,7 +40,7 @@ TIMEOUT_S = 90.0
 @pytest.fixture
 def served(tmp_path: Path) -> Iterator[Served]:
     """A broker on a port and a directory that it keeps."""
-    with Served(tmp_path / "data", group_initial_rebalance_delay_ms="0") as served:
+    with Served(tmp_path / "data", {"group.initial.rebalance.delay.ms": "0"}) as served:
         yield served
 
 
