@@ -47,7 +47,7 @@ class Cluster:
         data_dir: Path,
         brokers: Iterable[Broker],
         clock: Clock | None = None,
-        scan_limit: int | None | str = "default",
+        scan_limit: int | str | None = "default",
         random: Random | None = None,
     ) -> None:
         self.config = config
@@ -144,7 +144,7 @@ class Cluster:
         self.log_dir.close(clean=True)
 
 
-def _scan_limit(given: int | None | str) -> int | None:
+def _scan_limit(given: int | str | None) -> int | None:
     if isinstance(given, int) or given is None:
         return given
     if given != "default":

@@ -58,7 +58,7 @@ class Emulator:
         port: int = 0,
         advertised: str | None = None,
         clock: Clock | None = None,
-        scan_limit: int | None | str = "default",
+        scan_limit: int | str | None = "default",
     ) -> None:
         self._config = BrokerConfig(
             {name: _config_text(value) for name, value in (config or {}).items()}

@@ -1,7 +1,7 @@
 """One partition's history, in Kafka's own files. Synchronous; the time is an argument.
 
-    directory = LogDirectory.open(path, node_id=1)
-    log = directory.open_log("orders", 0, topic_id, LogConfig(), now_ms)
+directory = LogDirectory.open(path, node_id=1)
+log = directory.open_log("orders", 0, topic_id, LogConfig(), now_ms)
 """
 
 from .config import LogConfig
