@@ -1,0 +1,3 @@
+"""For all tests: pytest's own fixture for running pytest."""
+
+pytest_plugins = ["pytester"]

@@ -1,0 +1,50 @@
+"""What README says is tried: its Python runs, and its commands and options exist."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+README = (Path(__file__).parent.parent / "README.md").read_text()
+MAKEFILE = (Path(__file__).parent.parent / "Makefile").read_text()
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
+
+
+def test_the_first_example_passes_as_it_stands(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(blocks("python")[0])
+    result = pytester.runpytest_subprocess("-p", "no:cacheprovider")
+    result.assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize("number", [1, 3])
+def test_examples_that_bring_their_own_broker_run(number: int) -> None:
+    exec(blocks("python")[number], {})
+
+
+def test_the_verbs_of_the_example_on_looking_inside_work() -> None:
+    from odradek.emulator import Emulator
+
+    with Emulator() as kafka:
+        exec(blocks("python")[2], {"kafka": kafka})
+
+
+def test_every_make_target_that_is_named_exists() -> None:
+    for target in re.findall(r"(?:`|^)make ([a-z-]+)", README, re.MULTILINE):
+        assert re.search(rf"^{target}:", MAKEFILE, re.MULTILINE), target
+
+
+def test_every_option_that_is_named_exists() -> None:
+    from odradek.emulator.cli import _parser
+
+    known = _parser().format_help() + "".join(
+        action.format_help()
+        for group in _parser()._subparsers._group_actions  # type: ignore[union-attr]
+        for action in group.choices.values()  # type: ignore[union-attr]
+    )
+    for option in re.findall(r"(?<![\w-])--[a-z-]+", README):
+        assert option in known, option
