@@ -18,7 +18,7 @@ from . import handlers
 from .answers import AnswerCache
 from .clock import Clock, ManualClock, SystemClock
 from .config import BrokerConfig
-from .dispatch import Call
+from .dispatch import Call, log
 from .fetch_sessions import SessionCache
 from .groups import open_groups
 from .handlers.api_versions import fallback
@@ -73,6 +73,8 @@ class Cluster:
         self.topics = Catalogue(self)
         self.groups = open_groups(self)
         self._producer_ids = range(0)
+        self._checkpoint_ms: int = config.get("log.flush.offset.checkpoint.interval.ms")
+        self._checkpoint_later()
 
     # What handlers ask for
 
@@ -138,6 +140,24 @@ class Cluster:
             self.clock.advance(max(0, when - self.clock.now()))
             self.settle()
         self.clock.advance(end - self.clock.now())
+
+    def checkpoint(self) -> None:
+        """Note on disk how far each log has come and where it starts, for a start after a crash.
+
+        Done every `log.flush.offset.checkpoint.interval.ms`, and when records were deleted, which
+        a crash must not bring back. What cannot be written is logged, and tried again later.
+        """
+        try:
+            self.log_dir.checkpoint()
+        except (Refused, OSError) as error:
+            log.error("checkpoints of %s could not be written: %s", self.log_dir.path, error)
+
+    def _checkpoint_later(self) -> None:
+        self.timers.at(self.clock.now() + self._checkpoint_ms, self._checkpoint_regularly)
+
+    def _checkpoint_regularly(self) -> None:
+        self.checkpoint()
+        self._checkpoint_later()
 
     def close(self) -> None:
         """Write what is needed to come back, and let go of every file."""

@@ -37,6 +37,10 @@ class Timers:
         self._dead = 0
         self.on_earlier: Callable[[], None] | None = None
 
+    def __len__(self) -> int:
+        """How many are still to fire."""
+        return len(self._heap) - self._dead
+
     def at(self, when: int, callback: Callable[[], None]) -> Timer:
         """Call `callback` once the time is `when` (milliseconds) or later."""
         timer = Timer(when, callback, self)

@@ -29,7 +29,7 @@ def delete_records(
     for topic in request.topics:
         for partition in topic.partitions:
             asked.setdefault(topic.name, {})[partition.partition_index] = partition.offset
-    return DeleteRecordsResponse(
+    response = DeleteRecordsResponse(
         topics=[
             DeleteRecordsResponse.Topic(
                 name=name,
@@ -40,6 +40,9 @@ def delete_records(
             for name, offsets in asked.items()
         ]
     )
+    if any(not answer.error_code for topic in response.topics for answer in topic.partitions):
+        cluster.checkpoint()
+    return response
 
 
 def _delete(cluster: Cluster, call: Call, name: str, index: int, before: int) -> Answer:

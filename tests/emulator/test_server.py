@@ -90,7 +90,6 @@ def test_a_thousand_connections_of_random_bytes_harm_nobody(kafka: Emulator) -> 
         with connect(kafka) as sock:
             sock.sendall(source.randbytes(source.randrange(1, 200)))
     assert is_alive(kafka)
-    assert kafka.run(lambda cluster: cluster.timers.next() is None or True)
 
 
 def test_random_bytes_behind_good_headers_harm_nobody(kafka: Emulator) -> None:
