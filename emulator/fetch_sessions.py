@@ -28,7 +28,15 @@ Answered = FetchResponse.Topic.Partition
 class Wanted:
     """One partition of a fetch: what was asked, and what its session last told the client."""
 
-    __slots__ = ("asked", "high_watermark", "log_start_offset", "name", "resend", "topic_id")
+    __slots__ = (
+        "asked",
+        "high_watermark",
+        "log_start_offset",
+        "name",
+        "resend",
+        "seen_as",
+        "topic_id",
+    )
 
     def __init__(self, topic_id: bytes, name: str, asked: Asked) -> None:
         self.topic_id = topic_id
@@ -36,6 +44,8 @@ class Wanted:
         self.asked = asked
         self.high_watermark = -1
         self.log_start_offset = -1
+        # What the topic with this id was called when it was last there.
+        self.seen_as: str | None = None
         # Sent in the next answer whatever it holds: new here, or failed the last time.
         self.resend = True
 

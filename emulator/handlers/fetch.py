@@ -59,13 +59,23 @@ def _target(cluster: Cluster, call: Call, wanted: Wanted) -> Target:
     if call.version >= 13:
         topic = cluster.topics.by_id(wanted.topic_id) if wanted.topic_id != NO_ID else None
         if topic is None:
-            return Target(wanted, None, Error.UNKNOWN_TOPIC_ID)
+            return Target(wanted, None, _no_such_id(cluster, wanted))
+        wanted.seen_as = topic.name
     else:
         topic = cluster.topics.get(wanted.name)
     index = wanted.asked.partition
     if topic is None or not 0 <= index < len(topic.partitions):
         return Target(wanted, None, Error.UNKNOWN_TOPIC_OR_PARTITION)
     return Target(wanted, topic.partitions[index], Error.NONE)
+
+
+def _no_such_id(cluster: Cluster, wanted: Wanted) -> Error:
+    """Within a session an id that has been there is deleted, or its name has a new one."""
+    if wanted.seen_as is None:
+        return Error.UNKNOWN_TOPIC_ID
+    if cluster.topics.get(wanted.seen_as) is None:
+        return Error.UNKNOWN_TOPIC_OR_PARTITION
+    return Error.INCONSISTENT_TOPIC_ID
 
 
 class _Fetch:

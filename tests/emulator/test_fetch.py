@@ -273,3 +273,21 @@ def test_a_full_cache_gives_no_sessions_until_one_is_old(cluster: Cluster, clien
     cluster.advance(120_000)
     assert opened(client, asked(0)) != first
     assert len(cluster.fetch_sessions) == 1
+
+
+def test_an_id_in_a_session_that_is_deleted_and_made_again(
+    cluster: Cluster, client: Client
+) -> None:
+    known = cluster.topic("t").id
+    given = request(asked(), topic="", topic_id=known, session_epoch=0)
+    session = client.ask(given, 13).session_id
+
+    def code(epoch: int) -> int:
+        return only(client.ask(request(session_id=session, session_epoch=epoch), 13)).error_code
+
+    cluster.topics.delete(cluster.topic("t"))
+    assert code(1) == Error.UNKNOWN_TOPIC_OR_PARTITION
+    cluster.create_topic("t", 1, {})
+    assert code(2) == Error.INCONSISTENT_TOPIC_ID
+    sessionless = request(asked(), topic="", topic_id=known)
+    assert only(client.ask(sessionless, 13)).error_code == Error.UNKNOWN_TOPIC_ID
