@@ -193,7 +193,7 @@ def test_a_log_start_is_remembered_if_it_lies_inside_a_segment(closed: Path) -> 
     second.delete_records(4)
     directory.checkpoint()
     assert (closed / "log-start-offset-checkpoint").read_text() == "0\n2\nt 0 3\nt 1 4\n"
-    second.drop_passed_segments()
+    second.delete_old_segments(0)
     assert [log.segments[0].base_offset for log in (first, second)] == [0, 4]
     directory.checkpoint()
     assert (closed / "log-start-offset-checkpoint").read_text() == "0\n1\nt 0 3\n"
@@ -359,12 +359,13 @@ def test_a_directory_of_nobody_is_left_alone_and_named(closed: Path) -> None:
 
 
 def test_many_partitions_share_few_descriptors(path: Path) -> None:
+    before = len(list(Path("/dev/fd").iterdir()))
     directory = open_directory(path)
     logs = open_logs(directory, *range(200))
     for _ in range(2):
         for log in logs:
             append(log, b"x")
-    assert len(list(Path("/dev/fd").iterdir())) < 190
+    assert len(list(Path("/dev/fd").iterdir())) - before < 150
     assert all(len(read_all(log)) == 2 for log in logs)
     directory.close()
 
