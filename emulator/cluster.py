@@ -11,7 +11,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
-from ..storage import LogDirectory
+from ..storage import LogDirectory, RetentionPolicy, kafka_retention
 from ..wire import Error, Refused, Response
 from ..wire.scan import HAVE_C
 from . import handlers
@@ -22,6 +22,7 @@ from .dispatch import Call, log
 from .fetch_sessions import SessionCache
 from .groups import open_groups
 from .handlers.api_versions import fallback
+from .log_manager import LogManager
 from .timers import Timers
 from .topics import Catalogue
 
@@ -49,6 +50,7 @@ class Cluster:
         clock: Clock | None = None,
         scan_limit: int | str | None = "default",
         random: Random | None = None,
+        retention: RetentionPolicy = kafka_retention,
     ) -> None:
         self.config = config
         self.clock: Clock = clock if clock is not None else SystemClock()
@@ -70,6 +72,7 @@ class Cluster:
         )
         self.log_dir = LogDirectory.open(data_dir, node_id=self.controller_id)
         self.cluster_id = self.log_dir.properties.cluster_id
+        self.log_manager = LogManager(self, retention)
         self.topics = Catalogue(self)
         self.groups = open_groups(self)
         self._producer_ids = range(0)
@@ -161,6 +164,7 @@ class Cluster:
 
     def close(self) -> None:
         """Write what is needed to come back, and let go of every file."""
+        self.log_manager.close()
         self.log_dir.close(clean=True)
 
 

@@ -20,6 +20,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
 
+from ..storage import RetentionPolicy, kafka_retention
 from .broker import Broker
 from .clock import Clock
 from .cluster import Cluster
@@ -44,6 +45,7 @@ class Emulator:
     clock       tells the time; a ManualClock stands still until `advance`
     scan_limit  batches of more records than this are trusted beyond header and CRC; None looks at
                 every record, the default is None with the C extension and 1000 without
+    retention   decides which old segments go, in place of Kafka's rules (storage/retention.py)
 
     Raises ConfigError for a config that Kafka would refuse, OSError when it cannot listen.
     """
@@ -59,7 +61,9 @@ class Emulator:
         advertised: str | None = None,
         clock: Clock | None = None,
         scan_limit: int | str | None = "default",
+        retention: RetentionPolicy = kafka_retention,
     ) -> None:
+        self._retention = retention
         self._config = BrokerConfig(
             {name: _config_text(value) for name, value in (config or {}).items()}
         )
@@ -260,6 +264,7 @@ class Emulator:
             ],
             clock=self._clock,
             scan_limit=self._scan_limit,
+            retention=self._retention,
         )
 
     def _cleanup(self) -> None:

@@ -120,6 +120,8 @@ class Server:
         self._alarm_at = 0
         self._timers: Timers = cluster.timers
         self._timers.on_earlier = self._arm
+        self._flusher = cluster.log_manager.flusher
+        self._flusher.wake = self._collect_flushes
         self._idle_ms = cluster.max_idle_ms
         self._sweep: asyncio.TimerHandle | None = None
         self._close_idle()
@@ -138,7 +140,7 @@ class Server:
 
     async def close(self) -> None:
         """Stop accepting, drop every connection, cancel the timer."""
-        self._timers.on_earlier = None
+        self._timers.on_earlier = self._flusher.wake = None
         for handle in (self._alarm, self._sweep):
             if handle is not None:
                 handle.cancel()
@@ -172,6 +174,10 @@ class Server:
         # The clock counts whole milliseconds: one more, so as not to wake up just before.
         delay = max(0, when - self.cluster.clock.now() + 1) / 1000
         self._alarm = self._loop.call_later(delay, self._ring)
+
+    def _collect_flushes(self) -> None:
+        """Called in the flusher's thread."""
+        self._loop.call_soon_threadsafe(self._flusher.collect)
 
     def _ring(self) -> None:
         self._alarm = None

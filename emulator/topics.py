@@ -303,6 +303,7 @@ class Catalogue:
         config = topic.config.log_config()
         for index, image in enumerate(images, len(topic.partitions)):
             stored = open_log(topic.name, index, topic.id, config, now)
+            stored.on_unflushed = self._cluster.log_manager.flusher.appended
             if image.leader != NO_LEADER:
                 stored.start_epoch(image.leader_epoch)
             partition = Partition(

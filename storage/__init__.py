@@ -9,6 +9,7 @@ from .log import Log
 from .logdir import LogDirectory, LogDirectoryError
 from .lookup import Found
 from .producers import Duplicate, ProducerStates
+from .retention import LogView, RetentionPolicy, SegmentView, kafka_retention
 
 __all__ = [
     "Duplicate",
@@ -17,5 +18,9 @@ __all__ = [
     "LogConfig",
     "LogDirectory",
     "LogDirectoryError",
+    "LogView",
     "ProducerStates",
+    "RetentionPolicy",
+    "SegmentView",
+    "kafka_retention",
 ]

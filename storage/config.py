@@ -15,7 +15,8 @@ from .index import OFFSET_ENTRY_SIZE, TIME_ENTRY_SIZE
 
 _HOUR_MS = 3_600_000
 _DAY_MS = 24 * _HOUR_MS
-_NEVER = (1 << 63) - 1
+NEVER = (1 << 63) - 1
+"""Kafka's default where a number of records or milliseconds is to be never reached."""
 
 
 @dataclass(frozen=True)
@@ -32,10 +33,10 @@ class LogConfig:
     cleanup_policy: frozenset[str] = frozenset({"delete"})
     delete_retention_ms: int = _DAY_MS
     min_compaction_lag_ms: int = 0
-    max_compaction_lag_ms: int = _NEVER
+    max_compaction_lag_ms: int = NEVER
     min_cleanable_dirty_ratio: float = 0.5
-    flush_messages: int = _NEVER
-    flush_ms: int = _NEVER
+    flush_messages: int = NEVER
+    flush_ms: int = NEVER
     file_delete_delay_ms: int = 60_000
 
     @cached_property

@@ -186,6 +186,23 @@ class File:
         return OSError(errno.EIO, problem, self.path)
 
 
+class Handle:
+    """A file or directory held open to wait for the disk, which any thread may do."""
+
+    __slots__ = ("_fd",)
+
+    def __init__(self, path: str) -> None:
+        self._fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+
+    def sync(self) -> None:
+        """Return when the disk has everything. Raises OSError."""
+        os.fsync(self._fd)
+
+    def close(self) -> None:
+        """Let go of it."""
+        os.close(self._fd)
+
+
 class Directory:
     """A directory, its files and subdirectories, named relative to it. Methods raise OSError.
 
@@ -269,13 +286,17 @@ class Directory:
         """Date the file by the emulator's clock, which may not be the system's."""
         os.utime(self._at(name), ns=(now_ms * 1_000_000, now_ms * 1_000_000))
 
+    def handle(self, name: str = "") -> Handle:
+        """Hold a file, or by default the directory with its names, open for a sync."""
+        return Handle(self._at(name))
+
     def sync(self) -> None:
         """Return when the disk has the directory's names."""
-        fd = os.open(self.path, os.O_RDONLY)
+        handle = self.handle()
         try:
-            os.fsync(fd)
+            handle.sync()
         finally:
-            os.close(fd)
+            handle.close()
 
     def _at(self, name: str) -> str:
         return os.path.join(self.path, name) if name else self.path

@@ -57,6 +57,11 @@ class _Sparse:
         self._file = file
         self._data = bytearray()
 
+    def renamed(self, suffix: str) -> None:
+        """The file's name ends in `suffix` now."""
+        if self._file is not None:
+            self._file.path += suffix
+
     def close(self) -> None:
         """Close the file, if there is one."""
         if self._file is not None:

@@ -5,47 +5,51 @@ Rules:
 - Batches are appended to the newest segment, each with one write; rolling.py says when a new
   segment begins.
 - Nothing is on disk before the first append: then `partition.metadata` comes first.
-- Reads begin with the batch that contains the offset and never cross a segment's end.
-- DeleteRecords moves the log start. Segments in front of it go with `drop_passed_segments`, which
+- DeleteRecords moves the log start. Segments in front of it go with `delete_old_segments`, which
   Kafka does in its retention task; until then they still count when looking for a time.
 - The list of segments is replaced, never changed, and files that readers hold views of are never
   cut under them: whoever reads keeps a consistent view.
+- A flush that the configs ask for is announced to `on_unflushed`, not waited for (flush.py).
 
-A failing disk (full, gone) is KAFKA_STORAGE_ERROR, a damaged batch met by a reader CORRUPT_MESSAGE;
-an append that failed has changed nothing.
+A failing disk (full, gone) is KAFKA_STORAGE_ERROR; an append that failed has changed nothing.
 
-Left out: retention, compaction, flush policy, high watermark; checking what is appended.
+Left out: reading (reading.py), when retention runs and who flushes, compaction, high watermark,
+checking what is appended.
 Source: the documentation's chapter "Log"; Kafka 4.3.1's behaviour.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 from ..wire.batch import CONTROL, OVERHEAD, BatchHeader
-from ..wire.errors import Error, Refused, WireError
+from ..wire.errors import Error, Refused
 from ..wire.primitives import Buffer
 from ..wire.records import read_marker
 from .config import LogConfig
 from .directory import Directory
 from .epochs import LeaderEpochs
-from .lookup import Found, aborted_transactions, find_max_timestamp, find_timestamp
+from .flush import FlushState, Sync, is_asked
 from .naming import KAFKA, Naming
 from .partition_directory import PartitionDirectory
-from .producers import AbortedTransaction, ProducerStates
-from .recovery import Recovery, shorten
+from .producers import ProducerStates
+from .reading import ReadableLog
+from .recovery import Recovery
 from .replay import end_transaction, restore_producers
+from .retention import LogView, RetentionPolicy, deletable, kafka_retention, view_of
 from .rolling import age_ms_max, is_roll_due
 from .segment import Segment, containing
+from .truncation import cut_back
 
 
-class Log:
+class Log(ReadableLog):
     """One partition's log. Open it with `Log.open`.
 
     Read freely, change nowhere else: `log_start_offset`, `log_end_offset` (behind the last batch),
     `segments` (oldest first; the last takes the appends), `recovery_point` (what lies in front of
     it need not be checked after a crash), `notices` (what opening found and repaired).
+
+    `on_unflushed`, if set, is called after each append while the configs ask for flushes.
     """
 
     def __init__(
@@ -64,6 +68,8 @@ class Log:
         self.producers = ProducerStates()
         self.log_start_offset = self.log_end_offset = self.recovery_point = log_start_offset
         self.notices: list[str] = []
+        self.on_unflushed: Callable[[Log], None] | None = None
+        self._flushes = FlushState()
         self._config = config
         self._home = home
         self._set_segments([self._new_segment(log_start_offset, now_ms)])
@@ -96,7 +102,7 @@ class Log:
             now_ms=now_ms,
         )
         if log._home.exists:
-            with log._disk():
+            with log._home.disk():
                 log._recover(clean, recovery_point, now_ms)
         return log
 
@@ -142,6 +148,8 @@ class Log:
         marker = None
         if header.attributes & CONTROL and header.producer_id >= 0:
             marker = read_marker(batch)
+        if self._flushes.failure is not None:
+            raise self._home.storage_error(self._flushes.failure)
         try:
             if not self._home.exists:
                 self._home.create(self.topic_id, self.epochs)
@@ -151,7 +159,7 @@ class Log:
                 self._roll(base_offset, now_ms)
             self._active.append(batch, header, now_ms)
         except OSError as error:
-            raise self._storage_error(error) from error
+            raise self._home.storage_error(error) from error
         self.log_end_offset = base_offset + header.last_offset_delta + 1
         if marker is not None:
             aborted = end_transaction(self.producers, header, marker)
@@ -159,6 +167,10 @@ class Log:
                 self._active.transaction_index.append(aborted)
         elif header.producer_id >= 0:
             self.producers.update(header)
+        if self._flush_asked:
+            self._flushes.appended(now_ms)
+            if self.on_unflushed is not None:
+                self.on_unflushed(self)
 
     def start_epoch(self, epoch: int, offset: int | None = None) -> None:
         """Note that a leader epoch starts at the log end (or `offset`): a leader was elected.
@@ -166,7 +178,7 @@ class Log:
         Raises Refused (KAFKA_STORAGE_ERROR); the epoch is noted then, and stored later.
         """
         if self.epochs.assign(epoch, self.log_end_offset if offset is None else offset):
-            with self._disk():
+            with self._home.disk():
                 self._home.store_epochs(self.epochs)
 
     def _roll(self, base_offset: int, now_ms: int) -> None:
@@ -182,63 +194,8 @@ class Log:
         self._home.take_snapshot(base_offset, self.producers)
         old.settle(old.offset_index.count, old.time_index.count)
         self._set_segments([*self.segments, segment])
-        self.recovery_point = base_offset
-
-    # Reading.
-
-    def read(
-        self, offset: int, max_bytes: int, *, upto: int | None = None, whole_first: bool = True
-    ) -> Buffer:
-        """Up to `max_bytes` of batches, from the one that contains `offset` on.
-
-        The last may be cut off; the first is whole, however large, unless `whole_first` is False.
-        Only batches that begin before `upto` (default: the log end) are given, and only from one
-        segment. Nothing there is b"". Raises Refused (OFFSET_OUT_OF_RANGE, CORRUPT_MESSAGE,
-        KAFKA_STORAGE_ERROR).
-        """
-        end = self.log_end_offset
-        if not self.log_start_offset <= offset <= end:
-            raise Refused(Error.OFFSET_OUT_OF_RANGE)
-        if upto is None or upto > end:
-            upto = end
-        if offset >= upto:
-            return b""
-        try:
-            if offset >= self._active.base_offset:
-                return self._active.read(offset, max_bytes, upto, whole_first) or b""
-            for segment in self.segments[containing(self.segments, offset) :]:
-                data = segment.read(offset, max_bytes, upto, whole_first)
-                if data is not None:  # else compaction has left nothing at or behind the offset
-                    return data
-        except WireError as error:
-            raise Refused(Error.CORRUPT_MESSAGE, f"{self._home.name}: {error}") from error
-        except OSError as error:
-            raise self._storage_error(error) from error
-        return b""
-
-    def aborted_transactions(self, offset: int, size: int) -> list[AbortedTransaction]:
-        """Those a read_committed consumer must know for the `size` bytes read from `offset` on.
-
-        May list some that begin behind these bytes, as Kafka does. Raises Refused as `read` does.
-        """
-        with self._disk():
-            return aborted_transactions(self.segments, offset, size)
-
-    def find_timestamp(self, timestamp: int) -> Found | None:
-        """The first record from the log start on that is as late as `timestamp` (ms), or None.
-
-        Raises Refused as `read` does.
-        """
-        with self._disk():
-            return find_timestamp(self.segments, timestamp, self.log_start_offset)
-
-    def max_timestamp(self) -> Found | None:
-        """The first record with the largest timestamp, even below the log start; or None.
-
-        Raises Refused as `read` does.
-        """
-        with self._disk():
-            return find_max_timestamp(self.segments)
+        if not self._flush_asked:  # else the power counts, and only a sync is good enough
+            self.recovery_point = base_offset
 
     # Taking away.
 
@@ -252,22 +209,51 @@ class Log:
         if before > self.log_start_offset:
             self.log_start_offset = before
             if self.epochs.truncate_from_start(before):
-                with self._disk():
+                with self._home.disk():
                     self._home.store_epochs(self.epochs)
 
-    def drop_passed_segments(self) -> int:
-        """Remove the segments that end at or before the log start; return how many.
+    def delete_old_segments(
+        self,
+        now_ms: int,
+        *,
+        high_watermark: int | None = None,
+        policy: RetentionPolicy = kafka_retention,
+    ) -> int:
+        """Let as many of the oldest segments go as `policy` says; return how many that were.
 
-        Raises Refused (KAFKA_STORAGE_ERROR).
+        What reaches the high watermark (default: the log end) stays. The log then starts no
+        earlier than the segments left. The files end in `.deleted` until `unlink_deleted`. Raises
+        Refused (KAFKA_STORAGE_ERROR), and what the policy raises.
         """
-        count = containing(self.segments, self.log_start_offset)
-        dropped = self.segments[:count]
-        self._set_segments(self.segments[count:])
-        with self._disk():
-            for segment in dropped:
-                segment.remove()
-                self._home.drop_snapshot(segment.base_offset)
+        limit = self.log_end_offset if high_watermark is None else high_watermark
+        segments = view_of(self.segments, self.log_end_offset)
+        view = LogView(self.topic, self.partition, self._config, self.log_start_offset, segments)
+        count = deletable(view, policy, now_ms, limit)
+        if count:
+            with self._home.disk():
+                self._drop(self.segments[:count], now_ms)
         return count
+
+    def _drop(self, segments: list[Segment], now_ms: int) -> None:
+        if segments[-1] is self._active:
+            self._roll(self.log_end_offset, now_ms)
+        self._active.begin()  # lest nothing on disk says where the log ends
+        try:
+            for segment in segments:
+                self._home.retire(segment, now_ms + self._config.file_delete_delay_ms)
+        finally:
+            self._set_segments([segment for segment in self.segments if not segment.is_retired])
+            start = self.segments[0].base_offset
+            self.recovery_point = max(self.recovery_point, start)
+            self.delete_records(start)
+
+    def unlink_deleted(self, now_ms: int) -> None:
+        """Remove the files of segments that went `file.delete.delay.ms` ago.
+
+        Raises Refused (KAFKA_STORAGE_ERROR); what could not be removed is, at the next start.
+        """
+        with self._home.disk():
+            self._home.unlink_retired(now_ms)
 
     def truncate(self, offset: int) -> None:
         """Take away every batch that reaches `offset` or lies behind it.
@@ -277,21 +263,15 @@ class Log:
         """
         if offset >= self.log_end_offset:
             return
-        with self._disk():
-            kept = containing(self.segments, offset) + 1
-            if offset < self.segments[0].base_offset:
-                kept = 0
-            for segment in reversed(self.segments[kept:]):
-                segment.remove()
-            segments = self.segments[:kept]
-            if segments:
-                shorten(segments[-1], offset, self.notices.append)
-            else:
+        with self._home.disk():
+            segments = cut_back(self.segments, offset, self.notices.append)
+            if not segments:
                 segments = [self._new_segment(offset, self._active.created_ms)]
             self._set_segments(segments)
             self.log_end_offset = end = self._active.next_offset
             self.log_start_offset = min(self.log_start_offset, end)
             self.recovery_point = min(self.recovery_point, end)
+            self._flushes.truncated(end)
             self.epochs.truncate_from_end(end)
             self._home.store_epochs(self.epochs)
             restore_producers(self._home, segments, self.producers, self.notices)
@@ -303,17 +283,44 @@ class Log:
         removed at the next start. Raises Refused (KAFKA_STORAGE_ERROR).
         """
         self._close_files()
-        with self._disk():
+        with self._home.disk():
             self._home.delete(unique)
 
     # Keeping.
 
+    def flush_due_ms(self) -> int | None:
+        """When the configs ask for the next flush; in the past if it is due by number."""
+        return self._flushes.due_ms(self._config, self.recovery_point, self.log_end_offset)
+
+    @property
+    def is_flush_pending(self) -> bool:
+        """Whether there are batches that the configs ask to flush sooner or later."""
+        return self._flushes.is_pending
+
+    def begin_flush(self) -> Sync:
+        """Begin a flush of every batch: `run` it in any thread, then hand it to `end_flush`."""
+        segments = self.segments[containing(self.segments, self.recovery_point) :]
+        try:
+            sync = Sync(self._home.handles(segments), self.log_end_offset)
+        except OSError as error:
+            sync = Sync([], self.log_end_offset, error)
+        self._flushes.begin(sync)
+        return sync
+
+    def end_flush(self, sync: Sync) -> None:
+        """Move the recovery point to where the flush ends.
+
+        Raises Refused (KAFKA_STORAGE_ERROR) if it failed; so does every append from then on.
+        """
+        with self._home.disk():
+            if self._flushes.end(sync):
+                self.recovery_point = max(self.recovery_point, sync.end_offset)
+
     def flush(self) -> None:
-        """Return when the disk has every batch. Raises Refused (KAFKA_STORAGE_ERROR)."""
-        with self._disk():
-            for segment in self.segments[containing(self.segments, self.recovery_point) :]:
-                segment.sync()
-        self.recovery_point = self.log_end_offset
+        """Return when the disk has every batch. Raises Refused as `end_flush` does."""
+        sync = self.begin_flush()
+        sync.run()
+        self.end_flush(sync)
 
     def checkpoint(self) -> None:
         """Write what is kept in memory for speed: indexes, leader epochs.
@@ -321,7 +328,7 @@ class Log:
         Raises Refused (KAFKA_STORAGE_ERROR).
         """
         if self._home.exists and not self._home.closed:
-            with self._disk():
+            with self._home.disk():
                 self._active.store_indexes()
                 self._home.store_epochs(self.epochs)
 
@@ -336,7 +343,9 @@ class Log:
         home.closed = True
         try:
             if finish:
-                with self._disk():
+                with home.disk():
+                    if self._flushes.failure is not None:
+                        raise self._flushes.failure
                     self._active.finish()
                     home.store_epochs(self.epochs)
                     home.take_snapshot(self.log_end_offset, self.producers)
@@ -346,6 +355,7 @@ class Log:
             self._close_files()
 
     def _close_files(self) -> None:
+        self._home.close()
         for segment in self.segments:
             segment.close()
 
@@ -370,17 +380,5 @@ class Log:
         self.segments = segments
         self._active = segments[-1]
         self._older_bytes = sum(segment.size for segment in segments[:-1])
+        self._flush_asked = is_asked(self._config)
         self._age_ms_max = age_ms_max(self._config, self._home.name, self._active.base_offset)
-
-    @contextmanager
-    def _disk(self) -> Iterator[None]:
-        """Turn what files can raise into what clients can be told."""
-        try:
-            yield
-        except WireError as error:
-            raise Refused(Error.CORRUPT_MESSAGE, f"{self._home.name}: {error}") from error
-        except OSError as error:
-            raise self._storage_error(error) from error
-
-    def _storage_error(self, error: OSError) -> Refused:
-        return Refused(Error.KAFKA_STORAGE_ERROR, f"{self._home.name}: {error}")

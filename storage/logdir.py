@@ -96,6 +96,7 @@ class LogDirectory:
         self._log_starts = self._read_offsets(LOG_STARTS) or {}
         self.high_watermarks = self._read_offsets(HIGH_WATERMARKS) or {}
         self._unchecked = set() if self.clean else set(self.partitions)
+        self._written: dict[str, bytes] = {}
 
     @classmethod
     def open(
@@ -205,6 +206,7 @@ class LogDirectory:
         if self._lock is None:
             return
         errors: list[Exception] = []
+        self._written.clear()
         for log in self.logs.values():
             try:
                 log.close(clean=clean)
@@ -237,7 +239,11 @@ class LogDirectory:
             return None
 
     def _write_offsets(self, name: str, offsets: Mapping[TopicPartition, int]) -> None:
-        self._directory.write_atomic(name, format_offsets(offsets))
+        data = format_offsets(offsets)
+        # A week on a manual clock is ten thousand checkpoints, most of them the same.
+        if data != self._written.get(name):
+            self._directory.write_atomic(name, data)
+            self._written[name] = data
 
     def _keep_malformed(self, directory: Directory, name: str, error: CheckpointError) -> None:
         directory.rename(name, name + MALFORMED)

@@ -3,20 +3,26 @@
 `partition.metadata` comes first, when the first batch does: until then there is no directory, so a
 topic with thousands of partitions costs nothing. `leader-epoch-checkpoint` is written whenever its
 content is another. Producer snapshots are named by the offset they were taken at. A directory that
-is removed is renamed first, so that what a crash leaves of it is finished at the next start.
+is removed is renamed first, so that what a crash leaves of it is finished at the next start. So are
+the files of a segment that goes: they end in `.deleted` for a while, in which whoever still has the
+segment reads on.
 
-Every method raises OSError. Left out: the segments (segment.py), and repairs (recovery.py).
+Every method raises OSError, which `disk` turns into what clients are told. Left out: the segments
+(segment.py), and repairs (recovery.py).
 Source: directories of Kafka 4.3.1.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from errno import EBADF
 
+from ..wire.errors import Error, Refused, WireError
 from .checkpoints import LEADER_EPOCHS, PARTITION_METADATA, format_partition_metadata
-from .directory import Directory
+from .directory import Directory, Handle
 from .epochs import LeaderEpochs
-from .naming import DELETE, SNAPSHOT, Naming
+from .naming import DELETE, DELETED, SNAPSHOT, Naming
 from .producers import ProducerStates
 from .segment import Segment
 
@@ -35,6 +41,21 @@ class PartitionDirectory:
         self._parent = parent
         self._stored_epochs = b""
         self._snapshot_offset = 0  # at 0 there is nothing to take
+        self._retired: list[tuple[int, Segment]] = []
+
+    @contextmanager
+    def disk(self) -> Iterator[None]:
+        """Turn what files can raise into what clients can be told."""
+        try:
+            yield
+        except WireError as error:
+            raise Refused(Error.CORRUPT_MESSAGE, f"{self.name}: {error}") from error
+        except OSError as error:
+            raise self.storage_error(error) from error
+
+    def storage_error(self, error: OSError) -> Refused:
+        """What clients are told of it."""
+        return Refused(Error.KAFKA_STORAGE_ERROR, f"{self.name}: {error}")
 
     def create(self, topic_id: bytes, epochs: LeaderEpochs) -> None:
         """Make the directory for the first batch."""
@@ -93,9 +114,49 @@ class PartitionDirectory:
             index_interval_bytes=index_interval_bytes,
         )
 
+    def retire(self, segment: Segment, unlink_ms: int) -> None:
+        """Rename a segment's files and its snapshot, to be unlinked when that time has come."""
+        try:
+            segment.retire()
+            snapshot = self.naming.file(segment.base_offset, SNAPSHOT)
+            if self.files.exists(snapshot):
+                self.files.rename(snapshot, snapshot + DELETED)
+        finally:
+            if segment.is_retired:
+                self._retired.append((unlink_ms, segment))
+
+    def unlink_retired(self, now_ms: int) -> None:
+        """Remove what is due of what was renamed. What cannot be is left to the next start."""
+        due = [segment for when, segment in self._retired if when <= now_ms]
+        self._retired = [entry for entry in self._retired if entry[0] > now_ms]
+        for segment in due:
+            segment.remove()
+            self.files.remove(self.naming.file(segment.base_offset, SNAPSHOT) + DELETED)
+
+    def handles(self, segments: list[Segment]) -> list[Handle]:
+        """What a sync of these segments waits for, the names of the files included."""
+        handles: list[Handle] = []
+        try:
+            if self.exists:
+                names = [name for segment in segments for name in segment.files()]
+                handles.extend(map(self.files.handle, names))
+                handles += [self.files.handle(), self._parent.handle()]
+        except BaseException:
+            for handle in handles:
+                handle.close()
+            raise
+        return handles
+
+    def close(self) -> None:
+        """Let go of the segments that were renamed; their files go at the next start."""
+        self.closed = True
+        for _, segment in self._retired:
+            segment.close()
+        self._retired = []
+
     def delete(self, unique: bytes) -> None:
         """Rename the directory, with 16 bytes that make the name unique, and remove it."""
-        self.closed = True
+        self.close()
         if self.exists:
             self.exists = False
             name = (self.topic, self.partition, unique, DELETE)

@@ -125,22 +125,6 @@ def _believed(header: BatchHeader, next_base: int) -> BatchHeader:
     return header._replace(max_timestamp=-1, last_offset_delta=delta)
 
 
-def shorten(segment: Segment, offset: int, notice: Callable[[str], None]) -> None:
-    """Cut off every batch that reaches `offset`; the segment then takes appends. Raises OSError."""
-    found = segment.locate(offset)
-    size = segment.size if found is None else found[0]
-    aborted = segment.transaction_index.overlapping(segment.base_offset, offset)
-    segment.offset_index.close()
-    segment.time_index.close()
-    segment.truncate(size)
-    scan(segment, size, strict=False, notice=notice)
-    segment.transaction_index = TransactionIndex()
-    for entry in aborted:
-        if entry.last_offset < segment.next_offset:
-            segment.transaction_index.append(entry)
-    segment.store_indexes()
-
-
 @dataclass
 class Recovery:
     """The work of opening one directory, done by `run`. Methods raise OSError."""
@@ -288,8 +272,9 @@ class Recovery:
     def _give_up(self, segments: list[Segment]) -> None:
         """Nothing can follow a cut: take the later segments out of the log."""
         for segment in segments:
-            segment.remove(DELETED)
             self._notice(segment)("follows a cut; renamed to .deleted")
+            segment.retire()
+            segment.close()
 
     def _load_aborted(self, segment: Segment, end_offset: int) -> bool:
         """Read the segment's `.txnindex`; False if there is none, or none that can be used."""

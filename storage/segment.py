@@ -31,7 +31,7 @@ from ..wire.errors import WireError
 from ..wire.primitives import Buffer
 from .directory import Directory, File
 from .index import NO_TIMESTAMP, OffsetIndex, TimeIndex, TransactionIndex
-from .naming import OFFSET_INDEX, TIME_INDEX, TRANSACTION_INDEX, Naming
+from .naming import DELETED, OFFSET_INDEX, TIME_INDEX, TRANSACTION_INDEX, Naming
 
 RELATIVE_OFFSET_MAX = (1 << 31) - 1
 """An index entry counts offsets from the segment's base in 31 bits."""
@@ -87,6 +87,7 @@ class Segment:
         "file",
         "first_timestamp",
         "index_interval_bytes",
+        "is_retired",
         "max_timestamp",
         "max_timestamp_offset",
         "modified_ms",
@@ -111,6 +112,7 @@ class Segment:
         self._directory = directory
         self._naming = naming
         self.on_disk = False
+        self.is_retired = False
         self.base_offset = base_offset
         self.created_ms = now_ms
         self.modified_ms = now_ms
@@ -156,6 +158,11 @@ class Segment:
             raise
         self.note(header, self.size)
         self.modified_ms = now_ms
+
+    def begin(self) -> None:
+        """Make the file, empty, for a start to see where the log ends. Raises OSError."""
+        if not self.on_disk:
+            self._create()
 
     def _create(self) -> None:
         self.file.create()
@@ -330,10 +337,9 @@ class Segment:
         """Cut the file. What is known of the batches has to be noted again. Raises OSError."""
         self.file.truncate(size)
 
-    def sync(self) -> None:
-        """Return when the disk has every batch. Raises OSError."""
-        if self.on_disk:
-            self.file.sync()
+    def files(self) -> list[str]:
+        """The names of the files that are there."""
+        return [name for name in self._names() if self._directory.exists(name)]
 
     def close(self) -> None:
         """Close the files."""
@@ -341,20 +347,35 @@ class Segment:
         self.offset_index.close()
         self.time_index.close()
 
-    def remove(self, suffix: str = "") -> None:
-        """Unlink the files, or rename them to end in `suffix`. Raises OSError."""
+    def retire(self) -> None:
+        """Rename the files to end in `.deleted`; whoever still has the segment can read it.
+
+        Once the first is renamed, the log, it is `is_retired`. Raises OSError.
+        """
+        log, *indexes = self._names()
+        if self.on_disk:
+            self._directory.rename(log, log + DELETED)
+        self.is_retired = True
+        self.name += DELETED
+        self.file.path += DELETED
+        for name in indexes:
+            if self.on_disk and self._directory.exists(name):
+                self._directory.rename(name, name + DELETED)
+        self.offset_index.renamed(DELETED)
+        self.time_index.renamed(DELETED)
+
+    def remove(self) -> None:
+        """Unlink the files. Raises OSError."""
         self.close()
-        if not self.on_disk:
-            return
-        indexes = map(self._name, (OFFSET_INDEX, TIME_INDEX, TRANSACTION_INDEX))
-        for name in (self.name, *indexes):
-            if not suffix:
+        if self.on_disk:
+            for name in self._names():
                 self._directory.remove(name)
-            elif self._directory.exists(name):
-                self._directory.rename(name, name + suffix)
+
+    def _names(self) -> list[str]:
+        return [self.name, *map(self._name, (OFFSET_INDEX, TIME_INDEX, TRANSACTION_INDEX))]
 
     def _name(self, suffix: str) -> str:
-        return self._naming.file(self.base_offset, suffix)
+        return self._naming.file(self.base_offset, suffix) + (DELETED if self.is_retired else "")
 
 
 def containing(segments: list[Segment], offset: int) -> int:

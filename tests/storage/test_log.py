@@ -428,7 +428,7 @@ def test_a_segment_below_the_log_start_hides_later_ones_until_it_is_removed(smal
     assert bases(small) == [0, 3]
     small.delete_records(3)
     assert small.find_timestamp(4) is None
-    assert small.drop_passed_segments() == 1
+    assert small.delete_old_segments(0) == 1
     assert small.find_timestamp(4) == (3, 4, 0)
 
 
@@ -555,12 +555,13 @@ def test_segments_in_front_of_the_start_are_dropped_whole(small: Log, tmp_path: 
         append(small, b"x")
     size = small.size
     small.delete_records(5)
-    assert small.drop_passed_segments() == 1
+    assert small.delete_old_segments(0) == 1
     assert bases(small) == [3, 6]
     assert small.size == size - 3 * ONE
+    small.unlink_deleted(60_000)
     assert not list(home(tmp_path).glob(f"{0:020d}*"))
     small.delete_records(7)
-    assert small.drop_passed_segments() == 1
+    assert small.delete_old_segments(0) == 1
     assert bases(small) == [6], "the newest segment stays"
     assert {path.name for path in home(tmp_path).glob("*.snapshot")} == {f"{6:020d}.snapshot"}
     assert small.read(7, 100) == b""
@@ -599,7 +600,7 @@ def test_truncation_in_front_of_everything_starts_the_log_there(small: Log) -> N
     for _ in range(7):
         append(small, b"x")
     small.delete_records(4)
-    small.drop_passed_segments()
+    small.delete_old_segments(0)
     assert small.recovery_point == 6
     small.truncate(2)
     assert (small.log_start_offset, small.log_end_offset, small.size) == (2, 2, 0)

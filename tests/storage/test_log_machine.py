@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from odradek.storage.config import LogConfig
 from odradek.storage.log import Log
+from odradek.storage.retention import passed
 from odradek.wire.batch import read_header
 from odradek.wire.errors import Error, Refused
 from odradek.wire.records import build_batch, read_records
@@ -92,10 +93,28 @@ class Logs(RuleBasedStateMachine):
 
     @rule()
     def drop_passed_segments(self) -> None:
-        self.log.drop_passed_segments()
+        self.log.delete_old_segments(0, policy=lambda log, _: passed(log.segments, self.start))
         first, *others = self.log.segments
         assert not others or others[0].base_offset > self.start
         self.batches = [batch for batch in self.batches if batch.base >= first.base_offset]
+
+    @rule(count=st.integers(0, 4), data=st.data())
+    def drop_oldest_segments(self, count: int, data: st.DataObject) -> None:
+        limit = data.draw(st.integers(self.start, self.end), label="high watermark")
+        before = self.log.segments
+        gone = self.log.delete_old_segments(0, high_watermark=limit, policy=lambda *_: count)
+        first = self.log.segments[0].base_offset
+        assert gone <= count
+        assert [one for one in before if one not in self.log.segments] == before[:gone]
+        assert first <= max(limit, before[0].base_offset)
+        self.batches = [batch for batch in self.batches if batch.base >= first]
+        self.start = max(self.start, first)
+
+    @rule(now=st.integers(59_999, 60_000))
+    def unlink_deleted(self, now: int) -> None:
+        self.log.unlink_deleted(now)
+        if self.log.exists and now == 60_000:
+            assert not list(home(self.path).glob("*.deleted"))
 
     @rule(data=st.data())
     def truncate(self, data: st.DataObject) -> None:

@@ -430,3 +430,19 @@ def test_a_failing_disk_is_told_by_the_log_that_meets_it(reopened: LogDirectory)
     with disk_full_at(5), pytest.raises(Refused):
         append(log, b"x")
     assert log.log_end_offset == 10
+
+
+def test_a_checkpoint_that_says_the_same_is_not_written_again(tmp_path: Path) -> None:
+    directory = open_directory(tmp_path)
+    (log,) = open_logs(directory, 0)
+    append(log, b"x")
+    directory.checkpoint()
+    names = ("recovery-point-offset-checkpoint", "replication-offset-checkpoint")
+    before = [(tmp_path / name).stat().st_ino for name in names]
+    directory.checkpoint()
+    assert [(tmp_path / name).stat().st_ino for name in names] == before
+    append(log, b"y")
+    directory.checkpoint()
+    assert (tmp_path / names[0]).stat().st_ino == before[0]
+    assert (tmp_path / names[1]).read_text() == "0\n1\nt 0 2\n"
+    directory.close()

@@ -471,7 +471,7 @@ def test_a_marker_that_compaction_emptied_ends_nothing() -> None:
 def test_the_log_start_is_the_later_of_checkpoint_and_first_segment(closed: Path) -> None:
     log = reopen(closed, clean=True, log_start_offset=6)
     assert_whole(log, start=6)
-    log.drop_passed_segments()
+    log.delete_old_segments(0)
     log.close()
     log = reopen(closed, clean=True, log_start_offset=0)
     assert log.log_start_offset == 5

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from odradek.storage.directory import Directory
-from odradek.storage.naming import DELETED, DOCUMENTED, KAFKA
+from odradek.storage.naming import DOCUMENTED, KAFKA
 from odradek.storage.segment import Segment, containing, walk
 from odradek.wire.batch import read_header
 from odradek.wire.errors import WireError
@@ -203,7 +203,7 @@ def test_what_could_not_be_cut_off_is_cut_before_the_next_write(
 def test_removing_can_leave_the_files_under_another_name(segment: Segment, tmp_path: Path) -> None:
     add(segment, b"x")
     segment.finish()
-    segment.remove(DELETED)
+    segment.retire()
     assert {path.name.partition(".")[2] for path in tmp_path.iterdir()} == {
         "log.deleted",
         "index.deleted",
