@@ -8,15 +8,23 @@ from __future__ import annotations
 
 import argparse
 import gc
+import os
 import signal
 import sys
 import threading
 from collections.abc import Sequence
+from typing import Any
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The `odradek` command."""
-    options = _parser().parse_args(arguments)
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    for option in ("topic", "set"):
+        name = _repeated(getattr(options, option))
+        if name is not None:
+            parser.error(f"--{option}: {name} is given two different values")
+    _fill_standard_descriptors()
     return _serve(options)
 
 
@@ -24,6 +32,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="odradek", description="A Kafka broker for tests and local development."
     )
+    parser.add_argument("--version", action=_Version, help="show the version and exit")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     serve = commands.add_parser(
         "serve",
@@ -64,17 +73,30 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+class _Version(argparse.Action):
+    """`--version`, looked up only when asked for."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, **more: Any) -> None:
+        super().__init__(option_strings, dest, nargs=0, **more)
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        from importlib.metadata import version
+
+        print(f"odradek {version('odradek')}")
+        parser.exit()
+
+
 def _serve(options: argparse.Namespace) -> int:
+    # SIGTERM ends a broker as Ctrl-C does: through this event.
+    stop = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
     # Imported here, so that `odradek --help` does not pay for it.
     from ..storage import LogDirectoryError
     from ..wire import Refused
     from .config import ConfigError
     from .emulator import Emulator
 
-    # SIGTERM ends a broker as Ctrl-C does: through this event.
-    stop = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stop.set())
     try:
         emulator = Emulator(
             dict(options.set),
@@ -92,11 +114,14 @@ def _serve(options: argparse.Namespace) -> int:
     except LogDirectoryError as error:
         return _fail(1, f"--data-dir: {error}")
     except OSError as error:
-        return _fail(1, error.strerror or str(error))
+        place = f"{error.filename}: " if error.filename else ""
+        return _fail(1, f"{place}{error.strerror or error}")
     try:
         # What was made so far lives as long as the process: no collection need look at it again.
         gc.freeze()
-        print(_ready_line(emulator.bootstrap_servers, emulator.cluster.scan_limit), flush=True)
+        line = _ready_line(emulator.bootstrap_servers, emulator.cluster.scan_limit)
+        if not _print(line):
+            return _fail(1, f"nobody reads the standard output, which should say: {line}")
         stop.wait()
     finally:
         emulator.stop()
@@ -106,6 +131,32 @@ def _serve(options: argparse.Namespace) -> int:
 def _ready_line(address: str, scan_limit: int | None) -> str:
     scanned = "" if scan_limit is None else f" (records scanned up to {scan_limit} a batch)"
     return f"odradek ready at {address}{scanned}"
+
+
+def _print(line: str) -> bool:
+    """Print a line; False if standard output is closed or its reader has gone."""
+    if sys.stdout is None:  # what Python makes of a descriptor that was closed
+        return False
+    try:
+        print(line, flush=True)
+    except OSError:
+        # What is left in the buffer cannot be written either, and must not be tried at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return False
+    return True
+
+
+def _fill_standard_descriptors() -> None:
+    """Give 0, 1 and 2 to nothing if they are closed, or a socket of ours would get one."""
+    while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
+        continue
+    os.close(descriptor)
+
+
+def _repeated(pairs: Sequence[tuple[str, object]]) -> str | None:
+    """A name that is given two different values."""
+    seen: dict[str, object] = {}
+    return next((name for name, value in pairs if seen.setdefault(name, value) != value), None)
 
 
 def _fail(status: int, message: str) -> int:

@@ -27,6 +27,7 @@ OUR_DEFAULTS = {
 
 # Follows from how the emulator is started (host, port, data directory, brokers).
 NOT_SETTABLE = {
+    "authorizer.class.name": "the emulator has no authorizer",
     "advertised.listeners": "it follows from the address that the emulator is started with",
     "broker.id": "set node.id instead",
     "controller.listener.names": "the emulator has no controller listener",

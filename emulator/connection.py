@@ -26,6 +26,19 @@ class Transport(Protocol):
     def close(self) -> None: ...
 
 
+class _Gone:
+    """Stands for a socket that is no more."""
+
+    def send(self, buffers: list[Buffer]) -> None:
+        """Nobody is there to read it."""
+
+    def close(self) -> None:
+        """It is closed."""
+
+
+_GONE = _Gone()
+
+
 class Connection:
     """What a broker knows of one client connection."""
 
@@ -91,12 +104,15 @@ class Connection:
     def close(self) -> None:
         """Close for good; what is parked will find nobody to answer."""
         if self.is_open:
+            transport = self._transport
             self.lost()
-            self._transport.close()
+            transport.close()
 
     def lost(self) -> None:
         """The socket is gone: forget what has not been served, let go of what is parked."""
         self.is_open = False
+        # Protocol and connection hold each other; without this only a collection would free them.
+        self._transport = _GONE
         self._frames.clear()
         call, self.current = self.current, None
         if call is not None and call.on_lost is not None:

@@ -26,6 +26,12 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("odradek")
 
+INVALID_REQUEST_TEXT = (
+    "This most likely occurs because of a request being malformed by the client library or the"
+    " message was sent to an incompatible broker. See the broker logs for more details."
+)
+"""What clients are shown when a broker says INVALID_REQUEST and has no words of its own."""
+
 
 class Sentinel:
     """PARKED or NO_REPLY: what a handler returns when it has no response now."""

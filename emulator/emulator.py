@@ -11,16 +11,18 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import os
 import shutil
 import tempfile
 import threading
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from ..storage import RetentionPolicy, kafka_retention
+from ..wire import Error, Refused
 from .broker import Broker
 from .clock import Clock
 from .cluster import Cluster
@@ -29,8 +31,9 @@ from .server import Server
 from .views import TopicView
 
 T = TypeVar("T")
-ConfigValue = str | int | float | bool
+ConfigValue = str | int | float | bool | Sequence[str]
 _STOP_TIMEOUT_S = 30
+_STOPPED = "the broker was stopped meanwhile"
 
 
 class Emulator:
@@ -69,8 +72,11 @@ class Emulator:
         )
         self._topics = dict(topics or {})
         self._given_dir = Path(data_dir) if data_dir is not None else None
+        if not 0 <= port <= 65535:
+            raise ValueError(f"not a port: {port}")
         self._address = (host, port)
         self._advertised = parse_address(advertised) if advertised else None
+        self._pending: set[concurrent.futures.Future[Any]] = set()
         self._clock = clock
         self._scan_limit = scan_limit
         self._thread: threading.Thread | None = None
@@ -84,7 +90,12 @@ class Emulator:
 
     def start(self) -> Self:
         """Start the broker; returns when it answers."""
-        self._begin().result()
+        ready, thread = self._begin()
+        try:
+            ready.result()
+        except BaseException:
+            thread.join(_STOP_TIMEOUT_S)
+            raise
         return self
 
     def stop(self) -> None:
@@ -112,7 +123,14 @@ class Emulator:
         self.stop()
 
     async def __aenter__(self) -> Self:
-        await asyncio.wrap_future(self._begin())
+        ready, _ = self._begin()
+        try:
+            # Shielded: the broker's thread must not find its future cancelled under it.
+            await asyncio.shield(asyncio.wrap_future(ready))
+        except asyncio.CancelledError:
+            concurrent.futures.wait([ready], _STOP_TIMEOUT_S)
+            self.stop()
+            raise
         return self
 
     async def __aexit__(
@@ -151,8 +169,10 @@ class Emulator:
         if threading.current_thread() is self._thread:
             return action(cluster)
         done: concurrent.futures.Future[T] = concurrent.futures.Future()
+        self._pending.add(done)
 
         def carry_out() -> None:
+            self._pending.discard(done)
             try:
                 result = action(cluster)
             except BaseException as error:
@@ -161,7 +181,10 @@ class Emulator:
                 done.set_result(result)
             cluster.settle()
 
-        self._loop.call_soon_threadsafe(carry_out)
+        try:
+            self._loop.call_soon_threadsafe(carry_out)
+        except RuntimeError as error:
+            raise RuntimeError(_STOPPED) from error
         return done.result()
 
     def create_topic(
@@ -196,7 +219,7 @@ class Emulator:
             raise RuntimeError("the broker is not running: use `with Emulator() as kafka:`")
         return self._cluster
 
-    def _begin(self) -> concurrent.futures.Future[None]:
+    def _begin(self) -> tuple[concurrent.futures.Future[None], threading.Thread]:
         if self._thread is not None:
             raise RuntimeError("the broker is running already")
         ready: concurrent.futures.Future[None] = concurrent.futures.Future()
@@ -204,8 +227,9 @@ class Emulator:
             target=self._thread_main, args=(ready,), name="odradek", daemon=True
         )
         ready.add_done_callback(self._began)
-        self._thread.start()
-        return ready
+        thread = self._thread
+        thread.start()
+        return ready, thread
 
     def _began(self, ready: concurrent.futures.Future[None]) -> None:
         if ready.exception() is not None:
@@ -224,6 +248,9 @@ class Emulator:
         finally:
             self._cluster = None
             loop.close()
+            # What was asked for too late to be carried out must not wait for ever.
+            while self._pending:
+                self._pending.pop().set_exception(RuntimeError(_STOPPED))
 
     async def _serve(self, ready: concurrent.futures.Future[None]) -> None:
         self._loop = asyncio.get_running_loop()
@@ -236,8 +263,7 @@ class Emulator:
             broker.host, broker.port = self._advertised or (reachable(host), port)
             cluster.topics.changed()
             for name, partitions in self._topics.items():
-                if cluster.topics.get(name) is None:
-                    cluster.create_topic(name, partitions, {})
+                _ensure_topic(cluster, name, partitions)
             self._bootstrap = f"{_bracketed(broker.host)}:{broker.port}"
             self._cluster = cluster
             ready.set_result(None)
@@ -250,7 +276,7 @@ class Emulator:
         if self._given_dir is None:
             self._data_dir = Path(tempfile.mkdtemp(prefix="odradek-"))
             # An interpreter that ends without `stop` still leaves nothing behind.
-            weakref.finalize(self, shutil.rmtree, self._data_dir, ignore_errors=True)
+            weakref.finalize(self, _remove, self._data_dir, os.getpid())
         else:
             self._data_dir = self._given_dir
             self._data_dir.mkdir(parents=True, exist_ok=True)
@@ -286,7 +312,7 @@ def new_event_loop() -> asyncio.AbstractEventLoop:
 def parse_address(text: str) -> tuple[str, int]:
     """Split "host:port" or "[::1]:port". Raises ValueError saying what is wrong."""
     host, colon, port = text.rpartition(":")
-    if not colon or not host or not port.isdigit() or int(port) > 65535:
+    if not colon or not host or not port.isdigit() or not 0 < int(port) <= 65535:
         raise ValueError(f"not an address of the form HOST:PORT: {text!r}")
     return host.strip("[]"), int(port)
 
@@ -301,4 +327,22 @@ def _bracketed(host: str) -> str:
 
 
 def _config_text(value: ConfigValue) -> str:
+    if isinstance(value, list | tuple):
+        return ",".join(map(_config_text, value))
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _ensure_topic(cluster: Cluster, name: str, partitions: int) -> None:
+    topic = cluster.topics.get(name)
+    if topic is None:
+        cluster.create_topic(name, partitions, {})
+    elif len(topic.partitions) != partitions:
+        has = len(topic.partitions)
+        message = f"topic {name} is there and has {has} partitions, not {partitions}"
+        raise Refused(Error.INVALID_PARTITIONS, message)
+
+
+def _remove(directory: Path, process: int) -> None:
+    """Remove a temporary directory, in the process that made it and in no fork of it."""
+    if os.getpid() == process:
+        shutil.rmtree(directory, ignore_errors=True)

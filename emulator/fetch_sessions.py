@@ -81,15 +81,19 @@ class Session:
 
     def update(self, request: FetchRequest) -> None:
         """Add, change and forget partitions; forgetting comes last and so wins."""
+        self.add(request)
+        for topic in request.forgotten_topics_data:
+            for index in topic.partitions:
+                self.partitions.pop((topic.topic_id, topic.topic, index), None)
+
+    def add(self, request: FetchRequest) -> None:
+        """Add and change partitions."""
         for wanted in wanted_of(request):
             known = self.partitions.get(wanted.key)
             if known is None:
                 self.partitions[wanted.key] = wanted
             else:
                 known.asked = wanted.asked
-        for topic in request.forgotten_topics_data:
-            for index in topic.partitions:
-                self.partitions.pop((topic.topic_id, topic.topic, index), None)
 
     def rotate(self, sent: list[Key]) -> None:
         """Partitions that had data go to the end, so that none starves the others."""
@@ -132,13 +136,14 @@ class SessionCache:
         self._sessions.move_to_end(session.id)
         session.update(request)
         if not session.partitions:
+            # Nothing is left: it is closed, and the request served as one without a session.
             del self._sessions[session.id]
-            session.id = NO_SESSION
+            return None
         return session
 
     def _open(self, request: FetchRequest, uses_ids: bool, now: int) -> Session:
         session = Session(NO_SESSION, uses_ids, now)
-        session.update(request)
+        session.add(request)  # a new session has nothing to forget
         if self._has_room(now):
             while session.id == NO_SESSION or session.id in self._sessions:
                 session.id = self._random.randrange(1, 2**31)

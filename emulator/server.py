@@ -78,6 +78,7 @@ class ClientProtocol(asyncio.BufferedProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._server.protocols.discard(self)
         self.connection.lost()
+        self._frames.close()
 
     def pause_writing(self) -> None:
         self.connection.paused = True
@@ -187,9 +188,12 @@ class Server:
 
 def _bound(host: str, port: int) -> socket.socket:
     """A bound socket. Unlike asyncio's own it never listens on two families at two ports."""
-    family, kind, proto, _, address = socket.getaddrinfo(
-        host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-    )[0]
+    try:
+        family, kind, proto, _, address = socket.getaddrinfo(
+            host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+    except OSError as error:
+        raise OSError(error.errno, f"cannot listen on {host}:{port}: {error.strerror}") from None
     sock = socket.socket(family, kind, proto)
     try:
         if sys.platform != "win32":

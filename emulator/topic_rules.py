@@ -122,12 +122,13 @@ def _check_replicas(replicas: Sequence[int], brokers: Collection[int]) -> None:
     what = "The manual partition assignment includes"
     if not replicas:
         raise _misplaced(f"{what} an empty replica list.")
+    before = None
     for broker in sorted(replicas):
         if broker not in brokers:
             raise _misplaced(f"{what} broker {broker}, but no such broker is registered.")
-    for broker in sorted(replicas):
-        if list(replicas).count(broker) > 1:
+        if broker == before:
             raise _misplaced(f"{what} the broker {broker} more than once.")
+        before = broker
 
 
 def _place(partitions: Iterable[int], factor: int, brokers: Collection[int]) -> list[list[int]]:

@@ -17,7 +17,9 @@ from ..wire import Error, Refused, WireError
 from ..wire.batch import (
     CODEC_MASK,
     HEADER_SIZE,
+    NO_TIMESTAMP,
     OVERHEAD,
+    TRANSACTIONAL,
     BatchHeader,
     checksum,
     read_header,
@@ -31,7 +33,10 @@ from .config import TopicConfig
 
 _SIZE = Struct(">8xi4xb")
 _ATTRIBUTES = Struct(">h")
+_ATTRIBUTES_AT = 21
 _SMALLEST_ENTRY = 14
+DECOMPRESSED_MAX = 64 << 20
+"""A batch that grows beyond this many bytes is refused: kilobytes must not stop a broker."""
 _ZSTD_SINCE = 7
 
 CODECS = {"gzip": Codec.GZIP, "snappy": Codec.SNAPPY, "lz4": Codec.LZ4, "zstd": Codec.ZSTD}
@@ -62,11 +67,27 @@ def whole_batch(data: Buffer | None, version: int) -> memoryview:
     size, magic = _next_entry(view, 0)
     if size is None or magic != 2:
         raise Refused(Error.INVALID_RECORD)
-    if version < _ZSTD_SINCE and view[22] & 7 == Codec.ZSTD:
-        raise Refused(Error.UNSUPPORTED_COMPRESSION_TYPE)
+    if version < _ZSTD_SINCE and (codec := view[22] & CODEC_MASK) >= Codec.ZSTD:
+        unsupported = codec == Codec.ZSTD  # else there is no such codec
+        raise Refused(
+            Error.UNSUPPORTED_COMPRESSION_TYPE if unsupported else Error.UNKNOWN_SERVER_ERROR
+        )
     if _next_entry(view, size)[0] is not None:
         raise Refused(Error.INVALID_RECORD)
     return view[:size]
+
+
+def begins_transactional(data: Buffer | None) -> bool:
+    """Whether the data begins with a whole batch that is transactional.
+
+    Raises Refused(CORRUPT_MESSAGE) for a size or magic that no batch has.
+    """
+    view = memoryview(data if data is not None else b"")
+    size, magic = _next_entry(view, 0)
+    if size is None or magic != 2:
+        return False
+    (attributes,) = _ATTRIBUTES.unpack_from(view, _ATTRIBUTES_AT)
+    return bool(attributes & TRANSACTIONAL)
 
 
 def _next_entry(view: memoryview, pos: int) -> tuple[int | None, int]:
@@ -76,23 +97,30 @@ def _next_entry(view: memoryview, pos: int) -> tuple[int | None, int]:
         return None, 0
     length = int.from_bytes(view[pos + 8 : pos + 12], "big", signed=True)
     if length < _SMALLEST_ENTRY:
-        raise Refused(Error.CORRUPT_MESSAGE)
+        text = f"Record size {length} is less than the minimum record overhead ({_SMALLEST_ENTRY})"
+        raise Refused(Error.CORRUPT_MESSAGE, text if pos == 0 else None)
     if left < _SIZE.size:
         return None, 0
     magic = _SIZE.unpack_from(view, pos)[1]
     if magic not in (0, 1, 2):
-        raise Refused(Error.CORRUPT_MESSAGE)
+        text = f"Invalid magic found in record: {magic}"
+        raise Refused(Error.CORRUPT_MESSAGE, text if pos == 0 else None)
     return (OVERHEAD + length if OVERHEAD + length <= left else None), magic
 
 
 def validate(
-    batch: memoryview, config: TopicConfig, now: int, scan_limit: int | None = None
+    batch: memoryview,
+    config: TopicConfig,
+    now: int,
+    scan_limit: int | None = None,
+    partition: str = "",
 ) -> Checked:
     """Check a batch against its topic's configs, and make of it what will be stored.
 
     Stamps log append time or the largest timestamp in place, and recompresses where the topic
     has a codec of its own. `scan_limit` is the number of records above which the records of a
-    batch are trusted when there is no C scan; None scans all. Raises Refused.
+    batch are trusted when there is no C scan; None scans all. `partition` is its name, for
+    sentences that are shown to clients. Raises Refused.
     """
     if batch[:8] != bytes(8):
         raise Refused(Error.INVALID_RECORD)
@@ -111,15 +139,20 @@ def validate(
     found = scan(payload, header.count, header.base_timestamp)
     if error := found.fault.error(compressed=bool(header.codec), kept=kept):
         raise Refused(error)
-    _check_records(payload, header, found, config, now)
+    try:
+        _check_records(payload, header, found, config, now)
+    except _Problems as refused:
+        raise _rejected(refused.problems, batch, _bounds(config, now), partition) from None
     if not kept:
-        if found.min_timestamp < -1:
-            # What a real broker's builder makes of such a time when it writes the batch anew.
+        nameless = header.producer_id >= 0 and header.producer_epoch < 0
+        if found.min_timestamp < -1 or nameless:
+            # What a real broker's builder makes of such a time or epoch when it writes anew.
             raise Refused(Error.UNKNOWN_SERVER_ERROR)
         return _rebuilt(batch, header, config, now)
     if header.codec and not found.consecutive:
         raise Refused(Error.UNKNOWN_SERVER_ERROR)
     latest = header.max_timestamp if header.is_log_append_time else found.max_timestamp
+    latest = max(latest, NO_TIMESTAMP)
     return _stamped(batch, header, config, latest, now)
 
 
@@ -139,15 +172,19 @@ def _payload(batch: memoryview, header: BatchHeader) -> Buffer:
     if not header.codec:
         return payload
     try:
-        return decompress(header.codec, payload)
+        return decompress(header.codec, payload, DECOMPRESSED_MAX)
     except WireError:
         raise Refused(Error.UNKNOWN_SERVER_ERROR) from None
 
 
 def _check_records(
-    payload: Buffer, header: BatchHeader, found: Scan, config: TopicConfig, now: int
+    payload: Buffer,
+    header: BatchHeader,
+    found: Scan,
+    config: TopicConfig,
+    now: int,
 ) -> None:
-    """Raises RecordsRejected for null keys on a compacted topic and for times out of bounds."""
+    """Raises _Problems for null keys on a compacted topic and for times out of bounds."""
     keyless = config.is_compacted and found.null_keys > 0
     earliest, latest = _bounds(config, now)
     if header.is_log_append_time:
@@ -161,8 +198,8 @@ def _check_records(
     if not keyless and not untimely:
         return
     if all_untimely:
-        raise _rejected([(index, Problem.TIMESTAMP) for index in range(header.count)])
-    raise _rejected(
+        raise _Problems([(index, Problem.TIMESTAMP) for index in range(header.count)])
+    raise _Problems(
         record_problems(
             payload,
             header.count,
@@ -184,8 +221,35 @@ def _bounds(config: TopicConfig, now: int) -> tuple[int, int]:
     )
 
 
-def _rejected(problems: list[tuple[int, Problem]]) -> RecordsRejected:
-    records = [(index, _SENTENCES[problem]) for index, problem in problems]
+class _Problems(Exception):
+    """Records that the topic refuses, each with its index."""
+
+    def __init__(self, problems: list[tuple[int, Problem]]) -> None:
+        super().__init__(problems)
+        self.problems = problems
+
+
+def _rejected(
+    problems: list[tuple[int, Problem]],
+    batch: memoryview,
+    bounds: tuple[int, int],
+    partition: str,
+) -> RecordsRejected:
+    try:
+        times = [record.timestamp for record in read_records(batch)]
+    except WireError:  # a length that lies, but that the scan can bear with
+        times = []
+    earliest, latest = bounds
+    records = [
+        (
+            index,
+            f"Compacted topic cannot accept message without key in topic partition {partition}"
+            if problem is Problem.KEY
+            else f"Timestamp {times[index] if times else NO_TIMESTAMP} of message with offset {index}"
+            f" is out of range. The timestamp should be within [{earliest}, {latest}]",
+        )
+        for index, problem in problems
+    ]
     if any(problem is Problem.TIMESTAMP for _, problem in problems):
         message = "One or more records have been rejected due to invalid timestamp"
         return RecordsRejected(Error.INVALID_TIMESTAMP, message, records)
@@ -198,12 +262,6 @@ def _rejected(problems: list[tuple[int, Problem]]) -> RecordsRejected:
         f" and only showing the first three errors at most: [{shown}]",
         records,
     )
-
-
-_SENTENCES = {
-    Problem.KEY: "Compacted topic cannot accept message without key.",
-    Problem.TIMESTAMP: "The timestamp is out of the range that this topic accepts.",
-}
 
 
 def _target_codec(header: BatchHeader, config: TopicConfig) -> int:

@@ -23,20 +23,32 @@ from .schema import MISSING, Message, Struct
 
 M = TypeVar("M", bound=Message)
 
+# What readers raise, besides WireError: the first two when the bytes end too soon.
+CUT_SHORT = (IndexError, StructError)
+DAMAGE = (*CUT_SHORT, UnicodeDecodeError)
+
 
 def read_message(cls: type[M], buf: Buffer, version: int, pos: int = 0) -> tuple[M, int]:
     """Decode one message at `pos`; return it and the position behind it. Raises WireError."""
-    read, holds_records = reader(cls, version)
-    if not holds_records and type(buf) is not bytes:
-        buf = bytes(buf)
     try:
+        return reader(cls, version)(buf, pos)
+    except DAMAGE as error:
+        return read_again(cls, buf, version, pos, error)
+
+
+def read_again(
+    cls: type[M], buf: Buffer, version: int, pos: int, error: Exception
+) -> tuple[M, int]:
+    """Read what a reader gave up at: if it was text that is not UTF-8, Kafka replaces that.
+
+    Raises WireError for all other damage.
+    """
+    if isinstance(error, UnicodeDecodeError):
         try:
-            return read(buf, pos)
-        except UnicodeDecodeError:
-            # Kafka replaces what is not UTF-8 rather than refuse it.
-            return reader(cls, version, "replace")[0](buf, pos)
-    except (IndexError, StructError) as error:
-        raise WireError(f"{cls.__name__} v{version} is cut short: {error}") from None
+            return reader(cls, version, "replace")(buf, pos)
+        except CUT_SHORT as again:
+            error = again
+    raise WireError(f"{cls.__name__} v{version} is cut short: {error}") from None
 
 
 def write_parts(message: Message, version: int) -> list[Buffer]:
@@ -53,16 +65,16 @@ def write_parts(message: Message, version: int) -> list[Buffer]:
 @cache
 def reader(
     cls: type[M], version: int, errors: str = "strict"
-) -> tuple[Callable[[Any, int], tuple[M, int]], bool]:
-    """The compiled reader of one version, and whether it leaves views of records behind.
+) -> Callable[[Buffer, int], tuple[M, int]]:
+    """The compiled reader of one version; raises WireError, or DAMAGE that read_again explains.
 
     `errors` says what to do about text that is not UTF-8: raise UnicodeDecodeError ("strict") or
     "replace" it.
     """
     cls.check_version(version)
-    holds_records = _holds_records(cls, version)
-    source = ReaderSource(version, cls.is_flexible(version), holds_records, errors)
-    return source.compile(cls), holds_records
+    source = ReaderSource(version, cls.is_flexible(version), _holds_records(cls, version), errors)
+    read: Callable[[Buffer, int], tuple[M, int]] = source.compile(cls)
+    return read
 
 
 @cache

@@ -1,9 +1,13 @@
 """Writes out readers: `run(buf, pos) -> (message, position behind it)`.
 
 - Neighbouring fixed-width fields, and the length in front of what follows, are one struct call.
-- A compact length is one byte nearly always; the rest is left to a function.
+- A compact length is one byte nearly always; the rest is left to a function. Before text or bytes
+  `pos` stays at the length's last byte, since `pos + n` is then the end of what it counts.
 - A slice that goes past the end comes out too short, and the next read, or the check at the end,
   notices. So only counts of lists, which make objects, are compared with the bytes left.
+- A request may hold no more than REQUEST_ITEMS_MAX items in all its lists: three bytes can name an
+  item that costs a broker microseconds, and one frame must not stop it for minutes.
+- The structs of a list are made as they are read, not ahead: a count that lies makes none.
 - Text is first read as strict UTF-8, which is faster; if it is not, codec.py asks for another
   reader.
 """
@@ -11,19 +15,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
+from itertools import repeat
 from struct import Struct as Packer
 from typing import Any
 
-from .codec_source import Source, default_of, fresh_default
+from .codec_source import Source
 from .errors import WireError
 from .primitives import read_uvarint
-from .schema import BYTES, STRING, Field, Kind, Struct, Type
+from .schema import BYTES, STRING, Field, Kind, Request, Struct, Type
 
 # Kafka's limit for text, compact or not.
 TEXT_SIZE_MAX = 0x7FFF
 
-# Lists of numbers up to this many take the short way.
-_FEW = 16
+REQUEST_ITEMS_MAX = 250_000
+"""Items in all lists of structs and texts of one request; a request with more is refused."""
+
+# Lists of numbers of fewer than so many take the short way.
+_FEW = 17
+
+Unpack = Callable[[Any, int], tuple[Any, ...]]
 
 
 def _bad(what: str, length: int, pos: int, size: int) -> WireError:
@@ -32,26 +43,54 @@ def _bad(what: str, length: int, pos: int, size: int) -> WireError:
     return WireError(f"{what} of length {length} at byte {pos} goes past the end ({size} bytes)")
 
 
-def _long(buf: Any, pos: int) -> tuple[int, int]:
-    """Read a compact length that is longer than one byte."""
+def _too_many(what: str, pos: int) -> WireError:
+    return WireError(f"{what} at byte {pos}: more than {REQUEST_ITEMS_MAX} items in one request")
+
+
+def _long_count(buf: Any, pos: int) -> tuple[int, int]:
+    """Read a compact length of more than one byte; also return the position behind it."""
     n, pos = read_uvarint(buf, pos)
     if n < 1:
         raise WireError(f"length of zero in more than one byte at byte {pos}")
     return n, pos
 
 
+def _long_size(buf: Any, pos: int) -> tuple[int, int]:
+    """Read a compact length of more than one byte; also return the position of its last byte."""
+    n, pos = _long_count(buf, pos)
+    return n, pos - 1
+
+
 def _long_text(buf: Any, pos: int) -> tuple[int, int]:
-    n, pos = _long(buf, pos)
+    """Like _long_size, of text."""
+    n, pos = _long_size(buf, pos)
     if n > TEXT_SIZE_MAX + 1:
         raise WireError(f"text of {n - 1} bytes at byte {pos}; there may be {TEXT_SIZE_MAX}")
     return n, pos
 
 
-def _few(kind: Kind) -> list[Callable[[Any, int], tuple[Any, ...]]]:
-    return [Packer(">" + kind.code * n).unpack_from for n in range(_FEW + 1)]
+def _skip_tags(buf: Any, pos: int) -> int:
+    """Skip the tagged fields of a struct that knows none; return the position behind them."""
+    count, pos = _long_count(buf, pos)
+    for _ in range(count):
+        _, pos = read_uvarint(buf, pos)
+        length, pos = read_uvarint(buf, pos)
+        if pos + length > len(buf):
+            raise _bad("tagged field", length, pos, len(buf))
+        pos += length
+    return pos
 
 
+@cache
+def _few(kind: Kind) -> list[Unpack]:
+    """What reads 0, 1, 2, ... numbers."""
+    return [Packer(">" + kind.code * n).unpack_from for n in range(_FEW)]
+
+
+@cache
 def _many(kind: Kind) -> Callable[[int, Any, int], list[Any]]:
+    """What reads any number of them."""
+
     def unpack(n: int, buf: Any, pos: int) -> list[Any]:
         if n * kind.size > len(buf) - pos:
             raise _bad(f"list of {kind.name}", n, pos, len(buf))
@@ -68,56 +107,62 @@ class ReaderSource(Source):
         super().__init__(version, flexible)
         self.holds_records = holds_records
         self.errors = errors
-        self.env.update(_bad=_bad, _long=_long, _long_text=_long_text, _uvarint=read_uvarint)
+        self.is_request = False
+        self.env.update(
+            _bad=_bad,
+            _too_many=_too_many,
+            _long_count=_long_count,
+            _long_size=_long_size,
+            _long_text=_long_text,
+            _skip_tags=_skip_tags,
+            _uvarint=read_uvarint,
+            _map=map,
+            _new=object.__new__,
+            _repeat=repeat,
+        )
 
     def compile(self, cls: type[Struct]) -> Any:
         """Return the reader."""
-        self.line("size = len(buf)")
         if self.holds_records:
             self.line("view = memoryview(buf)")
+        else:
+            self.line("if type(buf) is not bytes: buf = bytes(buf)")
+        self.line("size = len(buf)")
+        self.is_request = issubclass(cls, Request)
+        if self.is_request:
+            self.line(f"left = {REQUEST_ITEMS_MAX}")
+        self.line(f"o = _new({self.constant(cls)})")
         self.struct(cls, "o")
         self.flush()
         self.line(f"if pos > size: raise _bad({cls.__name__!r}, pos, 0, size)")
         self.line("return o, pos")
         return self.function("def run(buf, pos):")
 
-    def flush(self) -> None:
-        """Read the fixed-width fields that are waiting."""
-        if not self.codes:
-            return
-        if self.codes == ["B"]:
-            self.line(f"{self.names[0]} = buf[pos]; pos += 1")
-        else:
-            packer = Packer(">" + "".join(self.codes))
-            comma = "," if len(self.names) == 1 else ""
-            targets = ", ".join(self.names) + comma
-            self.line(f"{targets} = {self.constant(packer.unpack_from)}(buf, pos)")
-            self.line(f"pos += {packer.size}")
+    def flush(self, back: int = 0) -> None:
+        """Read the fixed-width fields that are waiting; stop `back` bytes early."""
+        codes = "".join(self.codes)
+        names = ", ".join(self.names) + ("," if len(self.names) == 1 and codes != "B" else "")
         self.codes.clear()
         self.names.clear()
+        if codes == "B":
+            self.line(f"{names} = buf[pos]" + ("" if back else "; pos += 1"))
+        elif codes:
+            packer = Packer(">" + codes)
+            self.line(f"{names} = {self.constant(packer.unpack_from)}(buf, pos)")
+            if packer.size > back:
+                self.line(f"pos += {packer.size - back}")
 
     def struct(self, cls: type[Struct], var: str) -> None:
-        """Read a struct into a local; fixed-width fields at its end are left waiting."""
-        self.line(f"{var} = {self.constant(cls.__new__)}({self.constant(cls)})")
+        """Read a struct into a local, a blank one; fixed-width fields at its end wait."""
         here = self.plain_fields(cls)
         names = {f.name for f, _ in here}
         for field, t in cls.fields():
             if field.name not in names:
-                self.line(f"{var}.{field.name} = {self.default(field, t)}")
+                self.default(field, t, f"{var}.{field.name}")
         for field, t in here:
             self.field(field, t, f"{var}.{field.name}")
         if self.flexible:
             self.tags(cls, var)
-
-    def default(self, field: Field, t: Type) -> str:
-        """An expression for a field that is not there."""
-        how = fresh_default(field, t)
-        if how == "list":
-            return "[]"
-        if how == "struct":
-            return f"{self.constant(t.struct)}()"
-        value = self.constant(default_of(field, t))
-        return f"list({value})" if how == "copy" else value
 
     def field(self, field: Field, t: Type, target: str) -> None:
         """Read a field into its target."""
@@ -137,75 +182,83 @@ class ReaderSource(Source):
         if kind.code:
             self.fixed(kind.code, target)
             return
-        less = self.length(kind, null, target, name)
-        if kind is STRING:
-            piece = f"buf[pos:pos + {less}]"
-            given = "" if self.errors == "strict" else f", 'utf-8', {self.errors!r}"
-            if self.holds_records:
-                self.line(f"{target} = str({piece}{given or ', ' + repr('utf-8')})")
-            else:
-                self.line(f"{target} = {piece}.decode({given[2:]})")
+        long = "_long_text" if kind is STRING else "_long_size"
+        n = self.length("h" if kind is STRING else "i", 1, long, null, target, name)
+        begin = "pos + 1" if self.flexible else "pos"
+        piece = f"[{begin}:(pos := pos + {n})]"
+        if kind is STRING and self.holds_records:
+            self.line(f"{target} = str(buf{piece}, 'utf-8', {self.errors!r})")
+        elif kind is STRING:
+            given = "" if self.errors == "strict" else f"'utf-8', {self.errors!r}"
+            self.line(f"{target} = buf{piece}.decode({given})")
         elif kind is BYTES:
-            piece = f"buf[pos:pos + {less}]"
-            self.line(f"{target} = {f'bytes({piece})' if self.holds_records else piece}")
+            self.line(f"{target} = {f'bytes(buf{piece})' if self.holds_records else f'buf{piece}'}")
         else:
-            self.line(f"{target} = view[pos:pos + {less}]")
-        self.line(f"pos += {less}")
+            self.line(f"{target} = view{piece}")
         if null:
             self.depth -= 1
 
-    def length(self, kind: Kind | None, null: bool, target: str, name: str) -> str:
-        """Read a length; return an expression for it. If null is allowed, an `else:` is left open.
+    def count(self, null: bool, target: str, name: str) -> str:
+        """Read the count of a list; return the local that holds it."""
+        n = self.length("i", 0, "_long_count", null, target, name)
+        if self.flexible:
+            self.line(f"{n} -= 1")
+        return n
 
-        A `kind` of None is a list's.
+    def length(self, code: str, back: int, long: str, null: bool, target: str, name: str) -> str:
+        """Read a length; return the local that holds it (plus one if it is compact).
+
+        A compact one is left `back` bytes early. If null is allowed, an `else:` is left open.
         """
         n = self.fresh("n")
-        if self.flexible:
-            self.fixed("B", n)
-            self.flush()
-            long = "_long_text" if kind is STRING else "_long"
-            self.line(f"if {n} > 127: {n}, pos = {long}(buf, pos - 1)")
-            zero, less = f"not {n}", f"{n} - 1"
-            refuse = f"elif {zero}: raise _bad({name!r}, -1, pos, size)"
-        else:
-            self.fixed("h" if kind is STRING else "i", n)
-            self.flush()
-            zero, less = f"{n} < 0", n
-            refuse = f"if {zero}: raise _bad({name!r}, {n}, pos, size)"
+        self.fixed("B" if self.flexible else code, n)
+        self.flush(back if self.flexible else 0)
+        zero = f"not {n}" if self.flexible else f"{n} < 0"
         if null:
-            self.line(f"if {zero}: {target} = None")
+            skip = "; pos += 1" if self.flexible and back else ""
+            self.line(f"if {zero}: {target} = None{skip}")
             self.line("else:")
             self.depth += 1
         else:
-            self.line(refuse)
-        return less
+            shown = "-1" if self.flexible else n
+            self.line(f"if {zero}: raise _bad({name!r}, {shown}, pos, size)")
+        if self.flexible:
+            self.line(f"if {n} > 127:")
+            if long == "_long_size":  # two bytes are as many as most records need
+                self.line(" second = buf[pos + 1]")
+                self.line(f" if 0 < second < 128: {n} += second - 1 << 7; pos += 1")
+                self.line(f" else: {n}, pos = _long_size(buf, pos)")
+            else:
+                self.line(f" {n}, pos = {long}(buf, {'pos' if back else 'pos - 1'})")
+        return n
 
     def numbers(self, field: Field, kind: Kind, target: str, null: bool) -> None:
         """Read a list of fixed-width items."""
-        n = self.length(None, null, target, field.name).removesuffix(" - 1")
-        few = _few(kind)
-        if self.flexible:
-            few.insert(0, few[0])
-            self.line(f"if {n} < {len(few)}: {target} = [*{self.constant(few)}[{n}](buf, pos)]")
-            self.line(f"else: {target} = {self.constant(_many(kind))}({n} - 1, buf, pos)")
-            self.line(f"pos += {n} * {kind.size} - {kind.size}")
-        else:
-            self.line(f"if {n} < {len(few)}: {target} = [*{self.constant(few)}[{n}](buf, pos)]")
-            self.line(f"else: {target} = {self.constant(_many(kind))}({n}, buf, pos)")
-            self.line(f"pos += {n} * {kind.size}")
+        n = self.count(null, target, field.name)
+        few, many = self.constant(_few(kind)), self.constant(_many(kind))
+        self.line(f"if {n} < {_FEW}: {target} = [*{few}[{n}](buf, pos)]")
+        self.line(f"else: {target} = {many}({n}, buf, pos)")
+        self.line(f"pos += {n} * {kind.size}")
         if null:
             self.depth -= 1
 
     def list(self, field: Field, t: Type, target: str, null: bool) -> None:
         """Read a list of structs, or of texts and the like."""
-        less = self.length(None, null, target, field.name)
-        n, items, item = less.removesuffix(" - 1"), self.fresh("items"), self.fresh("item")
-        if n != less:
-            self.line(f"{n} -= 1")
+        n, items, item = (
+            self.count(null, target, field.name),
+            self.fresh("items"),
+            self.fresh("item"),
+        )
         least = self.least_size(t)
         self.line(f"if {n} * {least} > size - pos: raise _bad('list {field.name}', {n}, pos, size)")
+        if self.is_request:
+            self.line(f"left -= {n}")
+            self.line(f"if left < 0: raise _too_many('list {field.name}', pos)")
         self.line(f"{target} = {items} = []")
-        self.line(f"for _ in range({n}):")
+        if t.struct is not None:
+            self.line(f"for {item} in _map(_new, _repeat({self.constant(t.struct)}, {n})):")
+        else:
+            self.line(f"for _ in range({n}):")
         self.depth += 1
         if t.struct is not None:
             self.struct(t.struct, item)
@@ -216,40 +269,52 @@ class ReaderSource(Source):
         self.line(f"{items}.append({item})")
         self.depth -= 2 if null else 1
 
-    def nested(self, cls: type[Struct], target: str, null: bool) -> None:
-        """Read a struct into a field."""
+    def nested(self, cls: type[Struct], target: str, null: bool, tagged: bool = False) -> None:
+        """Read a struct into a field. Null is -1, or 0 (no signed byte, a varint) if tagged."""
         var = self.fresh("s")
         if null:
             there = self.fresh("there")
             self.fixed("b", there)
             self.flush()
-            self.line(f"if {there} < 0: {target} = None")
+            self.line(f"if {there} < {int(tagged)}: {target} = None")
             self.line("else:")
             self.depth += 1
+        self.line(f"{target} = {var} = _new({self.constant(cls)})")
         self.struct(cls, var)
-        self.line(f"{target} = {var}")
         if null:
             self.flush()
             self.depth -= 1
 
     def tags(self, cls: type[Struct], var: str) -> None:
         """Read the tagged fields of a struct; those not known are skipped."""
+        known = self.tagged_fields(cls)
+        if not known and not self.codes:
+            self.line("if buf[pos]: pos = _skip_tags(buf, pos)")
+            self.line("else: pos += 1")
+            return
         count, number, length, behind = (self.fresh(x) for x in ("tags", "tag", "len", "behind"))
         self.fixed("B", count)
         self.flush()
+        if not known:
+            self.line(f"if {count}: pos = _skip_tags(buf, pos - 1)")
+            return
         self.line(f"if {count}:")
         self.depth += 1
-        self.line(f"if {count} > 127: {count}, pos = _long(buf, pos - 1)")
+        self.line(f"if {count} > 127: {count}, pos = _long_count(buf, pos - 1)")
         self.line(f"for _ in range({count}):")
         self.depth += 1
         self.line(f"{number}, pos = _uvarint(buf, pos)")
         self.line(f"{length}, pos = _uvarint(buf, pos)")
         self.line(f"{behind} = pos + {length}")
         self.line(f"if {behind} > size: raise _bad('tagged field', {length}, pos, size)")
-        for field, t in self.tagged_fields(cls):
+        for field, t in known:
             self.line(f"if {number} == {field.tag}:")
             self.depth += 1
-            self.field(field, t, f"{var}.{field.name}")
+            if t.struct is not None and not t.is_list:
+                null = self.may_be_null(field, t)
+                self.nested(t.struct, f"{var}.{field.name}", null, tagged=True)
+            else:
+                self.field(field, t, f"{var}.{field.name}")
             self.flush()
             self.line(f"if pos != {behind}: raise _bad('{field.name}', {length}, pos, size)")
             self.depth -= 1

@@ -87,6 +87,19 @@ class Source:
 
     def may_be_null(self, field: Field, t: Type) -> bool:
         """Whether null may be sent for the field in this version."""
-        if field.nullable is not None:
-            return field.nullable[0] <= self.version <= field.nullable[1]
-        return t.nullable
+        return field.may_be_null(t, self.version)
+
+    def default(self, field: Field, t: Type, target: str) -> None:
+        """Set a field that is not there to its default, made anew where it must be."""
+        how = fresh_default(field, t)
+        if how == "struct":
+            assert t.struct is not None
+            var = self.fresh("s")
+            self.line(f"{target} = {var} = _new({self.constant(t.struct)})")
+            for inner, inner_type in t.struct.fields():
+                self.default(inner, inner_type, f"{var}.{inner.name}")
+        elif how == "list":
+            self.line(f"{target} = []")
+        else:
+            value = self.constant(default_of(field, t))
+            self.line(f"{target} = {f'list({value})' if how == 'copy' else value}")

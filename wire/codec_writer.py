@@ -178,13 +178,13 @@ class WriterSource(Source):
             self.line("pass")
         self.depth -= 2 if null else 1
 
-    def nested(self, cls: type[Struct], source: str, null: bool) -> None:
-        """Write a struct that is a field."""
+    def nested(self, cls: type[Struct], source: str, null: bool, tagged: bool = False) -> None:
+        """Write a struct that is a field. Null is -1, or 0 (no signed byte, a varint) if tagged."""
         var = self.fresh("s")
         self.line(f"{var} = {source}")
         if null:
             self.flush()
-            self.line(f"if {var} is None: w({self.constant(bytes([255]))})")
+            self.line(f"if {var} is None: w({self.constant(bytes([0 if tagged else 255]))})")
             self.line("else:")
             self.depth += 1
             self.fixed("b", "1")
@@ -209,7 +209,11 @@ class WriterSource(Source):
             self.depth += 1
             body, outer = self.fresh("body"), self.fresh("outer")
             self.line(f"{outer} = w, e; {body} = []; w = {body}.append; e = {body}.extend")
-            self.field(field, t, f"{var}.{field.name}")
+            if t.struct is not None and not t.is_list:
+                null = self.may_be_null(field, t)
+                self.nested(t.struct, f"{var}.{field.name}", null, tagged=True)
+            else:
+                self.field(field, t, f"{var}.{field.name}")
             self.flush()
             self.line(f"w, e = {outer}; {found}.append(_tagged({field.tag}, {body}))")
             self.depth -= 1

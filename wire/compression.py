@@ -17,8 +17,10 @@ without being one, or are too few for the length of another snappy block.
 Text beyond `limit` raises WireError: a few hundred kilobytes can claim to be gigabytes, and only
 so much is ever allocated. Any bytes either decode or raise WireError.
 
-The libraries are imported when a codec is first used. The broken frame checksum of lz4 in messages
-of magic 0 is not known here: that belongs to the old message format.
+The libraries are imported when a codec is first used.
+
+Messages of magic 0 have lz4 frames with a header checksum of their own (KAFKA-3160): it was taken
+over the frame's magic number too. `break_lz4_checksum` and `mend_lz4_checksum` go between the two.
 """
 
 from __future__ import annotations
@@ -230,6 +232,62 @@ def _unlz4(data: Buffer, limit: int) -> bytes:
             if left < 0:
                 raise _too_large(limit)
     return out[0] if len(out) == 1 else b"".join(out)
+
+
+# lz4 as messages of magic 0 have it. A frame begins with its magic number, flags, block size, and a
+# size of the content if the flags say so; then comes one byte of the xxHash-32 of all of them but
+# the magic number.
+
+_LZ4_RESERVED = 0x03  # one of these bits has got a meaning since; Kafka refuses both
+_LZ4_HAS_SIZE = 0x08
+_PRIMES = (0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D, 0x27D4EB2F, 0x165667B1)  # xxHash's own
+
+
+def break_lz4_checksum(frame: Buffer) -> bytearray:
+    """Give an lz4 frame the header checksum of magic 0. Raises WireError if it is no frame."""
+    broken = bytearray(frame)
+    at = _lz4_checksum_at(broken)
+    broken[at] = _xxhash32(broken[:at]) >> 8 & 0xFF
+    return broken
+
+
+def mend_lz4_checksum(frame: Buffer) -> bytearray:
+    """Give an lz4 frame the standard header checksum, whichever it has.
+
+    Raises WireError if it is no frame, or one that Kafka does not know.
+    """
+    mended = bytearray(frame)
+    at = _lz4_checksum_at(mended)
+    mended[at] = _xxhash32(mended[_LZ4_FLAGS_AT:at]) >> 8 & 0xFF
+    return mended
+
+
+def _lz4_checksum_at(frame: bytearray) -> int:
+    if len(frame) <= _LZ4_FLAGS_AT:
+        raise WireError("lz4 is cut short")
+    flags = frame[_LZ4_FLAGS_AT]
+    if flags & _LZ4_RESERVED:
+        raise WireError(f"lz4 with flags {flags:#04x}, which Kafka does not read")
+    at = _LZ4_FLAGS_AT + (10 if flags & _LZ4_HAS_SIZE else 2)
+    if len(frame) <= at:
+        raise WireError("lz4 is cut short")
+    return at
+
+
+def _xxhash32(data: bytearray) -> int:
+    """The xxHash-32 of fewer than 16 bytes, with seed 0: all that a frame's header needs."""
+    prime1, prime2, prime3, prime4, prime5 = _PRIMES
+    words = len(data) & ~3
+    h = prime5 + len(data)
+    for pos in range(0, words, 4):
+        h = h + int.from_bytes(data[pos : pos + 4], "little") * prime3 & 0xFFFFFFFF
+        h = (h << 17 | h >> 15) * prime4 & 0xFFFFFFFF
+    for byte in data[words:]:
+        h = h + byte * prime5 & 0xFFFFFFFF
+        h = (h << 11 | h >> 21) * prime1 & 0xFFFFFFFF
+    h = (h ^ h >> 15) * prime2 & 0xFFFFFFFF
+    h = (h ^ h >> 13) * prime3 & 0xFFFFFFFF
+    return h ^ h >> 16
 
 
 # zstd.

@@ -3,7 +3,8 @@
 The owner of a socket receives straight into `buffer()` and then says `received(n)`. Small frames
 gather in one buffer and are copied out, a thing of microseconds; a frame that does not fit there
 gets a buffer of its own, and from then on its bytes are received into their final place. That
-buffer grows with what has arrived, so a size of two billion in the first four bytes costs nothing.
+buffer is as large as the connection has shown that its frames are; else it grows with what has
+arrived, so a huge size in the first four bytes costs next to nothing.
 
 A size that is negative or above the limit is fatal to the connection (semantics: SocketServer's
 `socket.request.max.bytes`). Source: the protocol guide, "Network".
@@ -20,7 +21,7 @@ from .primitives import Buffer
 SIZE = Struct(">i")
 
 _SMALL = 64 * 1024
-_FIRST = 2 * 1024 * 1024
+_UNPROVEN = 2 * _SMALL
 # Pieces of a response up to this long are joined before they are sent; longer ones go as they are.
 _JOIN = 16 * 1024
 
@@ -37,6 +38,14 @@ class Frames:
         self._large: bytearray | None = None
         self._filled = 0
         self._size = 0
+        # The longest frame that has arrived whole: that much this peer may be trusted with at once.
+        self._proven = _UNPROVEN
+
+    def close(self) -> None:
+        """Let go of all memory; nothing more will be received."""
+        self._large = None
+        self._small = bytearray()
+        self._view = memoryview(self._small)
 
     def buffer(self) -> memoryview:
         """Where the next bytes belong; never empty."""
@@ -58,6 +67,7 @@ class Frames:
             if self._filled < self._size:
                 return []
             frame, self._large = self._large, None
+            self._proven = max(self._proven, self._size)
             return [frame]
         self._end += count
         return self._take_small()
@@ -98,7 +108,7 @@ class Frames:
 
     def _begin_large(self, size: int, start: int) -> None:
         self._size, self._filled = size, self._end - start
-        self._large = bytearray(min(size, _FIRST))
+        self._large = bytearray(min(size, self._proven))
         self._large[: self._filled] = self._view[start : self._end]
         self._start = self._end = 0
 

@@ -110,6 +110,12 @@ class Field:
     def is_tagged(self, version: int) -> bool:
         return self.tag_versions[0] <= version <= self.tag_versions[1]
 
+    def may_be_null(self, t: Type, version: int) -> bool:
+        """Whether null may be sent for the field, which is of type `t`, in this version."""
+        if self.nullable is not None:
+            return self.nullable[0] <= version <= self.nullable[1]
+        return t.nullable
+
 
 def parse_versions(text: str) -> tuple[int, int]:
     """Turn "3-7", "12+" or "0" into first and last version."""
@@ -246,7 +252,12 @@ class Message(Struct):
 
         Records in it stay views of `buf`. Raises WireError for bytes that do not fit.
         """
-        return codec.read_message(cls, buf, version, pos)[0]
+        message: Self
+        try:  # as codec.read_message does, a call less
+            message, _ = codec.reader(cls, version)(buf, pos)
+        except codec.DAMAGE as error:
+            message, _ = codec.read_again(cls, buf, version, pos, error)
+        return message
 
     @classmethod
     def decode_from(cls, buf: Buffer, version: int, pos: int = 0) -> tuple[Self, int]:
@@ -259,14 +270,19 @@ RESPONSES: dict[int, type[Response]] = {}
 
 
 class Request(Message):
-    """What a client sends. Registered by its API key."""
+    """What a client sends. Registered by its API key.
+
+    `unstable` versions are those that Kafka has a table of but lets clients use only when told so.
+    """
 
     __slots__ = ()
     api_key: ClassVar[int]
+    unstable: ClassVar[tuple[int, int]]
 
-    def __init_subclass__(cls, api: int = -1, **options: Any) -> None:
+    def __init_subclass__(cls, api: int = -1, unstable: str = "", **options: Any) -> None:
         super().__init_subclass__(**options)
         cls.api_key = api
+        cls.unstable = parse_versions(unstable) if unstable else NEVER
         REQUESTS[api] = cls
 
 

@@ -30,12 +30,15 @@ def create_partitions(
     cluster: Cluster, call: Call, request: CreatePartitionsRequest
 ) -> CreatePartitionsResponse:
     times = Counter(topic.name for topic in request.topics)
+    if request.timeout_ms <= 0 and 1 in times.values():  # something is to be done, but no time
+        late = Error.REQUEST_TIMED_OUT
+        return CreatePartitionsResponse(
+            results=[Answer(name=topic.name, error_code=late) for topic in request.topics]
+        )
     results = []
     left = LARGEST_REQUEST
     for topic in {topic.name: topic for topic in request.topics}.values():
         try:
-            if request.timeout_ms <= 0:
-                raise Refused(Error.REQUEST_TIMED_OUT)
             if times[topic.name] > 1:
                 raise Refused(Error.INVALID_REQUEST, "Duplicate topic name.")
             left -= _grow(cluster, topic, left, request.validate_only)

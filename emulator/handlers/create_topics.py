@@ -36,8 +36,6 @@ def create_topics(
     cluster: Cluster, call: Call, request: CreateTopicsRequest
 ) -> CreateTopicsResponse:
     try:
-        if request.timeout_ms <= 0:
-            raise Refused(Error.REQUEST_TIMED_OUT)
         return CreateTopicsResponse(topics=_create(cluster, call.version, request))
     except Refused as refused:  # all of them
         return CreateTopicsResponse(topics=[_failed(t.name, refused) for t in request.topics])
@@ -46,6 +44,8 @@ def create_topics(
 def _create(cluster: Cluster, version: int, request: CreateTopicsRequest) -> list[Answer]:
     times = Counter(topic.name for topic in request.topics)
     single = [topic for topic in request.topics if times[topic.name] == 1]
+    if request.timeout_ms <= 0 and single:
+        raise Refused(Error.REQUEST_TIMED_OUT)
     partitions = sum(_partitions(cluster, topic) for topic in single)
     if partitions > LARGEST_REQUEST:
         message = "Excessively large number of partitions per request."

@@ -47,16 +47,16 @@ def delete_topics(
         known_code = call.version >= _DISABLED_SINCE
         refused = Refused(Error.TOPIC_DELETION_DISABLED if known_code else Error.INVALID_REQUEST)
         answers = [_failed(each, refused) for each in asked]
-    elif request.timeout_ms <= 0:
-        answers = [_failed(each, Refused(Error.REQUEST_TIMED_OUT)) for each in asked]
     else:
-        answers = _delete(cluster, asked)
+        answers = _delete(cluster, asked, is_late=request.timeout_ms <= 0)
     return DeleteTopicsResponse(responses=answers)
 
 
-def _delete(cluster: Cluster, asked: list[Asked]) -> list[Answer]:
+def _delete(cluster: Cluster, asked: list[Asked], is_late: bool) -> list[Answer]:
     answers = []
     times = Counter(each for each in asked if _problem(each) is None)
+    if is_late and 1 in times.values():  # there is something to look for, and no time
+        return [_failed(each, Refused(Error.REQUEST_TIMED_OUT)) for each in asked]
     for each in asked:
         problem = _problem(each)
         if problem is not None:

@@ -21,7 +21,7 @@ from ..config_rows import (
     describe_group,
     describe_topic,
 )
-from ..dispatch import Call, handles
+from ..dispatch import INVALID_REQUEST_TEXT, Call, handles
 from ..topic_rules import check_name
 
 if TYPE_CHECKING:
@@ -29,13 +29,26 @@ if TYPE_CHECKING:
 
 Result = DescribeConfigsResponse.Result
 
-TOPIC, BROKER, BROKER_LOGGER, CLIENT_METRICS, GROUP = 2, 4, 8, 16, 32
+KINDS = TOPIC, BROKER, BROKER_LOGGER, CLIENT_METRICS, GROUP = 2, 4, 8, 16, 32
 
 
 @handles(DescribeConfigsRequest)
 def describe_configs(
     cluster: Cluster, call: Call, request: DescribeConfigsRequest
 ) -> DescribeConfigsResponse:
+    if any(resource.resource_type not in KINDS for resource in request.resources):
+        return DescribeConfigsResponse(
+            results=[
+                Result(
+                    error_code=Error.INVALID_REQUEST,
+                    error_message=INVALID_REQUEST_TEXT,
+                    resource_type=resource.resource_type,
+                    resource_name=resource.resource_name,
+                    configs=[],
+                )
+                for resource in request.resources
+            ]
+        )
     results = []
     for resource in request.resources:
         kind, name = resource.resource_type, resource.resource_name
@@ -72,11 +85,9 @@ def _rows(cluster: Cluster, call: Call, kind: int, name: str) -> list[Row]:
             message = "Client metrics subscription name must not be empty"
             raise Refused(Error.INVALID_REQUEST, message)
         return describe_client_metrics(overrides)
-    if kind == GROUP:
-        if not name:
-            raise Refused(Error.INVALID_REQUEST, "Group name must not be empty")
-        return describe_group(cluster.config, overrides)
-    raise Refused(Error.INVALID_REQUEST, f"There are no configs of resource type {kind}.")
+    if not name:
+        raise Refused(Error.INVALID_REQUEST, "Group name must not be empty")
+    return describe_group(cluster.config, overrides)
 
 
 def _check_broker(call: Call, name: str, expected: str) -> None:

@@ -48,14 +48,13 @@ def describe_topic_partitions(
         start = Start(request.cursor.topic_name, request.cursor.partition_index)
         if start.partition < 0 or (asked and start.name not in asked):
             return _refused(asked, Error.INVALID_REQUEST)
-    if "" in asked:
+    if "" in asked and not start.name:
         return _refused(asked, Error.UNKNOWN_SERVER_ERROR)
-    names = sorted(set(asked)) if asked else [topic.name for topic in cluster.topics]
+    every = sorted(set(asked)) if asked else [topic.name for topic in cluster.topics]
+    names = [name for name in every if name >= start.name]
     left = min(max(request.response_partition_limit, 1), LARGEST_PAGE)
     topics: list[Answer] = []
     for name in names:
-        if name < start.name:
-            continue
         first = start.partition if name == start.name else 0
         if left == 0:
             return DescribeTopicPartitionsResponse(

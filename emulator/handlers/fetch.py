@@ -25,6 +25,11 @@ if TYPE_CHECKING:
 
 Answered = FetchResponse.Topic.Partition
 
+_ISOLATION_LEVELS = (READ_UNCOMMITTED, READ_COMMITTED)
+_FUTURE = -3
+_IDS_SINCE = 13
+_LEADER_SINCE = 16
+
 
 class Target(NamedTuple):
     """A partition that was asked for, and where it is, or the error that it is nowhere."""
@@ -51,7 +56,11 @@ def fetch(cluster: Cluster, call: Call, request: FetchRequest) -> FetchResponse 
         except Refused as refused:
             return FetchResponse(error_code=refused.error, responses=[])
     wanted = list(session.partitions.values()) if session else wanted_of(request)
-    work = _Fetch(cluster, call, request, session, [_target(cluster, call, w) for w in wanted])
+    targets = [_target(cluster, call, each) for each in wanted]
+    isolation = request.isolation_level
+    if isolation not in _ISOLATION_LEVELS and any(t.partition is not None for t in targets):
+        return _refused(request, call.version, Error.UNKNOWN_SERVER_ERROR)
+    work = _Fetch(cluster, call, request, session, targets)
     return work.begin()
 
 
@@ -97,6 +106,8 @@ class _Fetch:
         self.max_bytes = min(request.max_bytes, cluster.fetch_max_bytes)
         replica = request.replica_id if call.version < 15 else request.replica_state.replica_id
         self.is_follower = replica >= 0
+        # A replica that moves between log directories reads what there is.
+        self.isolation = READ_UNCOMMITTED if replica == _FUTURE else request.isolation_level
 
     def begin(self) -> FetchResponse | Sentinel:
         reading = self.read()
@@ -121,6 +132,7 @@ class _Fetch:
 
     def read(self) -> Reading:
         answers: list[tuple[Wanted, Answered]] = []
+        unknown: list[tuple[Wanted, Answered]] = []
         left, size, at_once = self.max_bytes, 0, False
         for target in self.targets:
             asked = target.wanted.asked
@@ -128,28 +140,28 @@ class _Fetch:
                 answer, is_older = self.read_one(target, left, whole_first=size == 0)
                 at_once = at_once or is_older or answer.diverging_epoch.epoch != -1
             except Refused as refused:
-                answer = _failed(asked.partition, refused.error, target.partition)
+                answer = _failed(
+                    self.call.version, asked.partition, refused.error, target.partition
+                )
                 at_once = at_once or target.partition is not None
             found = len(answer.records or b"")
             left = max(0, left - found)
             size += found
-            answers.append((target.wanted, answer))
-        return Reading(answers, size, at_once)
+            (answers if target.partition is not None else unknown).append((target.wanted, answer))
+        return Reading(answers + unknown, size, at_once)  # what is unknown comes last
 
     def read_one(self, target: Target, left: int, whole_first: bool) -> tuple[Answered, bool]:
         """One partition's answer, and whether its offset lies on an older segment."""
         partition, asked = target.partition, target.wanted.asked
         if partition is None:
             raise Refused(target.error)
-        isolation = self.request.isolation_level
-        if isolation not in (READ_UNCOMMITTED, READ_COMMITTED):
-            raise Refused(Error.UNKNOWN_SERVER_ERROR)
+        isolation = self.isolation
         if partition.topic.is_deleted:
             raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION)
         partition.check_leader(self.call.node_id)
+        partition.check_epoch(asked.current_leader_epoch)
         if self.is_follower:
             raise Refused(Error.NOT_LEADER_OR_FOLLOWER)
-        partition.check_epoch(asked.current_leader_epoch)
         log = partition.log
         answer = Answered(
             partition_index=asked.partition,
@@ -161,11 +173,13 @@ class _Fetch:
         )
         if asked.last_fetched_epoch >= 0 and self.diverges(partition, asked, answer):
             return answer, False
+        if not log.log_start_offset <= asked.fetch_offset <= log.log_end_offset:
+            raise Refused(Error.OFFSET_OUT_OF_RANGE)
+        if asked.fetch_offset == log.log_end_offset:
+            return answer, False
         limit = min(asked.partition_max_bytes, left)
         if limit < 0:
             raise Refused(Error.UNKNOWN_SERVER_ERROR)
-        if asked.fetch_offset == log.log_end_offset:
-            return answer, False
         whole = whole_first and asked.fetch_offset < partition.upper_bound(isolation)
         if limit > 0 or whole:
             answer.records = partition.read(asked.fetch_offset, limit, isolation, whole)
@@ -181,6 +195,7 @@ class _Fetch:
             raise Refused(Error.OFFSET_OUT_OF_RANGE)
         if epoch < asked.last_fetched_epoch or offset < asked.fetch_offset:
             answer.diverging_epoch = Answered.EpochEndOffset(epoch=epoch, end_offset=offset)
+            answer.aborted_transactions = None
             return True
         return False
 
@@ -189,7 +204,8 @@ class _Fetch:
         if session is not None:
             is_full = self.request.session_epoch == INITIAL_EPOCH
             news = [(w, a) for w, a in answers if w.is_news(a) or is_full]
-            session.rotate([w.key for w, a in news if a.records])
+            if not is_full:
+                session.rotate([w.key for w, a in news if a.records])
             answers = news
         return FetchResponse(
             session_id=session.id if session is not None else NO_SESSION,
@@ -197,17 +213,40 @@ class _Fetch:
         )
 
 
-def _failed(index: int, error: Error, partition: Partition | None) -> Answered:
+def _refused(request: FetchRequest, version: int, error: Error) -> FetchResponse:
+    """All of it refused: at the top (v7+), and for each partition while there are names (v4-12)."""
+    topics = request.topics if version < _IDS_SINCE else []
+    return FetchResponse(
+        error_code=error,
+        session_id=request.session_id,
+        responses=[
+            FetchResponse.Topic(
+                topic=topic.topic,
+                partitions=[_failed(version, p.partition, error, None) for p in topic.partitions],
+            )
+            for topic in topics
+        ],
+    )
+
+
+def _failed(version: int, index: int, error: Error, partition: Partition | None) -> Answered:
+    """A partition without data. Only one that is not even looked for has a list of aborted
+    transactions (an empty one)."""
     answer = Answered(
         partition_index=index,
         error_code=error,
         high_watermark=-1,
         records=b"",
-        aborted_transactions=[] if error is Error.UNKNOWN_TOPIC_OR_PARTITION else None,
+        aborted_transactions=[] if partition is None else None,
     )
-    if partition is not None and error in (
-        Error.NOT_LEADER_OR_FOLLOWER,
-        Error.FENCED_LEADER_EPOCH,
+    if (
+        version >= _LEADER_SINCE
+        and partition is not None
+        and error
+        in (
+            Error.NOT_LEADER_OR_FOLLOWER,
+            Error.FENCED_LEADER_EPOCH,
+        )
     ):
         answer.current_leader = Answered.LeaderIdAndEpoch(
             leader_id=partition.leader, leader_epoch=partition.leader_epoch

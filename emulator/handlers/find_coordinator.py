@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ...wire import Error
 from ...wire.api.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
-from ..dispatch import Call, handles
+from ..dispatch import INVALID_REQUEST_TEXT, Call, handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -50,7 +50,7 @@ def _find(cluster: Cluster, call: Call, key: str, key_type: int) -> Coordinator:
     if key_type == TRANSACTION:
         error = Error.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
         return _none(key, error, "Transactions are not emulated yet.")
-    return _none(key, Error.INVALID_REQUEST, f"Keys of type {key_type} are not known here.")
+    return _none(key, Error.INVALID_REQUEST, INVALID_REQUEST_TEXT)
 
 
 def _none(key: str, error: Error, message: str) -> Coordinator:

@@ -28,6 +28,7 @@ EARLIEST = -2
 MAX_TIMESTAMP = -3
 EARLIEST_LOCAL = -4
 LATEST_TIERED = -5
+ANY_EPOCH = -1
 EARLIEST_PENDING_UPLOAD = -6
 _SINCE = {
     LATEST: 0,
@@ -41,11 +42,16 @@ _SINCE = {
 
 @handles(ListOffsetsRequest)
 def list_offsets(cluster: Cluster, call: Call, request: ListOffsetsRequest) -> ListOffsetsResponse:
+    if request.isolation_level not in (READ_UNCOMMITTED, READ_COMMITTED):
+        return _refused(request, Error.UNKNOWN_SERVER_ERROR)
     times = Counter((t.name, p.partition_index) for t in request.topics for p in t.partitions)
     answered: set[tuple[str, int]] = set()
-    topics = []
+    topics: dict[str, ListOffsetsResponse.Topic] = {}  # one entry each, also if asked for twice
     for topic in request.topics:
-        partitions = []
+        if not topic.partitions:
+            continue
+        answer = ListOffsetsResponse.Topic(name=topic.name, partitions=[])
+        partitions = topics.setdefault(topic.name, answer).partitions
         for asked in topic.partitions:
             key = (topic.name, asked.partition_index)
             if times[key] > 1:
@@ -57,8 +63,19 @@ def list_offsets(cluster: Cluster, call: Call, request: ListOffsetsRequest) -> L
                 partitions.append(_find(cluster, call, request.isolation_level, topic.name, asked))
             except Refused as refused:
                 partitions.append(_error(asked, refused.error))
-        topics.append(ListOffsetsResponse.Topic(name=topic.name, partitions=partitions))
-    return ListOffsetsResponse(topics=topics)
+    return ListOffsetsResponse(topics=list(topics.values()))
+
+
+def _refused(request: ListOffsetsRequest, error: Error) -> ListOffsetsResponse:
+    """All of it refused: every entry is answered as it was asked."""
+    return ListOffsetsResponse(
+        topics=[
+            ListOffsetsResponse.Topic(
+                name=topic.name, partitions=[_error(asked, error) for asked in topic.partitions]
+            )
+            for topic in request.topics
+        ]
+    )
 
 
 def _error(asked: Asked, error: Error) -> Found:
@@ -66,14 +83,14 @@ def _error(asked: Asked, error: Error) -> Found:
 
 
 def _find(cluster: Cluster, call: Call, isolation: int, name: str, asked: Asked) -> Found:
-    if isolation not in (READ_UNCOMMITTED, READ_COMMITTED):
-        raise Refused(Error.UNKNOWN_SERVER_ERROR)
-    partition = cluster.partition(name, asked.partition_index)
-    partition.check_leader(call.node_id)
-    partition.check_epoch(asked.current_leader_epoch)
     timestamp = asked.timestamp
     if timestamp < 0 and _SINCE.get(timestamp, call.version + 1) > call.version:
         raise Refused(Error.UNSUPPORTED_VERSION)
+    partition = cluster.partition(name, asked.partition_index)
+    partition.check_leader(call.node_id)
+    if asked.current_leader_epoch < ANY_EPOCH:  # older than any
+        raise Refused(Error.FENCED_LEADER_EPOCH)
+    partition.check_epoch(asked.current_leader_epoch)
     offset, found_at, epoch = _look_up(partition, timestamp, isolation)
     return Found(
         partition_index=asked.partition_index,

@@ -1,7 +1,7 @@
 """OffsetCommit (8): remember how far a group has read.
 
 Topics and partitions that do not exist are answered 3 (unknown ids: 100) and do not keep the others
-from being stored. In a topic, the partitions that failed this test are answered first.
+from being stored. Topics with such partitions are answered first, and in a topic such partitions.
 
 Not emulated: members of KIP-848 groups.
 """
@@ -26,12 +26,14 @@ Answered = OffsetCommitResponse.Topic
 def offset_commit(
     cluster: Cluster, call: Call, request: OffsetCommitRequest
 ) -> OffsetCommitResponse:
-    answers: list[Answered] = []
+    refused: dict[bytes | str, Answered] = {}
+    accepted: list[Answered] = []
     commits: list[OffsetCommit] = []
     places: list[Answered.Partition] = []
     for asked in request.topics:
         topic = _topic(cluster, call, asked)
-        failed, stored = [], []
+        failed: list[Answered.Partition] = []
+        stored: list[Answered.Partition] = []
         for partition in asked.partitions:
             answer = Answered.Partition(partition_index=partition.partition_index)
             error = _problem(topic, partition.partition_index, by_id=call.version >= 10)
@@ -43,13 +45,35 @@ def offset_commit(
             stored.append(answer)
             places.append(answer)
             commits.append(_commit(topic, partition))
-        answers.append(
-            Answered(name=asked.name, topic_id=asked.topic_id, partitions=failed + stored)
-        )
+        if failed or topic is None:
+            answer_ = Answered(name=asked.name, topic_id=asked.topic_id, partitions=[])
+            refused.setdefault(_key(call, asked), answer_).partitions += failed
+        if stored:
+            accepted.append(Answered(name=asked.name, topic_id=asked.topic_id, partitions=stored))
     if commits:
         for place, error in zip(places, _store(cluster, call, request, commits), strict=True):
             place.error_code = error
-    return OffsetCommitResponse(topics=answers)
+    return OffsetCommitResponse(topics=_merged(call, refused, accepted))
+
+
+def _key(call: Call, topic: OffsetCommitRequest.Topic | Answered) -> bytes | str:
+    return topic.topic_id if call.version >= 10 else topic.name
+
+
+def _merged(
+    call: Call, refused: dict[bytes | str, Answered], accepted: list[Answered]
+) -> list[Answered]:
+    """Topics of which a partition was refused at once come first. Only when there are some, topics
+    that were named twice share an entry."""
+    if not refused:
+        return accepted
+    for answer in accepted:
+        key = _key(call, answer)
+        if key in refused:
+            refused[key].partitions += answer.partitions
+        else:
+            refused[key] = answer
+    return list(refused.values())
 
 
 def _topic(cluster: Cluster, call: Call, asked: OffsetCommitRequest.Topic) -> Topic | None:

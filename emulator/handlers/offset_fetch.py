@@ -9,6 +9,7 @@ Not emulated: the member id and epoch of KIP-848 groups, which are not looked at
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from ...wire import Error, Refused
@@ -62,9 +63,19 @@ def _single(cluster: Cluster, call: Call, request: OffsetFetchRequest) -> Offset
                     for one in offsets
                 ],
             )
-            for name, offsets in _by_topic(found)
+            for name, offsets in _as_asked(request, found)
         ]
     )
+
+
+def _as_asked(
+    request: OffsetFetchRequest, found: Sequence[FetchedOffset]
+) -> list[tuple[str, Sequence[FetchedOffset]]]:
+    """What was found, by topic: as the request names them if it does."""
+    if request.topics is None:
+        return list(_by_topic(found))
+    rest = iter(found)
+    return [(t.name, list(islice(rest, len(t.partition_indexes)))) for t in request.topics]
 
 
 def _group(
@@ -78,9 +89,13 @@ def _group(
                 for name, offsets in _by_topic(found)
             ]
         else:
+            by_id = call.version >= 10
+            # Ids that are unknown are answered last.
+            ordered = sorted(
+                asked.topics, key=lambda t: by_id and cluster.topics.by_id(t.topic_id) is None
+            )
             topics = [
-                _asked(cluster, call, asked.group_id, topic, require_stable)
-                for topic in asked.topics
+                _asked(cluster, call, asked.group_id, topic, require_stable) for topic in ordered
             ]
     except Refused as refused:
         return Group(group_id=asked.group_id, topics=[], error_code=refused.error)

@@ -4,7 +4,8 @@ What is checked, in order: the topic and partition; one whole batch of magic 2; 
 topics; the batch itself (validation.py); the producer's epoch and sequence (storage.producers).
 With acks 0 there is no answer, and any error closes the connection. Advertised from v0 on though
 v0-2 close the connection, because librdkafka would otherwise turn compression off (KAFKA-18659).
-The same partition twice in a request: only the last is appended, and answered.
+The same partition twice in a request: only the last is appended, and answered. Data that begins
+with an impossible size or magic refuses the whole request, as a transactional batch without an id.
 
 Not emulated: transactions (a transactional batch is refused with 53), and waiting for replicas:
 data is stored once, so acks=all is answered when it is written.
@@ -12,13 +13,13 @@ data is stored once, so acks=all is answered when it is written.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from ...wire import NO_ID, Error, Refused
+from ...wire import NO_ID, Buffer, Error, Refused
 from ...wire.api.produce import ProduceRequest, ProduceResponse
-from ...wire.batch import HEADER_SIZE, read_header
 from ..dispatch import NO_REPLY, Call, Sentinel, handles
-from ..validation import RecordsRejected, validate, whole_batch
+from ..validation import RecordsRejected, begins_transactional, validate, whole_batch
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -26,7 +27,10 @@ if TYPE_CHECKING:
     from ..topics import Topic
 
 Result = ProduceResponse.Topic.Partition
+_ACKS = (-1, 0, 1)
 _ADMIN = "__admin_client"
+# What a request holds for each partition of a topic, in its order.
+Entries = dict[int, list[Buffer | None]]
 # These are found before the log is asked, or say nothing of it: no log start offset with them.
 _WITHOUT_LOG_START = frozenset(
     {
@@ -36,27 +40,26 @@ _WITHOUT_LOG_START = frozenset(
         Error.RECORD_LIST_TOO_LARGE,
         Error.KAFKA_STORAGE_ERROR,
         Error.NOT_LEADER_OR_FOLLOWER,
+        Error.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
     }
 )
 
 
 @handles(ProduceRequest)
 def produce(cluster: Cluster, call: Call, request: ProduceRequest) -> ProduceResponse | Sentinel:
-    refused = _is_transactional_without_id(request)
+    refused = _refusal_of_all(request)
     answers: list[ProduceResponse.Topic] = []
     failed = False
-    for asked in request.topic_data:
+    for asked, entries in _by_topic(request):
         topic = _topic(cluster, call, asked)
-        # The last entry of a partition wins, in the place of the first.
-        entries = {entry.index: entry for entry in asked.partition_data}
         results = []
-        for entry in entries.values():
+        for index, data in entries.items():
             try:
-                if refused:
-                    raise Refused(Error.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
-                result = _produce(cluster, call, request, topic, entry)
+                if refused is not None:
+                    raise refused
+                result = _produce(cluster, call, request, topic, index, data)
             except Refused as error:
-                result = _refusal(cluster, topic, entry.index, error)
+                result = _refusal(cluster, topic, index, error)
                 failed = True
             results.append(result)
         answers.append(
@@ -71,6 +74,16 @@ def produce(cluster: Cluster, call: Call, request: ProduceRequest) -> ProduceRes
     return NO_REPLY
 
 
+def _by_topic(request: ProduceRequest) -> list[tuple[ProduceRequest.Topic, Entries]]:
+    """Each topic once, with its partitions; topics without partitions go."""
+    topics: dict[tuple[bytes, str], tuple[ProduceRequest.Topic, Entries]] = {}
+    for asked in request.topic_data:
+        for entry in asked.partition_data:
+            _, entries = topics.setdefault((asked.topic_id, asked.name), (asked, {}))
+            entries.setdefault(entry.index, []).append(entry.records)
+    return list(topics.values())
+
+
 def _topic(cluster: Cluster, call: Call, asked: ProduceRequest.Topic) -> Topic | None:
     if call.version < 13:
         return cluster.topics.get(asked.name)
@@ -82,19 +95,25 @@ def _produce(
     call: Call,
     request: ProduceRequest,
     topic: Topic | None,
-    entry: ProduceRequest.Topic.Partition,
+    index: int,
+    data: list[Buffer | None],
 ) -> Result:
+    """Append to one partition. Named several times, it gets the last of those that are one whole
+    batch each; but if any is not, that is the answer, although the batch is stored."""
     if topic is None:
         by_id = call.version >= 13
         raise Refused(Error.UNKNOWN_TOPIC_ID if by_id else Error.UNKNOWN_TOPIC_OR_PARTITION)
-    if not 0 <= entry.index < len(topic.partitions):
+    if not 0 <= index < len(topic.partitions):
         raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION)
-    partition = topic.partitions[entry.index]
-    try:
-        batch = whole_batch(entry.records, call.version)
-    except Refused as error:
-        raise _BeforeAppend(error.error) from None
-    if request.acks not in (-1, 0, 1):
+    partition = topic.partitions[index]
+    batch, problem = _last_whole(data, call.version)
+    if problem is not None:
+        if batch is not None and request.acks in _ACKS and not topic.is_internal:
+            with suppress(Refused):
+                _append(cluster, call, topic, partition, batch)
+        raise problem
+    assert batch is not None
+    if request.acks not in _ACKS:
         raise _BeforeAppend(Error.INVALID_REQUIRED_ACKS)
     if topic.is_internal and call.client_id != _ADMIN:
         raise _BeforeAppend(Error.INVALID_TOPIC_EXCEPTION)
@@ -102,11 +121,26 @@ def _produce(
     return _append(cluster, call, topic, partition, batch)
 
 
+def _last_whole(
+    data: list[Buffer | None], version: int
+) -> tuple[memoryview | None, Refused | None]:
+    """The last of these that is one whole batch, and what is wrong with the last that is not."""
+    batch: memoryview | None = None
+    problem: Refused | None = None
+    for records in data:
+        try:
+            batch = whole_batch(records, version)
+        except Refused as error:
+            problem = _BeforeAppend(error.error, error.message)
+    return batch, problem
+
+
 def _append(
     cluster: Cluster, call: Call, topic: Topic, partition: Partition, batch: memoryview
 ) -> Result:
     config = topic.config
-    checked, header = validate(batch, config, call.now, cluster.scan_limit)
+    name = f"{topic.name}-{partition.index}"
+    checked, header = validate(batch, config, call.now, cluster.scan_limit, name)
     if header.is_transactional:
         raise _BeforeAppend(Error.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
     log = partition.log
@@ -148,8 +182,8 @@ def _refusal(cluster: Cluster, topic: Topic | None, index: int, refused: Refused
         base_offset=-1,
         log_start_offset=log_start,
     )
+    result.error_message = refused.message
     if isinstance(refused, RecordsRejected):
-        result.error_message = refused.message
         result.record_errors = [
             Result.RecordError(batch_index=i, batch_index_error_message=message)
             for i, message in refused.records
@@ -163,15 +197,17 @@ def _refusal(cluster: Cluster, topic: Topic | None, index: int, refused: Refused
     return result
 
 
-def _is_transactional_without_id(request: ProduceRequest) -> bool:
-    """A transactional batch in a request without a transactional id refuses all of it."""
-    if request.transactional_id is not None:
-        return False
-    return any(
-        entry.records is not None
-        and len(entry.records) >= HEADER_SIZE
-        and read_header(entry.records).magic == 2
-        and read_header(entry.records).is_transactional
-        for topic in request.topic_data
-        for entry in topic.partition_data
-    )
+def _refusal_of_all(request: ProduceRequest) -> Refused | None:
+    """Why all of a request is refused: data that begins with what cannot be a batch, or a
+    transactional batch in a request without a transactional id; whichever comes first."""
+    for topic in request.topic_data:
+        for entry in topic.partition_data:
+            try:
+                is_transactional = begins_transactional(entry.records)
+            except Refused as refused:
+                return refused
+            if is_transactional:
+                if request.transactional_id is not None:
+                    return None
+                return Refused(Error.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
+    return None

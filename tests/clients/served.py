@@ -27,22 +27,27 @@ class Served:
     """`odradek serve` on a directory. What it says on standard error shows when a test fails."""
 
     def __init__(
-        self, data_dir: Path, configs: Mapping[str, str] | None = None, port: int | None = None
+        self,
+        data_dir: Path,
+        configs: Mapping[str, str] | None = None,
+        port: int | None = None,
+        advertised: str | None = None,
     ) -> None:
         """Without `port` one is drawn, and kept; 0 lets the system choose at each start."""
         self.data_dir = data_dir
         self.bootstrap_servers = ""
-        self._port = _free_port() if port is None else port
-        self._settings = [f"{name}={value}" for name, value in (configs or {}).items()]
+        self._options = ["--port", str(free_port() if port is None else port)]
+        self._options += ["--data-dir", str(data_dir)]
+        for name, value in (configs or {}).items():
+            self._options += ["--set", f"{name}={value}"]
+        if advertised is not None:
+            self._options += ["--advertised", advertised]
         self._process: subprocess.Popen[str] | None = None
 
     def start(self) -> None:
         """Start the process; return when it says that it is ready."""
         assert self._process is None, "it runs already"
-        command = [*SERVE, "--port", str(self._port), "--data-dir", str(self.data_dir)]
-        for setting in self._settings:
-            command += ["--set", setting]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        process = subprocess.Popen([*SERVE, *self._options], stdout=subprocess.PIPE, text=True)
         self._process = process
         assert process.stdout is not None
         line = within(START_TIMEOUT_S, "the start of a broker", process.stdout.readline)
@@ -90,7 +95,8 @@ class Served:
         return process.returncode
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """Draw a port of 127.0.0.1 on which nobody listens."""
     for port in random.SystemRandom().sample(PORTS, 200):
         with socket.socket() as probe:
             if probe.connect_ex(("127.0.0.1", port)) != 0:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import socket
@@ -44,7 +45,11 @@ def test_one_line_when_ready_and_a_clean_stop(number: signal.Signals, tmp_path: 
         (["--topic", "no/slash"], 2, "no/slash"),
         (["--port", "99999"], 2, "99999"),
         (["--advertised", "nowhere"], 2, "nowhere"),
+        (["--advertised", "nowhere:0"], 2, "nowhere:0"),
         (["--host", "203.0.113.1"], 1, "203.0.113.1"),
+        (["--data-dir", "/dev/null"], 1, "/dev/null"),
+        (["--topic", "a:1", "--topic", "a:5"], 2, "a is given two different values"),
+        (["--set", "authorizer.class.name=x"], 2, "no authorizer"),
     ],
 )
 def test_what_is_wrong_is_named(options: list[str], status: int, named: str) -> None:
@@ -54,3 +59,24 @@ def test_what_is_wrong_is_named(options: list[str], status: int, named: str) -> 
     assert output == ""
     assert named in errors
     assert "Traceback" not in errors
+
+
+def test_with_standard_output_closed_it_says_so_and_leaves_nothing(tmp_path: Path) -> None:
+    command = " ".join([*SERVE, "--port", "0", ">&-"])
+    done = subprocess.run(
+        command,
+        timeout=30,
+        shell=True,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+    )
+    assert done.returncode == 1
+    assert "nobody reads the standard output" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_version() -> None:
+    done = subprocess.run([*SERVE[:-1], "--version"], capture_output=True, text=True)
+    assert re.fullmatch(r"odradek \d+\.\d+\.\d+\n", done.stdout)

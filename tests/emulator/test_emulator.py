@@ -6,6 +6,7 @@ import asyncio
 import gc
 import os
 import socket
+import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -124,6 +125,84 @@ def test_a_port_in_use_is_refused_by_name() -> None:
 def test_a_wrong_config_is_refused_by_name(config: dict[str, str], named: str) -> None:
     with pytest.raises(ConfigError, match=named):
         Emulator(config)
+
+
+@pytest.mark.parametrize("port", [-1, 65536, 70000])
+def test_a_port_that_is_none_is_refused(port: int) -> None:
+    with pytest.raises(ValueError, match=str(port)):
+        Emulator(port=port)
+
+
+@pytest.mark.parametrize("address", ["kafka", "kafka:", "kafka:0", ":9092", "kafka:65536"])
+def test_an_advertised_address_needs_host_and_port(address: str) -> None:
+    with pytest.raises(ValueError, match="HOST:PORT"):
+        Emulator(advertised=address)
+
+
+def test_a_topic_that_is_there_with_other_partitions_is_refused_by_name(tmp_path: Path) -> None:
+    with Emulator(data_dir=tmp_path, topics={"orders": 3}):
+        pass
+    with pytest.raises(Refused, match="orders is there and has 3 partitions, not 5"):
+        Emulator(data_dir=tmp_path, topics={"orders": 5}).start()
+
+
+def test_a_failed_start_leaves_no_thread() -> None:
+    before = threading.active_count()
+    with pytest.raises(Refused):
+        Emulator(topics={"t": 0}).start()
+    assert threading.active_count() == before
+
+
+def test_a_cancelled_start_stops_the_broker() -> None:
+    async def run(kafka: Emulator) -> None:
+        task = asyncio.ensure_future(kafka.__aenter__())
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    before = threading.active_count()
+    kafka = Emulator()
+    asyncio.run(run(kafka))
+    assert threading.active_count() == before
+    with kafka:
+        assert answers(kafka.bootstrap_servers)
+
+
+def test_a_verb_that_races_with_stop_ends() -> None:
+    kafka = Emulator().start()
+    ended = []
+
+    def ask() -> None:
+        with pytest.raises(RuntimeError, match=r"stopped meanwhile|not running"):
+            while True:
+                kafka.run(lambda cluster: cluster.cluster_id)
+        ended.append(True)
+
+    threads = [threading.Thread(target=ask) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    kafka.stop()
+    for thread in threads:
+        thread.join(10)
+    assert len(ended) == 8
+
+
+def test_a_fork_that_ends_leaves_the_directory_to_its_owner() -> None:
+    with Emulator(topics={"t": 1}) as kafka:
+        code = "import os,sys; from odradek.emulator import Emulator; kafka = Emulator().start();"
+        code += "child = os.fork(); child or sys.exit(0); os.waitpid(child, 0);"
+        code += "print(kafka.data_dir.exists()); kafka.stop(); print(kafka._data_dir.exists())"
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+        assert done.stdout.split() == ["True", "False"], done.stderr
+        assert kafka.data_dir.exists()
+
+
+def test_lists_are_given_as_lists() -> None:
+    with Emulator() as kafka:
+        topic = kafka.create_topic("t", configs={"cleanup.policy": ["compact", "delete"]})
+        policy = kafka.run(lambda cluster: cluster.topic(topic.name).config.cleanup_policy)
+        assert policy == {"compact", "delete"}
 
 
 def test_what_needs_a_running_broker_says_so() -> None:

@@ -13,25 +13,16 @@ import pytest
 from hypothesis import strategies as st
 from odradek.wire.api import API_MODULES, request_class, response_class
 from odradek.wire.schema import Field, Kind, Message, Struct, Type
-from odradek.wire.stored import (
-    cluster,
-    consumer_protocol,
-    control,
-    groups,
-    offsets,
-    transactions,
-)
+from odradek.wire.stored import cluster, consumer_protocol, control
+from odradek.wire.stored.topics import INTERNAL_TOPICS
 
 REQUESTS = [request_class(key) for key in sorted(API_MODULES)]
 RESPONSES = [response_class(key) for key in sorted(API_MODULES)]
-COORDINATORS: list[type[Message]] = [
-    offsets.OffsetCommitKey,
-    offsets.OffsetCommitValue,
-    groups.GroupMetadataKey,
-    groups.GroupMetadataValue,
-    transactions.TransactionLogKey,
-    transactions.TransactionLogValue,
-]
+COORDINATORS: list[type[Message]] = list(
+    dict.fromkeys(
+        cls for records in INTERNAL_TOPICS.values() for pair in records.values() for cls in pair
+    )
+)
 CONSUMERS: list[type[Message]] = [
     consumer_protocol.ConsumerProtocolSubscription,
     consumer_protocol.ConsumerProtocolAssignment,

@@ -80,12 +80,12 @@ def _without_error(message: Message) -> Message:
 
 
 def _of_kio(cls: type[Message], version: int) -> Any:
-    from kio.index import load_request_schema, load_response_schema
+    from kio.index import KioIndexError, load_request_schema, load_response_schema
 
     load = load_request_schema if issubclass(cls, Request) else load_response_schema
     try:
         return load(cls.api_key, version)  # type: ignore[attr-defined]
-    except LookupError:
+    except KioIndexError:
         return None
 
 

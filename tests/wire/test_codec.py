@@ -129,6 +129,19 @@ class TestTheCompactEncoding:
         for version in range(4):
             assert Letter.decode(message.encode(version), version) == message
 
+    @pytest.mark.parametrize(
+        "length", [0, 1, 126, 127, 128, 16_381, 16_382, 16_383, 16_384, 2_097_150, 2_097_151]
+    )
+    def test_bytes_and_records_of_any_length(self, length: int) -> None:
+        message = Parcel(name="n", raw=b"x" * length, records=b"y" * length, after=7)
+        for version in range(2):
+            assert Parcel.decode(message.encode(version), version) == message
+
+    def test_a_length_in_more_bytes_than_needed(self) -> None:
+        for length in ("04", "8400", "848000"):
+            encoded = bytes.fromhex(f"01 {length} 616263 {length} 646566 00 00")
+            assert Parcel.decode(encoded, 1) == Parcel(raw=b"abc", records=b"def")
+
     @pytest.mark.parametrize("length", [15, 16, 17, 18, 126, 127, 128, 5000])
     def test_lists_of_any_length(self, length: int) -> None:
         pages = [Letter.Page(lines=[str(n)]) for n in range(length)]
@@ -268,6 +281,9 @@ class TestStructs:
         first.stamps.append(1)
         assert second.stamps == []
         assert Tagged().inner is not Tagged().inner
+        empty = Tagged().encode(0)
+        assert Tagged.decode(empty, 0).inner is not Tagged.decode(empty, 0).inner
+        assert Tagged.decode(empty, 0).many is not Tagged.decode(empty, 0).many
         read = Letter.decode(first.encode(0), 0)
         read.pages.append(Letter.Page(lines=[]))
         assert Letter.decode(first.encode(0), 0).pages == []
@@ -292,3 +308,22 @@ class TestStructs:
     def test_a_name_means_the_nearest_struct_around(self) -> None:
         (page,) = (t for field, t in Letter.fields() if field.name == "pages")
         assert page.struct is Letter.Page
+
+
+def test_a_request_with_too_many_items_is_refused_before_they_are_made() -> None:
+    from odradek.wire.api.list_offsets import ListOffsetsRequest
+    from odradek.wire.codec_reader import REQUEST_ITEMS_MAX
+
+    def body(topics: int) -> bytes:
+        count = topics + 1
+        encoded = bytearray()
+        while count > 0x7F:
+            encoded.append(count & 0x7F | 0x80)
+            count >>= 7
+        encoded.append(count)
+        return b"\xff\xff\xff\xff\0" + bytes(encoded) + b"\1\1\0" * topics + b"\0"
+
+    whole = ListOffsetsRequest.decode(body(REQUEST_ITEMS_MAX), 7)
+    assert len(whole.topics) == REQUEST_ITEMS_MAX
+    with pytest.raises(WireError, match="more than 250000 items"):
+        ListOffsetsRequest.decode(body(REQUEST_ITEMS_MAX + 1), 7)

@@ -47,7 +47,15 @@ def test_a_frame_of_exactly_the_limit_is_allowed() -> None:
 def test_a_huge_size_costs_nothing_until_its_bytes_arrive() -> None:
     frames = Frames()
     assert frames.feed((100 * 1024 * 1024).to_bytes(4, "big") + b"x") == []
-    assert len(frames.buffer()) <= 2 * 1024 * 1024
+    assert len(frames.buffer()) <= 128 * 1024
+
+
+def test_a_peer_that_has_sent_a_large_frame_gets_room_for_the_next_at_once() -> None:
+    frames = Frames()
+    large = framed(bytes(1_000_000))
+    assert len(frames.feed(large)) == 1
+    frames.feed(large[:100_000])
+    assert len(frames.buffer()) == 900_004
 
 
 def test_the_buffer_to_receive_into_is_never_empty() -> None:

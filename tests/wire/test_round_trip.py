@@ -1,13 +1,18 @@
-"""Every message of every version, there and back; and what any other bytes lead to."""
+"""Every message of every version, there and back; and what any other bytes lead to.
+
+What Hypothesis finds takes its time: here it tries each message a few times, and each version of it
+many times in the tests marked slow.
+"""
 
 from __future__ import annotations
 
 import tracemalloc
 from itertools import cycle
+from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from odradek.wire.codec import reader
 from odradek.wire.codec_source import default_of
@@ -18,12 +23,28 @@ from odradek.wire.schema import Message, Struct
 from .support import MESSAGES, full, may_be_null, structs, versions
 
 each_message = pytest.mark.parametrize("cls", MESSAGES, ids=lambda cls: cls.__name__)
+each_version = pytest.mark.parametrize(
+    ("cls", "version"),
+    [
+        pytest.param(cls, version, id=f"{cls.__name__}-{version}")
+        for cls in MESSAGES
+        for version in versions(cls)
+    ],
+)
 few = settings(
-    max_examples=5,
+    max_examples=2,
     deadline=None,
     derandomize=True,
     database=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+    phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+many = settings(
+    max_examples=15,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=list(HealthCheck),
 )
 
 
@@ -32,11 +53,23 @@ few = settings(
 @given(data=st.data())
 def test_any_message_reads_as_it_was_written(cls: type[Message], data: st.DataObject) -> None:
     version = data.draw(st.sampled_from(versions(cls)), label="version")
-    message = data.draw(structs(cls, version))
+    _reads_as_written(data.draw(structs(cls, version)), version)
 
+
+@pytest.mark.slow
+@each_version
+@many
+@given(data=st.data())
+def test_any_message_of_any_version_reads_as_it_was_written(
+    cls: type[Message], version: int, data: st.DataObject
+) -> None:
+    _reads_as_written(data.draw(structs(cls, version)), version)
+
+
+def _reads_as_written(message: Message, version: int) -> None:
     encoded = message.encode(version)
 
-    assert cls.decode_from(encoded, version) == (message, len(encoded))
+    assert type(message).decode_from(encoded, version) == (message, len(encoded))
 
 
 @each_message
@@ -100,18 +133,37 @@ def test_unknown_tagged_fields_are_skipped(cls: type[Message]) -> None:
 
 @each_message
 def test_a_message_cut_anywhere_is_refused(cls: type[Message]) -> None:
+    # Anywhere in the newest version, and in the last one before lengths became compact; in the
+    # others, at every fifth byte.
+    whole = (cls.last_version, cls.first_flexible - 1)
     for version in versions(cls):
         encoded = full(cls, version).encode(version)
-        for size in range(len(encoded)):
+        for size in range(0, len(encoded), 1 if version in whole else 5):
             with pytest.raises(WireError):
                 cls.decode(encoded[:size], version)
 
 
 @each_message
-@few
+def test_any_bytes_are_a_message_or_are_refused(cls: type[Message]) -> None:
+    random = Random(cls.__name__)
+    for version in versions(cls):
+        encoded = full(cls, version).encode(version)
+        for _ in range(10):
+            changes = [
+                (random.randrange(len(encoded)), random.choice((0, 1, 127, 128, 255)))
+                for _ in range(random.randint(1, 5) if encoded else 0)
+            ]
+            _decode_or_refuse(cls, _overwritten(encoded, changes), version)
+        _decode_or_refuse(cls, random.randbytes(random.randrange(300)), version)
+
+
+@pytest.mark.slow
+@each_version
+@many
 @given(data=st.data())
-def test_any_bytes_are_a_message_or_are_refused(cls: type[Message], data: st.DataObject) -> None:
-    version = data.draw(st.sampled_from(versions(cls)), label="version")
+def test_any_bytes_are_any_version_or_are_refused(
+    cls: type[Message], version: int, data: st.DataObject
+) -> None:
     noise = data.draw(st.binary(max_size=300) | _damaged(full(cls, version).encode(version)))
 
     _decode_or_refuse(cls, noise, version)

@@ -13,6 +13,7 @@ from odradek.wire.stored.cluster import (
     frame_record,
     read_record,
 )
+from odradek.wire.stored.consumer_groups import ConsumerGroupMemberMetadataValue
 from odradek.wire.stored.consumer_protocol import ConsumerProtocolSubscription
 from odradek.wire.stored.control import (
     KRaftVersion,
@@ -26,6 +27,7 @@ from odradek.wire.stored.control import (
 from odradek.wire.stored.groups import GroupMetadataKey
 from odradek.wire.stored.keyed import keyed, read_key, read_value
 from odradek.wire.stored.offsets import OffsetCommitKey, OffsetCommitValue
+from odradek.wire.stored.topics import CONSUMER_OFFSETS, INTERNAL_TOPICS, Records, read_pair
 
 from .support import full, versions
 
@@ -160,3 +162,67 @@ class TestKeysAndValues:
         with pytest.raises(WireError, match="versions 0-3, not 9"):
             read_value(ConsumerProtocolSubscription, newer)
         assert read_value(ConsumerProtocolSubscription, newer, newer=True) == (subscription, 9)
+
+
+class TestInternalTopics:
+    @pytest.mark.parametrize(
+        ("records", "record_type"),
+        [
+            pytest.param(records, number, id=f"{topic}-{number}")
+            for topic, records in INTERNAL_TOPICS.items()
+            for number in records
+        ],
+    )
+    def test_every_record_reads_as_it_was_written(self, records: Records, record_type: int) -> None:
+        key_class, value_class = records[record_type]
+        key = full(key_class, 0)
+        for version in versions(value_class):
+            value = full(value_class, version)
+            pair = keyed(key, record_type), keyed(value, version)
+            assert read_pair(records, *pair) == (key, value)
+        assert read_pair(records, keyed(key, record_type), None) == (key, None)
+
+    def test_an_offset_of_a_broker_before_0_9(self) -> None:
+        key = bytes.fromhex("0000 0001 67 0001 74 00000003")
+        value = bytes.fromhex("0000 0000000000000005 0001 6d 0000000000000009")
+        assert read_pair(CONSUMER_OFFSETS, key, value) == (
+            OffsetCommitKey(group="g", topic="t", partition=3),
+            OffsetCommitValue(offset=5, metadata="m", commit_timestamp=9),
+        )
+
+    @pytest.mark.parametrize("record_type", [9, 18, 24, 32767, -1])
+    def test_a_type_that_there_is_not_is_refused(self, record_type: int) -> None:
+        key = record_type.to_bytes(2, "big", signed=True) + b"\0\1g"
+        with pytest.raises(WireError, match=f"no key of record type {record_type} "):
+            read_pair(CONSUMER_OFFSETS, key, None)
+
+    @pytest.mark.parametrize(
+        ("classic", "tags"),
+        [
+            # The bytes are Kafka's: null is not the default, and as a tagged field it is a zero.
+            (None, "01 00 01 00"),
+            (ConsumerGroupMemberMetadataValue.ClassicMemberMetadata(), "00"),
+            (
+                ConsumerGroupMemberMetadataValue.ClassicMemberMetadata(session_timeout_ms=5),
+                "01 00 07 01 00000005 01 00",
+            ),
+        ],
+    )
+    def test_a_member_with_and_without_classic_metadata(
+        self,
+        classic: ConsumerGroupMemberMetadataValue.ClassicMemberMetadata | None,
+        tags: str,
+    ) -> None:
+        value = ConsumerGroupMemberMetadataValue(
+            instance_id="",
+            rack_id=None,
+            client_id="c",
+            client_host="h",
+            subscribed_topic_names=[],
+            subscribed_topic_regex="",
+            server_assignor="",
+            classic_member_metadata=classic,
+        )
+        encoded = bytes.fromhex("01 00 0263 0268 01 01 ffffffff 01" + tags)
+        assert value.encode(0) == encoded
+        assert ConsumerGroupMemberMetadataValue.decode(encoded, 0) == value

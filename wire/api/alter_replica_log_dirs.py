@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..schema import Request, Response, Struct, i16, i32
 
 
-class AlterReplicaLogDirsRequest(Request, api=34, versions="1-2", flexible="2+"):
+class AlterReplicaLogDirsRequest(Request, api=34, versions="0-2", flexible="2+"):
     """Move replicas to these directories."""
 
     dirs: list[Dir]
@@ -19,7 +19,7 @@ class AlterReplicaLogDirsRequest(Request, api=34, versions="1-2", flexible="2+")
             partitions: list[i32]
 
 
-class AlterReplicaLogDirsResponse(Response, api=34, versions="1-2", flexible="2+"):
+class AlterReplicaLogDirsResponse(Response, api=34, versions="0-2", flexible="2+"):
     """Whether each replica moves."""
 
     throttle_time_ms: i32 = 0

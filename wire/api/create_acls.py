@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ..schema import Request, Response, Struct, i8, i16, i32
+from ..schema import Request, Response, Struct, i8, i16, i32, v
 
 
-class CreateAclsRequest(Request, api=30, versions="1-3", flexible="2+"):
+class CreateAclsRequest(Request, api=30, versions="0-3", flexible="2+"):
     """Add these rules."""
 
     creations: list[Creation]
@@ -13,14 +13,14 @@ class CreateAclsRequest(Request, api=30, versions="1-3", flexible="2+"):
     class Creation(Struct):
         resource_type: i8
         resource_name: str
-        resource_pattern_type: i8 = 3
+        resource_pattern_type: i8 = v("1+", default=3)
         principal: str
         host: str
         operation: i8
         permission_type: i8
 
 
-class CreateAclsResponse(Response, api=30, versions="1-3", flexible="2+"):
+class CreateAclsResponse(Response, api=30, versions="0-3", flexible="2+"):
     """Whether each rule was added."""
 
     throttle_time_ms: i32 = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..schema import Request, Response, Struct, i16, i32, i64, v
 
 
-class CreateDelegationTokenRequest(Request, api=38, versions="1-3", flexible="2+"):
+class CreateDelegationTokenRequest(Request, api=38, versions="0-3", flexible="2+"):
     """Make a token for a principal."""
 
     owner_principal_type: str | None = v("3+", default="")
@@ -18,7 +18,7 @@ class CreateDelegationTokenRequest(Request, api=38, versions="1-3", flexible="2+
         principal_name: str
 
 
-class CreateDelegationTokenResponse(Response, api=38, versions="1-3", flexible="2+"):
+class CreateDelegationTokenResponse(Response, api=38, versions="0-3", flexible="2+"):
     """The token, and its secret."""
 
     error_code: i16 = 0

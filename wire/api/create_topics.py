@@ -6,12 +6,12 @@ from ..primitives import NO_ID
 from ..schema import UUID, Request, Response, Struct, i8, i16, i32, tag, v
 
 
-class CreateTopicsRequest(Request, api=19, versions="2-7", flexible="5+"):
+class CreateTopicsRequest(Request, api=19, versions="0-7", flexible="5+"):
     """Make these topics; -1 partitions or replicas mean the broker's default."""
 
     topics: list[Topic]
     timeout_ms: i32 = 60000
-    validate_only: bool = False
+    validate_only: bool = v("1+", default=False)
 
     class Topic(Struct):
         name: str
@@ -29,17 +29,17 @@ class CreateTopicsRequest(Request, api=19, versions="2-7", flexible="5+"):
             value: str | None
 
 
-class CreateTopicsResponse(Response, api=19, versions="2-7", flexible="5+"):
+class CreateTopicsResponse(Response, api=19, versions="0-7", flexible="5+"):
     """What was made of each topic, with its configs from v5 on."""
 
-    throttle_time_ms: i32 = 0
+    throttle_time_ms: i32 = v("2+", default=0)
     topics: list[Topic]
 
     class Topic(Struct):
         name: str
         topic_id: UUID = v("7+", default=NO_ID)
         error_code: i16 = 0
-        error_message: str | None
+        error_message: str | None = v("1+", default="")
         topic_config_error_code: i16 = tag(0, "5+", default=0)
         num_partitions: i32 = v("5+", default=-1)
         replication_factor: i16 = v("5+", default=-1)

@@ -6,11 +6,11 @@ from ..primitives import NO_ID
 from ..schema import UUID, Request, Response, Struct, i16, i32, v
 
 
-class DeleteTopicsRequest(Request, api=20, versions="1-6", flexible="4+"):
+class DeleteTopicsRequest(Request, api=20, versions="0-6", flexible="4+"):
     """Delete these topics."""
 
     topics: list[Topic] = v("6+", default=[])
-    topic_names: list[str] = v("1-5", default=[])
+    topic_names: list[str] = v("0-5", default=[])
     timeout_ms: i32
 
     class Topic(Struct):
@@ -18,10 +18,10 @@ class DeleteTopicsRequest(Request, api=20, versions="1-6", flexible="4+"):
         topic_id: UUID
 
 
-class DeleteTopicsResponse(Response, api=20, versions="1-6", flexible="4+"):
+class DeleteTopicsResponse(Response, api=20, versions="0-6", flexible="4+"):
     """Whether each topic is gone."""
 
-    throttle_time_ms: i32 = 0
+    throttle_time_ms: i32 = v("1+", default=0)
     responses: list[Topic]
 
     class Topic(Struct):

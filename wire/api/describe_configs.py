@@ -5,11 +5,11 @@ from __future__ import annotations
 from ..schema import Request, Response, Struct, i8, i16, i32, v
 
 
-class DescribeConfigsRequest(Request, api=32, versions="1-4", flexible="4+"):
+class DescribeConfigsRequest(Request, api=32, versions="0-4", flexible="4+"):
     """Ask for configs; null keys mean all of them."""
 
     resources: list[Resource]
-    include_synonyms: bool = False
+    include_synonyms: bool = v("1+", default=False)
     include_documentation: bool = v("3+", default=False)
 
     class Resource(Struct):
@@ -18,7 +18,7 @@ class DescribeConfigsRequest(Request, api=32, versions="1-4", flexible="4+"):
         configuration_keys: list[str] | None
 
 
-class DescribeConfigsResponse(Response, api=32, versions="1-4", flexible="4+"):
+class DescribeConfigsResponse(Response, api=32, versions="0-4", flexible="4+"):
     """Values, where they come from, and what they would be without that."""
 
     throttle_time_ms: i32 = 0
@@ -35,9 +35,10 @@ class DescribeConfigsResponse(Response, api=32, versions="1-4", flexible="4+"):
             name: str
             value: str | None
             read_only: bool
-            config_source: i8 = -1
+            is_default: bool = v("0", default=False)
+            config_source: i8 = v("1+", default=-1)
             is_sensitive: bool
-            synonyms: list[Synonym]
+            synonyms: list[Synonym] = v("1+", default=[])
             config_type: i8 = v("3+", default=0)
             documentation: str | None = v("3+", default="")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..schema import Request, Response, Struct, i16, i32, i64, v
 
 
-class DescribeDelegationTokenRequest(Request, api=41, versions="1-3", flexible="2+"):
+class DescribeDelegationTokenRequest(Request, api=41, versions="0-3", flexible="2+"):
     """Ask for tokens of these owners; null means all."""
 
     owners: list[Owner] | None
@@ -15,7 +15,7 @@ class DescribeDelegationTokenRequest(Request, api=41, versions="1-3", flexible="
         principal_name: str
 
 
-class DescribeDelegationTokenResponse(Response, api=41, versions="1-3", flexible="2+"):
+class DescribeDelegationTokenResponse(Response, api=41, versions="0-3", flexible="2+"):
     """The tokens."""
 
     error_code: i16 = 0

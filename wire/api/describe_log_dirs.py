@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..schema import Request, Response, Struct, i16, i32, i64, v
 
 
-class DescribeLogDirsRequest(Request, api=35, versions="1-5", flexible="2+"):
+class DescribeLogDirsRequest(Request, api=35, versions="0-5", flexible="2+"):
     """Ask for replicas; null topics mean all."""
 
     topics: list[Topic] | None
@@ -15,7 +15,7 @@ class DescribeLogDirsRequest(Request, api=35, versions="1-5", flexible="2+"):
         partitions: list[i32]
 
 
-class DescribeLogDirsResponse(Response, api=35, versions="1-5", flexible="2+"):
+class DescribeLogDirsResponse(Response, api=35, versions="0-5", flexible="2+"):
     """Each directory with its replicas."""
 
     throttle_time_ms: i32 = 0

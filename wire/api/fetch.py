@@ -1,4 +1,4 @@
-"""Fetch (1): read batches from partitions, waiting for them if asked to."""
+"""Fetch (1): read batches from partitions, waiting for them if asked to; up to v3, message sets."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from ..primitives import NO_ID
 from ..schema import EMPTY, UUID, Records, Request, Response, Struct, i8, i16, i32, i64, tag, v
 
 
-class FetchRequest(Request, api=1, versions="4-18", flexible="12+"):
+class FetchRequest(Request, api=1, versions="0-18", flexible="12+"):
     """Ask for batches; wait until min_bytes are there or max_wait_ms are over."""
 
     cluster_id: str | None = tag(0, "12+", default=None)
-    replica_id: i32 = v("4-14", default=-1)
+    replica_id: i32 = v("0-14", default=-1)
     replica_state: ReplicaState = tag(1, "15+", default=EMPTY)
     max_wait_ms: i32
     min_bytes: i32
-    max_bytes: i32 = 2**31 - 1
-    isolation_level: i8 = 0
+    max_bytes: i32 = v("3+", default=2**31 - 1)
+    isolation_level: i8 = v("4+", default=0)
     session_id: i32 = v("7+", default=0)
     session_epoch: i32 = v("7+", default=-1)
     topics: list[Topic] = v(default=[])
@@ -27,7 +27,7 @@ class FetchRequest(Request, api=1, versions="4-18", flexible="12+"):
         replica_epoch: i64 = -1
 
     class Topic(Struct):
-        topic: str = v("4-12", default="")
+        topic: str = v("0-12", default="")
         topic_id: UUID = v("13+", default=NO_ID)
         partitions: list[Partition]
 
@@ -47,17 +47,17 @@ class FetchRequest(Request, api=1, versions="4-18", flexible="12+"):
         partitions: list[i32]
 
 
-class FetchResponse(Response, api=1, versions="4-18", flexible="12+"):
+class FetchResponse(Response, api=1, versions="0-18", flexible="12+"):
     """The batches found, and per partition how far a reader may read."""
 
-    throttle_time_ms: i32 = 0
+    throttle_time_ms: i32 = v("1+", default=0)
     error_code: i16 = v("7+", default=0)
     session_id: i32 = v("7+", default=0)
     responses: list[Topic]
     node_endpoints: list[NodeEndpoint] = tag(0, "16+", default=[])
 
     class Topic(Struct):
-        topic: str = v("4-12", default="")
+        topic: str = v("0-12", default="")
         topic_id: UUID = v("13+", default=NO_ID)
         partitions: list[Partition]
 
@@ -65,12 +65,12 @@ class FetchResponse(Response, api=1, versions="4-18", flexible="12+"):
             partition_index: i32
             error_code: i16 = 0
             high_watermark: i64
-            last_stable_offset: i64 = -1
+            last_stable_offset: i64 = v("4+", default=-1)
             log_start_offset: i64 = v("5+", default=-1)
             diverging_epoch: EpochEndOffset = tag(0, "12+", default=EMPTY)
             current_leader: LeaderIdAndEpoch = tag(1, "12+", default=EMPTY)
             snapshot_id: SnapshotId = tag(2, "12+", default=EMPTY)
-            aborted_transactions: list[AbortedTransaction] | None = v(default=[])
+            aborted_transactions: list[AbortedTransaction] | None = v("4+", default=[])
             preferred_read_replica: i32 = v("11+", default=-1)
             records: Records | None
 

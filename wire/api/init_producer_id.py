@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..schema import Request, Response, i16, i32, i64, v
 
 
-class InitProducerIdRequest(Request, api=22, versions="0-6", flexible="2+"):
+class InitProducerIdRequest(Request, api=22, versions="0-6", flexible="2+", unstable="6"):
     """Ask for a producer id; with a transactional id, also fence its earlier producers."""
 
     transactional_id: str | None

@@ -6,11 +6,11 @@ from ..primitives import NO_ID
 from ..schema import UUID, Request, Response, Struct, i16, i32, i64, v
 
 
-class OffsetFetchRequest(Request, api=9, versions="1-10", flexible="6+"):
+class OffsetFetchRequest(Request, api=9, versions="0-10", flexible="6+"):
     """Ask for committed positions; null topics mean all. Several groups from v8 on."""
 
-    group_id: str = v("1-7", default="")
-    topics: list[Topic] | None = v("1-7", default=[], nullable="2-7")
+    group_id: str = v("0-7", default="")
+    topics: list[Topic] | None = v("0-7", default=[], nullable="2-7")
     groups: list[Group] = v("8+", default=[])
     require_stable: bool = v("7+", default=False)
 
@@ -30,11 +30,11 @@ class OffsetFetchRequest(Request, api=9, versions="1-10", flexible="6+"):
             partition_indexes: list[i32]
 
 
-class OffsetFetchResponse(Response, api=9, versions="1-10", flexible="6+"):
+class OffsetFetchResponse(Response, api=9, versions="0-10", flexible="6+"):
     """The committed positions; -1 where there is none."""
 
     throttle_time_ms: i32 = v("3+", default=0)
-    topics: list[Topic] = v("1-7", default=[])
+    topics: list[Topic] = v("0-7", default=[])
     error_code: i16 = v("2-7", default=0)
     groups: list[Group] = v("8+", default=[])
 

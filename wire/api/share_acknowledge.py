@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..schema import UUID, Request, Response, Struct, i8, i16, i32, i64, v
 
 
-class ShareAcknowledgeRequest(Request, api=79, versions="1-2", flexible="1+"):
+class ShareAcknowledgeRequest(Request, api=79, versions="0-2", flexible="0+", unstable="0"):
     """Accept (1), release (2), reject (3) or renew (4) acquired records; 0 is a gap."""
 
     group_id: str | None = None
@@ -28,7 +28,7 @@ class ShareAcknowledgeRequest(Request, api=79, versions="1-2", flexible="1+"):
                 acknowledge_types: list[i8]
 
 
-class ShareAcknowledgeResponse(Response, api=79, versions="1-2", flexible="1+"):
+class ShareAcknowledgeResponse(Response, api=79, versions="0-2", flexible="0+"):
     """Whether each acknowledgement counts."""
 
     throttle_time_ms: i32 = 0

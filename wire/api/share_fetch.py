@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..schema import UUID, Records, Request, Response, Struct, i8, i16, i32, i64, v
 
 
-class ShareFetchRequest(Request, api=78, versions="1-2", flexible="1+"):
+class ShareFetchRequest(Request, api=78, versions="0-2", flexible="0+", unstable="0"):
     """Acknowledge records and ask for more."""
 
     group_id: str | None = None
@@ -14,8 +14,8 @@ class ShareFetchRequest(Request, api=78, versions="1-2", flexible="1+"):
     max_wait_ms: i32
     min_bytes: i32
     max_bytes: i32 = 2**31 - 1
-    max_records: i32
-    batch_size: i32
+    max_records: i32 = v("1+", default=0)
+    batch_size: i32 = v("1+", default=0)
     share_acquire_mode: i8 = v("2+", default=0)
     is_renew_ack: bool = v("2+", default=False)
     topics: list[Topic]
@@ -27,6 +27,7 @@ class ShareFetchRequest(Request, api=78, versions="1-2", flexible="1+"):
 
         class Partition(Struct):
             partition_index: i32
+            partition_max_bytes: i32 = v("0", default=0)
             acknowledgement_batches: list[AcknowledgementBatch]
 
             class AcknowledgementBatch(Struct):
@@ -39,13 +40,13 @@ class ShareFetchRequest(Request, api=78, versions="1-2", flexible="1+"):
         partitions: list[i32]
 
 
-class ShareFetchResponse(Response, api=78, versions="1-2", flexible="1+"):
+class ShareFetchResponse(Response, api=78, versions="0-2", flexible="0+"):
     """Records, and which of them were acquired."""
 
     throttle_time_ms: i32 = 0
     error_code: i16 = 0
     error_message: str | None = None
-    acquisition_lock_timeout_ms: i32
+    acquisition_lock_timeout_ms: i32 = v("1+", default=0)
     responses: list[Topic]
     node_endpoints: list[NodeEndpoint]
 
@@ -60,7 +61,7 @@ class ShareFetchResponse(Response, api=78, versions="1-2", flexible="1+"):
             acknowledge_error_code: i16
             acknowledge_error_message: str | None = None
             current_leader: LeaderIdAndEpoch
-            records: Records
+            records: Records | None = v(nullable="0")
             acquired_records: list[AcquiredRecords]
 
             class LeaderIdAndEpoch(Struct):

@@ -5,14 +5,14 @@ from __future__ import annotations
 from ..schema import UUID, Request, Response, Struct, i16, i32
 
 
-class ShareGroupDescribeRequest(Request, api=77, versions="1", flexible="1+"):
+class ShareGroupDescribeRequest(Request, api=77, versions="0-1", flexible="0+", unstable="0"):
     """Ask for these groups."""
 
     group_ids: list[str]
     include_authorized_operations: bool
 
 
-class ShareGroupDescribeResponse(Response, api=77, versions="1", flexible="1+"):
+class ShareGroupDescribeResponse(Response, api=77, versions="0-1", flexible="0+"):
     """The groups, and who has what."""
 
     throttle_time_ms: i32 = 0

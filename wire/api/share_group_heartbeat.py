@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..schema import UUID, Request, Response, Struct, i16, i32, v
 
 
-class ShareGroupHeartbeatRequest(Request, api=76, versions="1", flexible="1+"):
+class ShareGroupHeartbeatRequest(Request, api=76, versions="0-1", flexible="0+", unstable="0"):
     """Say what changed since the last heartbeat; epoch 0 joins, -1 leaves."""
 
     group_id: str
@@ -15,7 +15,7 @@ class ShareGroupHeartbeatRequest(Request, api=76, versions="1", flexible="1+"):
     subscribed_topic_names: list[str] | None = v(default=None)
 
 
-class ShareGroupHeartbeatResponse(Response, api=76, versions="1", flexible="1+"):
+class ShareGroupHeartbeatResponse(Response, api=76, versions="0-1", flexible="0+"):
     """The member's epoch, and its assignment when that changed."""
 
     throttle_time_ms: i32 = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..schema import Request, Response, Struct, i8, i16, i32, i64, v
 
 
-class WriteTxnMarkersRequest(Request, api=27, versions="1-2", flexible="1+"):
+class WriteTxnMarkersRequest(Request, api=27, versions="0-2", flexible="1+"):
     """Write commit or abort markers."""
 
     markers: list[Marker]
@@ -23,7 +23,7 @@ class WriteTxnMarkersRequest(Request, api=27, versions="1-2", flexible="1+"):
             partition_indexes: list[i32]
 
 
-class WriteTxnMarkersResponse(Response, api=27, versions="1-2", flexible="1+"):
+class WriteTxnMarkersResponse(Response, api=27, versions="0-2", flexible="1+"):
     """Whether each marker was written."""
 
     markers: list[Marker]

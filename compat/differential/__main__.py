@@ -1,0 +1,54 @@
+"""`python -m odradek.compat.differential`: ask a real Kafka and the emulator the same.
+
+    --list              the names of the hand-written cases
+    --case NAME         only the cases whose name begins so; may be repeated
+    --seed N            the first seed of the drawn sequences (each has its own: N, N+1, ...)
+    --requests N        draw sequences until so many requests were made in all
+    --minutes M         stop drawing after so many minutes
+    --kind KIND         draw only sequences of this kind; may be repeated
+
+Exit status: 0 when every difference was an allowed one, 1 otherwise.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from ..jars import Unavailable
+from ..real_kafka import RealKafka
+from .brokers import CONFIG, EmulatedBroker
+from .cases import all_cases, cases_named
+from .engine import Engine
+from .generate import KINDS
+from .run import Run
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run what the command line asks for; return the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m odradek.compat.differential")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--requests", type=int, default=20_000)
+    parser.add_argument("--minutes", type=float, default=30.0)
+    parser.add_argument("--case", action="append", default=[])
+    parser.add_argument("--kind", action="append", default=[], choices=list(KINDS))
+    parser.add_argument("--list", action="store_true")
+    given = parser.parse_args(arguments)
+    if given.list:
+        for case in all_cases():
+            print(f"{case.rule:10} {case.name}")
+        return 0
+    try:
+        with RealKafka(config=CONFIG) as real, EmulatedBroker(CONFIG) as ours:
+            run = Run(Engine(real, ours), print)
+            run.cases(cases_named(run.engine.served, given.case))
+            if not given.case:
+                run.drawn(given.seed, given.requests, given.minutes, given.kind)
+            return run.report(is_whole=not (given.case or given.kind))
+    except Unavailable as reason:
+        print(f"unavailable: {reason}", file=sys.stderr)
+        return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,232 @@
+"""Every difference that is allowed, with its reason; and the lists that have no order.
+
+A difference is judged by an `Allowed`: the API it is about, the place of the field (its path without
+indices), and, where that says too much, a test of the request and of the two values. What never
+applied in a run is reported, so that this table does not outlive its reasons.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ...wire import Request
+from .compare import NOTHING, Difference
+
+
+def _any(request: Request) -> bool:
+    return True
+
+
+@dataclass(frozen=True)
+class Unordered:
+    """A list whose order says nothing. With `keeps_good` only entries that do not exist have no
+    order: the others keep theirs, and come first."""
+
+    reason: str
+    keeps_good: bool = False
+    applies: Callable[[Request], bool] = _any
+
+
+_HASHED = Unordered("the answer is put together in a hash map")
+_ERRORS = Unordered("entries that are refused at once are gathered in a hash map", keeps_good=True)
+
+
+def _asks_for_all(request: Request) -> bool:
+    """OffsetFetch of whatever the group has committed."""
+    groups = getattr(request, "groups", [])
+    return request.topics is None or any(g.topics is None for g in groups)  # type: ignore[attr-defined]
+
+
+_STORED = Unordered("committed offsets are kept in hash maps", applies=_asks_for_all)
+
+# Errors of what does not exist: unknown topic or partition, bad name, unknown and foreign id.
+UNKNOWN = frozenset({3, 17, 100, 103})
+# (API key, path)
+UNORDERED: dict[tuple[int, str], Unordered] = {
+    (0, "responses"): _HASHED,
+    (0, "responses.partition_responses"): _HASHED,
+    (1, "responses"): _ERRORS,
+    (2, "topics"): _HASHED,
+    (2, "topics.partitions"): _HASHED,
+    (3, "topics"): _ERRORS,
+    (9, "topics"): _STORED,
+    (9, "topics.partitions"): _STORED,
+    (9, "groups.topics"): _STORED,
+    (9, "groups.topics.partitions"): _STORED,
+    (11, "members"): _HASHED,
+    (15, "groups"): Unordered("groups are asked for shard by shard"),
+    (15, "groups.members"): _HASHED,
+    (16, "groups"): Unordered("groups are listed shard by shard, each a hash map"),
+    (19, "topics"): _HASHED,
+    (20, "responses"): _HASHED,
+    (21, "topics"): _HASHED,
+    (21, "topics.partitions"): _HASHED,
+    (37, "results"): _HASHED,
+}
+# Lists whose entries have a name, and come in the order of a hash map: compared by name.
+KEYED: dict[tuple[int, str], str] = {
+    (18, "api_keys"): "api_key",
+    (18, "supported_features"): "name",
+    (18, "finalized_features"): "name",
+    (19, "topics.configs"): "name",
+    (32, "results.configs"): "name",
+}
+
+_BROKER = 4
+_PARTITIONS_MAX = 2**31 - 2001
+_EPOCHS_OF_A_RESTART = 2
+
+Test = Callable[[Request, Difference], bool]
+
+
+def _always(request: Request, difference: Difference) -> bool:
+    return True
+
+
+@dataclass(frozen=True)
+class Allowed:
+    """One allowed difference. `api` is an API key, None for any; `place` "*" is any field."""
+
+    name: str
+    api: int | None
+    place: str
+    reason: str
+    applies: Test = _always
+
+    def covers(self, request: Request, difference: Difference) -> bool:
+        """Whether it is this difference."""
+        return (
+            self.api in (None, request.api_key)
+            and self.place in ("*", difference.place)
+            and self.applies(request, difference)
+        )
+
+
+def _is_not_served(request: Request, difference: Difference) -> bool:
+    return difference.place.startswith("api_keys.") and is_missing(difference.ours)
+
+
+def _is_a_feature(request: Request, difference: Difference) -> bool:
+    return "_features" in difference.place
+
+
+def _is_later_epoch(request: Request, difference: Difference) -> bool:
+    real, ours = difference.real, difference.ours
+    is_epoch = difference.place.endswith("leader_epoch") and isinstance(real, int)
+    return is_epoch and isinstance(ours, int) and real - ours == _EPOCHS_OF_A_RESTART
+
+
+def _is_past_the_last(request: Request, difference: Difference) -> bool:
+    cursor = request.cursor  # type: ignore[attr-defined]
+    return cursor is not None and cursor.partition_index > _PARTITIONS_MAX
+
+
+def _is_broken_session(request: Request, difference: Difference) -> bool:
+    epoch, real = request.session_epoch, difference.real  # type: ignore[attr-defined]
+    places = (("error_code", -1), ("responses", []), ("session_id", 0))
+    return epoch >= 0 and (difference.place, real) in places
+
+
+def _is_documentation(request: Request, difference: Difference) -> bool:
+    return difference.place.endswith(".documentation")
+
+
+def _is_of_the_broker(request: Request, difference: Difference) -> bool:
+    resources = request.resources  # type: ignore[attr-defined]
+    return any(r.resource_type == _BROKER for r in resources)
+
+
+ALLOWED: tuple[Allowed, ...] = (
+    Allowed(
+        "an API that is not emulated yet is not advertised",
+        18,
+        "*",
+        "advertising what would close the connection helps nobody; goes with each API that comes",
+        _is_not_served,
+    ),
+    Allowed(
+        "a feature that is not emulated yet is not advertised",
+        18,
+        "*",
+        "features of transactions, KIP-848 and share groups; goes with each of them. The features'"
+        " epoch is an offset in the metadata log, which other things are written to",
+        _is_a_feature,
+    ),
+    Allowed(
+        "the leader's epoch after a restart",
+        None,
+        "*",
+        "a single real node loses its partitions when it stops and wins them back: two epochs more",
+        _is_later_epoch,
+    ),
+    Allowed(
+        "a cursor near the largest number",
+        75,
+        "*",
+        "the real broker's arithmetic wraps and names a negative partition to go on with",
+        _is_past_the_last,
+    ),
+    Allowed(
+        "a session with several partitions of unknown ids",
+        1,
+        "*",
+        "the real broker cannot tell topics without a name apart and fails (-1); we answer 100 each",
+        _is_broken_session,
+    ),
+    Allowed(
+        "configs have no documentation",
+        32,
+        "*",
+        "Kafka's sentences about its configs are its own text and are not copied",
+        _is_documentation,
+    ),
+    Allowed(
+        "configs of how the two brokers were started",
+        32,
+        "*",
+        "the real one has a controller's listener, ports and directories of its own",
+        _is_of_the_broker,
+    ),
+    Allowed(
+        "recompressed by another library: size",
+        1,
+        "responses.records.compressed.batch_length",
+        "two implementations of a codec need not write the same bytes; the records are compared",
+    ),
+    Allowed(
+        "recompressed by another library: checksum",
+        1,
+        "responses.records.compressed.crc",
+        "two implementations of a codec need not write the same bytes; the records are compared",
+    ),
+)
+
+
+class Allowances:
+    """The allowed differences, and how often each has applied."""
+
+    def __init__(self, allowed: Sequence[Allowed] = ALLOWED) -> None:
+        self._allowed = tuple(allowed)
+        self.used: Counter[str] = Counter()
+
+    def find(self, request: Request | None, difference: Difference) -> Allowed | None:
+        """The first that covers the difference."""
+        if request is None:
+            return None
+        for allowed in self._allowed:
+            if allowed.covers(request, difference):
+                self.used[allowed.name] += 1
+                return allowed
+        return None
+
+    def unused(self) -> list[Allowed]:
+        """Those that have not applied."""
+        return [each for each in self._allowed if not self.used[each.name]]
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a side had nothing there."""
+    return isinstance(value, str) and value == NOTHING

@@ -1,0 +1,86 @@
+"""Sequences written by hand: one or more for each numbered rule of what a broker does.
+
+A case is a function that returns steps; `@case("B14")` names the rule it is about. With
+`each=ProduceRequest` it runs once in every version of that API that both brokers serve: its
+requests of that API leave their version open. Modules are named after what they ask for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Sequence as Names
+from dataclasses import dataclass, replace
+
+from ....wire import Request
+from ..steps import Ask, Sequence, Step, Steps, Writer
+from ..versions import Served
+
+
+@dataclass(frozen=True)
+class Case:
+    """A case as it was written."""
+
+    name: str
+    rule: str
+    write: Writer
+    each: type[Request] | None
+
+    def sequences(self, served: Served) -> list[Sequence]:
+        """The case, once or in every version."""
+        steps = tuple(self.write())
+        if self.each is None:
+            return [Sequence(self.name, steps, self.rule)]
+        key = self.each.api_key
+        return [
+            Sequence(
+                f"{self.name}[v{version}]", tuple(_in(s, key, version) for s in steps), self.rule
+            )
+            for version in served.versions(key)
+        ]
+
+
+def _in(step: Step, api_key: int, version: int) -> Step:
+    if isinstance(step, Ask) and step.version is None and step.request.api_key == api_key:
+        return replace(step, version=version)
+    return step
+
+
+_cases: list[Case] = []
+
+
+def case(rule: str, each: type[Request] | None = None) -> Callable[[Writer], Writer]:
+    """Register a function that returns steps as a case about a rule."""
+
+    def register(write: Callable[[], Steps]) -> Callable[[], Steps]:
+        _cases.append(Case(write.__name__, rule, write, each))
+        return write
+
+    return register
+
+
+def all_cases() -> list[Case]:
+    """Every case, in the order in which they are written."""
+    # Here, because these modules import `case` from this one.
+    from . import (  # noqa: F401
+        admin,
+        batches,
+        fetch,
+        groups,
+        offsets,
+        produce,
+        protocol,
+        sessions,
+        topics,
+    )
+
+    return list(_cases)
+
+
+def cases_named(served: Served, prefixes: Names[str] = ()) -> list[Sequence]:
+    """The sequences of the cases whose names begin so; of all without a prefix."""
+    return [
+        sequence
+        for case in all_cases()
+        if not prefixes or case.name.startswith(tuple(prefixes))
+        for sequence in case.sequences(served)
+    ]

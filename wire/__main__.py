@@ -1,0 +1,134 @@
+"""The protocol, to look up and to look into: `python -m odradek.wire`.
+
+    python -m odradek.wire                       every API and every stored record
+    python -m odradek.wire fetch 12              request and response of Fetch v12, as tables
+    python -m odradek.wire OffsetCommitValue     a record of an internal topic, newest version
+    python -m odradek.wire decode 00000013...    a request, field by field
+    python -m odradek.wire decode --response fetch 12 < frame.hex
+
+Exit status: 0; 1 for bytes that do not fit; 2 for a name or version that there is not, or for
+what is no hexadecimal text.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+from collections.abc import Iterator, Sequence
+
+from .errors import WireError
+from .explain import Row
+from .explain_frame import Explanation, explain_request, explain_response
+from .tables import Unknown, aligned, catalogue, check_version, find, find_api, table
+
+_BYTES_SHOWN = 8
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print what is asked for; return the exit status."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        status = _decode(given[1:]) if given[:1] == ["decode"] else _look_up(given)
+        sys.stdout.flush()
+    except WireError as error:
+        print(error, file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        # Who reads has seen enough; what is still buffered goes nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    return status
+
+
+def _look_up(given: list[str]) -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m odradek.wire",
+        description="Kafka's messages as tables.",
+        epilog="`python -m odradek.wire decode --help`: a frame of bytes, field by field.",
+    )
+    parser.add_argument("name", nargs="?", help="an API's name or key, or a stored record (all)")
+    parser.add_argument("version", nargs="?", type=int, help="the newest, unless given")
+    asked = parser.parse_args(given)
+    if asked.name is None:
+        _print(catalogue())
+        return 0
+    messages = find(asked.name)
+    for cls in messages:
+        check_version(cls, cls.last_version if asked.version is None else asked.version)
+    for number, cls in enumerate(messages):
+        if number:
+            print()
+        _print(table(cls, cls.last_version if asked.version is None else asked.version))
+    return 0
+
+
+def _decode(given: list[str]) -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m odradek.wire decode",
+        description="Show a frame of bytes, a request unless said otherwise, field by field.",
+    )
+    parser.add_argument("hex", nargs="*", help="hexadecimal text (standard input)")
+    parser.add_argument(
+        "--response", nargs=2, metavar=("API", "VERSION"), help="it answers this request"
+    )
+    asked = parser.parse_args(given)
+    answers = None
+    if asked.response is not None:
+        name, version = asked.response
+        if not re.fullmatch("[0-9]{1,5}", version):
+            raise Unknown(f"{version!r} is not a version: versions are numbers.")
+        answers = find_api(name), int(version)
+        check_version(find(str(answers[0]))[1], answers[1])
+    frame = _parse_hex(
+        " ".join(asked.hex) if asked.hex else sys.stdin.buffer.read().decode("latin")
+    )
+    explanation = explain_response(frame, *answers) if answers else explain_request(frame)
+    _print(_lines(explanation, len(frame)))
+    return 1 if explanation.misfits else 0
+
+
+def _parse_hex(text: str) -> bytes:
+    """Turn hexadecimal text into bytes; white space and 0x may stand in it. Raises WireError."""
+    digits = re.sub(r"0[xX]|\s", "", text)
+    odd = re.search("[^0-9a-fA-F]", digits)
+    if odd:
+        raise WireError(f"This is not hexadecimal text: there is {odd[0]!r} in it.")
+    if not digits:
+        raise WireError("There are no bytes to decode.")
+    if len(digits) % 2:
+        raise WireError(f"{len(digits)} hexadecimal digits are not a whole number of bytes.")
+    return bytes.fromhex(digits)
+
+
+def _lines(explanation: Explanation, size: int) -> Iterator[str]:
+    yield f"{explanation.title}, {size} bytes"
+    yield ""
+    rows = [_cells(row) for row in explanation.rows]
+    yield from aligned([["byte", "bytes", "field", "value"], *rows], right=(0,))
+    if explanation.misfits:
+        yield ""
+    for misfit in explanation.misfits:
+        yield str(misfit)
+
+
+def _cells(row: Row) -> list[str]:
+    place = f"+{row.pos}" if row.unpacked else str(row.pos)
+    raw = row.raw[:_BYTES_SHOWN].hex(" ", -2)
+    if len(row.raw) > _BYTES_SHOWN:
+        raw += f" .. {len(row.raw)}"
+    return [place if raw else "", raw, "  " * row.depth + row.name, row.value]
+
+
+def _print(lines: Iterator[str]) -> None:
+    for line in lines:
+        # What a terminal's encoding lacks is escaped, rather than refused.
+        encoding = sys.stdout.encoding or "utf-8"
+        print(line.encode(encoding, "backslashreplace").decode(encoding))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
