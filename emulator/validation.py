@@ -27,13 +27,14 @@ from ..wire.batch import (
 )
 from ..wire.compression import Codec, decompress
 from ..wire.primitives import Buffer
-from ..wire.records import NewRecord, build_batch, read_records
+from ..wire.records import NewRecord, Record, build_batch, read_records
 from ..wire.scan import Problem, Scan, record_problems, scan
 from .config import TopicConfig
 
 _SIZE = Struct(">8xi4xb")
 _ATTRIBUTES = Struct(">h")
 _ATTRIBUTES_AT = 21
+_UNBOUNDED = (-(2**63), 2**63 - 1)
 _SMALLEST_ENTRY = 14
 DECOMPRESSED_MAX = 64 << 20
 """A batch that grows beyond this many bytes is refused: kilobytes must not stop a broker."""
@@ -214,7 +215,7 @@ def _check_records(
 def _bounds(config: TopicConfig, now: int) -> tuple[int, int]:
     """The earliest and latest time a record may have (ms); none under log append time."""
     if config.log_append_time:
-        return -(2**63), 2**63 - 1
+        return _UNBOUNDED
     return (
         max(now - config.timestamp_before_max_ms, -(2**63)),
         min(now + config.timestamp_after_max_ms, 2**63 - 1),
@@ -236,18 +237,11 @@ def _rejected(
     partition: str,
 ) -> RecordsRejected:
     try:
-        times = [record.timestamp for record in read_records(batch)]
+        found = read_records(batch)
     except WireError:  # a length that lies, but that the scan can bear with
-        times = []
-    earliest, latest = bounds
+        found = []
     records = [
-        (
-            index,
-            f"Compacted topic cannot accept message without key in topic partition {partition}"
-            if problem is Problem.KEY
-            else f"Timestamp {times[index] if times else NO_TIMESTAMP} of message with offset {index}"
-            f" is out of range. The timestamp should be within [{earliest}, {latest}]",
-        )
+        (index, _sentence(problem, index, found[index] if found else None, bounds, partition))
         for index, problem in problems
     ]
     if any(problem is Problem.TIMESTAMP for _, problem in problems):
@@ -261,6 +255,27 @@ def _rejected(
         f"One or more records have been rejected due to {len(records)} record errors in total,"
         f" and only showing the first three errors at most: [{shown}]",
         records,
+    )
+
+
+def _sentence(
+    problem: Problem, index: int, record: Record | None, bounds: tuple[int, int], partition: str
+) -> str:
+    """What a real broker says of a record that its topic refuses."""
+    if problem is Problem.KEY:
+        return f"Compacted topic cannot accept message without key in topic partition {partition}"
+    time = NO_TIMESTAMP if record is None else record.timestamp
+    if bounds != _UNBOUNDED and time != NO_TIMESTAMP:
+        return (
+            f"Timestamp {time} of message with offset {index} is out of range. The timestamp should"
+            f" be within [{bounds[0]}, {bounds[1]}]"
+        )
+    key = 0 if record is None else len(record.key or b"")
+    value = 0 if record is None else len(record.value or b"")
+    return (
+        f"Invalid timestamp type in message DefaultRecord(offset={index}, timestamp={time},"
+        f" key={key} bytes, value={value} bytes). Producer should not set timestamp type to"
+        " LogAppendTime."
     )
 
 

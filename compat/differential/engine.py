@@ -142,6 +142,7 @@ class _Run:
             Mapper(namespace, now_ms, side.address, cluster)
             for side, cluster in zip(engine.sides, clusters, strict=True)
         ]
+        self.is_over = False
         self.names: set[str] = set()
         self.groups: set[str] = set()
 
@@ -151,7 +152,7 @@ class _Run:
             self.result.log.append(StepLog(step, version))
             self._take(index, step)
             self._compare(index)
-            if self.result.findings:
+            if self.result.findings or self.is_over:
                 return
             if isinstance(step, Ask) and step.request.api_key in _MAY_CHANGE_TOPICS:
                 self.engine.settle(self.names, self.groups)
@@ -240,6 +241,8 @@ class _Run:
         for key in real[0] | ours[0]:
             left, right = real[0].get(key, NOTHING), ours[0].get(key, NOTHING)
             comparison = Comparison(left, right)
+            if self.is_over:
+                continue
             self.result.fields += comparison.fields
             about = asked.get(key)
             label = _label(key, about, index)
@@ -247,17 +250,25 @@ class _Run:
             if about is None and isinstance(log.step, Ask):
                 # A closed connection is the answer to what was sent over it.
                 about = Asked(index, log.step.request, log.version or 0)
-            for difference in comparison.differences:
-                self._judge(index, about, difference)
+            self._judge(index, about, comparison.differences)
 
-    def _judge(self, index: int, about: Asked | None, difference: Difference) -> None:
+    def _judge(self, index: int, about: Asked | None, differences: list[Difference]) -> None:
+        """Tell the allowed differences of one answer from the others. One that ends the sequence
+        covers the whole answer."""
         request = about.request if about is not None else None
-        finding = Finding(index, request, about.version if about else -1, difference)
-        allowed = self.engine.allowances.find(request, difference)
-        if allowed is not None:
+        version = about.version if about is not None else -1
+        unexplained: list[Finding] = []
+        for difference in differences:
+            finding = Finding(index, request, version, difference)
+            allowed = self.engine.allowances.find(request, difference)
+            if allowed is None:
+                unexplained.append(finding)
+                continue
             self.result.allowed.append((allowed.name, finding))
-        else:
-            self.result.findings.append(finding)
+            if allowed.ends:
+                self.is_over = True
+        if not self.is_over:
+            self.result.findings += unexplained
 
     def _trees(self, which: int) -> tuple[dict[Key, Any], dict[Key, Asked]]:
         """What a side has answered since the last look, with symbols; and to what."""
