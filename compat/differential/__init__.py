@@ -14,10 +14,11 @@ Left out: several brokers, TLS and SASL, and the order of events under load.
 from .allowed import ALLOWED, Allowances, Allowed
 from .brokers import EmulatedBroker
 from .engine import Engine, Result
-from .generate import Served, draw_sequence
+from .generate import draw_sequence
 from .shrink import shrink
 from .steps import Ask, Close, Damage, Restart, Send, Sequence, Sleep, now, seen
 from .transcript import transcript
+from .versions import Served
 
 __all__ = [
     "ALLOWED",

@@ -51,7 +51,7 @@ def topic(
 
 def create(name: str = "~t", partitions: int = 1, **configs: str | None) -> Ask:
     """Make a topic, in a version that tells its id."""
-    return Ask(CreateTopicsRequest(topics=[topic(name, partitions, **configs)]), 7)
+    return Ask(CreateTopicsRequest(topics=[topic(name, partitions, 1, **configs)]), 7)
 
 
 def produce_all(*entries: tuple[str, int, Any], acks: int = -1, **more: Any) -> ProduceRequest:

@@ -7,8 +7,8 @@ and "no answer" and "closed" are outcomes like any other.
 
 A real broker's catalogue lags behind its answers (semantics I18): after a request that may have
 changed it, both are asked for the topics concerned until they say the same and their leaders
-answer, for at most `SETTLE_S` (after a restart `RESTART_S`). That is no part of the comparison: what still differs then is seen
-by the steps that follow.
+answer, for at most `SETTLE_S` (after a restart `RESTART_S`). That is no part of the comparison:
+what still differs then is seen by the steps that follow.
 
 A sequence ends at the first step with a difference that is not allowed.
 """

@@ -44,7 +44,7 @@ def draw_sequence(seed: int, served: Served, kinds: Sequence[str] = ()) -> Seque
 
 
 def _beginning(random: Random) -> Steps:
-    configs = {}
+    configs: dict[str, Any] = {}
     if random.random() < 0.4:
         config, value = random.choice(CONFIGS)
         configs[config.replace(".", "_")] = value

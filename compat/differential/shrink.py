@@ -151,6 +151,7 @@ def _simpler_batches(batch: Batch) -> Iterator[Batch]:
         yield replace(batch, edits={n: x for n, x in batch.edits.items() if n != name})
     for name in batch.options:
         yield replace(batch, options={n: x for n, x in batch.options.items() if n != name})
-    for name, value in (("cut", 0), ("extra", b""), ("payload", None), ("checked", True)):
+    plain: dict[str, Any] = {"cut": 0, "extra": b"", "payload": None, "checked": True}
+    for name, value in plain.items():
         if getattr(batch, name) != value:
             yield replace(batch, **{name: value})

@@ -5,9 +5,9 @@
 - `Ask` sends a request and waits for its answer; `Send` goes on at once, and the answer belongs to
   the step during which it arrives. Both name a connection, opened when it is first used.
 - Text beginning with "~" is a name of the sequence's own: both brokers see the same fresh name.
-- `seen("x")` is a value from an earlier answer: of a path given in `keep` (`{"x": "topics.0.name"}`),
-  or, unasked, the id of a topic (`seen("~t")`), the last session id (`seen("session")`) and the
-  last producer id (`seen("pid")`). Before it was seen it is its default.
+- `seen("x")` is a value from an earlier answer: of a path given in `keep`, like
+  `{"x": "topics.0.name"}`, or, unasked, the id of a topic (`seen("~t")`), the last session id
+  (`seen("session")`) and the last producer id (`seen("pid")`). Until then it is its default.
 - `now(ms)` is the time at which the sequence began, plus so many milliseconds.
 
 A version of None is the newest that both brokers serve.

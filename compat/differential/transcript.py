@@ -65,9 +65,9 @@ def shown(value: Any) -> str:
         parts = []
         for field, type_ in type(value).fields():
             content = getattr(value, field.name)
-            if field.default is not MISSING or not type_.nullable:
-                if content == default_of(field, type_):
-                    continue
+            has_default = field.default is not MISSING or not type_.nullable
+            if has_default and content == default_of(field, type_):
+                continue
             parts.append(f"{field.name}={shown(content)}")
         return f"({', '.join(parts)})"
     if isinstance(value, list):

@@ -160,8 +160,11 @@ class _Fetch:
             raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION)
         partition.check_leader(self.call.node_id)
         partition.check_epoch(asked.current_leader_epoch)
-        if self.is_follower:
-            raise Refused(Error.NOT_LEADER_OR_FOLLOWER)
+        if self.is_follower:  # a stranger; one that names the epoch may know more than we do
+            knows_epoch = asked.current_leader_epoch >= 0
+            raise Refused(
+                Error.UNKNOWN_LEADER_EPOCH if knows_epoch else Error.NOT_LEADER_OR_FOLLOWER
+            )
         log = partition.log
         answer = Answered(
             partition_index=asked.partition,

@@ -106,6 +106,9 @@ def an_older_segment_is_not_waited_for() -> Steps:
 def limits_and_cut_batches() -> Steps:
     both = [wanted(), wanted(partition=1)]
     return [
+        create("~e"),
+        Ask(fetch(name="~e", partition_max_bytes=-1)),
+        Ask(fetch(name="~e", max_bytes=-1)),
         create(partitions=2),
         put(b"a" * 100),
         put(b"b" * 100),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ....wire.api.delete_records import DeleteRecordsRequest
 from ....wire.api.delete_topics import DeleteTopicsRequest
 from ....wire.api.produce import ProduceRequest
@@ -155,7 +157,7 @@ def duplicates_of_what_was_deleted() -> Steps:
 
 @case("B14")
 def an_oversized_duplicate() -> Steps:
-    options = {"producer_id": PID, "producer_epoch": 0, "sequence": 0}
+    options: dict[str, Any] = {"producer_id": PID, "producer_epoch": 0, "sequence": 0}
     return [
         create(max_message_bytes="200"),
         new_producer(),
@@ -169,7 +171,7 @@ def an_oversized_duplicate() -> Steps:
 @case("B15", each=ProduceRequest)
 def epochs_and_sequences() -> Steps:
     def send(epoch: int, sequence: int, *values: bytes, pid: object = PID) -> Ask:
-        options = {"producer_id": pid, "producer_epoch": epoch}
+        options: dict[str, Any] = {"producer_id": pid, "producer_epoch": epoch}
         return Ask(produce(batch(*values or (b"x",), sequence=sequence, **options)))
 
     big = 2**31 - 1
