@@ -72,8 +72,24 @@ def dump(written: Path, *options: str) -> str:
     names = (*DERIVED, ".log", ".snapshot")
     files = ",".join(str(path) for path in sorted(written.iterdir()) if path.suffix in names)
     done = run_tool(VERSION, DUMP, *options, "--files", files)
-    assert done.returncode == 0, done.stderr
+    findings = done.stderr
+    # Of every log that does not begin at offset 0 it says this, of Kafka's own too.
+    for path in written.glob("*.log"):
+        gap = f"Non-consecutive offsets in {path}\n  -1 is followed by {int(path.stem)}\n"
+        findings = findings.replace(gap, "")
+    assert (done.returncode, findings) == (0, "")
     return done.stdout
+
+
+def test_an_index_that_is_wrong_would_be_noticed(written: Path, tmp_path: Path) -> None:
+    """The tool says so on standard error only, with exit status 0."""
+    copy = Path(shutil.copytree(written, tmp_path / "t-0"))
+    index = max(copy.glob("*.index"), key=lambda path: path.stat().st_size)
+    data = bytearray(index.read_bytes())
+    data[3] ^= 1
+    index.write_bytes(data)
+    with pytest.raises(AssertionError, match="Mismatches"):
+        dump(copy, "--deep-iteration")
 
 
 def test_the_dump_tool_finds_every_batch_and_nothing_wrong(written: Path) -> None:
