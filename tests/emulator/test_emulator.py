@@ -173,10 +173,13 @@ def test_a_verb_that_races_with_stop_ends() -> None:
     kafka = Emulator().start()
     ended = []
 
+    def ask_until_it_stops() -> None:
+        while True:
+            kafka.run(lambda cluster: cluster.cluster_id)
+
     def ask() -> None:
         with pytest.raises(RuntimeError, match=r"stopped meanwhile|not running"):
-            while True:
-                kafka.run(lambda cluster: cluster.cluster_id)
+            ask_until_it_stops()
         ended.append(True)
 
     threads = [threading.Thread(target=ask) for _ in range(8)]
