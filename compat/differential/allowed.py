@@ -128,7 +128,8 @@ def _is_past_the_last(request: Request, difference: Difference) -> bool:
 
 def _is_broken_session(request: Request, difference: Difference) -> bool:
     is_served = request.isolation_level in (0, 1)  # type: ignore[attr-defined]
-    return is_served and (difference.place != "error_code" or difference.real == -1)
+    is_cause = is_served or len(_unknown_ids(request)) > 1
+    return is_cause and difference.real == -1 and difference.ours == 0
 
 
 def _is_ghost_group(request: Request, difference: Difference) -> bool:
@@ -136,9 +137,13 @@ def _is_ghost_group(request: Request, difference: Difference) -> bool:
 
 
 def _names_unknown_ids(request: Request, difference: Difference) -> bool:
+    return is_missing(difference.real) and len(_unknown_ids(request)) > 1
+
+
+def _unknown_ids(request: Request) -> list[bytes]:
+    """The ids of a fetch that are none of a topic, once for each partition."""
     topics = request.topics  # type: ignore[attr-defined]
-    unknown = [t for t in topics if t.topic_id[:15] == bytes(15) for _ in t.partitions]
-    return is_missing(difference.real) and len(unknown) > 1
+    return [t.topic_id for t in topics if t.topic_id[:15] == bytes(15) for _ in t.partitions]
 
 
 def _is_documentation(request: Request, difference: Difference) -> bool:

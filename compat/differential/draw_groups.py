@@ -73,7 +73,7 @@ class _Group:
             assignments=assignments if random.random() < 0.8 else [],
             instance=random.choice((None,) * 6 + ("i",)),
         )
-        self.steps += [Send(request, self.version(SYNC, 3), f"s{number}"), Sleep(REST_S)]
+        self.steps += [Send(request, self.version(SYNC), f"s{number}"), Sleep(REST_S)]
 
     def guess(self) -> int:
         return self.generation + self.random.choice((0,) * 8 + (1, 1, -1))

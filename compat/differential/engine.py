@@ -15,6 +15,7 @@ A sequence ends at the first step with a difference that is not allowed.
 
 from __future__ import annotations
 
+import secrets
 import select
 import time
 from collections.abc import Iterable
@@ -97,7 +98,7 @@ class Engine:
         self.served = Served.of(self.sides)
         self.sequences = self.requests = self.fields = 0
         self._catalogue = Catalogue(self.sides)
-        self._prefix = f"d{int(time.time()) % 100_000:05d}"
+        self._prefix = f"d{secrets.token_hex(3)}"  # two engines may share a broker
 
     def run(self, sequence: Sequence) -> Result:
         """Run a sequence under fresh names, to its end or its first difference."""

@@ -93,6 +93,8 @@ def test_a_limit_cuts_where_it_cuts(client: Client) -> None:
 
 
 def test_a_negative_limit_is_an_error_of_the_partition(client: Client) -> None:
+    assert only(client.ask(request(asked(max_bytes=-1)), 12)).error_code == 0  # nothing to read
+    produce(client, batch(b"x"))
     assert only(client.ask(request(asked(max_bytes=-1)), 12)).error_code == -1
     assert only(client.ask(request(asked(), isolation_level=2), 12)).error_code == -1
 

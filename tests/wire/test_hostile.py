@@ -95,6 +95,7 @@ def lying(data: bytes, step: int = 1, start: int = 0) -> Iterator[bytes]:
             yield data[:at] + lie
 
 
+@pytest.mark.slow  # every version of everything: `make test` has the time, `make check` has not
 @each_message
 def test_a_length_of_two_billion_costs_nothing(cls: type[Message], tried: Counter[str]) -> None:
     for version in versions(cls):

@@ -182,7 +182,7 @@ def ids_of_topics_that_went() -> Steps:
 
 
 @case("C12", each=FetchRequest)
-def the_same_partition_twice() -> Steps:
+def the_same_partition_fetched_twice() -> Steps:
     return [
         create(),
         put(b"a"),

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from odradek.emulator.cluster import Cluster
 from odradek.emulator.config import ALL_BROKERS
+from odradek.emulator.dispatch import INVALID_REQUEST_TEXT
 from odradek.wire.api.describe_configs import DescribeConfigsRequest, DescribeConfigsResponse
 
 from ..support import Client, client_of, open_cluster
@@ -315,7 +316,7 @@ def test_the_root_logger_is_told(client: Client) -> None:
         (LOGGER, "", 42, "Broker id must not be empty"),
         (GROUP, "", 42, "Group name must not be empty"),
         (METRICS, "", 42, "Client metrics subscription name must not be empty"),
-        (3, "x", 42, "There are no configs of resource type 3."),
+        (3, "x", 42, INVALID_REQUEST_TEXT),
     ],
 )
 def test_a_resource_is_refused_with_error_and_sentence(
