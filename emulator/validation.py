@@ -34,6 +34,7 @@ from .config import TopicConfig
 _SIZE = Struct(">8xi4xb")
 _ATTRIBUTES = Struct(">h")
 _ATTRIBUTES_AT = 21
+NO_PRODUCER_ID = -1
 _UNBOUNDED = (-(2**63), 2**63 - 1)
 _SMALLEST_ENTRY = 14
 DECOMPRESSED_MAX = 64 << 20
@@ -145,9 +146,11 @@ def validate(
     except _Problems as refused:
         raise _rejected(refused.problems, batch, _bounds(config, now), partition) from None
     if not kept:
-        nameless = header.producer_id >= 0 and header.producer_epoch < 0
-        if found.min_timestamp < -1 or nameless:
-            # What a real broker's builder makes of such a time or epoch when it writes anew.
+        is_incomplete = header.producer_id != NO_PRODUCER_ID and (
+            header.producer_epoch < 0 or header.base_sequence < 0
+        )
+        if found.min_timestamp < -1 or is_incomplete:
+            # What a real broker's builder makes of such a time or producer when it writes anew.
             raise Refused(Error.UNKNOWN_SERVER_ERROR)
         return _rebuilt(batch, header, config, now)
     if header.codec and not found.consecutive:

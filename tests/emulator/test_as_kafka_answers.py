@@ -118,12 +118,15 @@ def test_a_record_that_is_refused_is_told_why(cluster: Cluster, client: Client) 
     )
 
 
-def test_a_producer_without_an_epoch_cannot_be_recompressed(
+def test_a_batch_of_half_a_producer_cannot_be_recompressed(
     cluster: Cluster, client: Client
 ) -> None:
     cluster.create_topic("z", 1, {"compression.type": "gzip"})
-    nameless = batch(b"x", producer_id=7, producer_epoch=-1, base_sequence=0)
-    assert produced(client, produce(nameless, "z")).error_code == -1
+    for producer_id, epoch, sequence in ((7, -1, 0), (-2, -1, 0), (-2, 0, -1)):
+        incomplete = batch(
+            b"x", producer_id=producer_id, producer_epoch=epoch, base_sequence=sequence
+        )
+        assert produced(client, produce(incomplete, "z")).error_code == -1
 
 
 def test_what_does_not_exist_is_answered_last_in_a_fetch(client: Client) -> None:

@@ -25,17 +25,18 @@ class Case:
     write: Writer
     each: type[Request] | None
 
-    def sequences(self, served: Served) -> list[Sequence]:
-        """The case, once or in every version."""
+    def sequences(self, served: Served, every_version: bool = True) -> list[Sequence]:
+        """The case, once or in every version; or only in the first and last of them."""
         steps = tuple(self.write())
         if self.each is None:
             return [Sequence(self.name, steps, self.rule)]
         key = self.each.api_key
+        versions = list(served.versions(key))
+        if not every_version:
+            versions = sorted({versions[0], versions[-1]})
         return [
-            Sequence(
-                f"{self.name}[v{version}]", tuple(_in(s, key, version) for s in steps), self.rule
-            )
-            for version in served.versions(key)
+            Sequence(f"{self.name}[v{n}]", tuple(_in(step, key, n) for step in steps), self.rule)
+            for n in versions
         ]
 
 
@@ -76,11 +77,13 @@ def all_cases() -> list[Case]:
     return list(_cases)
 
 
-def cases_named(served: Served, prefixes: Names[str] = ()) -> list[Sequence]:
+def cases_named(
+    served: Served, prefixes: Names[str] = (), *, every_version: bool = True
+) -> list[Sequence]:
     """The sequences of the cases whose names begin so; of all without a prefix."""
     return [
         sequence
         for case in all_cases()
         if not prefixes or case.name.startswith(tuple(prefixes))
-        for sequence in case.sequences(served)
+        for sequence in case.sequences(served, every_version)
     ]

@@ -39,8 +39,8 @@ def when_it_does_not_wait() -> Steps:
 
 @case("C1", each=FetchRequest)
 def an_unknown_topic_does_not_cut_the_wait() -> Steps:
-    idle = fetch_all(("~none", [wanted()]), ("~t", [wanted()]), wait_ms=500, min_bytes=1)
-    return [create(), Send(idle), Sleep(0.25), Sleep(0.6)]
+    idle = fetch_all(("~none", [wanted()]), ("~t", [wanted()]), wait_ms=300, min_bytes=1)
+    return [create(), Send(idle), Sleep(0.15), Sleep(0.3)]
 
 
 @case("C2", each=FetchRequest)

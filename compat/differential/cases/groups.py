@@ -22,7 +22,7 @@ from ..asks import (
     stable_group,
     sync,
 )
-from ..steps import Ask, Restart, Send, Sleep, Steps, seen
+from ..steps import Ask, Send, Sleep, Steps, seen
 from . import case
 
 M, N = seen("m"), seen("n")
@@ -363,18 +363,4 @@ def coordinators() -> Steps:
         find(),
         find("a", kind=3),
         find("a", kind=-1),
-    ]
-
-
-@case("F7")
-def groups_outlive_a_restart() -> Steps:
-    return [
-        *stable_group(),
-        Ask(join(group="~completing"), 3, keep={"n": "member_id"}),
-        Restart(),
-        Ask(beat(M)),
-        Ask(describe()),
-        Ask(beat(N, group="~completing")),
-        Ask(describe("~completing")),
-        Ask(sync(M)),
     ]

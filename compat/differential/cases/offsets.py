@@ -8,7 +8,18 @@ from ....wire.api.list_offsets import ListOffsetsRequest
 from ....wire.api.offset_commit import OffsetCommitRequest
 from ....wire.api.offset_fetch import OffsetFetchRequest
 from ....wire.api.offset_for_leader_epoch import OffsetForLeaderEpochRequest
-from ..asks import commit, create, list_offsets, offsets_of, put, stable_group
+from ..asks import (
+    beat,
+    commit,
+    create,
+    describe,
+    join,
+    list_offsets,
+    offsets_of,
+    put,
+    stable_group,
+    sync,
+)
 from ..batches import TIME
 from ..steps import Ask, Restart, Steps, seen
 from . import case
@@ -235,7 +246,13 @@ def what_outlives_a_restart() -> Steps:
         Ask(delete_records(("~t", 0, 1))),
         Ask(commit(("~t", 0, 5))),
         *stable_group(),
+        Ask(join(group="~completing"), 3, keep={"n": "member_id"}),
         Restart(),
+        Ask(beat(seen("m"))),
+        Ask(describe()),
+        Ask(beat(seen("n"), group="~completing")),
+        Ask(describe("~completing")),
+        Ask(sync(seen("m"))),
         Ask(list_offsets(-1), 7),
         Ask(list_offsets(-2), 7),
         Ask(offsets_of(), 7),
