@@ -128,7 +128,7 @@ def _is_past_the_last(request: Request, difference: Difference) -> bool:
 
 def _is_broken_session(request: Request, difference: Difference) -> bool:
     is_served = request.isolation_level in (0, 1)  # type: ignore[attr-defined]
-    is_cause = is_served or len(_unknown_ids(request)) > 1
+    is_cause = is_served or bool(_unknown_ids(request))
     return is_cause and difference.real == -1 and difference.ours == 0
 
 

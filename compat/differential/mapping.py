@@ -20,6 +20,7 @@ under "compressed", and may differ where a topic recompresses (allowed.py).
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
@@ -27,7 +28,7 @@ from ...wire import NO_ID, Request, Response, Struct, WireError
 from ...wire.batch import CODEC_MASK, HEADER_SIZE, BatchHeader, read_header
 from ...wire.records import read_records
 from ...wire.schema import Type
-from .allowed import KEYED, UNKNOWN, UNORDERED
+from .allowed import KEYED, UNKNOWN, UNORDERED, Unordered
 from .steps import OWN
 
 Tree: TypeAlias = Any
@@ -88,9 +89,18 @@ class Mapper:
             self._sort(value, request, (*path, name))
             unordered = UNORDERED.get(place)
             if unordered is not None and isinstance(value, list) and unordered.applies(request):
-                value.sort(key=lambda e: self._order(e, unordered.keeps_good))
+                self._sort_list(value, unordered)
             if place in KEYED and isinstance(value, list):
                 tree[name] = {str(entry.pop(KEYED[place])): entry for entry in value}
+
+    def _sort_list(self, entries: list[Tree], unordered: Unordered) -> None:
+        """Sort; ids in entries that cannot be told apart stay without a number of their own."""
+        keys = {id(entry): self._order(entry, unordered.keeps_good) for entry in entries}
+        times = Counter(keys.values())
+        entries.sort(key=lambda entry: keys[id(entry)])
+        for index, entry in enumerate(entries):
+            if keys[id(entry)] and times[keys[id(entry)]] > 1:
+                entries[index] = self._mapped(entry, "", self._known)
 
     def _order(self, entry: Tree, keeps_good: bool) -> str:
         if keeps_good and entry["error_code"] not in UNKNOWN:

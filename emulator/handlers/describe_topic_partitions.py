@@ -48,7 +48,7 @@ def describe_topic_partitions(
         start = Start(request.cursor.topic_name, request.cursor.partition_index)
         if start.partition < 0 or (asked and start.name not in asked):
             return _refused(asked, Error.INVALID_REQUEST)
-    if "" in asked and not start.name:
+    if "" in asked and request.cursor is None:
         return _refused(asked, Error.UNKNOWN_SERVER_ERROR)
     every = sorted(set(asked)) if asked else [topic.name for topic in cluster.topics]
     names = [name for name in every if name >= start.name]

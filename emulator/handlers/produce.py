@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 Result = ProduceResponse.Topic.Partition
 _ACKS = (-1, 0, 1)
+_CODEC_LATER_SINCE = 7
 _ADMIN = "__admin_client"
 # What a request holds for each partition of a topic, in its order.
 Entries = dict[int, list[Buffer | None]]
@@ -47,7 +48,7 @@ _WITHOUT_LOG_START = frozenset(
 
 @handles(ProduceRequest)
 def produce(cluster: Cluster, call: Call, request: ProduceRequest) -> ProduceResponse | Sentinel:
-    refused = _refusal_of_all(request)
+    refused = _refusal_of_all(request) or _without_codec(cluster, call, request)
     answers: list[ProduceResponse.Topic] = []
     failed = False
     for asked, entries in _by_topic(request):
@@ -195,6 +196,23 @@ def _refusal(cluster: Cluster, topic: Topic | None, index: int, refused: Refused
             leader_id=partition.leader, leader_epoch=partition.leader_epoch
         )
     return result
+
+
+def _without_codec(cluster: Cluster, call: Call, request: ProduceRequest) -> Refused | None:
+    """Before v7 the codec is looked at early, for zstd; one that does not exist refuses all."""
+    if call.version >= _CODEC_LATER_SINCE:
+        return None
+    for asked in request.topic_data:
+        topic = _topic(cluster, call, asked)
+        for entry in asked.partition_data:
+            if topic is None or not 0 <= entry.index < len(topic.partitions):
+                continue
+            try:
+                whole_batch(entry.records, call.version)
+            except Refused as refused:
+                if refused.error is Error.UNKNOWN_SERVER_ERROR:
+                    return _BeforeAppend(refused.error)
+    return None
 
 
 def _refusal_of_all(request: ProduceRequest) -> Refused | None:

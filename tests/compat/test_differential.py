@@ -250,6 +250,43 @@ def test_every_field_is_counted_and_compared_with_its_type() -> None:
     assert comparison.differences[0].place == "a.b"
 
 
+def test_members_that_look_alike_are_not_told_apart_by_their_place() -> None:
+    from odradek.compat.differential.mapping import Mapper
+    from odradek.wire.api.describe_groups import DescribeGroupsRequest, DescribeGroupsResponse
+    from odradek.wire.api.join_group import JoinGroupRequest, JoinGroupResponse
+
+    ids = [f"c-00000000-0000-0000-0000-00000000000{n}" for n in (1, 2)]
+    trees = []
+    for order in (ids, ids[::-1]):
+        mapper = Mapper("ns-", 0, ("localhost", 9092), "cluster")
+        member = DescribeGroupsResponse.Group.Member
+        group = DescribeGroupsResponse.Group(
+            group_id="g",
+            group_state="",
+            protocol_type="",
+            protocol_data="",
+            members=[
+                member(
+                    member_id=each,
+                    client_id="c",
+                    client_host="",
+                    member_metadata=b"",
+                    member_assignment=b"",
+                )
+                for each in order
+            ],
+        )
+        asked = DescribeGroupsRequest(groups=["g"])
+        described = mapper.tree(DescribeGroupsResponse(groups=[group]), 5, asked)
+        join = JoinGroupRequest(
+            group_id="g", session_timeout_ms=0, member_id="", protocol_type="", protocols=[]
+        )
+        joined = mapper.tree(JoinGroupResponse(member_id=ids[0]), 5, join)
+        trees.append((described, joined))
+    assert trees[0] == trees[1]
+    assert trees[0][1]["member_id"] == "c-<uuid 1>"
+
+
 def test_the_same_seed_draws_the_same_sequence(engine: Engine) -> None:
     for kind in KINDS:
         drawn = [draw_sequence(7, engine.served, [kind]) for _ in range(2)]

@@ -98,6 +98,16 @@ def test_a_codec_that_does_not_exist_is_found_earlier_before_version_7(
     assert (answer.error_code, answer.log_start_offset) == (-1, log_start)
 
 
+def test_before_version_7_a_codec_that_does_not_exist_refuses_the_whole_request(
+    client: Client,
+) -> None:
+    broken = batch(b"x")
+    broken[22] = 7
+    request = produce_all(("t", 0, batch(b"good")), ("t", 1, broken), ("none", 0, b""))
+    assert rows(client.ask(request, 6)) == [("t", 0, -1), ("t", 1, -1), ("none", 0, -1)]
+    assert client.cluster.partition("t", 0).log_end_offset == 0
+
+
 def test_a_record_that_is_refused_is_told_why(cluster: Cluster, client: Client) -> None:
     cluster.create_topic("c", 1, {"cleanup.policy": "compact"})
     answer = produced(client, produce(batch(b"x", key=None), "c"))
@@ -250,6 +260,14 @@ def test_a_page_leaves_out_bad_names_before_its_cursor(client: Client) -> None:
     names = [topic(name=name) for name in ("", "a b", "t")]
     answer = client.ask(DescribeTopicPartitionsRequest(topics=names, cursor=cursor), 0)
     assert [topic.name for topic in answer.topics] == ["t"]
+
+
+def test_an_empty_name_is_an_error_of_the_whole_only_without_a_cursor(client: Client) -> None:
+    topics = [DescribeTopicPartitionsRequest.Topic(name="")]
+    cursor = DescribeTopicPartitionsRequest.Cursor(topic_name="", partition_index=0)
+    whole = client.ask(DescribeTopicPartitionsRequest(topics=topics), 0)
+    single = client.ask(DescribeTopicPartitionsRequest(topics=topics, cursor=cursor), 0)
+    assert [a.topics[0].error_code for a in (whole, single)] == [-1, 17]
 
 
 def test_without_time_only_what_needs_no_look_is_refused_by_itself(client: Client) -> None:
