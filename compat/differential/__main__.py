@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from functools import partial
 
 from ..jars import Unavailable
 from ..real_kafka import RealKafka
@@ -40,7 +41,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     try:
         with RealKafka(config=CONFIG) as real, EmulatedBroker(CONFIG) as ours:
-            run = Run(Engine(real, ours), print)
+            run = Run(Engine(real, ours), partial(print, flush=True))
             run.cases(cases_named(run.engine.served, given.case))
             if not given.case:
                 run.drawn(given.seed, given.requests, given.minutes, given.kind)

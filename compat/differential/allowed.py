@@ -116,9 +116,8 @@ def _is_a_feature(request: Request, difference: Difference) -> bool:
 
 
 def _is_later_epoch(request: Request, difference: Difference) -> bool:
-    real, ours = difference.real, difference.ours
-    is_epoch = difference.place.endswith("leader_epoch") and isinstance(real, int)
-    return is_epoch and isinstance(ours, int) and real - ours == _EPOCHS_OF_A_RESTART
+    is_epoch = difference.place.endswith("leader_epoch")
+    return is_epoch and (difference.real, difference.ours) == (_EPOCHS_OF_A_RESTART, 0)
 
 
 def _is_past_the_last(request: Request, difference: Difference) -> bool:
