@@ -1,4 +1,4 @@
-"""`odradek serve`: the broker, left running until Ctrl-C or SIGTERM.
+"""`odradek serve`: the broker, left running until Ctrl-C or SIGTERM; and views (console/).
 
 One line on standard output when it is ready, with the address; everything else goes to standard
 error. Exit status 0 after a clean stop, 2 for a wrong option or config, 1 when it cannot start.
@@ -15,11 +15,16 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
+from .console.command import VIEWS, add_views, run_view
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The `odradek` command."""
-    parser = _parser()
-    options = parser.parse_args(arguments)
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    parser = _parser(view=given[0] if given else "")
+    options = parser.parse_args(given)
+    if options.command in VIEWS:
+        return run_view(options)
     for option in ("topic", "set"):
         name = _repeated(getattr(options, option))
         if name is not None:
@@ -28,12 +33,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return _serve(options)
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(view: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="odradek", description="A Kafka broker for tests and local development."
     )
     parser.add_argument("--version", action=_Version, help="show the version and exit")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    add_views(commands, view)
     serve = commands.add_parser(
         "serve",
         help="run a broker until Ctrl-C",

@@ -1,7 +1,7 @@
 """What the client tests share: the brokers, the adapters, and the record of what was seen.
 
 - `broker` is the address of a running broker: Odradek, and with ODRADEK_REAL=1 also a real Apache
-  Kafka (marker `real`). Without the variable tests marked `real` are left out, not skipped.
+  Kafka (marker `real`), where the same tests run a second time.
 - Whatever is not here (a client library, Java, Maven's archives) skips by name, with the reason;
   the last lines of the session say what was skipped for want of what.
 - ODRADEK_RESULTS=FILE receives one JSON object per client, scenario and broker, from which the
@@ -26,7 +26,6 @@ pytest.register_assert_rewrite("odradek.compat.scenarios")  # before anything im
 from odradek.compat import CLIENTS, Client, RealKafka, Unavailable  # noqa: E402
 from odradek.compat import client as client_named  # noqa: E402
 
-HERE = Path(__file__).parent
 WANT_REAL = os.environ.get("ODRADEK_REAL", "") not in ("", "0")
 RESULTS = os.environ.get("ODRADEK_RESULTS", "")
 UNAVAILABLE = "unavailable: "  # how the reason of such a skip begins
@@ -65,16 +64,6 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         if WANT_REAL:
             brokers.append(pytest.param("real", marks=pytest.mark.real))
         metafunc.parametrize("broker", brokers, indirect=True, scope="session")
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if WANT_REAL:
-        return
-    left_out = [
-        item for item in items if item.get_closest_marker("real") and HERE in item.path.parents
-    ]
-    config.hook.pytest_deselected(items=left_out)
-    items[:] = [item for item in items if item not in left_out]
 
 
 @pytest.fixture

@@ -1,0 +1,62 @@
+"""From the command line to a view: arguments, the connection, and how it ends.
+
+Exit status: 0; 1 when a broker refuses or cannot be reached (one line on standard error); 2 for a
+wrong option; 130 after Ctrl-C, except where waiting for more is what was asked.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from importlib import import_module
+
+from . import TIMEOUT_S
+
+VIEWS = {
+    "topics": "topics and their partitions: list, show, create, grow, empty, delete",
+    "groups": "consumer groups, offsets and lag: list, show, reset, forget, delete",
+    "records": "what is in a topic: read, filter, follow",
+    "configs": "configs of topics, brokers and groups: show, set, unset",
+}
+
+
+def add_views(commands: argparse._SubParsersAction[argparse.ArgumentParser], only: str) -> None:
+    """Add a parser for each view; one that is not asked for just its name."""
+    for name, summary in VIEWS.items():
+        module = import_module(f".{name}", __package__) if name == only else None
+        described = (module.__doc__ or "") if module else summary
+        parser = commands.add_parser(
+            name,
+            help=summary,
+            description=described,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        parser.add_argument("address", help="HOST:PORT of a broker; several with commas")
+        parser.add_argument(
+            "--timeout", type=float, default=TIMEOUT_S, help=f"seconds to wait ({TIMEOUT_S:g})"
+        )
+        if module is not None:
+            module.add_arguments(parser)
+
+
+def run_view(asked: argparse.Namespace) -> int:
+    """Carry out the view that was asked for; return the exit status."""
+    # Imported here, so that `odradek serve` does not pay for it.
+    from .broker import Brokers, ConsoleError
+
+    module = import_module(f".{asked.command}", __package__)
+    try:
+        with Brokers(asked.address, asked.timeout) as brokers:
+            status: int = module.run(brokers, asked)
+        sys.stdout.flush()
+    except ConsoleError as error:
+        print(f"odradek: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 0 if getattr(asked, "follow", False) else 130
+    except BrokenPipeError:
+        # Who reads has seen enough; what is still buffered goes nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    return status

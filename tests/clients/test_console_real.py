@@ -1,0 +1,83 @@
+"""The views for people, of a real Kafka and of ours: the same commands, the same lines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from odradek.compat import RealKafka, Unavailable
+from odradek.emulator import Emulator
+from odradek.emulator.cli import main
+
+from tests.clients.conftest import UNAVAILABLE
+from tests.emulator.test_console import fill_at, record
+
+Shell = Callable[..., str]
+
+pytestmark = [pytest.mark.real, pytest.mark.slow]
+
+
+@pytest.fixture(scope="module")
+def addresses() -> Iterator[tuple[str, str]]:
+    """A real Kafka's and an emulator's."""
+    try:
+        with RealKafka() as real, Emulator() as ours:
+            yield real.bootstrap_servers, ours.bootstrap_servers
+    except Unavailable as reason:
+        pytest.skip(UNAVAILABLE + str(reason))
+
+
+@pytest.fixture
+def shell(addresses: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> Shell:
+    """Runs a command against both; gives what both said, which is the same."""
+
+    def run(view: str, *arguments: str, status: int = 0) -> str:
+        said = []
+        for address in addresses:
+            assert main([view, address, *arguments]) == status
+            out = capsys.readouterr()
+            said.append(out.err if status else out.out)
+        real, ours = said
+        assert ours == real
+        return real
+
+    return run
+
+
+def test_a_topics_life(shell: Shell, addresses: tuple[str, str]) -> None:
+    shell("topics", "create", "life", "--partitions", "2", "--set", "segment.ms=7000")
+    for address in addresses:
+        fill_at(address, "life", 1, record(b"espresso", b"42", table=b"7"), record(b"tea"))
+    assert "segment.ms=7000" in shell("topics", "show", "life")
+    assert "espresso  [table=7]" in shell("records", "life")
+    assert "tea" in shell("records", "life", "--from", "-1", "--json")
+    shell("topics", "grow", "life", "--partitions", "3")
+    shell("topics", "grow", "life", "--partitions", "2", status=1)
+    shell("topics", "empty", "life")
+    assert shell("records", "life") == ""
+    shell("topics", "create", "life", status=1)
+    shell("topics", "delete", "life")
+    shell("topics", "--timeout", "0.5", "show", "life", status=1)
+
+
+def test_a_groups_offsets(shell: Shell, addresses: tuple[str, str]) -> None:
+    shell("topics", "create", "read", "--partitions", "2")
+    for address in addresses:
+        fill_at(address, "read", 0, *(record(b"%d" % n) for n in range(10)))
+    shell("groups", "reset", "billing", "--to", "-3", "--topic", "read", "--dry-run")
+    shell("groups", "reset", "billing", "--to", "-3", "--topic", "read")
+    assert "billing  classic  Empty" in shell("groups")
+    assert shell("groups", "show", "billing").splitlines()[2].split()[2:5] == ["7", "10", "3"]
+    shell("groups", "reset", "billing", "--to", "earliest")
+    shell("groups", "forget", "billing", "--topic", "read:0")
+    shell("groups", "delete", "billing")
+    shell("groups", "show", "billing", status=1)
+
+
+def test_configs(shell: Shell) -> None:
+    shell("topics", "create", "set")
+    assert "5000" in shell("configs", "topic", "set", "--set", "retention.ms=5000")
+    assert shell("configs", "topic", "set", "--all").count("\n") > 30
+    shell("configs", "topic", "set", "--set", "retention.ms=soon", status=1)
+    shell("configs", "topic", "set", "--unset", "retention.ms")
+    shell("configs", "broker")
