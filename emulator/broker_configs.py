@@ -38,7 +38,7 @@ compression.gzip.level                             INT      -1 -1,1..9 cluster
 compression.lz4.level                              INT      9 1..17 cluster
 compression.type                                   STRING   producer uncompressed|zstd|lz4|snappy|gzip|producer cluster
 compression.zstd.level                             INT      3 -131072..22 cluster
-config.providers                                   LIST     "" * cluster
+config.providers                                   LIST     "" free cluster
 connection.failed.authentication.delay.ms          INT      100 0..
 connections.max.idle.ms                            LONG     600000
 connections.max.reauth.ms                          LONG     0
@@ -152,7 +152,7 @@ log.cleaner.max.compaction.lag.ms                  LONG     9223372036854775807 
 log.cleaner.min.cleanable.ratio                    DOUBLE   0.5 0..1 cluster
 log.cleaner.min.compaction.lag.ms                  LONG     0 0.. cluster
 log.cleaner.threads                                INT      1 0.. cluster
-log.cleanup.policy                                 LIST     delete compact|delete cluster
+log.cleanup.policy                                 LIST     delete unique:compact|delete cluster
 log.dir                                            LIST     /tmp/kafka-logs !
 log.dir.failure.timeout.ms                         LONG     30000 1..
 log.dirs                                           LIST     - !

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .console.command import VIEWS, add_views, run_view
+from .release import KAFKA_4_3, release_named
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -70,6 +71,13 @@ def _parser(view: str) -> argparse.ArgumentParser:
         help="a broker config by Kafka's name; may be repeated",
     )
     serve.add_argument(
+        "--kafka-version",
+        metavar="VERSION",
+        default=KAFKA_4_3.name,
+        type=_release,
+        help="the release to be: 4.3, or 3.9 with the protocol of older clients (4.3)",
+    )
+    serve.add_argument(
         "--scan-limit",
         metavar="RECORDS",
         default=argparse.SUPPRESS,
@@ -112,6 +120,7 @@ def _serve(options: argparse.Namespace) -> int:
             port=options.port,
             advertised=options.advertised,
             scan_limit=getattr(options, "scan_limit", "default"),
+            version=options.kafka_version,
         ).start()
     except ConfigError as error:
         return _fail(2, str(error))
@@ -198,6 +207,13 @@ def _setting(text: str) -> tuple[str, str]:
     if not equals or not name:
         raise argparse.ArgumentTypeError(f"not of the form CONFIG=VALUE: {text!r}")
     return name.strip(), value
+
+
+def _release(text: str) -> str:
+    try:
+        return release_named(text).name
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def _scan_limit(text: str) -> int | None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
-from ..storage import LogDirectory, RetentionPolicy, kafka_retention
+from ..storage import Directory, LogDirectory, RetentionPolicy, kafka_retention
 from ..wire import Error, Refused, Response
 from ..wire.scan import HAVE_C
 from . import handlers
@@ -19,10 +19,12 @@ from .answers import AnswerCache
 from .clock import Clock, ManualClock, SystemClock
 from .config import BrokerConfig
 from .dispatch import Call, log
+from .features import Features
 from .fetch_sessions import SessionCache
 from .groups import open_groups
 from .handlers.api_versions import fallback
 from .log_manager import LogManager
+from .release import KAFKA_4_3, Release
 from .timers import Timers
 from .topics import Catalogue
 
@@ -45,14 +47,16 @@ class Cluster:
         self,
         config: BrokerConfig,
         *,
-        data_dir: Path,
+        data_dir: Path | Directory,
         brokers: Iterable[Broker],
         clock: Clock | None = None,
         scan_limit: int | str | None = "default",
         random: Random | None = None,
         retention: RetentionPolicy = kafka_retention,
+        release: Release = KAFKA_4_3,
     ) -> None:
         self.config = config
+        self.release = release
         self.clock: Clock = clock if clock is not None else SystemClock()
         self.has_manual_clock = isinstance(self.clock, ManualClock)
         self.random = random if random is not None else Random()
@@ -62,7 +66,6 @@ class Cluster:
         self._is_settling = False
         self.brokers = {broker.node_id: broker for broker in brokers}
         self.controller_id = min(self.brokers)
-        self.features_epoch = 0
         self.scan_limit = _scan_limit(scan_limit)
         self.max_request_bytes: int = config.get("socket.request.max.bytes")
         self.max_idle_ms: int = config.get("connections.max.idle.ms")
@@ -74,6 +77,7 @@ class Cluster:
         self.cluster_id = self.log_dir.properties.cluster_id
         self.log_manager = LogManager(self, retention)
         self.topics = Catalogue(self)
+        self.features = Features(self.topics.metadata_log)
         self.groups = open_groups(self)
         self._producer_ids = range(0)
         self._checkpoint_ms: int = config.get("log.flush.offset.checkpoint.interval.ms")
@@ -109,7 +113,7 @@ class Cluster:
     def api_versions_fallback(self, call: Call) -> Response:
         """The answer to a version of ApiVersions that is not known, which is encoded in v0."""
         call.version = 0
-        return fallback()
+        return fallback(self.release)
 
     # Time
 

@@ -7,8 +7,9 @@ A table of configs is text, one row a line:
 - default: `-` is null, `""` empty.
 - rule: `1..` at least 1, `0..9` a range, `-1,1..9` a range or that one value, `a|b` one of these
   (for a LIST: each item), `~a|b` whatever the case, `!` not empty (`!a|b` both), `unique` and
-  `unique:a|b` for a LIST whose repeated items are dropped instead of refused, `replicas` for
-  throttled replicas, `*` or nothing anything.
+  `unique:a|b` for a LIST whose repeated items are dropped instead of refused, `free` for a LIST of
+  whatever, `replicas` for throttled replicas, `offsets` for where a share group begins, `*` or
+  nothing anything.
 - mode: who may change it while a broker runs: `cluster` (all brokers at once, or one), `broker`
   (one), nothing (nobody); `internal` ones are only seen where a topic sets them.
 
@@ -19,6 +20,7 @@ sentences of ConfigError are what a client shows its user. Source: Kafka 4.3.1's
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from decimal import Decimal
 from enum import IntEnum
 from typing import Any, NamedTuple, TypeAlias
@@ -136,6 +138,22 @@ def show(value: Value) -> str | None:
     return None if value is None else str(value)
 
 
+def java_order(names: Iterable[str]) -> list[str]:
+    """Names in the order in which Java's hash sets and maps hold them: sentences list them so."""
+    distinct = list(dict.fromkeys(names))
+    buckets = 16
+    while len(distinct) > buckets * 3 // 4:
+        buckets *= 2
+    return sorted(distinct, key=lambda name: _java_hash(name) & (buckets - 1))
+
+
+def _java_hash(text: str) -> int:
+    number = 0
+    for char in text:
+        number = (31 * number + ord(char)) & 0xFFFFFFFF
+    return number ^ (number >> 16)
+
+
 _BLANKS = "".join(map(chr, range(33)))
 _COMMA = re.compile(r"\s*,\s*")
 _INTEGER = re.compile(r"[+-]?[0-9]+")
@@ -146,7 +164,8 @@ _BITS = {Kind.SHORT: 15, Kind.INT: 31, Kind.LONG: 63}
 _THROTTLED = re.compile(r"[0-9]+:[0-9]+")
 
 
-def _invalid(definition: Definition, value: str | None, reason: str) -> ConfigError:
+def invalid(definition: Definition, value: str | None, reason: str) -> ConfigError:
+    """A value that a definition does not allow."""
     name = definition.name
     return ConfigError(name, f"Invalid value {value} for configuration {name}: {reason}")
 
@@ -157,18 +176,18 @@ def _parse(definition: Definition, text: str | None) -> Value:
     kind, trimmed = definition.kind, text.strip(_BLANKS)
     if kind is Kind.BOOLEAN:
         if trimmed.lower() not in ("true", "false"):
-            raise _invalid(definition, text, "Expected value to be either true or false")
+            raise invalid(definition, text, "Expected value to be either true or false")
         return trimmed.lower() == "true"
     if kind is Kind.LIST:
         return _COMMA.split(trimmed) if trimmed else []
     if kind is Kind.DOUBLE:
         if not _DOUBLE.fullmatch(trimmed):
-            raise _invalid(definition, text, "Not a number of type DOUBLE")
+            raise invalid(definition, text, "Not a number of type DOUBLE")
         return float(trimmed.rstrip("fFdD") if trimmed[-1:] in "fFdD" else trimmed)
     if kind in _BITS:
         limit = 1 << _BITS[kind]
         if not _INTEGER.fullmatch(trimmed) or not -limit <= int(trimmed) < limit:
-            raise _invalid(definition, text, f"Not a number of type {kind.name}")
+            raise invalid(definition, text, f"Not a number of type {kind.name}")
         return int(trimmed)
     return trimmed
 
@@ -179,13 +198,38 @@ def _check(definition: Definition, value: Any) -> None:
         _check_range(definition, rule, value)
     elif rule.startswith("!"):
         if not value:
-            raise _invalid(definition, value, "String must be non-empty")
+            raise invalid(definition, value, "String must be non-empty")
     elif rule.startswith("~"):
         if value.upper() not in rule[1:].split("|"):
             names = ", ".join(rule[1:].split("|"))
-            raise _invalid(definition, value, f"String must be one of (case insensitive): {names}")
+            raise invalid(definition, value, f"String must be one of (case insensitive): {names}")
+    elif rule == "offsets":
+        _check_beginning(definition, value)
     else:
         _check_choice(definition, rule, value)
+
+
+_DURATION = re.compile(
+    r"[+-]?P(?!$)(?:[+-]?[0-9]+D)?(?:T(?!$)(?:[+-]?[0-9]+H)?(?:[+-]?[0-9]+M)?"
+    r"(?:[+-]?[0-9]+(?:[.,][0-9]{0,9})?S)?)?",
+    re.IGNORECASE,
+)
+
+
+def _check_beginning(definition: Definition, value: str) -> None:
+    """`earliest`, `latest`, or `by_duration:` and a duration that is not negative."""
+    how, colon, duration = value.partition(":")
+    if colon and how == "by_duration":
+        is_valid = _DURATION.fullmatch(duration) is not None and "-" not in duration
+    else:
+        is_valid = value in ("earliest", "latest")
+    if not is_valid:
+        raise invalid(
+            definition,
+            value,
+            f"Invalid value `{value}` for configuration {definition.name}. The value must be either"
+            " 'earliest', 'latest' or of the format 'by_duration:<PnDTnHnMn.nS>'.",
+        )
 
 
 def _check_range(definition: Definition, rule: str, value: Any) -> None:
@@ -194,31 +238,33 @@ def _check_range(definition: Definition, rule: str, value: Any) -> None:
     if other:
         if str(value) != other and not int(low) <= value <= int(high):
             reason = f"Value must be between {low} and {high} or equal to {other}"
-            raise _invalid(definition, show(value), reason)
+            raise invalid(definition, show(value), reason)
         return
     # Not a number passes every comparison that would refuse it, in Java too.
     if low and value < float(low):
-        raise _invalid(definition, show(value), f"Value must be at least {low}")
+        raise invalid(definition, show(value), f"Value must be at least {low}")
     if high and value > float(high):
-        raise _invalid(definition, show(value), f"Value must be no more than {high}")
+        raise invalid(definition, show(value), f"Value must be no more than {high}")
 
 
 def _check_choice(definition: Definition, choices: str, value: str) -> None:
     if choices and value not in choices.split("|"):
         names = ", ".join(choices.split("|"))
-        raise _invalid(definition, value, f"String must be one of: {names}")
+        raise invalid(definition, value, f"String must be one of: {names}")
 
 
 def _check_list(definition: Definition, items: list[str]) -> list[str]:
     name, rule = definition.name, definition.rule
     if rule == "replicas":
         if items != ["*"] and not all(_THROTTLED.fullmatch(item) for item in items):
-            raise _invalid(
+            raise invalid(
                 definition,
                 f"[{', '.join(items)}]",
                 f"{name} must be the literal '*' or a list of replicas in the following format: "
                 "[partitionId]:[brokerId],[partitionId]:[brokerId],...",
             )
+        return items
+    if rule == "free":
         return items
     unique = rule.startswith("unique")
     choices = rule.removeprefix("unique").lstrip("!:")

@@ -18,7 +18,6 @@ from ..wire import Request, Response, WireError
 from ..wire.codec import read_message
 from ..wire.headers import API_VERSIONS, read_request_header, write_response_header
 from .answers import Encoded
-from .release import KAFKA_4_3, NOT_SERVED_BEFORE
 
 if TYPE_CHECKING:
     from .cluster import Cluster
@@ -52,22 +51,13 @@ Handler = Callable[["Cluster", "Call", Any], Response | Sentinel]
 
 
 class Served:
-    """One API as this broker serves it."""
+    """One API that is emulated; in which versions it is served the release says."""
 
-    __slots__ = ("advertised", "first", "handler", "is_cached", "last", "request")
+    __slots__ = ("handler", "is_cached", "request")
 
-    def __init__(
-        self,
-        request: type[Request],
-        handler: Handler,
-        advertised: tuple[int, int],
-        is_cached: bool,
-    ) -> None:
+    def __init__(self, request: type[Request], handler: Handler, is_cached: bool) -> None:
         self.request = request
         self.handler = handler
-        self.advertised = advertised
-        self.first = NOT_SERVED_BEFORE.get(request.api_key, advertised[0])
-        self.last = advertised[1]
         self.is_cached = is_cached
 
 
@@ -80,7 +70,7 @@ def handles(
     [Callable[[Cluster, Call, R], Response | Sentinel]],
     Callable[[Cluster, Call, R], Response | Sentinel],
 ]:
-    """Register a handler for the versions that this release of Kafka has (release.py).
+    """Register a handler, for every version that the releases of Kafka have (release.py).
 
     `cached`: the answer follows from the bytes of the request and the catalogue alone, and may be
     given again (answers.py).
@@ -89,8 +79,7 @@ def handles(
     def register(
         handler: Callable[[Cluster, Call, R], Response | Sentinel],
     ) -> Callable[[Cluster, Call, R], Response | Sentinel]:
-        advertised = KAFKA_4_3[request.api_key]
-        SERVED[request.api_key] = Served(request, handler, advertised, cached)
+        SERVED[request.api_key] = Served(request, handler, cached)
         return handler
 
     return register
@@ -167,7 +156,7 @@ def serve(
             connection, key, version, header.correlation_id, header.client_id, cluster.clock.now()
         )
         connection.current = call
-        if not served.first <= version <= served.last:
+        if not cluster.release.serves(key, version):
             if key != API_VERSIONS:
                 raise WireError(f"{served.request.__name__} v{version} is not served")
             return cluster.api_versions_fallback(call)

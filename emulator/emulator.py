@@ -21,12 +21,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from ..storage import RetentionPolicy, kafka_retention
+from ..storage import Directory, MemoryDisk, RetentionPolicy, kafka_retention
 from ..wire import Error, Refused
 from .broker import Broker
 from .clock import Clock
 from .cluster import Cluster
 from .config import BrokerConfig
+from .release import KAFKA_4_3, release_named
 from .server import Server
 from .views import TopicView
 
@@ -43,12 +44,15 @@ class Emulator:
     topics      topics to create at the start: name -> number of partitions
     data_dir    keeps everything across restarts; without it a temporary directory is used, and
                 removed at the end
+    disk        keeps everything in memory instead, across restarts with the same disk, and can be
+                filled and broken: MemoryDisk (storage/memory.py)
     host, port  where to listen; port 0 takes a free one
     advertised  the "host:port" clients are told, when that differs
     clock       tells the time; a ManualClock stands still until `advance`
     scan_limit  batches of more records than this are trusted beyond header and CRC; None looks at
                 every record, the default is None with the C extension and 1000 without
     retention   decides which old segments go, in place of Kafka's rules (storage/retention.py)
+    version     the release of Kafka to be: "4.3", or "3.9" with the protocol of older clients
 
     Raises ConfigError for a config that Kafka would refuse, OSError when it cannot listen.
     """
@@ -59,19 +63,25 @@ class Emulator:
         *,
         topics: Mapping[str, int] | None = None,
         data_dir: str | Path | None = None,
+        disk: MemoryDisk | None = None,
         host: str = "127.0.0.1",
         port: int = 0,
         advertised: str | None = None,
         clock: Clock | None = None,
         scan_limit: int | str | None = "default",
         retention: RetentionPolicy = kafka_retention,
+        version: str = KAFKA_4_3.name,
     ) -> None:
         self._retention = retention
+        self._release = release_named(version)
         self._config = BrokerConfig(
             {name: _config_text(value) for name, value in (config or {}).items()}
         )
         self._topics = dict(topics or {})
+        if data_dir is not None and disk is not None:
+            raise ValueError("data_dir and disk exclude each other: everything lies in one of them")
         self._given_dir = Path(data_dir) if data_dir is not None else None
+        self._disk = disk
         if not 0 <= port <= 65535:
             raise ValueError(f"not a port: {port}")
         self._address = (host, port)
@@ -152,9 +162,10 @@ class Emulator:
 
     @property
     def data_dir(self) -> Path:
-        """Where the segments lie."""
+        """Where the segments lie. Raises RuntimeError if that is in memory."""
         self._running()
-        assert self._data_dir is not None
+        if self._data_dir is None:
+            raise RuntimeError("there is no directory: everything lies on the disk in memory")
         return self._data_dir
 
     @property
@@ -273,6 +284,8 @@ class Emulator:
             cluster.close()
 
     def _open_cluster(self) -> Cluster:
+        if self._disk is not None:
+            return self._new_cluster(self._disk.directory())
         if self._given_dir is None:
             self._data_dir = Path(tempfile.mkdtemp(prefix="odradek-"))
             # An interpreter that ends without `stop` still leaves nothing behind.
@@ -280,9 +293,12 @@ class Emulator:
         else:
             self._data_dir = self._given_dir
             self._data_dir.mkdir(parents=True, exist_ok=True)
+        return self._new_cluster(self._data_dir)
+
+    def _new_cluster(self, data_dir: Path | Directory) -> Cluster:
         return Cluster(
             self._config,
-            data_dir=self._data_dir,
+            data_dir=data_dir,
             brokers=[
                 Broker(
                     int(self._config.get("node.id")), "", 0, rack=self._config.get("broker.rack")
@@ -291,6 +307,7 @@ class Emulator:
             clock=self._clock,
             scan_limit=self._scan_limit,
             retention=self._retention,
+            release=self._release,
         )
 
     def _cleanup(self) -> None:

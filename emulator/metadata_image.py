@@ -105,7 +105,10 @@ class MetadataImage:
             case ConfigRecord():
                 self._configure(record)
             case FeatureLevelRecord():
-                self.features[record.name] = record.feature_level
+                if record.feature_level:
+                    self.features[record.name] = record.feature_level
+                else:
+                    self.features.pop(record.name, None)
             case ProducerIdsRecord():
                 self.next_producer_id = record.next_producer_id
 

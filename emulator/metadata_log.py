@@ -41,7 +41,9 @@ from ..wire.stored.cluster import (
 )
 from ..wire.stored.control import SnapshotFooter, read_control_record
 from .clock import Clock
+from .features import METADATA_VERSION, NEW_FEATURES
 from .metadata_image import BROKER_RESOURCE, MetadataImage
+from .quorum_state import keep_quorum_state
 
 log = logging.getLogger("odradek")
 
@@ -50,16 +52,6 @@ TOPIC_ID = bytes(15) + b"\1"
 BOOTSTRAP = "bootstrap.checkpoint"
 PRODUCER_IDS_PER_BLOCK = 1000
 
-METADATA_VERSION = "metadata.version"
-# What `format` gives a new Kafka 4.3 cluster.
-NEW_FEATURES = {
-    METADATA_VERSION: 30,
-    "eligible.leader.replicas.version": 1,
-    "group.version": 1,
-    "share.version": 1,
-    "streams.version": 1,
-    "transaction.version": 2,
-}
 _DIRECTORIES_SINCE = 17
 _ELIGIBLE_LEADERS_SINCE = 23
 
@@ -84,15 +76,13 @@ class MetadataLog:
         snapshot_end: int,
         epoch: int,
     ) -> None:
-        is_new = METADATA_VERSION not in image.features
-        self.features = dict(NEW_FEATURES if is_new else image.features)
-        """The cluster's features and their levels."""
+        self.image = image
+        """What the log says up to its end."""
         self._node_id = node_id
         self._log = stored
         self._clock = clock
         self._snapshot_end = snapshot_end
         self._epoch = epoch
-        self._next_producer_id = image.next_producer_id
 
     @classmethod
     def open(cls, log_dir: LogDirectory, clock: Clock) -> tuple[MetadataLog, MetadataImage]:
@@ -101,7 +91,7 @@ class MetadataLog:
         Raises LogDirectoryError, Refused (KAFKA_STORAGE_ERROR), OSError.
         """
         stored = log_dir.open_log(TOPIC, 0, TOPIC_ID, _LOG_CONFIG, clock.now())
-        directory = Directory(log_dir.path)
+        directory = log_dir.directory
         image = MetadataImage()
         end, epoch = _replay_snapshot(directory.child(KAFKA.directory(TOPIC, 0)), image)
         if stored.log_start_offset > end:
@@ -115,7 +105,8 @@ class MetadataLog:
         epoch = max(epoch, stored.epochs.latest, _FIRST_EPOCH)
         node_id = log_dir.properties.node_id
         metadata_log = cls(stored, clock, image, node_id=node_id, snapshot_end=end, epoch=epoch)
-        metadata_log._begin(image)
+        metadata_log._begin()
+        keep_quorum_state(directory.child(KAFKA.directory(TOPIC, 0)), node_id, epoch)
         return metadata_log, image
 
     @property
@@ -129,7 +120,7 @@ class MetadataLog:
         Raises Refused (KAFKA_STORAGE_ERROR).
         """
         now = self._clock.now()
-        level = self.features[METADATA_VERSION]
+        level = self.image.features.get(METADATA_VERSION, NEW_FEATURES[METADATA_VERSION])
         for first in range(0, len(records), _RECORDS_MAX):
             values = [
                 NewRecord(now, None, frame_record(record, record_version(record, level)))
@@ -137,27 +128,27 @@ class MetadataLog:
             ]
             batch = build_batch(values, base_offset=self.end_offset, leader_epoch=self._epoch)
             self._log.append(batch, read_header(batch), now)
+        for record in records:
+            self.image.replay(record)
 
     def next_producer_block(self) -> range:
         """Producer ids that nobody has had, noted as given to a broker before they are used.
 
         Raises Refused (KAFKA_STORAGE_ERROR).
         """
-        first = self._next_producer_id
+        first = self.image.next_producer_id
         after = first + PRODUCER_IDS_PER_BLOCK
         self.append([ProducerIdsRecord(broker_id=self._node_id, next_producer_id=after)])
-        self._next_producer_id = after
         return range(first, after)
 
-    def _begin(self, image: MetadataImage) -> None:
+    def _begin(self) -> None:
         """Write what has to come before anything else, if it is not there yet."""
         records: list[MetadataRecord] = []
-        if image.is_in_transaction:
+        if self.image.is_in_transaction:
             records.append(AbortTransactionRecord(reason="The writer stopped in between."))
-        if self.end_offset == 0 or METADATA_VERSION not in image.features:
-            records += _bootstrap(self.features)
-        for record in records:
-            image.replay(record)
+        if self.end_offset == 0 or METADATA_VERSION not in self.image.features:
+            is_known = METADATA_VERSION in self.image.features
+            records += _bootstrap(self.image.features if is_known else NEW_FEATURES)
         if records:
             self.append(records)
 

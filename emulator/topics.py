@@ -258,8 +258,6 @@ class Catalogue:
             if (change := election(topic.topic_id, index, partition, alive)) is not None
         ]
         self.metadata_log.append(changes)
-        for change in changes:
-            image.replay(change)
         for found in image.topics.values():
             texts = image.configs.get((TOPIC_RESOURCE, found.name), {})
             topic = Topic(found.name, found.topic_id, self._restored_config(found.name, texts))

@@ -1,7 +1,7 @@
 """Files below one path: the only module of this package that talks to the operating system.
 
-Logs ask a `Directory` for everything, so another one (in memory, losing what was not synced) can
-stand in its place. Rules:
+Logs ask a `Directory` for everything, so another one can stand in its place: memory.py has one in
+memory, which loses what was not synced. Rules:
 
 - A `File` is written at positions, by one `pwrite` as a rule, and read by `pread`; reads of more
   than MAPPED_FROM bytes come as a view into a mapping of just that window, so that answers of
@@ -26,6 +26,7 @@ import fcntl
 import os
 import shutil
 from collections import OrderedDict
+from contextlib import suppress
 from mmap import ALLOCATIONGRANULARITY, MAP_SHARED, PROT_READ, mmap
 from pathlib import Path
 from threading import Lock
@@ -245,19 +246,19 @@ class Directory:
 
     def write_atomic(self, name: str, data: Buffer) -> None:
         """Replace a small file whole: afterwards it is the old one or the new one."""
-        path = self._at(name)
-        beside = path + _TMP
+        beside = name + _TMP
+        file = self.file(beside)
         try:
-            with open(beside, "wb", buffering=0) as file:
-                with memoryview(data) as rest:
-                    written = 0
-                    while written < len(rest):
-                        written += file.write(rest[written:])
+            try:
+                file.create()
+                file.write(data, 0)
                 if self.durable:
-                    os.fsync(file.fileno())
-            os.replace(beside, path)
+                    file.sync()
+            finally:
+                file.close()
+            self.rename(beside, name)
         except BaseException:
-            _unlink_if_there(beside)
+            self.remove(beside)
             raise
         if self.durable:
             self.sync()
@@ -285,6 +286,10 @@ class Directory:
     def set_modified_ms(self, name: str, now_ms: int) -> None:
         """Date the file by the emulator's clock, which may not be the system's."""
         os.utime(self._at(name), ns=(now_ms * 1_000_000, now_ms * 1_000_000))
+
+    def lock(self, name: str) -> FileLock:
+        """Lock the directory by a file in it. Raises Locked if somebody else has done so."""
+        return FileLock(self, name)
 
     def handle(self, name: str = "") -> Handle:
         """Hold a file, or by default the directory with its names, open for a sync."""
@@ -337,7 +342,8 @@ class FileLock:
         """Let others in, removing the file first; one that is left does no harm."""
         with _held_guard:
             if remove:
-                _unlink_if_there(self._path)
+                with suppress(OSError):
+                    _unlink_if_there(self._path)
             os.close(self._fd)
             _held.discard(self._path)
 

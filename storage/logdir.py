@@ -64,7 +64,8 @@ class LogDirectoryError(Exception):
 class LogDirectory:
     """An open log directory; use `LogDirectory.open`.
 
-    Read only: `properties` (cluster, node, directory id), `clean` (how the last stop was),
+    Read only: `directory`, its `path`, `properties` (cluster, node, directory id), `clean` (how the
+    last stop was),
     `partitions` (each partition on disk and its topic's id, None if that is not known), `logs`
     (those opened), `high_watermarks` (of the last checkpoint), `notices` (what was found wrong).
     """
@@ -82,7 +83,7 @@ class LogDirectory:
         self.logs: dict[TopicPartition, Log] = {}
         self.partitions: dict[TopicPartition, bytes | None] = {}
         self.notices: list[str] = []
-        self._directory = directory
+        self.directory = directory
         self._lock: FileLock | None = lock
         self._naming = naming
         self._new_id = new_id
@@ -101,7 +102,7 @@ class LogDirectory:
     @classmethod
     def open(
         cls,
-        path: str | Path,
+        path: str | Path | Directory,
         *,
         node_id: int,
         cluster_id: str | None = None,
@@ -112,13 +113,14 @@ class LogDirectory:
         """Lock the directory and see what is in it, creating it if need be.
 
         `cluster_id`: 22 characters; None takes the one on disk, or makes one up. `durable`: see
-        directory.py. Raises LogDirectoryError if another process or object has it open, or if it
-        belongs to somebody else.
+        directory.py; a Directory given for a path has its own word on it. Raises LogDirectoryError
+        if another process or object has it open, or if it belongs to somebody else.
         """
-        directory = Directory(path, durable=durable)
+        directory = path if isinstance(path, Directory) else Directory(path, durable=durable)
+        path = directory.path
         try:
             directory.make()
-            lock = FileLock(directory, LOCK)
+            lock = directory.lock(LOCK)
         except Locked:
             raise LogDirectoryError(f"{path} is in use by another broker") from None
         except OSError as error:
@@ -146,7 +148,7 @@ class LogDirectory:
         if self.partitions.get(key) not in (None, topic_id):
             self._set_aside(topic, partition)
         log = Log.open(
-            *(self._directory, topic, partition),
+            *(self.directory, topic, partition),
             topic_id=topic_id,
             config=config,
             now_ms=now_ms,
@@ -217,7 +219,7 @@ class LogDirectory:
                 self.checkpoint(high_watermarks)
                 if not errors and not self._unchecked:
                     marker = format_clean_shutdown(broker_epoch)
-                    self._directory.write_atomic(CLEAN_SHUTDOWN, marker)
+                    self.directory.write_atomic(CLEAN_SHUTDOWN, marker)
         except (Refused, OSError) as error:
             errors.append(error)
         finally:
@@ -229,20 +231,20 @@ class LogDirectory:
 
     def _read_offsets(self, name: str) -> dict[TopicPartition, int] | None:
         """A checkpoint's lines of partitions that are there; None if it was malformed."""
-        if not self._directory.exists(name):
+        if not self.directory.exists(name):
             return {}
         try:
-            offsets = read_offsets(self._directory.read_bytes(name), name)
+            offsets = read_offsets(self.directory.read_bytes(name), name)
             return {key: offset for key, offset in offsets.items() if key in self.partitions}
         except CheckpointError as error:
-            self._keep_malformed(self._directory, name, error)
+            self._keep_malformed(self.directory, name, error)
             return None
 
     def _write_offsets(self, name: str, offsets: Mapping[TopicPartition, int]) -> None:
         data = format_offsets(offsets)
         # A week on a manual clock is ten thousand checkpoints, most of them the same.
         if data != self._written.get(name):
-            self._directory.write_atomic(name, data)
+            self.directory.write_atomic(name, data)
             self._written[name] = data
 
     def _keep_malformed(self, directory: Directory, name: str, error: CheckpointError) -> None:
@@ -250,18 +252,18 @@ class LogDirectory:
         self.notices.append(f"{error}; kept as {name}{MALFORMED}")
 
     def _list_partitions(self) -> None:
-        for name in self._directory.directories():
+        for name in self.directory.directories():
             suffix = leaving(name)
             key = self._naming.parse_directory(name)
             if suffix == DELETE:
-                self._directory.remove_directory(name)
+                self.directory.remove_directory(name)
             elif suffix is None and key is None:
                 self.notices.append(f"{name}: not a partition's directory; left alone")
             elif suffix is None and key is not None:
                 self.partitions[key] = self._topic_id(name)
 
     def _topic_id(self, name: str) -> bytes | None:
-        directory = self._directory.child(name)
+        directory = self.directory.child(name)
         if not directory.exists(PARTITION_METADATA):
             return None
         file = f"{name}/{PARTITION_METADATA}"
@@ -274,7 +276,7 @@ class LogDirectory:
     def _set_aside(self, topic: str, partition: int) -> None:
         name = self._naming.directory(topic, partition)
         stray = self._naming.leaving_directory(topic, partition, self._new_id(), STRAY)
-        self._directory.rename(name, stray)
+        self.directory.rename(name, stray)
         self.notices.append(f"{name}: of another topic of that name; renamed to {stray}")
         self._forget((topic, partition))
 

@@ -1,13 +1,17 @@
-"""Java's String.hashCode and HashMap order, where clients can see them.
+"""Java's hash codes and HashMap order, where clients can see them.
 
-The first decides which partition of __consumer_offsets keeps a group (semantics F1), the second
-which protocol wins a tie (G6).
+String.hashCode decides which partition of __consumer_offsets keeps a group (semantics F1); the
+order of a HashMap which protocol wins a tie (G6), and which member and which partition come first
+when a broker assigns partitions (G22).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
+from typing import TypeVar
+
+K = TypeVar("K")
 
 
 @lru_cache(maxsize=4096)
@@ -30,13 +34,37 @@ def partition_for(group_id: str, partitions: int) -> int:
 def hash_map_order(names: Iterable[str]) -> list[str]:
     """Distinct strings in the order in which a java.util.HashMap lists them, which was filled in
     the given order. Buckets that Java turns into trees (more than eight names) are not modelled."""
-    distinct = list(dict.fromkeys(names))
+    return _in_buckets(names, java_hash)
+
+
+def id_order(ids: Iterable[bytes], *, presized: bool = False) -> list[bytes]:
+    """The same for topic ids. `presized`: the map was made for as many as there are, as a copy
+    of another collection is."""
+    return _in_buckets(ids, _id_hash, presized=presized)
+
+
+def int_order(numbers: Iterable[int], *, presized: bool = False) -> list[int]:
+    """The same for partition numbers."""
+    return _in_buckets(numbers, lambda number: number, presized=presized)
+
+
+def _id_hash(topic_id: bytes) -> int:
+    """Uuid.hashCode of Kafka's."""
+    number = int.from_bytes(topic_id[:8], "big") ^ int.from_bytes(topic_id[8:], "big")
+    return (number >> 32 ^ number) & 0xFFFFFFFF
+
+
+def _in_buckets(
+    keys: Iterable[K], hash_code: Callable[[K], int], *, presized: bool = False
+) -> list[K]:
+    distinct = list(dict.fromkeys(keys))
     size = 16
-    while len(distinct) > size * 3 // 4:
+    wanted = len(distinct) * 4 // 3 + 1 if presized else 0
+    while len(distinct) > size * 3 // 4 or size < wanted:
         size *= 2
 
-    def bucket(name: str) -> int:
-        value = java_hash(name) & 0xFFFFFFFF
+    def bucket(key: K) -> int:
+        value = hash_code(key) & 0xFFFFFFFF
         return (value ^ value >> 16) & (size - 1)
 
     return sorted(distinct, key=bucket)

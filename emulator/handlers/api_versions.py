@@ -2,8 +2,6 @@
 
 A client that asks in a version we do not know is answered in v0 with UNSUPPORTED_VERSION and the
 range of ApiVersions itself (KIP-511). Features: what the cluster has finalized (KIP-584).
-
-Not emulated: the supported features beyond the finalized ones' own ranges.
 """
 
 from __future__ import annotations
@@ -14,15 +12,13 @@ from typing import TYPE_CHECKING
 from ...wire import Error
 from ...wire.api.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from ..dispatch import SERVED, Call, handles
+from ..features import SUPPORTED
+from ..release import Release
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
 
 _NAME = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
-# What a 4.3 cluster offers; a client turns on transactions of the second generation, or new
-# group protocols, by what is finalized, so only what is emulated is.
-SUPPORTED_FEATURES = {"metadata.version": (7, 30), "kraft.version": (0, 1)}
-FINALIZED_FEATURES = {"metadata.version": 30}
 
 
 @handles(ApiVersionsRequest)
@@ -35,32 +31,33 @@ def api_versions(cluster: Cluster, call: Call, request: ApiVersionsRequest) -> A
     return ApiVersionsResponse(
         api_keys=[
             ApiVersionsResponse.Api(api_key=key, min_version=first, max_version=last)
-            for key, (first, last) in served_versions().items()
+            for key, (first, last) in served_versions(cluster.release).items()
         ],
         supported_features=[
             ApiVersionsResponse.SupportedFeature(name=name, min_version=first, max_version=last)
-            for name, (first, last) in SUPPORTED_FEATURES.items()
+            for name, (first, last) in SUPPORTED.items()
             # Before v4 a client could not read a range that begins at 0.
             if first > 0 or call.version >= 4
         ],
-        finalized_features_epoch=cluster.features_epoch,
+        finalized_features_epoch=cluster.features.epoch,
         finalized_features=[
             ApiVersionsResponse.FinalizedFeature(
                 name=name, min_version_level=level, max_version_level=level
             )
-            for name, level in FINALIZED_FEATURES.items()
+            for name, level in cluster.features.finalized.items()
         ],
     )
 
 
-def served_versions() -> dict[int, tuple[int, int]]:
+def served_versions(release: Release) -> dict[int, tuple[int, int]]:
     """First and last advertised version of every API, in the order of their keys."""
-    return {key: SERVED[key].advertised for key in sorted(SERVED)}
+    advertised = release.advertised
+    return {key: advertised[key] for key in sorted(SERVED) if key in advertised}
 
 
-def fallback() -> ApiVersionsResponse:
+def fallback(release: Release) -> ApiVersionsResponse:
     """The answer, in v0, to a version of ApiVersions that we do not know."""
-    first, last = SERVED[ApiVersionsRequest.api_key].advertised
+    first, last = release.advertised[ApiVersionsRequest.api_key]
     return ApiVersionsResponse(
         error_code=Error.UNSUPPORTED_VERSION,
         api_keys=[

@@ -1,0 +1,143 @@
+"""One transactional id: what `__transaction_state` says of it, and how a step makes the next of it.
+
+A `Transaction` is never changed. Each step (begin, add, prepare, complete) returns the one that
+follows, which counts once it is written; a step that must not be taken is not decided here.
+
+Epochs: the first generation of the protocol (Produce up to v11, EndTxn up to v4) raises the epoch
+only when a producer is initialized or fenced; the second (Produce v12, EndTxn v5, KIP-890) with
+every end, so that its markers carry the next epoch already. 32767 is never given to a client: an
+id that has used 32766 gets another producer id, at the next initialization or at the end itself.
+
+`previous_producer_id` is the id before the step that made this state, so that the one retry which
+may still name it can be told from a stranger. `last_epoch` is the epoch that an initialization
+may repeat; it is not stored, so a restart forgets it, as on a real broker. Times are milliseconds.
+
+Source: KIP-98, KIP-360, KIP-588, KIP-890.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from .states import NEXT, State
+
+NO_PRODUCER_ID = -1
+NO_EPOCH = -1
+NO_START = -1
+LAST_EPOCH = 32766
+"""The highest epoch that a client may have."""
+
+TV1 = 0
+"""How the records name the first generation of the protocol: not at all."""
+TV2 = 2
+
+Key = tuple[str, int]
+"""Topic and partition."""
+
+
+class Producer(NamedTuple):
+    """A producer id in one of its epochs."""
+
+    producer_id: int
+    epoch: int
+
+
+@dataclass(frozen=True, slots=True)
+class Transaction:
+    """A transactional id as of its last record."""
+
+    transactional_id: str
+    producer_id: int
+    timeout_ms: int
+    previous_producer_id: int = NO_PRODUCER_ID
+    next_producer_id: int = NO_PRODUCER_ID
+    epoch: int = NO_EPOCH
+    last_epoch: int = NO_EPOCH
+    state: State = State.EMPTY
+    partitions: tuple[Key, ...] = ()
+    last_update_ms: int = NO_START
+    start_ms: int = NO_START
+    client_version: int = TV1
+
+    @property
+    def producer(self) -> Producer:
+        """Who may write in it."""
+        return Producer(self.producer_id, self.epoch)
+
+    @property
+    def is_exhausted(self) -> bool:
+        """Whether the producer id has no epoch left for a client."""
+        return self.epoch >= LAST_EPOCH
+
+    def is_overdue(self, now: int) -> bool:
+        """Whether it has been open for longer than its producer asked for."""
+        return self.state is State.ONGOING and self.start_ms + self.timeout_ms < now
+
+    def is_unused_since(self, time_ms: int) -> bool:
+        """Whether it may be forgotten: nothing open, nothing done after `time_ms`."""
+        is_idle = self.state is State.EMPTY or self.state.is_complete
+        return is_idle and self.last_update_ms <= time_ms
+
+    # Steps
+
+    def initialized(self, epoch: int, last_epoch: int, timeout_ms: int, now: int) -> Transaction:
+        """The producer begins (again), in this epoch."""
+        return replace(
+            self._to(State.EMPTY, now),
+            epoch=epoch,
+            last_epoch=last_epoch,
+            timeout_ms=timeout_ms,
+            partitions=(),
+            start_ms=NO_START,
+        )
+
+    def renamed(
+        self, producer_id: int, last_epoch: int, timeout_ms: int, now: int
+    ) -> Transaction:
+        """The producer begins again under another id, whose first epoch is 0."""
+        return replace(
+            self.initialized(0, last_epoch, timeout_ms, now), producer_id=producer_id
+        )
+
+    def joined_by(self, partitions: Iterable[Key], client_version: int, now: int) -> Transaction:
+        """Partitions are added; the first begin the transaction."""
+        return replace(
+            self._to(State.ONGOING, now),
+            partitions=tuple(dict.fromkeys((*self.partitions, *partitions))),
+            start_ms=self.start_ms if self.state is State.ONGOING else now,
+            client_version=client_version,
+        )
+
+    def prepared(
+        self, *, commit: bool, client_version: int, now: int, next_producer_id: int = NO_PRODUCER_ID
+    ) -> Transaction:
+        """Its end is decided. The second generation raises the epoch with it."""
+        bumps = client_version == TV2
+        return replace(
+            self._to(State.PREPARE_COMMIT if commit else State.PREPARE_ABORT, now),
+            next_producer_id=next_producer_id,
+            epoch=self.epoch + 1 if bumps else self.epoch,
+            last_epoch=self.epoch if bumps else self.last_epoch,
+            start_ms=self.start_ms if self.state is State.ONGOING else now,
+            client_version=client_version,
+        )
+
+    def completed(self, now: int) -> Transaction:
+        """Its markers are written."""
+        done = State.COMPLETE_COMMIT if self.state.commits else State.COMPLETE_ABORT
+        complete = replace(self._to(done, now), partitions=(), next_producer_id=NO_PRODUCER_ID)
+        if self.next_producer_id == NO_PRODUCER_ID:
+            return complete
+        return replace(complete, producer_id=self.next_producer_id, epoch=0)
+
+    def _to(self, state: State, now: int) -> Transaction:
+        if state not in NEXT[self.state]:
+            raise AssertionError(f"{self.state} is not followed by {state}")
+        return replace(
+            self,
+            state=state,
+            previous_producer_id=self.producer_id,
+            last_update_ms=now,
+        )
