@@ -6,8 +6,8 @@
 
 The rules:
 
-- Three small Java files beside this one are compiled by `javac` against the archives of that
-  version (jars.py), once; the classes are kept in the cache under a digest of their source.
+- Three small Java files beside this one are compiled against the archives of that version, once
+  (java_process.py).
 - One Java process serves one JavaWire. Commands and answers are lines of JSON (JavaWire.java says
   which); it ends when its standard input does, so it never outlives this process.
 - Whatever is missing (a JDK, Maven, a network) is `Unavailable`; what Kafka's classes refuse is
@@ -16,12 +16,9 @@ The rules:
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
-import shutil
 import subprocess
-import tempfile
 import zipfile
 from base64 import b64decode, b64encode
 from collections.abc import Sequence
@@ -29,10 +26,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple
 
-from ..jars import Unavailable, cache_dir, classpath, jars, java
+from ..jars import classpath, jars, java
+from ..java_process import compiled
 
 SOURCES = ("JavaWire.java", "Filler.java", "Batches.java")
-COMPILE_TIMEOUT_S = 120.0
 STOP_TIMEOUT_S = 10.0
 JVM = ["-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto"]
 
@@ -85,7 +82,7 @@ class JavaWire:
 
     def start(self) -> JavaWire:
         """Compile what needs to be compiled, and start Java."""
-        path = os.pathsep.join([str(compiled(self.version)), classpath(jars(self.version))])
+        path = os.pathsep.join([str(_classes(self.version)), classpath(jars(self.version))])
         self._process = subprocess.Popen(
             [java(), *JVM, "-cp", path, "JavaWire"],
             stdin=subprocess.PIPE,
@@ -212,54 +209,17 @@ def _bytes(text: str | None) -> bytes | None:
     return None if text is None else b64decode(text)
 
 
-def javac() -> str:
-    """Return the path of the `javac` command: JAVA_HOME's, or the one in PATH.
-
-    Raises Unavailable if there is none.
-    """
-    home = os.environ.get("JAVA_HOME")
-    path = shutil.which("javac", path=os.path.join(home, "bin")) if home else None
-    path = path or shutil.which("javac")
-    if path is None:
-        raise Unavailable("there is no `javac` command (a JDK) in PATH or JAVA_HOME.")
-    return path
-
-
-def compiled(version: str) -> Path:
-    """Return the directory of the compiled classes for that Kafka version. Raises Unavailable."""
+def _classes(version: str) -> Path:
+    """The directory of the compiled classes for that Kafka version. Raises Unavailable."""
     archives = jars(version)
     here = Path(__file__).parent
     texts = {name: (here / name).read_text(encoding="utf-8") for name in SOURCES}
     if not _has_package(archives / f"kafka-clients-{version}.jar", _RECORDS):
         texts = {k: text.replace(f"import {_RECORDS}.*;\n", "") for k, text in texts.items()}
-    digest = hashlib.sha256(json.dumps([archives.name, texts]).encode()).hexdigest()[:8]
-    target = cache_dir() / f"java-wire-{version}-{digest}"
-    if not target.is_dir():
-        _compile(target, texts, classpath(archives))
-    return target
+    return compiled("java-wire", version, texts)
 
 
 def _has_package(archive: Path, package: str) -> bool:
     with zipfile.ZipFile(archive) as jar:
         prefix = package.replace(".", "/") + "/"
         return any(name.startswith(prefix) for name in jar.namelist())
-
-
-def _compile(target: Path, texts: dict[str, str], path: str) -> None:
-    """Compile into a directory beside `target`, then rename it there."""
-    compiler = javac()
-    with tempfile.TemporaryDirectory(dir=target.parent, prefix=target.name + ".") as work:
-        for name, text in texts.items():
-            Path(work, name).write_text(text, encoding="utf-8")
-        out = Path(work, "out")
-        command = [compiler, "-encoding", "UTF-8", "-cp", path, "-d", str(out), *texts]
-        done = subprocess.run(
-            command, cwd=work, capture_output=True, text=True, timeout=COMPILE_TIMEOUT_S
-        )
-        if done.returncode != 0:
-            raise RuntimeError(f"{target.name} does not compile:\n{done.stderr}")
-        try:
-            out.rename(target)
-        except OSError:
-            if not target.is_dir():  # else another process was first
-                raise
