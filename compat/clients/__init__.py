@@ -48,8 +48,8 @@ Codec = Literal["gzip", "snappy", "lz4", "zstd"]
 Isolation = Literal["read_uncommitted", "read_committed"]
 Headers = tuple[tuple[str, bytes | None], ...]
 
-# The name of each client, as its distribution is called.
-CLIENTS = ("aiokafka", "kafka-python", "confluent-kafka")
+# The name of each client: a Python one's is that of its distribution.
+CLIENTS = ("aiokafka", "kafka-python", "confluent-kafka", "java")
 
 
 class NewRecord(NamedTuple):
@@ -249,6 +249,11 @@ def client(name: str) -> Client:
             from .confluent_client import Confluent
 
             adapter = Confluent
+        elif name == "java":
+            from .java_client import Java, java_clients
+
+            java_clients()  # or say at once why there is none
+            adapter = Java
         else:
             raise KeyError(name)
     except ImportError as error:

@@ -24,8 +24,12 @@ from ...wire.api import response_class
 from ...wire.frames import Frames
 from ...wire.headers import read_response_header
 
-CONFIG = {"log.initial.task.delay.ms": "86400000"}
-"""For both brokers: sequences write records of long ago, and retention comes when it comes."""
+CONFIG = {
+    "log.initial.task.delay.ms": "86400000",
+    "log.cleaner.dedupe.buffer.size": "4194304",
+}
+"""For both brokers: sequences write records of long ago, and retention comes when it comes; what
+the cleaner may take is judged with its threads."""
 CLOSED = "closed"
 CONNECT_TIMEOUT_S = 10.0
 _SIZE = Struct(">i")

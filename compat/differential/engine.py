@@ -40,6 +40,7 @@ QUIET_S = 0.004
 """How long both sides must have had nothing new while answers are outstanding."""
 
 _MAY_CHANGE_TOPICS = frozenset({3, 19, 20, 37})
+_MAY_CHANGE_CONFIGS = frozenset({33, 44})
 _PRODUCE = 0
 _USUAL = {"session": "session_id", "pid": "producer_id"}
 
@@ -129,6 +130,10 @@ class Engine:
         """Wait until both sides say the same of these topics and groups."""
         self._catalogue.settle(names, groups, limit_s)
 
+    def settle_configs(self, request: Request, limit_s: float = SETTLE_S) -> None:
+        """Wait until both sides say the same of the resources of a request."""
+        self._catalogue.settle_configs(request, limit_s)
+
 
 class _Run:
     """One sequence on its way."""
@@ -157,6 +162,8 @@ class _Run:
                 return
             if isinstance(step, Ask) and step.request.api_key in _MAY_CHANGE_TOPICS:
                 self.engine.settle(self.names, self.groups)
+            elif isinstance(step, Ask) and step.request.api_key in _MAY_CHANGE_CONFIGS:
+                self.engine.settle_configs(self.worlds[0].resolve(step.request))
 
     # Sending
 

@@ -38,8 +38,10 @@ NEAR_MS = 600_000
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _LONG_NUMBER = re.compile(r"\d{13,}")
 _TIMES = frozenset({"timestamp", "log_append_time_ms", "max_timestamp", "base_timestamp"})
-_FETCH, _INIT_PRODUCER_ID = 1, 22
-_LISTS_ALL = {3: "topics", 16: "groups", 75: "topics"}
+_TIMES |= {"transaction_start_time_ms", "last_timestamp"}
+_FETCH, _INIT_PRODUCER_ID, _END_TXN = 1, 22, 26
+_LISTS_ALL = {3: "topics", 16: "groups", 74: "config_resources", 66: "transaction_states", 75: "topics"}
+_BROKERS = (4, 8)
 
 
 class Id(bytes):
@@ -58,7 +60,7 @@ class Mapper:
 
     def tree(self, answer: Response, version: int, request: Request) -> Tree:
         """The answer with symbols."""
-        if answer.api_key == _INIT_PRODUCER_ID:
+        if answer.api_key in (_INIT_PRODUCER_ID, _END_TXN):
             self._symbol("pid", getattr(answer, "producer_id", -1))
         tree = plain(answer, version)
         if answer.api_key == _FETCH:
@@ -72,7 +74,12 @@ class Mapper:
     def _leave_out_others(self, tree: Tree, request: Request) -> None:
         name = _LISTS_ALL.get(request.api_key)
         if name is not None and not getattr(request, "topics", None):
-            own = [e for e in tree[name] if self._is_own(e.get("name", e.get("group_id")))]
+            own = [
+                e
+                for e in tree[name]
+                if self._is_own(e.get("name", e.get("group_id", e.get("resource_name"))))
+                or e.get("resource_type") in _BROKERS
+            ]
             tree[name] = sorted(own, key=lambda e: str(e.get("name")))
 
     def _is_own(self, name: str | None) -> bool:
@@ -154,6 +161,12 @@ class Mapper:
         return number
 
 
+def _name_of(entry: Tree) -> str | None:
+    """What an entry of a list is about."""
+    names = (entry.get(name) for name in ("name", "group_id", "transactional_id"))
+    return next((name for name in names if name is not None), None)
+
+
 def _rows(topics: list[Tree]) -> list[Tree]:
     """The partitions of a fetch, each with its topic: how they are grouped says nothing."""
     names = ("topic", "topic_id")
@@ -208,7 +221,7 @@ def batches_of(data: bytes) -> list[Tree]:
 
 def _batch(data: bytes, header: BatchHeader) -> dict[str, Tree]:
     tree: dict[str, Tree] = header._asdict()
-    if header.is_log_append_time:
+    if header.is_log_append_time or header.is_control:
         tree["crc"] = "<of a time set by the broker>"
     if header.attributes & CODEC_MASK:
         try:

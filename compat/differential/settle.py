@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from ...wire import Request
 from ...wire.api.find_coordinator import FindCoordinatorRequest
 from ...wire.api.init_producer_id import InitProducerIdRequest
 from ...wire.api.list_groups import ListGroupsRequest
@@ -18,6 +19,7 @@ from ...wire.api.list_offsets import ListOffsetsRequest
 from ...wire.api.metadata import MetadataRequest
 from ...wire.api.offset_fetch import OffsetFetchRequest
 from .brokers import Side
+from .settle_configs import settle_configs
 from .versions import Asker
 
 WARM_UP_S = 60.0
@@ -56,6 +58,10 @@ class Catalogue:
             if (views[0] == views[1] and is_ready) or time.monotonic() > deadline:
                 return
             time.sleep(0.003)
+
+    def settle_configs(self, request: Request, limit_s: float) -> None:
+        """Wait until both sides describe the resources of a request alike."""
+        settle_configs(self._askers, request, limit_s)
 
 
 def _is_warm(asker: Asker) -> bool:

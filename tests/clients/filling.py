@@ -11,7 +11,8 @@ import random
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -68,11 +69,18 @@ class Filled:
     aborted: set[Place] = field(default_factory=set)
     commits: dict[str, int] = field(default_factory=dict)
     """By group: the offset committed last for partition 0 of `codecs`."""
+    deleted_before: int = 0
+    """The log start of `deleted`."""
     by_hand: list[int] = field(default_factory=list)
     """Ids of producers that wrote sequences 0 to 4 to `by-hand` in two batches."""
     open_transactions: list[Any] = field(default_factory=list)
     rounds: int = 0
     chance: random.Random = field(default_factory=lambda: random.Random(1))
+
+    def copy(self) -> Filled:
+        """For a copy of the directory, which goes its own way."""
+        values = {name: copy(value) for name, value in vars(self).items()}
+        return replace(self, **values)
 
     def missing(self, shown: Shown) -> list[str]:
         """What was acknowledged and is not there, or is not what was written."""
@@ -194,7 +202,8 @@ def _fill_deleted(address: str, filled: Filled) -> None:
     records = [(None, filled.chance.randbytes(20_000), ()) for _ in range(90)]
     places = _send(filled, address, "deleted", "none", False, records)  # type: ignore[arg-type]
     client = admin.AdminClient({**QUIET, "bootstrap.servers": address})
-    before = confluent.TopicPartition("deleted", 0, places[len(places) * 2 // 3] - 7)
+    filled.deleted_before = places[len(places) * 2 // 3] - 7
+    before = confluent.TopicPartition("deleted", 0, filled.deleted_before)
     _done(client.delete_records([before]))
 
 
@@ -340,9 +349,7 @@ def new_producer_id(address: str) -> int:
     return int(answer.producer_id)
 
 
-def produce_by_hand(
-    address: str, producer_id: int, sequence: int, count: int
-) -> tuple[Error, int]:
+def produce_by_hand(address: str, producer_id: int, sequence: int, count: int) -> tuple[Error, int]:
     """Send one batch of that producer to `by-hand`; return what is answered."""
     now = int(time.time() * 1000)  # older than a day, and Kafka forgets the producer at a start
     batch = build_batch(

@@ -1,22 +1,22 @@
 """One data directory, a real Kafka and this broker in turn: either goes on where the other stopped.
 
 What is compared is everything a broker shows to clients (shown.py): bytes of all batches, time
-look-ups, aborted transactions, leader epochs, topic ids, configs, committed offsets. A stop is clean
-or a kill in mid-write with half a batch left at the end of some logs. Kafka's own log must be free
-of complaints about what it finds.
+look-ups, aborted transactions, leader epochs, topic ids, configs, committed offsets. A stop is
+clean, or a kill in mid-write with half a batch left at the end of some logs. Kafka's own log must
+be free of complaints about what it finds.
 """
 
 from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 from odradek.compat import Unavailable
 from odradek.compat.clients import wait_until
+from odradek.compat.dump_tool import complaints as complaints_of_tool
 from odradek.compat.jars import jars
 from odradek.compat.real_kafka import VERSION, RealKafka
 from odradek.emulator import Emulator
@@ -29,7 +29,6 @@ from .filling import (
     Filled,
     create_topics,
     fill,
-    offers,
     produce_by_hand,
     sequences,
     tear,
@@ -89,7 +88,7 @@ def _archives() -> None:
 
 
 @pytest.fixture(scope="module")
-def theirs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Theirs]:
+def theirs(tmp_path_factory: pytest.TempPathFactory) -> Theirs:
     home = tmp_path_factory.mktemp("theirs")
     data, filled = home / "stopped", Filled()
     with RealKafka(data_dir=data, config=KAFKA) as kafka:
@@ -99,17 +98,215 @@ def theirs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Theirs]:
     config = {**KAFKA, **UNCLEANED}  # lest it cleans on between two looks
     with RealKafka(data_dir=data, config=config) as kafka:
         fill(kafka.bootstrap_servers, filled)
-        await_retention(data)
+        await_retention(data, filled)
         write_until_killed(kafka.bootstrap_servers, kafka.kill, filled)
     tear(data)
     shutil.copytree(data, home / "killed")
     with RealKafka(data_dir=data, config=config) as kafka:
         address = kafka.bootstrap_servers
-        yield Theirs(
-            home / "killed",
-            data,
-            everything(address, GROUPS),
-            sequences(address, filled),
-            producers_at(address),
-            filled,
-        ) if not kafka.stop() else None  # type: ignore[misc]
+        shown = everything(address, GROUPS)
+        assert filled.missing(shown) == []
+        answers, producers = sequences(address, filled), producers_at(address)
+        assert {line for line in complaints(kafka) if TORN not in line} == set()
+    return Theirs(home / "killed", data, shown, answers, producers, filled)
+
+
+def await_cleaner(data: Path) -> None:
+    """Wait until the log cleaner has been through `compacted`."""
+    path = data / "cleaner-offset-checkpoint"
+    wait_until(lambda: "compacted 0" in path.read_text(), "the cleaner has cleaned")
+
+
+def await_retention(data: Path, filled: Filled) -> None:
+    """Wait until no segment of `deleted` lies in front of the log start: it would be searched."""
+
+    def is_done() -> bool:
+        bases = sorted(int(path.stem) for path in (data / "deleted-0").glob("*.log"))
+        return len(bases) < 2 or bases[1] > filled.deleted_before
+
+    wait_until(is_done, "deleted records are gone from disk")
+
+
+def complaints(kafka: RealKafka) -> list[str]:
+    """What Kafka's log warns of, but for what has nothing to do with the directory."""
+    found = [f"{level} {text}" for level, text in COMPLAINT.findall(kafka.log)]
+    return [line for line in found if not any(harmless in line for harmless in HARMLESS)]
+
+
+def producers_at(address: str) -> Producers:
+    """What a real Kafka knows of the producers of each partition."""
+    topics = [
+        DescribeProducersRequest.Topic(name=name, partition_indexes=list(range(count)))
+        for name, (count, _) in TOPICS.items()
+    ]
+    answer = ask(address, DescribeProducersRequest(topics=topics), 0)
+    return {
+        (topic.name, partition.partition_index): {
+            (
+                p.producer_id,
+                p.producer_epoch,
+                p.last_sequence,
+                p.last_timestamp,
+                p.coordinator_epoch,
+                p.current_txn_start_offset,
+            )
+            for p in partition.active_producers
+        }
+        for topic in answer.topics
+        for partition in topic.partitions
+    }
+
+
+def producers_in(emulator: Emulator) -> Producers:
+    """What we know of them."""
+    return emulator.run(
+        lambda cluster: {
+            (name, index): {
+                (
+                    producer_id,
+                    state.epoch,
+                    state.last_sequence,
+                    state.last_timestamp,
+                    state.coordinator_epoch,
+                    state.txn_first_offset,
+                )
+                for producer_id, state in partition.log.producers.states.items()
+            }
+            for name in TOPICS
+            for index, partition in enumerate(cluster.topic(name).partitions)
+        }
+    )
+
+
+def shown_by(address: str) -> Shown:
+    return everything(address, GROUPS)
+
+
+def assert_same(one: Shown, other: Shown) -> None:
+    assert list(differences(one, other)) == []
+
+
+def aborted_in(emulator: Emulator, topic: str) -> set[tuple[int, int]]:
+    """What the transaction indexes of partition 0 say."""
+    return emulator.run(
+        lambda cluster: {
+            (each.producer_id, each.first_offset)
+            for log in [cluster.partition(topic, 0).log]
+            for segment in log.segments
+            for each in log.aborted_transactions(segment.base_offset, segment.size)
+        }
+    )
+
+
+@pytest.mark.parametrize("how", ["killed", "stopped"])
+def test_we_show_what_kafka_shows_of_its_directory(
+    theirs: Theirs, how: str, tmp_path: Path
+) -> None:
+    data = Path(shutil.copytree(getattr(theirs, how), tmp_path / "data"))
+    filled = theirs.filled
+    with Emulator(OURS, data_dir=data) as emulator:
+        address = emulator.bootstrap_servers
+        notices = emulator.run(lambda cluster: cluster.log_dir.notices)
+        assert {notice.partition("/")[0] for notice in notices} == (
+            {"codecs-0", "transacted-0", "compacted-0"} if how == "killed" else set()
+        ), notices
+
+        shown = shown_by(address)
+        assert_same(theirs.shown, shown)
+        assert filled.missing(shown) == []
+        assert producers_in(emulator) == theirs.producers
+        transacted = theirs.shown.topics["transacted"].partitions[0]
+        assert aborted_in(emulator, "transacted") == transacted.aborted
+
+        assert sequences(address, filled) == theirs.sequences
+        for producer_id in filled.by_hand:  # and the one that comes next is taken
+            assert produce_by_hand(address, producer_id, 5, 1)[0] is Error.NONE
+
+    assert transacted.aborted
+    assert transacted.offsets[COMMITTED, LATEST] < transacted.high_watermark, "none is left open"
+    assert len(theirs.shown.groups["modern"]) == 2
+
+
+@pytest.mark.parametrize("how", ["killed", "stopped"])
+def test_kafka_takes_its_directory_back_from_us(theirs: Theirs, how: str, tmp_path: Path) -> None:
+    """It was theirs; we write on, and stop or are killed in mid-write; Kafka goes on."""
+    data = Path(shutil.copytree(theirs.stopped, tmp_path / "data"))
+    filled = theirs.filled.copy()
+    with Served(data, OURS) as served:
+        fill(served.bootstrap_servers, filled)
+        await_retention(data, filled)
+        if how == "killed":
+            write_until_killed(served.bootstrap_servers, served.kill, filled)
+            tear(data)
+        else:
+            shown = shown_by(served.bootstrap_servers)
+            served.stop()
+    if how == "killed":
+        shown = shown_of_a_copy(data, tmp_path / "copy")
+    with RealKafka(data_dir=data, config={**KAFKA, **UNCLEANED}) as kafka:
+        kafka_goes_on(kafka, shown, filled, torn=how == "killed")
+
+
+def test_a_directory_of_ours_goes_back_and_forth(tmp_path: Path) -> None:
+    """Written by us and stopped; by Kafka; by us and killed; by Kafka and killed; read by us."""
+    data, filled = tmp_path / "data", Filled()
+    with Served(data, OURS) as served:
+        create_topics(served.bootstrap_servers)
+        fill(served.bootstrap_servers, filled)
+        served.restart()
+        fill(served.bootstrap_servers, filled)
+        await_retention(data, filled)
+        shown = shown_by(served.bootstrap_servers)
+        assert filled.missing(shown) == []
+        served.stop()
+    assert complaints_of_tool(data, compacted=["compacted"]) == []
+
+    with RealKafka(data_dir=data, config={**KAFKA, **UNCLEANED}) as kafka:
+        shown = kafka_goes_on(kafka, shown, filled, torn=False)
+
+    with Served(data, OURS) as served:
+        address = served.bootstrap_servers
+        assert_same(shown, shown_by(address))
+        fill(address, filled)
+        write_until_killed(address, served.kill, filled)
+    tear(data)
+    shown = shown_of_a_copy(data, tmp_path / "copy")
+
+    with RealKafka(data_dir=data, config={**KAFKA, **UNCLEANED}) as kafka:
+        kafka_goes_on(kafka, shown, filled, torn=True)
+        write_until_killed(kafka.bootstrap_servers, kafka.kill, filled)
+
+    with Emulator(OURS, data_dir=data) as emulator:
+        shown = shown_by(emulator.bootstrap_servers)
+        assert filled.missing(shown) == []
+        for answer in sequences(emulator.bootstrap_servers, filled):
+            assert answer[0] in (Error.NONE, Error.OUT_OF_ORDER_SEQUENCE_NUMBER)
+    assert complaints_of_tool(data, compacted=["compacted"]) == []
+
+
+def shown_of_a_copy(data: Path, copy: Path) -> Shown:
+    """What we show of a directory, leaving it as it is. The dump tool finds what we leave right."""
+    shutil.copytree(data, copy)
+    with Emulator(OURS, data_dir=copy) as emulator:
+        shown = shown_by(emulator.bootstrap_servers)
+    assert complaints_of_tool(copy, compacted=["compacted"]) == []
+    return shown
+
+
+def kafka_goes_on(kafka: RealKafka, expected: Shown, filled: Filled, *, torn: bool) -> Shown:
+    """Kafka shows what we did, knows our producers, and writes a round; what it shows then."""
+    address = kafka.bootstrap_servers
+    shown = shown_by(address)
+    assert_same(expected, shown)
+    assert filled.missing(shown) == []
+    again, behind_a_gap = sequences(address, filled)[-2:]  # of the newest producer
+    assert again[0] is Error.NONE
+    assert again[1] >= 0
+    assert behind_a_gap[0] is Error.OUT_OF_ORDER_SEQUENCE_NUMBER
+    found = complaints(kafka)
+    assert [line for line in found if not (torn and TORN in line)] == []
+    fill(address, filled)
+    await_retention(kafka.data_dir, filled)
+    shown = shown_by(address)
+    assert filled.missing(shown) == []
+    return shown

@@ -13,22 +13,14 @@ import pytest
 from odradek.compat import CLIENTS, Client, NewRecord, Unavailable
 from odradek.compat import client as client_named
 from odradek.compat.clients import Codec
+from odradek.compat.dump_tool import DECODERS, DUMPED, batches, complaints, dump, files
 from odradek.compat.jars import jars
-from odradek.compat.real_kafka import VERSION, run_tool
+from odradek.compat.real_kafka import VERSION
 
 from .served import Served
 
 pytestmark = [pytest.mark.real, pytest.mark.slow]
 
-DUMP = "org.apache.kafka.tools.DumpLogSegments"
-DUMPED = (".log", ".index", ".timeindex", ".txnindex", ".snapshot")
-INDEXES = (".index", ".timeindex")
-COMPLAINTS = re.compile(
-    r"mismatch|out of order|non-consecutive|invalid bytes|isvalid: false|found |exception|error"
-    r"|corrupt|unknown|skip",
-    re.I,
-)
-PAIR = re.compile(r"(\w+): (\S+)")
 RECORD = re.compile(r"headerKeys: \[\] (?:key: (\{.*\}) )?payload: (.*)$")
 CODECS: tuple[Codec | None, ...] = (None, *get_args(Codec))
 RECORDS = 150  # of each client and codec, in each of two ways
@@ -43,10 +35,6 @@ class Written:
         self.records = 0
         self.was_closed = False
         self.committed: dict[str, int] = {}  # by group, for partition 0 of `t`
-
-    def files(self, directory: str, suffixes: tuple[str, ...] = DUMPED) -> list[Path]:
-        found = sorted((self.data_dir / directory).iterdir())
-        return [path for path in found if path.suffix in suffixes]
 
 
 @pytest.fixture(scope="module")
@@ -105,27 +93,11 @@ def installed() -> Iterator[Client]:
         pytest.skip(f"unavailable: {missing}")
 
 
-def dump(files: list[Path], *options: str) -> str:
-    """What the tool says of these files, which must hold no complaint."""
-    done = run_tool(VERSION, DUMP, *options, "--files", ",".join(map(str, files)))
-    findings = done.stderr
-    # Of every log that does not begin at offset 0 it says this, of Kafka's own too.
-    for path in files:
-        if path.suffix == ".log" and (base := int(path.stem)):
-            gap = f"Non-consecutive offsets in {path}\n  -1 is followed by {base}\n"
-            findings = findings.replace(gap, "")
-    assert (done.returncode, findings) == (0, "")
-    complaint = COMPLAINTS.search(done.stdout)
-    assert complaint is None, done.stdout[complaint.start() - 500 : complaint.end() + 500]
-    for path in files:
-        assert f"Dumping {path}\n" in done.stdout
-    return done.stdout
-
-
-def batches(output: str) -> list[dict[str, str]]:
-    """The batches of a dump: name and value of what is said of each."""
-    lines = [line for line in output.splitlines() if line.startswith("baseOffset: ")]
-    return [dict(PAIR.findall(line)) for line in lines]
+def dumped(written: Written, topic: str, *options: str) -> str:
+    """What the tool says of a topic's files, which must hold no complaint."""
+    done = dump(files(written.data_dir, DUMPED, topic), *options, compacted=DECODERS)
+    assert done.complaints == []
+    return done.output
 
 
 def records(output: str) -> list[dict[str, Any]]:
@@ -138,11 +110,16 @@ def records(output: str) -> list[dict[str, Any]]:
     return found
 
 
-def test_every_batch_of_every_client_and_codec_is_valid(written: Written) -> None:
-    files = written.files("t-0")
-    assert len([path for path in files if path.suffix == ".log"]) >= 3, "several segments"
+def test_the_tool_has_no_complaint_about_any_file(written: Written) -> None:
+    """Every way of looking at every file: records, indexes, snapshots, internal topics."""
+    assert complaints(written.data_dir) == []
 
-    output = dump(files, "--deep-iteration")
+
+def test_every_batch_of_every_client_and_codec_is_valid(written: Written) -> None:
+    logs = files(written.data_dir, (".log",), "t")
+    assert len(logs) >= 3, "several segments"
+
+    output = dumped(written, "t", "--deep-iteration")
 
     found = batches(output)
     assert {batch["isvalid"] for batch in found} == {"true"}
@@ -153,7 +130,7 @@ def test_every_batch_of_every_client_and_codec_is_valid(written: Written) -> Non
     assert output.count("| offset: ") == written.records
     idempotent = [batch for batch in found if int(batch["producerId"]) >= 0]
     assert sum(int(batch["count"]) for batch in idempotent) == written.records // 2
-    snapshots = [path for path in files if path.suffix == ".snapshot"]
+    snapshots = files(written.data_dir, (".snapshot",), "t")
     assert snapshots
     producers = {batch["producerId"] for batch in idempotent}
     if written.was_closed:  # the newest is at the log end, and knows them all
@@ -162,10 +139,7 @@ def test_every_batch_of_every_client_and_codec_is_valid(written: Written) -> Non
 
 
 def test_groups_and_offsets_are_decoded(written: Written) -> None:
-    directories = written.data_dir.glob("__consumer_offsets-*")
-    files = [path for each in directories for path in written.files(each.name)]
-
-    found = records(dump(files, "--offsets-decoder"))
+    found = records(dumped(written, "__consumer_offsets", "--offsets-decoder"))
 
     committed = {
         record["key"]["data"]["group"]: record["payload"]["data"]["offset"]
@@ -178,7 +152,7 @@ def test_groups_and_offsets_are_decoded(written: Written) -> None:
 
 
 def test_the_metadata_log_is_decoded(written: Written) -> None:
-    output = dump(written.files("__cluster_metadata-0"), "--cluster-metadata-decoder")
+    output = dumped(written, "__cluster_metadata", "--cluster-metadata-decoder")
 
     found = [record["payload"] for record in records(output)]
     topics = {each["data"]["topicId"]: each["data"]["name"] for each in of_type(found, "TOPIC")}
@@ -191,17 +165,3 @@ def test_the_metadata_log_is_decoded(written: Written) -> None:
 
 def of_type(found: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
     return [record for record in found if record["type"] == f"{kind}_RECORD"]
-
-
-@pytest.mark.parametrize("option", ["--index-sanity-check", "--verify-index-only"])
-def test_the_indexes_are_right(written: Written, option: str) -> None:
-    directories = [path.name for path in written.data_dir.iterdir() if path.is_dir()]
-    files = [path for each in directories for path in written.files(each, INDEXES)]
-
-    output = dump(files, option)
-
-    if option == "--index-sanity-check":
-        filled = [path for path in files if path.stat().st_size]
-        assert filled
-        for path in filled:
-            assert f"{path} passed sanity check.\n" in output

@@ -9,12 +9,9 @@ from pathlib import Path
 import pytest
 from odradek.emulator.clock import ManualClock
 from odradek.emulator.metadata_image import MetadataImage, PartitionImage, TopicImage
-from odradek.emulator.metadata_log import (
-    NEW_FEATURES,
-    TOPIC_ID,
-    MetadataLog,
-    record_version,
-)
+from odradek.emulator.features import NEW_FEATURES
+from odradek.emulator.metadata_log import TOPIC_ID, MetadataLog
+from odradek.emulator.metadata_snapshot import record_version
 from odradek.storage import LogDirectory, LogDirectoryError
 from odradek.wire.batch import batches
 from odradek.wire.records import build_batch, read_records
@@ -47,6 +44,7 @@ from .support import NOW
 
 ID = bytes(range(16))
 OTHER = bytes(range(1, 17))
+DIRECTORY = bytes(range(2, 18))
 HOME = "__cluster_metadata-0"
 MIN_INSYNC = {(4, ""): {"min.insync.replicas": "1"}}
 
@@ -58,7 +56,7 @@ class World:
         self.path = path
 
     def open(self) -> tuple[LogDirectory, MetadataLog, MetadataImage]:
-        log_dir = LogDirectory.open(self.path, node_id=1)
+        log_dir = LogDirectory.open(self.path, node_id=1, new_id=lambda: DIRECTORY)
         return log_dir, *MetadataLog.open(log_dir, ManualClock(NOW))
 
     def image(self) -> MetadataImage:
@@ -120,6 +118,7 @@ def partition(index: int = 0, topic_id: bytes = ID, leader: int = 1) -> Partitio
         leader=leader,
         leader_epoch=0,
         partition_epoch=0,
+        directories=[DIRECTORY],
     )
 
 
@@ -207,7 +206,7 @@ def test_what_was_written_is_replayed(world: World) -> None:
 
     image = world.image()
 
-    one = PartitionImage([1], [1], 1, 0, 0)
+    one = PartitionImage([1], [1], 1, 0, 0, directories=[DIRECTORY])
     assert image.topics == {ID: TopicImage("t", ID, {0: one, 1: one})}
     assert image.configs == {**MIN_INSYNC, (2, "t"): {"retention.ms": "1"}}
 
@@ -383,6 +382,7 @@ def changed(**change: object) -> PartitionImage:
     image = MetadataImage()
     image.replay(TOPIC)
     start = partition()
+    start.directories = []
     start.replicas, start.isr, start.leader_epoch, start.partition_epoch = [1, 2], [1, 2], 5, 7
     image.replay(start)
     image.replay(PartitionChangeRecord(partition_id=0, topic_id=ID, **change))
@@ -398,8 +398,8 @@ def changed(**change: object) -> PartitionImage:
         ({"leader": -1, "isr": []}, PartitionImage([1, 2], [], -1, 6, 8)),
         ({"isr": [1]}, PartitionImage([1, 2], [1], 1, 5, 8)),
         ({"replicas": [2, 3]}, PartitionImage([2, 3], [1, 2], 1, 5, 8)),
-        ({"eligible_leader_replicas": [2]}, PartitionImage([1, 2], [1, 2], 1, 5, 8, True)),
-        ({"eligible_leader_replicas": []}, PartitionImage([1, 2], [1, 2], 1, 5, 8, False)),
+        ({"eligible_leader_replicas": [2]}, PartitionImage([1, 2], [1, 2], 1, 5, 8, [2])),
+        ({"eligible_leader_replicas": []}, PartitionImage([1, 2], [1, 2], 1, 5, 8)),
     ],
 )
 def test_a_change_counts_epochs_and_keeps_what_it_does_not_name(
@@ -449,4 +449,6 @@ def test_what_means_nothing_here_changes_nothing(record: MetadataRecord) -> None
     image.replay(TOPIC)
     image.replay(partition())
     image.replay(record)
-    assert image.topics == {ID: TopicImage("t", ID, {0: PartitionImage([1], [1], 1, 0, 0)})}
+    assert image.topics == {
+        ID: TopicImage("t", ID, {0: PartitionImage([1], [1], 1, 0, 0, directories=[DIRECTORY])})
+    }
