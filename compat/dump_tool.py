@@ -39,10 +39,10 @@ DECODERS = {
 _PAIR = re.compile(r"(\w+): (\S+)")
 _GAP = re.compile(r"  (-?\d+) is followed by (\d+)")
 _FINDING = re.compile(r"\S.* in :?(/\S+?)\n?$")
-# Decoded records are people's own words: only what the tool itself says counts.
+# Records are people's own words: of their lines only the sentence of a decoder that gave up counts.
 _ON_OUTPUT = re.compile(
-    r"^(?!\| |.*payload: ).*(isvalid: false|invalid bytes|mismatch|out of order|corrupt"
-    r"|exception|failed|skip|found ).*$|^\| .*(could not be decoded|unsupported|unknown).*$",
+    r"^(?!\| ).*(?:isvalid: false|invalid bytes|mismatch|out of order|corrupt|exception|found ).*$"
+    r"|^\| .*(?:key|payload): (?:Error at |Unknown record type )[^{\n]*, skipping.*$",
     re.M | re.I,
 )
 

@@ -12,8 +12,7 @@ Source: Kafka 4.3.1's answers.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
 
 from .broker_configs import broker_definitions
 from .config_definition import ConfigError, Definition, Kind, Value, invalid, java_order
@@ -24,10 +23,18 @@ Values = Mapping[str, Value]
 LISTENER_PREFIX = "listener.name."
 
 # Those of TLS that are read again at run time: Kafka wants them under a listener's prefix.
-PER_LISTENER = frozenset(
-    "ssl.engine.factory.class ssl.key.password ssl.keystore.certificate.chain ssl.keystore.key"
-    " ssl.keystore.location ssl.keystore.password ssl.keystore.type ssl.truststore.certificates"
-    " ssl.truststore.location ssl.truststore.password ssl.truststore.type".split()
+PER_LISTENER = (
+    "ssl.engine.factory.class",
+    "ssl.key.password",
+    "ssl.keystore.certificate.chain",
+    "ssl.keystore.key",
+    "ssl.keystore.location",
+    "ssl.keystore.password",
+    "ssl.keystore.type",
+    "ssl.truststore.certificates",
+    "ssl.truststore.location",
+    "ssl.truststore.password",
+    "ssl.truststore.type",
 )
 # Sizes of thread pools: no change may more than double or halve them.
 THREADS = (
@@ -61,7 +68,9 @@ def check_values(values: Values) -> None:
     _check_addresses(values["max.connections.per.ip.overrides"])
     for low, high in ORDERED:
         if values[low] > values[high]:
-            raise ConfigError(low, f"{low} must be less than or equal to {high}")
+            is_low_set = values[low] != broker_definitions()[low].default
+            name = low if is_low_set else high
+            raise ConfigError(name, f"{low} must be less than or equal to {high}")
 
 
 def _at_least(values: Values, name: str, least: int) -> None:
@@ -82,7 +91,7 @@ def _check_addresses(text: str) -> None:
     """Addresses and numbers: `host:5,other:0`."""
     name = "max.connections.per.ip.overrides"
     for entry in text.split(",") if text else ():
-        host, colon, number = entry.strip().rpartition(":")
+        _, colon, number = entry.strip().rpartition(":")
         if not colon:
             length = len(entry.strip())
             sentence = f"Error parsing configuration property '{name}': "
@@ -94,10 +103,15 @@ def _check_addresses(text: str) -> None:
 
 
 def check_change(
-    texts: Mapping[str, str], before: Values, after: Values, *, one_broker: bool, data_dir: str
+    texts: Mapping[str, str],
+    before: Values,
+    made: Callable[[], Values],
+    *,
+    one_broker: bool,
+    data_dir: str,
 ) -> None:
-    """Judge what a broker, or all of them, are to have at run time. `before` and `after` are all
-    values of a broker. Raises ConfigError."""
+    """Judge what a broker, or all of them, are to have at run time. `before` are all values
+    of a broker, `made` makes of the change what they would be. Raises ConfigError."""
     definitions = broker_definitions()
     known = [name for name in texts if name in definitions]
     fixed = [name for name in known if definitions[name].mode not in ("cluster", "broker")]
@@ -116,7 +130,7 @@ def check_change(
     for name in ("listeners", "listener.security.protocol.map"):
         if name in texts:
             raise ConfigError(name, f"{name} cannot be set: {NOT_SETTABLE['listeners']}")
-    check_values(after)
+    after = made()
     for directory in after["cordoned.log.dirs"]:
         if directory not in ("*", data_dir):
             sentence = "All entries in cordoned.log.dirs must be present in log.dirs or log.dir."
@@ -148,11 +162,13 @@ def _check_reconfigured(before: Values, after: Values) -> None:
         _check_threads(name, before[name], after[name])
     old, new = before["log.cleaner.threads"], after["log.cleaner.threads"]
     if new > old * 2:
-        what = f"Log cleaner threads cannot be increased to more than double the current value {old}"
+        what = (
+            f"Log cleaner threads cannot be increased to more than double the current value {old}"
+        )
         raise _reconfigured("log.cleaner.threads", what)
     if new < old // 2:
-        what = f"Log cleaner threads cannot be reduced to less than half the current value {old}"
-        raise _reconfigured("log.cleaner.threads", what)
+        what = "Log cleaner threads cannot be reduced to less than half the current value"
+        raise _reconfigured("log.cleaner.threads", f"{what} {old}")
     _check_local(after, "ms", retention_ms(after))
     _check_local(after, "bytes", after["log.retention.bytes"])
     for name in ("max.connections", "max.connection.creation.rate"):
@@ -216,11 +232,3 @@ def _reconfigured(name: str, sentence: str) -> ConfigError:
         f"Invalid value org.apache.kafka.common.config.ConfigException: {sentence}"
         " for configuration Invalid dynamic configuration",
     )
-
-
-def resolved(given: Mapping[str, Any]) -> dict[str, Value]:
-    """Every value that these texts, and the defaults, amount to. Raises ConfigError."""
-    return {
-        name: definition.parse(given[name]) if name in given else definition.default
-        for name, definition in broker_definitions().items()
-    }

@@ -26,7 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(given)
     if options.command in VIEWS:
         return run_view(options)
-    for option in ("topic", "set"):
+    for option in ("topic", "set", "feature"):
         name = _repeated(getattr(options, option))
         if name is not None:
             parser.error(f"--{option}: {name} is given two different values")
@@ -78,6 +78,14 @@ def _parser(view: str) -> argparse.ArgumentParser:
         help="the release to be: 4.3, or 3.9 with the protocol of older clients (4.3)",
     )
     serve.add_argument(
+        "--feature",
+        metavar="NAME=LEVEL",
+        action="append",
+        default=[],
+        type=_feature,
+        help="the level of a feature, e.g. transaction.version=1; may be repeated",
+    )
+    serve.add_argument(
         "--scan-limit",
         metavar="RECORDS",
         default=argparse.SUPPRESS,
@@ -115,6 +123,7 @@ def _serve(options: argparse.Namespace) -> int:
         emulator = Emulator(
             dict(options.set),
             topics=dict(options.topic),
+            features=dict(options.feature),
             data_dir=options.data_dir,
             host=options.host,
             port=options.port,
@@ -214,6 +223,13 @@ def _release(text: str) -> str:
         return release_named(text).name
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def _feature(text: str) -> tuple[str, int]:
+    name, _, level = text.partition("=")
+    if not name or not level.isdigit():
+        raise argparse.ArgumentTypeError(f"not of the form NAME=LEVEL: {text!r}")
+    return name.strip(), int(level)
 
 
 def _scan_limit(text: str) -> int | None:

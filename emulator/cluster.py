@@ -1,7 +1,8 @@
 """Cluster: everything a broker knows, and no socket. Driven by whoever has one, or by a test.
 
 Opening a directory brings back what its logs say: the topics and configs of `__cluster_metadata`,
-the records of every partition, the groups and offsets of `__consumer_offsets`.
+the records of every partition, the groups and offsets of `__consumer_offsets`, the transactions of
+`__transaction_state`.
 """
 
 from __future__ import annotations
@@ -19,14 +20,19 @@ from .answers import AnswerCache
 from .clock import Clock, ManualClock, SystemClock
 from .config import BrokerConfig
 from .dispatch import Call, log
-from .features import Features
+from .features import Features, check_features
 from .fetch_sessions import SessionCache
 from .groups import open_groups
 from .handlers.api_versions import fallback
 from .log_manager import LogManager
+from .metadata_upkeep import MetadataUpkeep
+from .logger_configs import Loggers
+from .producer_expiry import ProducerExpiry
 from .release import KAFKA_4_3, Release
+from .telemetry import TelemetryClients
 from .timers import Timers
 from .topics import Catalogue
+from .transactions import open_transactions
 
 if TYPE_CHECKING:
     from .broker import Broker
@@ -54,6 +60,7 @@ class Cluster:
         random: Random | None = None,
         retention: RetentionPolicy = kafka_retention,
         release: Release = KAFKA_4_3,
+        features: Mapping[str, int] | None = None,
     ) -> None:
         self.config = config
         self.release = release
@@ -76,10 +83,16 @@ class Cluster:
         self.log_dir = LogDirectory.open(data_dir, node_id=self.controller_id)
         self.cluster_id = self.log_dir.properties.cluster_id
         self.log_manager = LogManager(self, retention)
+        self.asked_features = check_features(features or {})
         self.topics = Catalogue(self)
+        self.metadata_upkeep = MetadataUpkeep(self)
+        self.producer_expiry = ProducerExpiry(self)
         self.features = Features(self.topics.metadata_log)
+        self.telemetry = TelemetryClients()
+        self.loggers = Loggers()
         self.groups = open_groups(self)
         self._producer_ids = range(0)
+        self.transactions = open_transactions(self)
         self._checkpoint_ms: int = config.get("log.flush.offset.checkpoint.interval.ms")
         self._checkpoint_later()
 
@@ -169,6 +182,7 @@ class Cluster:
     def close(self) -> None:
         """Write what is needed to come back, and let go of every file."""
         self.log_manager.close()
+        self.loggers.close()
         self.log_dir.close(clean=True)
 
 

@@ -1,12 +1,13 @@
 """Configs: what the brokers have, and what one topic makes of it.
 
-A broker's value is the first of: set at run time for all brokers (or shown for one), set at the
-start, default. A topic's value is its own or the broker's under the name that gives its default
+A broker's value is the first of: set at run time for it, set at run time for all brokers, set at
+the start, default. A topic's value is its own or the broker's under the name that gives its default
 (retention.ms: log.retention.ms, else .minutes, else .hours). Values are read and judged as Kafka
 does; what is unknown or wrong raises ConfigError with the sentence that a client shows.
 
-Not obeyed: a value set at run time for a single broker (it is shown, not used); whatever no module
-`get`s. Tables: broker_configs.py, config_tables.py.
+Of several brokers the one that `node.id` names decides: they share their logs and their topics, so
+what is set for another single broker is shown and not used. What no module `get`s is not obeyed:
+inert_configs.py lists it. Tables: broker_configs.py, config_tables.py.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ from functools import cached_property
 from typing import Any
 
 from ..storage.config import LogConfig
+from .broker_config_rules import check_change, check_values
 from .broker_configs import broker_definitions
-from .config_definition import ConfigError, Definition, Value
+from .config_definition import ConfigError, Definition, Value, java_order
 from .config_tables import (
     NOT_SETTABLE,
-    ORDERED,
     OUR_DEFAULTS,
     TOPIC_DEFAULTS,
     topic_definitions,
@@ -44,8 +45,9 @@ class BrokerConfig:
             _check_settable(name)
         self.static = OUR_DEFAULTS | self.overrides
         """Set at the start, by the user or by us: name to text."""
-        self._values: dict[str, Value] = {}
-        self._resolve()
+        self.node = self.static["node.id"].strip()
+        """The broker whose own configs are in force, as a resource's name."""
+        self._values = self._resolved({})
 
     def get(self, name: str) -> Any:
         """The value in force, parsed. Raises KeyError for a name that Kafka does not have."""
@@ -56,19 +58,29 @@ class BrokerConfig:
 
         Unknown names are kept and shown, as Kafka does. Raises ConfigError, changing nothing.
         """
-        before = dict(self.dynamic)
+        self._values = self._resolved({resource: texts})
+        for name, text in texts.items():
+            if name in broker_definitions():
+                broker_definitions()[name].parse(text)
         self.dynamic[resource] = dict(texts)
-        try:
-            self._resolve()
-            for name, text in texts.items():
-                if name in broker_definitions():
-                    broker_definitions()[name].parse(text)
-        except ConfigError:
-            self.dynamic = before
-            self._resolve()
-            raise
         self.__dict__.pop("topic_defaults", None)
         self.__dict__.pop("plain_topic", None)
+
+    def check_dynamic(self, resource: str, texts: Mapping[str, str], data_dir: str = "") -> None:
+        """Judge what is to be set at run time, changing nothing. Raises ConfigError."""
+        known = {
+            name: text
+            for name, text in texts.items()
+            if name in broker_definitions() and broker_definitions()[name].mode
+        }
+        one_broker = resource != ALL_BROKERS
+        check_change(
+            texts,
+            self._values,
+            lambda: self._resolved({self.node if one_broker else ALL_BROKERS: known}),
+            one_broker=one_broker,
+            data_dir=data_dir,
+        )
 
     @cached_property
     def topic_defaults(self) -> dict[str, Value]:
@@ -87,21 +99,16 @@ class BrokerConfig:
         """The configs of a topic that sets these. Raises ConfigError."""
         return TopicConfig(self, overrides) if overrides else self.plain_topic
 
-    def _resolve(self) -> None:
-        given = self.static | self.dynamic.get(ALL_BROKERS, {})
-        self._values = {
+    def _resolved(self, changed: Mapping[str, Mapping[str, str]]) -> dict[str, Value]:
+        """All values, when this is set at run time instead of what is. Raises ConfigError."""
+        dynamic = self.dynamic | dict(changed)
+        given = self.static | dynamic.get(ALL_BROKERS, {}) | dynamic.get(self.node, {})
+        values = {
             name: definition.parse(given[name]) if name in given else definition.default
             for name, definition in broker_definitions().items()
         }
-        for low, high in ORDERED:
-            if self._values[low] > self._values[high]:
-                sentence = (
-                    f"{low} ({self._values[low]}) must not exceed {high} ({self._values[high]})"
-                )
-                raise ConfigError(low if low in given else high, sentence)
-        for name in ("log.retention.ms", "log.retention.minutes", "log.retention.hours"):
-            if self._values[name] == 0:
-                raise ConfigError(name, f"{name} must be unlimited (-1) or at least 1")
+        check_values(values)
+        return values
 
     def _topic_default(self, definition: Definition) -> Value:
         for name, factor in TOPIC_DEFAULTS.get(definition.name, ()):
@@ -130,13 +137,12 @@ class TopicConfig:
     )
 
     def __init__(self, broker: BrokerConfig, overrides: Mapping[str, str]) -> None:
-        """Raises ConfigError for an unknown name, a bad value, or values at odds."""
+        """Raises ConfigError for an unknown name or a bad value."""
         self.overrides = dict(overrides)
         """Name to text, as they were given."""
         self.broker = broker
         values = dict(broker.topic_defaults)
         values.update(parse_topic_configs(overrides))
-        _check_topic(values)
         self._values = values
         self._log_config: LogConfig | None = None
         self.cleanup_policy: frozenset[str] = frozenset(values["cleanup.policy"])
@@ -151,6 +157,11 @@ class TopicConfig:
     def get(self, name: str) -> Any:
         """The value of a topic config, parsed. Raises KeyError for an unknown name."""
         return self._values[name]
+
+    def check(self) -> None:
+        """Judge the values together, as when they are set; those of a topic that sets none may be
+        at odds, for the brokers' may. Raises ConfigError."""
+        _check_topic(self._values)
 
     def compression_level(self, codec: int) -> int | None:
         """The level for a codec (its number in a batch), None where it has none."""
@@ -189,10 +200,15 @@ _LEVELS = {1: "compression.gzip.level", 3: "compression.lz4.level", 4: "compress
 def parse_topic_configs(overrides: Mapping[str, str]) -> dict[str, Value]:
     """The values that these texts mean, each judged by itself. Raises ConfigError."""
     definitions = topic_definitions()
-    for name in overrides:
-        if name not in definitions:
-            raise ConfigError(name, f"Unknown topic config name: {name}")
-    return {name: definitions[name].parse(text) for name, text in overrides.items()}
+    for name in java_order(name for name in overrides if name not in definitions):
+        raise ConfigError(name, f"Unknown topic config name: {name}")
+    if len(overrides) == 1:
+        return {name: definitions[name].parse(text) for name, text in overrides.items()}
+    return {
+        name: definition.parse(overrides[name])
+        for name, definition in definitions.items()
+        if name in overrides
+    }
 
 
 def _check_settable(name: str) -> None:

@@ -23,6 +23,7 @@ import re
 from collections.abc import Iterable
 from decimal import Decimal
 from enum import IntEnum
+from operator import mul
 from typing import Any, NamedTuple, TypeAlias
 
 Value: TypeAlias = Any
@@ -156,12 +157,12 @@ def _java_hash(text: str) -> int:
 
 _BLANKS = "".join(map(chr, range(33)))
 _COMMA = re.compile(r"\s*,\s*")
-_INTEGER = re.compile(r"[+-]?[0-9]+")
+_INTEGER = re.compile(r"[+-]?\d+")
 _DOUBLE = re.compile(
     r"[+-]?(?:NaN|Infinity|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?[fFdD]?)"
 )
 _BITS = {Kind.SHORT: 15, Kind.INT: 31, Kind.LONG: 63}
-_THROTTLED = re.compile(r"[0-9]+:[0-9]+")
+_THROTTLED = re.compile(r"([0-9]+:[0-9]+)?")
 
 
 def invalid(definition: Definition, value: str | None, reason: str) -> ConfigError:
@@ -209,20 +210,23 @@ def _check(definition: Definition, value: Any) -> None:
         _check_choice(definition, rule, value)
 
 
+# Days, hours, minutes and seconds, as Java's Duration reads them.
 _DURATION = re.compile(
-    r"[+-]?P(?!$)(?:[+-]?[0-9]+D)?(?:T(?!$)(?:[+-]?[0-9]+H)?(?:[+-]?[0-9]+M)?"
-    r"(?:[+-]?[0-9]+(?:[.,][0-9]{0,9})?S)?)?",
+    r"([+-]?)P(?!$)(?:([+-]?[0-9]+)D)?(?:T(?!$)(?:([+-]?[0-9]+)H)?(?:([+-]?[0-9]+)M)?"
+    r"(?:([+-]?[0-9]+(?:[.,][0-9]{0,9})?)S)?)?",
     re.IGNORECASE,
 )
+_SECONDS = (86_400, 3600, 60, 1)
 
 
 def _check_beginning(definition: Definition, value: str) -> None:
     """`earliest`, `latest`, or `by_duration:` and a duration that is not negative."""
-    how, colon, duration = value.partition(":")
-    if colon and how == "by_duration":
-        is_valid = _DURATION.fullmatch(duration) is not None and "-" not in duration
-    else:
-        is_valid = value in ("earliest", "latest")
+    how, colon, text = value.partition(":")
+    is_valid = value in ("earliest", "latest")
+    if colon and how == "by_duration" and (found := _DURATION.fullmatch(text)):
+        numbers = [float((part or "0").replace(",", ".")) for part in found.groups()[1:]]
+        seconds = sum(map(mul, numbers, _SECONDS))
+        is_valid = (-seconds if found[1] == "-" else seconds) >= 0
     if not is_valid:
         raise invalid(
             definition,
@@ -256,7 +260,7 @@ def _check_choice(definition: Definition, choices: str, value: str) -> None:
 def _check_list(definition: Definition, items: list[str]) -> list[str]:
     name, rule = definition.name, definition.rule
     if rule == "replicas":
-        if items != ["*"] and not all(_THROTTLED.fullmatch(item) for item in items):
+        if "".join(items).strip() != "*" and not all(map(_THROTTLED.fullmatch, items)):
             raise invalid(
                 definition,
                 f"[{', '.join(items)}]",

@@ -2,15 +2,18 @@
 
 The synonyms of a config are the places its value is looked for, most specific first, and its source
 is that of the first. Kafka's rules, some of them odd:
-- the value is shown as parsed (` 05 ` is 5), the synonyms as they were written;
-- a broker config that is null shows no synonyms, even if another name (.hours for .ms) decides;
+- the value is shown as parsed (` 05 ` is 5), the synonyms as they were written; of an internal
+  config both as it was written;
+- synonyms begin with the config's own name: one that nobody set, and that has no default, shows
+  none, even if another name (.hours for .ms) decides;
 - a topic config shows only the synonyms of the first broker name that may give its default;
 - what CreateTopics returns has no synonyms, raw values, and the source that really decides.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from itertools import dropwhile
 
 from .broker_configs import broker_definitions
 from .config import ALL_BROKERS, BrokerConfig, TopicConfig
@@ -29,10 +32,7 @@ Layers = list[tuple[Source, Mapping[str, str]]]
 
 def describe_broker(config: BrokerConfig, node_id: int, started: Mapping[str, str]) -> list[Row]:
     """Every config of one broker; `started` is what follows from how it was started."""
-    layers = [
-        (Source.DYNAMIC_BROKER, config.dynamic.get(str(node_id), {})),
-        *_shared_layers(config),
-    ]
+    layers = _layers(config, str(node_id))
     layers[-1] = (Source.STATIC_BROKER, config.static | dict(started))
     rows = [_broker_row(d, layers) for d in broker_definitions().values() if d.mode != "internal"]
     return rows + _unknown_rows(layers[:2])
@@ -52,11 +52,14 @@ def describe_all_brokers(config: BrokerConfig) -> list[Row]:
 
 def describe_topic(config: TopicConfig) -> list[Row]:
     """Every config of a topic, in the order of the names."""
-    layers = _shared_layers(config.broker)
+    layers = _layers(config.broker, config.broker.node)
     rows = []
     for name, definition in _shown(config):
         value = show(config.get(name))
-        found = _synonyms([n for n, _ in TOPIC_DEFAULTS.get(name, ())[:1]], layers)
+        if definition.mode == "internal":
+            value = config.overrides[name]
+        brokers = TOPIC_DEFAULTS.get(name)
+        found = _synonyms(brokers[0].name, layers) if brokers else []
         if name in config.overrides:
             found.insert(0, Synonym(name, value, Source.TOPIC))
         rows.append(_row(definition, value, found))
@@ -65,7 +68,7 @@ def describe_topic(config: TopicConfig) -> list[Row]:
 
 def describe_created_topic(config: TopicConfig) -> list[Row]:
     """Every config of a topic as CreateTopics returns it, in the order of the names."""
-    layers = _shared_layers(config.broker)
+    layers = _layers(config.broker, config.broker.node)
     rows = []
     for name, definition in _shown(config):
         found = [Synonym(name, config.overrides.get(name), Source.TOPIC)]
@@ -82,14 +85,14 @@ def describe_created_topic(config: TopicConfig) -> list[Row]:
 
 def describe_group(config: BrokerConfig, overrides: Mapping[str, str]) -> list[Row]:
     """Every config of a group: its own, else the broker's."""
-    layers = _shared_layers(config)
+    layers = _layers(config, config.node)
     rows = []
     for name, definition in group_definitions().items():
         broker_name = group_synonym(name)
         value = show(definition.default if broker_name is None else config.get(broker_name))
         found = [Synonym(name, value, Source.DEFAULT)]
         if broker_name is not None:
-            found = _synonyms([broker_name], layers)
+            found = _synonyms(broker_name, layers)
         if name in overrides:
             value = show(definition.parse(overrides[name]))
             found.insert(0, Synonym(name, value, Source.GROUP))
@@ -111,14 +114,15 @@ def describe_client_metrics(overrides: Mapping[str, str]) -> list[Row]:
 
 def _shown(config: TopicConfig) -> Iterator[tuple[str, Definition]]:
     """A topic's configs, internal ones only if it sets them."""
-    for name, definition in topic_definitions().items():
+    for name, definition in sorted(topic_definitions().items()):
         if definition.mode != "internal" or name in config.overrides:
             yield name, definition
 
 
-def _shared_layers(config: BrokerConfig) -> Layers:
-    """Where a value is looked for that is the same for all brokers."""
+def _layers(config: BrokerConfig, node: str) -> Layers:
+    """Where a broker's value is looked for."""
     return [
+        (Source.DYNAMIC_BROKER, config.dynamic.get(node, {})),
         (Source.DYNAMIC_DEFAULT_BROKER, config.dynamic.get(ALL_BROKERS, {})),
         (Source.STATIC_BROKER, config.static),
     ]
@@ -126,12 +130,9 @@ def _shared_layers(config: BrokerConfig) -> Layers:
 
 def _broker_row(definition: Definition, layers: Layers) -> Row:
     name = definition.name
-    own = _synonyms([name], layers)
-    found = _synonyms(BROKER_SYNONYMS.get(name, (name,)), layers) if own else []
     given = [texts[name] for _, texts in layers if name in texts]
-    return _row(
-        definition, show(definition.parse(given[0]) if given else definition.default), found
-    )
+    value = show(definition.parse(given[0]) if given else definition.default)
+    return _row(definition, value, _synonyms(name, layers))
 
 
 def _row(definition: Definition, value: str | None, found: list[Synonym]) -> Row:
@@ -146,18 +147,22 @@ def _row(definition: Definition, value: str | None, found: list[Synonym]) -> Row
     )
 
 
-def _synonyms(names: Iterable[str], layers: Layers) -> list[Synonym]:
-    found = []
-    for name in names:
-        definition = broker_definitions()[name]
-        for source, texts in layers:
-            if name in texts:
-                found.append(Synonym(name, texts[name], source))
-        if definition.default is not None:
-            found.append(Synonym(name, show(definition.default), Source.DEFAULT))
-        if definition.is_sensitive:
-            found = [synonym._replace(value=None) for synonym in found]
-    return found
+def _synonyms(name: str, layers: Layers) -> list[Synonym]:
+    """Where a broker config is looked for, under all its names; from its own name on."""
+    names = BROKER_SYNONYMS.get(name, (name,))
+    definitions = [broker_definitions()[each] for each in names]
+    found = [
+        Synonym(each.name, None if each.is_sensitive else texts[each.name], source)
+        for source, texts in layers
+        for each in definitions
+        if each.name in texts
+    ]
+    found += [
+        Synonym(each.name, show(each.default), Source.DEFAULT)
+        for each in definitions
+        if each.default is not None
+    ]
+    return list(dropwhile(lambda synonym: synonym.name != name, found))
 
 
 def _unknown_rows(layers: Layers) -> list[Row]:
@@ -167,5 +172,7 @@ def _unknown_rows(layers: Layers) -> list[Row]:
         for name in texts:
             if name not in broker_definitions() and name not in rows:
                 synonym = Synonym(name, None, source)
-                rows[name] = Row(name, None, 0, source, (synonym,), is_sensitive=True)
+                rows[name] = Row(
+                    name, None, 0, source, (synonym,), is_sensitive=True, is_read_only=True
+                )
     return list(rows.values())

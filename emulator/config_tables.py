@@ -111,27 +111,32 @@ ORDERED = (
     ("group.consumer.session.timeout.ms", "group.consumer.max.session.timeout.ms"),
     ("group.consumer.min.heartbeat.interval.ms", "group.consumer.heartbeat.interval.ms"),
     ("group.consumer.heartbeat.interval.ms", "group.consumer.max.heartbeat.interval.ms"),
+    ("group.consumer.min.assignment.interval.ms", "group.consumer.assignment.interval.ms"),
+    ("group.consumer.assignment.interval.ms", "group.consumer.max.assignment.interval.ms"),
     ("group.share.min.session.timeout.ms", "group.share.session.timeout.ms"),
     ("group.share.session.timeout.ms", "group.share.max.session.timeout.ms"),
     ("group.share.min.heartbeat.interval.ms", "group.share.heartbeat.interval.ms"),
     ("group.share.heartbeat.interval.ms", "group.share.max.heartbeat.interval.ms"),
+    ("group.share.min.assignment.interval.ms", "group.share.assignment.interval.ms"),
+    ("group.share.assignment.interval.ms", "group.share.max.assignment.interval.ms"),
     ("group.streams.min.session.timeout.ms", "group.streams.session.timeout.ms"),
     ("group.streams.session.timeout.ms", "group.streams.max.session.timeout.ms"),
     ("group.streams.min.heartbeat.interval.ms", "group.streams.heartbeat.interval.ms"),
     ("group.streams.heartbeat.interval.ms", "group.streams.max.heartbeat.interval.ms"),
-    ("log.cleaner.min.compaction.lag.ms", "log.cleaner.max.compaction.lag.ms"),
+    ("group.streams.min.assignment.interval.ms", "group.streams.assignment.interval.ms"),
+    ("group.streams.assignment.interval.ms", "group.streams.max.assignment.interval.ms"),
 )
 
 
 @cache
 def topic_definitions() -> dict[str, Definition]:
-    """The configs of a topic, by name, in the order of the names."""
+    """The configs of a topic, by name, in the order in which Kafka looks at them."""
     return parse_table(_TOPIC)
 
 
 @cache
 def group_definitions() -> dict[str, Definition]:
-    """The configs of a group, by name."""
+    """The configs of a group, by name, in the order in which Kafka looks at them."""
     return parse_table(_GROUP)
 
 
@@ -148,64 +153,64 @@ def group_synonym(name: str) -> str | None:
 
 
 _TOPIC = """
-cleanup.policy                           LIST     delete unique:compact|delete cluster
-compression.gzip.level                   INT      -1 -1,1..9 cluster
-compression.lz4.level                    INT      9 1..17 cluster
-compression.type                         STRING   producer @codec cluster
-compression.zstd.level                   INT      3 -131072..22 cluster
-delete.retention.ms                      LONG     86400000 0.. cluster
-file.delete.delay.ms                     LONG     60000 0.. cluster
+segment.bytes                            INT      1073741824 1048576.. cluster
+segment.ms                               LONG     604800000 1.. cluster
+segment.jitter.ms                        LONG     0 0.. cluster
+segment.index.bytes                      INT      10485760 4.. cluster
 flush.messages                           LONG     9223372036854775807 1.. cluster
 flush.ms                                 LONG     9223372036854775807 0.. cluster
-follower.replication.throttled.replicas  LIST     "" replicas cluster
-index.interval.bytes                     INT      4096 0.. cluster
-internal.segment.bytes                   INT      - * internal
-leader.replication.throttled.replicas    LIST     "" replicas cluster
-local.retention.bytes                    LONG     -2 -2.. cluster
-local.retention.ms                       LONG     -2 -2.. cluster
-max.compaction.lag.ms                    LONG     9223372036854775807 1.. cluster
-max.message.bytes                        INT      1048588 0.. cluster
-message.timestamp.after.max.ms           LONG     3600000 0.. cluster
-message.timestamp.before.max.ms          LONG     9223372036854775807 0.. cluster
-message.timestamp.type                   STRING   CreateTime CreateTime|LogAppendTime cluster
-min.cleanable.dirty.ratio                DOUBLE   0.5 0..1 cluster
-min.compaction.lag.ms                    LONG     0 0.. cluster
-min.insync.replicas                      INT      1 1.. cluster
-preallocate                              BOOLEAN  false * cluster
-remote.log.copy.disable                  BOOLEAN  false * cluster
-remote.log.delete.on.disable             BOOLEAN  false * cluster
-remote.storage.enable                    BOOLEAN  false * cluster
 retention.bytes                          LONG     -1 * cluster
 retention.ms                             LONG     604800000 -1.. cluster
-segment.bytes                            INT      1073741824 1048576.. cluster
-segment.index.bytes                      INT      10485760 4.. cluster
-segment.jitter.ms                        LONG     0 0.. cluster
-segment.ms                               LONG     604800000 1.. cluster
+max.message.bytes                        INT      1048588 0.. cluster
+index.interval.bytes                     INT      4096 0.. cluster
+delete.retention.ms                      LONG     86400000 0.. cluster
+min.compaction.lag.ms                    LONG     0 0.. cluster
+max.compaction.lag.ms                    LONG     9223372036854775807 1.. cluster
+file.delete.delay.ms                     LONG     60000 0.. cluster
+min.cleanable.dirty.ratio                DOUBLE   0.5 0..1 cluster
+cleanup.policy                           LIST     delete unique:compact|delete cluster
 unclean.leader.election.enable           BOOLEAN  false * cluster
+min.insync.replicas                      INT      1 1.. cluster
+compression.type                         STRING   producer @codec cluster
+compression.gzip.level                   INT      -1 -1,1..9 cluster
+compression.lz4.level                    INT      9 1..17 cluster
+compression.zstd.level                   INT      3 -131072..22 cluster
+preallocate                              BOOLEAN  false * cluster
+message.timestamp.type                   STRING   CreateTime CreateTime|LogAppendTime cluster
+message.timestamp.before.max.ms          LONG     9223372036854775807 0.. cluster
+message.timestamp.after.max.ms           LONG     3600000 0.. cluster
+leader.replication.throttled.replicas    LIST     "" replicas cluster
+follower.replication.throttled.replicas  LIST     "" replicas cluster
+remote.storage.enable                    BOOLEAN  false * cluster
+local.retention.ms                       LONG     -2 -2.. cluster
+local.retention.bytes                    LONG     -2 -2.. cluster
+remote.log.copy.disable                  BOOLEAN  false * cluster
+remote.log.delete.on.disable             BOOLEAN  false * cluster
+internal.segment.bytes                   INT      - * internal
 """.replace("@codec", "uncompressed|zstd|lz4|snappy|gzip|producer")
 
 _GROUP = """
-consumer.assignment.interval.ms          INT      1000 0.. cluster
-consumer.heartbeat.interval.ms           INT      5000 1.. cluster
 consumer.session.timeout.ms              INT      45000 1.. cluster
-share.assignment.interval.ms             INT      1000 0.. cluster
-share.auto.offset.reset                  STRING   latest * cluster
-share.delivery.count.limit               INT      5 2.. cluster
-share.heartbeat.interval.ms              INT      5000 1.. cluster
-share.isolation.level                    STRING   read_uncommitted * cluster
-share.partition.max.record.locks         INT      2000 100.. cluster
-share.record.lock.duration.ms            INT      30000 1000.. cluster
-share.renew.acknowledge.enable           BOOLEAN  true * cluster
+consumer.heartbeat.interval.ms           INT      5000 1.. cluster
+consumer.assignment.interval.ms          INT      1000 0.. cluster
 share.session.timeout.ms                 INT      45000 1.. cluster
-streams.assignment.interval.ms           INT      1000 0.. cluster
-streams.heartbeat.interval.ms            INT      5000 1.. cluster
-streams.initial.rebalance.delay.ms       INT      3000 0.. cluster
-streams.num.standby.replicas             INT      0 0.. cluster
+share.heartbeat.interval.ms              INT      5000 1.. cluster
+share.record.lock.duration.ms            INT      30000 1000.. cluster
+share.delivery.count.limit               INT      5 2.. cluster
+share.partition.max.record.locks         INT      2000 100.. cluster
+share.auto.offset.reset                  STRING   latest offsets cluster
+share.isolation.level                    STRING   read_uncommitted @isolation cluster
+share.renew.acknowledge.enable           BOOLEAN  true * cluster
+share.assignment.interval.ms             INT      1000 0.. cluster
 streams.session.timeout.ms               INT      45000 1.. cluster
-"""
+streams.heartbeat.interval.ms            INT      5000 1.. cluster
+streams.num.standby.replicas             INT      0 0.. cluster
+streams.initial.rebalance.delay.ms       INT      3000 0.. cluster
+streams.assignment.interval.ms           INT      1000 0.. cluster
+""".replace("@isolation", "read_committed|read_uncommitted")
 
 _CLIENT_METRICS = """
-interval.ms                              INT      300000 100..3600000 cluster
-match                                    LIST     "" * cluster
-metrics                                  LIST     "" * cluster
+interval.ms                              INT      300000 * cluster
+match                                    LIST     "" unique cluster
+metrics                                  LIST     "" unique cluster
 """

@@ -21,12 +21,20 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from ..storage import Directory, MemoryDisk, RetentionPolicy, kafka_retention
+from ..storage import (
+    Directory,
+    LogDirectoryError,
+    MemoryDisk,
+    RetentionPolicy,
+    kafka_retention,
+)
 from ..wire import Error, Refused
 from .broker import Broker
 from .clock import Clock
 from .cluster import Cluster
 from .config import BrokerConfig
+from .dispatch import log
+from .features import check_features
 from .release import KAFKA_4_3, release_named
 from .server import Server
 from .views import TopicView
@@ -52,6 +60,8 @@ class Emulator:
     scan_limit  batches of more records than this are trusted beyond header and CRC; None looks at
                 every record, the default is None with the C extension and 1000 without
     retention   decides which old segments go, in place of Kafka's rules (storage/retention.py)
+    features    levels of Kafka's features that differ from a new cluster's, by name, for instance
+                {"transaction.version": 1}; 0 takes one away
     version     the release of Kafka to be: "4.3", or "3.9" with the protocol of older clients
 
     Raises ConfigError for a config that Kafka would refuse, OSError when it cannot listen.
@@ -62,6 +72,7 @@ class Emulator:
         config: Mapping[str, ConfigValue] | None = None,
         *,
         topics: Mapping[str, int] | None = None,
+        features: Mapping[str, int] | None = None,
         data_dir: str | Path | None = None,
         disk: MemoryDisk | None = None,
         host: str = "127.0.0.1",
@@ -78,6 +89,7 @@ class Emulator:
             {name: _config_text(value) for name, value in (config or {}).items()}
         )
         self._topics = dict(topics or {})
+        self._features = check_features(features or {})
         if data_dir is not None and disk is not None:
             raise ValueError("data_dir and disk exclude each other: everything lies in one of them")
         self._given_dir = Path(data_dir) if data_dir is not None else None
@@ -219,6 +231,16 @@ class Emulator:
         """Delete a topic. Raises Refused(UNKNOWN_TOPIC_OR_PARTITION) if there is none."""
         self.run(lambda cluster: cluster.topics.delete(cluster.topic(name)))
 
+    def compact(self) -> int:
+        """Compact every log of a compacted topic now, whatever its dirty ratio and lags.
+
+        Active segments are rolled first, so everything written up to now is compacted, but not
+        what an open transaction has written, or was written behind its begin. Tombstones and
+        markers stay for `delete.retention.ms` after the first compaction that finds them. Returns
+        how many partitions had something to compact. Raises Refused for a damaged or failing log.
+        """
+        return self.run(lambda cluster: cluster.log_manager.cleaner.compact_all())
+
     def advance(self, milliseconds: int) -> None:
         """Move a ManualClock forward; everything due on the way happens, in order."""
         self.run(lambda cluster: cluster.advance(milliseconds))
@@ -281,7 +303,10 @@ class Emulator:
             await self._stopping.wait()
         finally:
             await server.close()
-            cluster.close()
+            try:
+                cluster.close()
+            except LogDirectoryError as error:  # a full disk, say; the next start checks more
+                log.error("%s", error)
 
     def _open_cluster(self) -> Cluster:
         if self._disk is not None:
@@ -308,6 +333,7 @@ class Emulator:
             scan_limit=self._scan_limit,
             retention=self._retention,
             release=self._release,
+            features=self._features,
         )
 
     def _cleanup(self) -> None:

@@ -1,9 +1,11 @@
 """Features: which levels the cluster has agreed on, and which ones this release can have (KIP-584).
 
 A feature that is not finalized has level 0: what it brings is not there. The levels are what the
-metadata log says (FeatureLevelRecord), `metadata.version` among them.
+metadata log says (FeatureLevelRecord), `metadata.version` among them; `kraft.version`, which says
+whether the voters are kept in the log itself, has a control record of its own.
 
 Left out: several nodes with different ranges; what a level means is up to whoever asks for it.
+How levels change while the cluster runs: feature_updates.py.
 """
 
 from __future__ import annotations
@@ -11,11 +13,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from .config_definition import ConfigError
+
 if TYPE_CHECKING:
     from .metadata_log import MetadataLog
 
 METADATA_VERSION = "metadata.version"
 KRAFT_VERSION = "kraft.version"
+ELIGIBLE_LEADERS = "eligible.leader.replicas.version"
 
 SUPPORTED: dict[str, tuple[int, int]] = {
     "group.version": (0, 1),
@@ -24,19 +29,52 @@ SUPPORTED: dict[str, tuple[int, int]] = {
     "share.version": (0, 1),
     "streams.version": (0, 1),
     "transaction.version": (0, 2),
-    "eligible.leader.replicas.version": (0, 1),
+    ELIGIBLE_LEADERS: (0, 1),
 }
 """First and last level of what a Kafka 4.3 node knows, in the order in which it says so."""
 
 NEW_FEATURES = {
     METADATA_VERSION: 30,
-    "eligible.leader.replicas.version": 1,
+    ELIGIBLE_LEADERS: 1,
     "group.version": 1,
     "share.version": 1,
     "streams.version": 1,
     "transaction.version": 2,
 }
 """What `format` gives a new Kafka 4.3 cluster."""
+
+
+# What each level of metadata.version brings with it: since which one, and the level.
+_DEFAULTS = {
+    ELIGIBLE_LEADERS: (26, 1),
+    "group.version": (22, 1),
+    "share.version": (28, 1),
+    "streams.version": (29, 1),
+    "transaction.version": (24, 2),
+}
+
+
+def initial_features(asked: Mapping[str, int]) -> dict[str, int]:
+    """The levels of a new cluster: those asked for, and what goes with its metadata.version."""
+    level = asked.get(METADATA_VERSION, NEW_FEATURES[METADATA_VERSION])
+    found = {METADATA_VERSION: level}
+    found |= {name: given for name, (since, given) in _DEFAULTS.items() if level >= since}
+    return found | dict(asked)
+
+
+def check_features(asked: Mapping[str, int]) -> dict[str, int]:
+    """The same levels, if a node of this release can have them. Raises ConfigError."""
+    for name, level in asked.items():
+        if name not in SUPPORTED or name == KRAFT_VERSION:
+            known = ", ".join(sorted(SUPPORTED.keys() - {KRAFT_VERSION}))
+            raise ConfigError(name, f"Unknown feature: {name}. There are: {known}")
+        first, last = SUPPORTED[name]
+        if not first <= level <= last:
+            raise ConfigError(name, f"Feature {name} has the levels {first}-{last}, not {level}")
+    if asked.get(ELIGIBLE_LEADERS, 0) and asked.get(METADATA_VERSION, 30) < 23:
+        sentence = f"{ELIGIBLE_LEADERS} 1 depends on {METADATA_VERSION} level 23"
+        raise ConfigError(ELIGIBLE_LEADERS, sentence)
+    return dict(asked)
 
 
 class Features:
@@ -48,7 +86,10 @@ class Features:
     @property
     def finalized(self) -> Mapping[str, int]:
         """Every feature above level 0, and its level."""
-        return self._log.image.features
+        image = self._log.image
+        if not image.kraft_version:
+            return image.features
+        return {**image.features, KRAFT_VERSION: image.kraft_version}
 
     @property
     def epoch(self) -> int:

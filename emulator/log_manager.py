@@ -1,4 +1,4 @@
-"""What is done to logs without anyone asking: old segments go, batches are flushed.
+"""What is done to logs without anyone asking: old segments go, batches are flushed, compacted.
 
 - Retention runs `log.initial.task.delay.ms` (30 s) after the start, then every
   `log.retention.check.interval.ms` (5 minutes), by the cluster's timers: so under a ManualClock it
@@ -17,8 +17,9 @@
 - Nothing that fails here stops the broker: it is logged, with the partition's name, and tried again
   at the next run.
 
-Kafka leaves compacted topics to its cleaner's thread, which applies the same rules every 15 s; here
-one run looks at all of them. Left out: compaction. Source: KIP-107; Kafka 4.3.1.
+Compacted topics are the cleaner's (cleaner.py), which applies the same rules to them every 15 s;
+Kafka leaves them to it, here the run every 5 minutes looks at all of them.
+Source: KIP-107; Kafka 4.3.1.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from typing import TYPE_CHECKING
 
 from ..storage import Log, RetentionPolicy
 from ..wire import Refused
+from .cleaner import Cleaner
 from .flusher import Flusher
 
 if TYPE_CHECKING:
@@ -38,7 +40,8 @@ log = logging.getLogger("odradek")
 
 
 class LogManager:
-    """Looks after the logs of one cluster. `flusher` is where they announce what is unflushed."""
+    """Looks after the logs of one cluster. `flusher` is where they announce what is unflushed,
+    `cleaner` compacts them."""
 
     def __init__(self, cluster: Cluster, retention: RetentionPolicy) -> None:
         self.retention = retention
@@ -47,6 +50,7 @@ class LogManager:
         self._clock = cluster.clock
         self._timers = cluster.timers
         self.flusher = Flusher(self._clock, self._timers)
+        self.cleaner = Cleaner(cluster, self._clean)
         self._interval_ms: int = cluster.config.get("log.retention.check.interval.ms")
         self._run_after(cluster.config.get("log.initial.task.delay.ms"))
 
@@ -60,7 +64,8 @@ class LogManager:
         )
 
     def close(self) -> None:
-        """Flush what the configs ask to flush sooner or later, and end the thread that does it."""
+        """Flush what the configs ask to flush sooner or later; end the threads of both."""
+        self.cleaner.close()
         for stored in self._cluster.log_dir.logs.values():
             if stored.is_flush_pending:
                 self.flusher.flush(stored)

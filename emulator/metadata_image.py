@@ -7,34 +7,59 @@ Rules (KRaft's):
 - A topic's configs go with the topic.
 - Records between a begin and an end of a transaction count together, or, aborted, not at all.
 
-Left out: quotas, SCRAM credentials, access rules, delegation tokens and the registrations of
-brokers and controllers are passed over (they stay in the log). Source: KIP-631, KIP-868, KIP-966.
+What the emulator has no use for (access rules, delegation tokens, registrations of brokers and
+controllers) is kept as records, so that a snapshot can hand it on. Left out: the migration from
+ZooKeeper. Source: KIP-631, KIP-868, KIP-966; how a snapshot orders it is metadata_snapshot.py's.
 """
 
 from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, field
+from typing import TypeAlias, TypeVar
 
 from ..wire.stored.cluster import (
     AbortTransactionRecord,
+    AccessControlEntryRecord,
     BeginTransactionRecord,
+    BrokerRegistrationChangeRecord,
+    ClearElrRecord,
+    ClientQuotaRecord,
     ConfigRecord,
+    DelegationTokenRecord,
     EndTransactionRecord,
     FeatureLevelRecord,
+    FenceBrokerRecord,
     MetadataRecord,
     PartitionChangeRecord,
     PartitionRecord,
     ProducerIdsRecord,
+    RegisterBrokerRecord,
+    RegisterControllerRecord,
+    RemoveAccessControlEntryRecord,
+    RemoveDelegationTokenRecord,
     RemoveTopicRecord,
+    RemoveUserScramCredentialRecord,
     TopicRecord,
+    UnfenceBrokerRecord,
+    UnregisterBrokerRecord,
+    UserScramCredentialRecord,
 )
+from ..wire.stored.control import ControlRecord, KRaftVersion, KRaftVoters
 
 log = logging.getLogger("odradek")
 
 TOPIC_RESOURCE = 2
 BROKER_RESOURCE = 4
 _LEADER_UNCHANGED = -2
+_YES = 1
+
+K = TypeVar("K")
+N = TypeVar("N")
+V = TypeVar("V")
+
+QuotaEntity: TypeAlias = tuple[tuple[str, str | None], ...]
+"""Types and names of what a quota is for, sorted by type; a name of None is the default's."""
 
 
 @dataclass(slots=True)
@@ -46,8 +71,19 @@ class PartitionImage:
     leader: int
     leader_epoch: int
     partition_epoch: int
-    has_eligible_leaders: bool = False
-    """Brokers outside the ISR are noted as fit to lead (KIP-966)."""
+    eligible_leaders: list[int] = field(default_factory=list)
+    """Outside the ISR, but fit to lead (KIP-966)."""
+    last_eligible_leaders: list[int] = field(default_factory=list)
+    adding: list[int] = field(default_factory=list)
+    removing: list[int] = field(default_factory=list)
+    directories: list[bytes] = field(default_factory=list)
+    """Ids of the log directories of the replicas, in their order; empty if not known."""
+    recovery_state: int = 0
+
+    @property
+    def has_eligible_leaders(self) -> bool:
+        """Whether brokers outside the ISR are noted as fit to lead."""
+        return bool(self.eligible_leaders or self.last_eligible_leaders)
 
 
 @dataclass(slots=True)
@@ -67,7 +103,18 @@ class MetadataImage:
         self.topics: dict[bytes, TopicImage] = {}
         self.configs: dict[tuple[int, str], dict[str, str]] = {}
         """Resource type and name, to config name and text."""
+        self.quotas: dict[QuotaEntity, dict[str, float]] = {}
+        self.scram: dict[str, dict[int, UserScramCredentialRecord]] = {}
+        """Users, to their credentials by mechanism."""
+        self.acls: dict[bytes, AccessControlEntryRecord] = {}
+        self.tokens: dict[str, DelegationTokenRecord] = {}
+        self.brokers: dict[int, RegisterBrokerRecord] = {}
+        self.controllers: dict[int, RegisterControllerRecord] = {}
         self.next_producer_id = 0
+        self.kraft_version = 0
+        self.voters: KRaftVoters | None = None
+        self.is_partial = False
+        """There were records that are not known here: a snapshot would lose them."""
         self._transaction: list[MetadataRecord] | None = None
 
     @property
@@ -90,6 +137,13 @@ class MetadataImage:
         else:
             self._apply(record)
 
+    def replay_control(self, record: ControlRecord) -> None:
+        """Take in the quorum's own records: how it is kept, and who votes."""
+        if isinstance(record, KRaftVersion):
+            self.kraft_version = record.kraft_version
+        elif isinstance(record, KRaftVoters):
+            self.voters = record
+
     def _apply(self, record: MetadataRecord) -> None:
         match record:
             case TopicRecord():
@@ -111,6 +165,12 @@ class MetadataImage:
                     self.features.pop(record.name, None)
             case ProducerIdsRecord():
                 self.next_producer_id = record.next_producer_id
+            case ClearElrRecord():
+                self._clear_eligible_leaders(record.topic_name)
+            case _ if not self._apply_security(record):
+                self._apply_registration(record)
+
+    # Topics
 
     def _add_partition(self, record: PartitionRecord) -> None:
         topic = self.topics.get(record.topic_id)
@@ -123,7 +183,12 @@ class MetadataImage:
             record.leader,
             record.leader_epoch,
             record.partition_epoch,
-            bool(record.eligible_leader_replicas or record.last_known_elr),
+            eligible_leaders=record.eligible_leader_replicas or [],
+            last_eligible_leaders=record.last_known_elr or [],
+            adding=record.adding_replicas,
+            removing=record.removing_replicas,
+            directories=record.directories,
+            recovery_state=record.leader_recovery_state,
         )
 
     def _change_partition(self, record: PartitionChangeRecord) -> None:
@@ -136,21 +201,92 @@ class MetadataImage:
         if record.leader != _LEADER_UNCHANGED:
             partition.leader = record.leader
             partition.leader_epoch += 1
-        if record.isr is not None:
-            partition.isr = record.isr
-        if record.replicas is not None:
-            partition.replicas = record.replicas
-        if record.eligible_leader_replicas is not None or record.last_known_elr is not None:
-            partition.has_eligible_leaders = bool(
-                record.eligible_leader_replicas or record.last_known_elr
-            )
+        if record.leader_recovery_state >= 0:
+            partition.recovery_state = record.leader_recovery_state
+        for name, change in (
+            ("isr", record.isr),
+            ("replicas", record.replicas),
+            ("adding", record.adding_replicas),
+            ("removing", record.removing_replicas),
+            ("directories", record.directories),
+            ("eligible_leaders", record.eligible_leader_replicas),
+            ("last_eligible_leaders", record.last_known_elr),
+        ):
+            if change is not None:
+                setattr(partition, name, change)
+
+    def _clear_eligible_leaders(self, topic_name: str) -> None:
+        for topic in self.topics.values():
+            if topic_name in ("", topic.name):
+                for partition in topic.partitions.values():
+                    partition.eligible_leaders, partition.last_eligible_leaders = [], []
 
     def _configure(self, record: ConfigRecord) -> None:
         resource = (record.resource_type, record.resource_name)
-        texts = self.configs.setdefault(resource, {})
-        if record.value is None:
-            texts.pop(record.name, None)
-        else:
-            texts[record.name] = record.value
-        if not texts:
-            del self.configs[resource]
+        _set(self.configs, resource, record.name, record.value)
+
+    # Users
+
+    def _apply_security(self, record: MetadataRecord) -> bool:
+        """Whether the record was one of quotas, credentials, access rules or tokens."""
+        match record:
+            case ClientQuotaRecord():
+                names = {each.entity_type: each.entity_name for each in record.entity}
+                value = None if record.remove else record.value
+                _set(self.quotas, tuple(sorted(names.items())), record.key, value)
+            case UserScramCredentialRecord():
+                _set(self.scram, record.name, record.mechanism, record)
+            case RemoveUserScramCredentialRecord():
+                _set(self.scram, record.name, record.mechanism, None)
+            case AccessControlEntryRecord():
+                self.acls[record.id] = record
+            case RemoveAccessControlEntryRecord():
+                self.acls.pop(record.id, None)
+            case DelegationTokenRecord():
+                self.tokens[record.token_id] = record
+            case RemoveDelegationTokenRecord():
+                self.tokens.pop(record.token_id, None)
+            case _:
+                return False
+        return True
+
+    # Nodes
+
+    def _apply_registration(self, record: MetadataRecord) -> None:
+        match record:
+            case RegisterBrokerRecord():
+                self.brokers[record.broker_id] = record
+            case UnregisterBrokerRecord():
+                self.brokers.pop(record.broker_id, None)
+            case RegisterControllerRecord():
+                self.controllers[record.controller_id] = record
+            case FenceBrokerRecord() | UnfenceBrokerRecord():
+                if record.id in self.brokers:
+                    self.brokers[record.id].fenced = isinstance(record, FenceBrokerRecord)
+            case BrokerRegistrationChangeRecord():
+                self._change_broker(record)
+
+    def _change_broker(self, record: BrokerRegistrationChangeRecord) -> None:
+        broker = self.brokers.get(record.broker_id)
+        if broker is None:
+            log.warning("metadata log: a change of an unknown broker: %r", record)
+            return
+        if record.fenced:
+            broker.fenced = record.fenced == _YES
+        if record.in_controlled_shutdown:
+            broker.in_controlled_shutdown = record.in_controlled_shutdown == _YES
+        if record.log_dirs:
+            broker.log_dirs = record.log_dirs
+        if record.cordoned_log_dirs is not None:
+            broker.cordoned_log_dirs = record.cordoned_log_dirs
+
+
+def _set(owners: dict[K, dict[N, V]], owner: K, name: N, value: V | None) -> None:
+    """Set or, with None, take away one value of an owner, who goes with the last."""
+    values = owners.setdefault(owner, {})
+    if value is None:
+        values.pop(name, None)
+    else:
+        values[name] = value
+    if not values:
+        del owners[owner]

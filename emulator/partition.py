@@ -1,7 +1,8 @@
 """A partition: a log, who leads it, and who waits for it.
 
 Data is stored once, whatever the number of replicas; the high watermark is therefore the log end.
-Until transactions are coordinated the last stable offset follows from the producers' state alone.
+The last stable offset follows from the transactions that the log's producers have open. A reader of
+committed data is woken when it moves: by plain data while nothing is open, else by a marker.
 """
 
 from __future__ import annotations
@@ -100,15 +101,23 @@ class Partition:
         base_offset = log.log_end_offset
         epoch = self.leader_epoch
         assign(batch, 0, base_offset, epoch)
-        log.append(batch, header._replace(base_offset=base_offset, leader_epoch=epoch), now)
-        if self.waits:
-            self.appended(header.size)
+        placed = header._replace(base_offset=base_offset, leader_epoch=epoch)
+        if not self.waits:
+            log.append(batch, placed, now)
+            return base_offset
+        unstable_before = log.producers.first_unstable_offset
+        log.append(batch, placed, now)
+        self._appended(header.size, unstable_before)
         return base_offset
 
-    def appended(self, size: int) -> None:
+    def _appended(self, size: int, unstable_before: int | None) -> None:
         """Tell waiting fetches that there is more to read."""
+        unstable = self.log.producers.first_unstable_offset
         for wait in list(self.waits):
-            wait.more(size)
+            if wait.isolation != READ_COMMITTED or (unstable_before is None and unstable is None):
+                wait.more(size)
+            elif unstable != unstable_before:
+                wait.moved()
 
     def upper_bound(self, isolation: int) -> int:
         """What a reader at this isolation level may see is below this offset."""

@@ -46,6 +46,8 @@ def _stored_epoch(home: Directory) -> int:
     try:
         epoch = json.loads(home.read_bytes(QUORUM_STATE))["leaderEpoch"]
     except (ValueError, KeyError, TypeError) as error:
-        log.warning("%s of the metadata log is replaced, it cannot be read: %r", QUORUM_STATE, error)
+        log.warning(
+            "%s of the metadata log is replaced, it cannot be read: %r", QUORUM_STATE, error
+        )
         return -1
     return epoch if isinstance(epoch, int) else -1

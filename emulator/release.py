@@ -12,6 +12,9 @@ from dataclasses import dataclass, field
 
 Range = tuple[int, int]
 
+# GetTelemetrySubscriptions, PushTelemetry: advertised only where a plug-in takes metrics.
+_TELEMETRY: dict[int, Range] = {71: (0, 0), 72: (0, 0)}
+
 
 @dataclass(frozen=True)
 class Release:
@@ -22,10 +25,12 @@ class Release:
     """First and last version of each API."""
     not_served_before: Mapping[int, int] = field(default_factory=dict)
     """Advertised, but answered by closing the connection."""
+    unadvertised: Mapping[int, Range] = field(default_factory=lambda: _TELEMETRY)
+    """Served, but not advertised."""
 
     def serves(self, api_key: int, version: int) -> bool:
         """Whether a request in this version is answered."""
-        first, last = self.advertised.get(api_key, (0, -1))
+        first, last = self.advertised.get(api_key) or self.unadvertised.get(api_key, (0, -1))
         return max(first, self.not_served_before.get(api_key, 0)) <= version <= last
 
     @property

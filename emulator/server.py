@@ -123,6 +123,8 @@ class Server:
         self._timers.on_earlier = self._arm
         self._flusher = cluster.log_manager.flusher
         self._flusher.wake = self._collect_flushes
+        self._cleaner = cluster.log_manager.cleaner
+        self._cleaner.wake = self._collect_compactions
         self._idle_ms = cluster.max_idle_ms
         self._sweep: asyncio.TimerHandle | None = None
         self._close_idle()
@@ -141,7 +143,7 @@ class Server:
 
     async def close(self) -> None:
         """Stop accepting, drop every connection, cancel the timer."""
-        self._timers.on_earlier = self._flusher.wake = None
+        self._timers.on_earlier = self._flusher.wake = self._cleaner.wake = None
         for handle in (self._alarm, self._sweep):
             if handle is not None:
                 handle.cancel()
@@ -179,6 +181,10 @@ class Server:
     def _collect_flushes(self) -> None:
         """Called in the flusher's thread."""
         self._loop.call_soon_threadsafe(self._flusher.collect)
+
+    def _collect_compactions(self) -> None:
+        """Called in the cleaner's thread."""
+        self._loop.call_soon_threadsafe(self._cleaner.collect)
 
     def _ring(self) -> None:
         self._alarm = None

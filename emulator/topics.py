@@ -27,6 +27,7 @@ from .config import ConfigError, TopicConfig
 from .internal_topics import INTERNAL_TOPICS, METADATA_TOPIC, internal_topic
 from .metadata_image import BROKER_RESOURCE, TOPIC_RESOURCE, MetadataImage, PartitionImage
 from .metadata_log import MetadataLog
+from .metadata_upkeep import metadata_log_config
 from .partition import Partition
 from .topic_records import (
     NO_LEADER,
@@ -87,7 +88,12 @@ class Catalogue:
         self._by_id: dict[bytes, Topic] = {}
         self._names: list[str] = []
         self._folded: dict[str, list[str]] = {}
-        self.metadata_log, image = MetadataLog.open(cluster.log_dir, cluster.clock)
+        self.metadata_log, image = MetadataLog.open(
+            cluster.log_dir,
+            cluster.clock,
+            config=metadata_log_config(cluster.config),
+            features=cluster.asked_features,
+        )
         self._restore(image)
 
     # Looking
@@ -212,15 +218,17 @@ class Catalogue:
         config = self._cluster.config
         before = config.dynamic.get(resource, {})
         config.set_dynamic(resource, configs)
-        try:
-            topics = [(topic, config.topic(topic.config.overrides)) for topic in self]
-        except ConfigError:
-            config.set_dynamic(resource, before)
-            raise
         self.metadata_log.append(config_records(BROKER_RESOURCE, resource, before, configs))
-        for topic, topic_config in topics:
-            self._reconfigure(topic, topic_config)
+        for topic in self:
+            self._reconfigure(topic, config.topic(topic.config.overrides))
         self.changed()
+
+    def set_resource_configs(self, kind: int, name: str, configs: Mapping[str, str]) -> None:
+        """Replace what a group or a metrics subscription sets (its resource type, its name)."""
+        before = self.resource_configs.pop((kind, name), {})
+        self.metadata_log.append(config_records(kind, name, before, configs))
+        if configs:
+            self.resource_configs[kind, name] = dict(configs)
 
     def delete(self, topic: Topic) -> None:
         """Delete a topic, its logs and what groups committed for it; wake who waits for it.
@@ -240,6 +248,7 @@ class Catalogue:
             except Refused as error:
                 log.warning("%r of a deleted topic is left behind: %s", partition, error)
         self._cluster.groups.topic_deleted(topic.name)
+        self._cluster.transactions.topic_deleted(topic.name)
 
     # Within
 
@@ -249,7 +258,7 @@ class Catalogue:
             if resource == BROKER_RESOURCE:
                 self._restore_broker_configs(name, texts)
             elif resource != TOPIC_RESOURCE:
-                self.resource_configs[resource, name] = texts
+                self.resource_configs[resource, name] = dict(texts)
         alive = self._alive()
         changes = [
             change
@@ -278,8 +287,7 @@ class Catalogue:
                 return self._cluster.config.topic(known)
             except ConfigError as error:
                 log.warning("topic %s: a stored config is not used: %s", name, error)
-                if known.pop(error.name, None) is None:  # at odds with the broker's own
-                    known.clear()
+                del known[error.name]
 
     def _alive(self) -> list[int]:
         return [node_id for node_id, broker in self._cluster.brokers.items() if broker.is_alive]
@@ -292,9 +300,12 @@ class Catalogue:
                 raise Refused(Error.INVALID_CONFIG, message)
             texts[name] = text
         try:
-            return self._cluster.config.topic(texts)
+            config = self._cluster.config.topic(texts)
+            if texts:
+                config.check()
         except ConfigError as error:
             raise Refused(Error.INVALID_CONFIG, str(error)) from None
+        return config
 
     def _open_partitions(self, topic: Topic, images: Sequence[PartitionImage]) -> None:
         open_log, now = self._cluster.log_dir.open_log, self._cluster.clock.now()

@@ -21,9 +21,19 @@ if TYPE_CHECKING:
 
 
 class FetchWait:
-    """One parked fetch. `finish` answers it with whatever there is then."""
+    """One parked fetch. `finish` answers it with whatever there is then; `has_enough` looks
+    whether that is what it waits for."""
 
-    __slots__ = ("_cluster", "_finish", "_missing", "_partitions", "_timer", "is_over")
+    __slots__ = (
+        "_cluster",
+        "_finish",
+        "_has_enough",
+        "_missing",
+        "_partitions",
+        "_timer",
+        "is_over",
+        "isolation",
+    )
 
     def __init__(
         self,
@@ -32,11 +42,15 @@ class FetchWait:
         missing_bytes: int,
         deadline: int,
         finish: Callable[[], None],
+        isolation: int,
+        has_enough: Callable[[], bool],
     ) -> None:
         self._cluster = cluster
         self._partitions = list(partitions)
         self._missing = missing_bytes
         self._finish = finish
+        self._has_enough = has_enough
+        self.isolation = isolation
         self.is_over = False
         for partition in self._partitions:
             partition.waits.append(self)
@@ -46,6 +60,11 @@ class FetchWait:
         """`size` more bytes became readable in one of the partitions."""
         self._missing -= size
         if self._missing <= 0:
+            self.wake()
+
+    def moved(self) -> None:
+        """The last stable offset of a partition has moved, by an amount that only a look tells."""
+        if self._has_enough():
             self.wake()
 
     def wake(self) -> None:

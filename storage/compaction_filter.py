@@ -14,8 +14,6 @@ Rules, for batches in the order of the log:
   it, so that its sequence is not lost, or if it is the last that may be cleaned, so that the log's
   end is not lost.
 
-A batch that is to be rewritten must have the right CRC, lest damage be signed anew.
-
 Left out: batches of magic 0 and 1. Source: KIP-98, KIP-534; segments that Kafka 4.3.1 cleaned.
 """
 
@@ -36,11 +34,9 @@ from ..wire.batch import (
     OVERHEAD,
     TRANSACTIONAL,
     BatchHeader,
-    checksum,
     restamp,
 )
 from ..wire.compression import compress, decompress
-from ..wire.errors import WireError
 from ..wire.primitives import Buffer
 from ..wire.records import read_marker
 from .compaction_map import OffsetMap, rebuilt
@@ -130,49 +126,49 @@ class BatchFilter:
 
     def keep(self, header: BatchHeader, batch: memoryview) -> Kept | None:
         """What is left of a batch, None for nothing. Raises WireError if it is damaged."""
-        is_past = not header.has_delete_horizon or header.base_timestamp <= self._now_ms
+        is_over = header.has_delete_horizon and header.base_timestamp <= self._now_ms
+        kept = None
         if header.is_control:
             is_empty, aborted = self._transactions.end(header, batch)
             if aborted is not None:
                 self.aborted_kept.append(aborted)
-            if not (is_empty and header.has_delete_horizon and is_past) and header.count:
-                if not is_empty or header.has_delete_horizon:
-                    return Kept(header, batch, header.count)
-                return self._keep_some(header, batch, b"\1" * header.count, self._horizon_ms)
+            if header.count and not (is_empty and is_over):
+                kept = self._marker(header, batch, is_empty)
         elif not self._transactions.is_aborted(header) and header.count:
-            kept = self._choose(header, batch, not header.has_delete_horizon or not is_past)
-            if kept is not None:
-                return kept
-        return self._emptied(header) if self._is_needed(header) else None
+            kept = self._choose(header, batch, tombstones=not is_over)
+        if kept is None and self._is_needed(header):
+            return _emptied(header)
+        return kept
 
-    def _choose(self, header: BatchHeader, batch: memoryview, tombstones: bool) -> Kept | None:
+    def _marker(self, header: BatchHeader, batch: memoryview, is_empty: bool) -> Kept:
+        if not is_empty or header.has_delete_horizon:
+            return Kept(header, batch, header.count)
+        payload, mask = _payload(header, batch), b"\1" * header.count
+        new = header._replace(base_timestamp=self._horizon_ms)
+        return _rewritten(header, new, payload, mask, DELETE_HORIZON)
+
+    def _choose(self, header: BatchHeader, batch: memoryview, *, tombstones: bool) -> Kept | None:
         payload = _payload(header, batch)
         choice = self._offsets.choose(
             payload, header.count, header.base_offset, tombstones=tombstones
         )
         if not choice.kept:
             return None
-        horizon_ms = None
-        if header.has_delete_horizon:
-            horizon_ms = header.base_timestamp
-        elif choice.tombstone:
-            horizon_ms = self._horizon_ms
-        elif choice.kept == header.count:
+        base_ms = header.base_timestamp
+        is_horizon_due = choice.tombstone and not header.has_delete_horizon
+        if choice.kept == header.count and not is_horizon_due:
             return Kept(header, batch, header.count)
-        if choice.kept == header.count and header.has_delete_horizon:
-            return Kept(header, batch, header.count)
-        header_of_kept = header
+        latest_ms = header.max_timestamp
         if not header.is_log_append_time:
-            latest = max(NO_TIMESTAMP, header.base_timestamp + choice.max_delta)
-            header_of_kept = header._replace(max_timestamp=latest)
-        first = header.base_timestamp + choice.first_delta
-        return _rewritten(header_of_kept, batch, payload, choice.mask, first, horizon_ms)
-
-    def _keep_some(
-        self, header: BatchHeader, batch: memoryview, mask: bytes, horizon_ms: int
-    ) -> Kept:
-        payload = _payload(header, batch)
-        return _rewritten(header, batch, payload, mask, header.base_timestamp, horizon_ms)
+            latest_ms = max(NO_TIMESTAMP, _wrap(base_ms + choice.max_delta))
+        horizon = header.attributes & DELETE_HORIZON
+        if is_horizon_due:
+            horizon, base_ms = DELETE_HORIZON, self._horizon_ms
+        elif not horizon:
+            first = _wrap(base_ms + choice.first_delta)
+            base_ms = latest_ms if header.is_log_append_time else first
+        new = header._replace(base_timestamp=base_ms, max_timestamp=latest_ms)
+        return _rewritten(header, new, payload, choice.mask, horizon)
 
     def _is_needed(self, header: BatchHeader) -> bool:
         """Whether something else than records would be lost with this batch."""
@@ -185,12 +181,10 @@ class BatchFilter:
             return header.last_offset == last_offset
         return header.is_control and header.producer_epoch == epoch
 
-    def _emptied(self, header: BatchHeader) -> Kept:
-        attributes = header.attributes & _KEPT_ATTRIBUTES
-        header = header._replace(
-            attributes=attributes, base_timestamp=NO_TIMESTAMP, batch_length=0, count=0
-        )
-        return _built(header, b"", 0)
+
+def _emptied(header: BatchHeader) -> Kept:
+    attributes = header.attributes & _KEPT_ATTRIBUTES
+    return _built(header._replace(attributes=attributes, base_timestamp=NO_TIMESTAMP, count=0), b"")
 
 
 def _payload(header: BatchHeader, batch: memoryview) -> Buffer:
@@ -199,35 +193,29 @@ def _payload(header: BatchHeader, batch: memoryview) -> Buffer:
 
 
 def _rewritten(
-    header: BatchHeader,
-    batch: memoryview,
+    old: BatchHeader,
+    new: BatchHeader,
     payload: Buffer,
     mask: bytes,
-    first_ms: int,
-    horizon_ms: int | None,
+    horizon: int,
 ) -> Kept:
-    """The batch with the records that `mask` names, the first of which has the time `first_ms`."""
-    if checksum(batch, 0, header.size) != header.crc:
-        raise WireError(f"the batch at offset {header.base_offset} has a wrong CRC")
-    stamped = header.is_log_append_time
-    if stamped:
-        first_ms = header.max_timestamp
-    base_ms = first_ms if horizon_ms is None else horizon_ms
-    shift = (header.max_timestamp if stamped else header.base_timestamp) - base_ms
-    records: Buffer = rebuilt(payload, mask, shift, stamped)
-    if header.codec:
-        records = compress(header.codec, records)
-    attributes = header.attributes & (_KEPT_ATTRIBUTES | CODEC_MASK)
-    if horizon_ms is not None:
-        attributes |= DELETE_HORIZON
-    count = sum(mask)
-    header = header._replace(attributes=attributes, base_timestamp=base_ms, count=count)
-    return _built(header, records, count)
+    """The batch with the records that `mask` names, and the timestamps of `new`."""
+    stamped = old.is_log_append_time
+    shift = (new.max_timestamp if stamped else old.base_timestamp) - new.base_timestamp
+    records: Buffer = rebuilt(payload, mask, _wrap(shift), stamped)
+    if old.codec:
+        records = compress(old.codec, records)
+    attributes = old.attributes & (_KEPT_ATTRIBUTES | CODEC_MASK) | horizon
+    return _built(new._replace(attributes=attributes, count=sum(mask)), records)
 
 
-def _built(header: BatchHeader, records: Buffer, count: int) -> Kept:
+def _built(header: BatchHeader, records: Buffer) -> Kept:
     header = header._replace(batch_length=HEADER_SIZE - OVERHEAD + len(records))
     batch = bytearray(HEADER.pack(*header))
     batch += records
     restamp(batch, 0, header.max_timestamp, header.is_log_append_time)
-    return Kept(header, batch, count)
+    return Kept(header, batch, header.count)
+
+
+def _wrap(value: int) -> int:
+    return (value + (1 << 63)) % (1 << 64) - (1 << 63)

@@ -10,6 +10,7 @@ Rules:
   take no more batches, and the names in the directory.
 - Only when the sync has returned does the recovery point move; and not if the log was truncated
   meanwhile, for then other batches may lie there.
+- A roll waits for the older segment's batches, so what a power cut takes are the last ones.
 - What a failed sync has written nobody knows, nor does trying again tell: the log takes no more
   batches (KAFKA_STORAGE_ERROR), and is checked at the next start.
 
@@ -22,7 +23,7 @@ chapter "Log", "Writes".
 from __future__ import annotations
 
 from .config import NEVER, LogConfig
-from .directory import Handle
+from .directory import File, Handle
 
 
 def is_asked(config: LogConfig) -> bool:
@@ -56,9 +57,11 @@ class Sync:
 class FlushState:
     """How far the flushes of one log have come."""
 
-    __slots__ = ("_begun_offset", "_pending", "_since_ms", "failure")
+    __slots__ = ("_begun_offset", "_pending", "_since_ms", "failure", "synced_offset")
 
-    def __init__(self) -> None:
+    def __init__(self, synced_offset: int) -> None:
+        self.synced_offset = synced_offset
+        """What lies in front of it no flush needs to look at: it was synced, here or earlier."""
         self.failure: OSError | None = None
         """Why the last sync failed; then there is no other."""
         self._begun_offset = 0
@@ -83,6 +86,14 @@ class FlushState:
         """Whether batches wait for a flush to be begun."""
         return self._since_ms is not None and self.failure is None
 
+    def sync(self, file: File) -> None:
+        """Return when the disk has a file. After an OSError the log takes no more batches."""
+        try:
+            file.sync()
+        except OSError as error:
+            self.failure = error
+            raise
+
     def begin(self, sync: Sync) -> None:
         """`sync` is about to be run."""
         self._pending = sync
@@ -97,9 +108,11 @@ class FlushState:
         is_current = sync is self._pending
         if is_current:
             self._pending = None
+            self.synced_offset = max(self.synced_offset, sync.end_offset)
         return is_current
 
     def truncated(self, end_offset: int) -> None:
         """The log ends at `end_offset` now."""
         self._pending = None
         self._begun_offset = min(self._begun_offset, end_offset)
+        self.synced_offset = min(self.synced_offset, end_offset)

@@ -18,6 +18,7 @@ Source: KIP-33 (time index), KIP-98 (transaction index); files of Kafka 4.3.1.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
 from struct import Struct
 
 from ..wire.primitives import Buffer
@@ -151,6 +152,10 @@ class TransactionIndex:
         """Add a transaction whose marker lies behind those of all others here."""
         self._data += _ABORTED.pack(_ABORTED_VERSION, *aborted)
 
+    def entries(self) -> list[AbortedTransaction]:
+        """All of them, in the order of markers."""
+        return [self._at(index) for index in range(len(self))]
+
     def overlapping(self, offset: int, upto: int) -> list[AbortedTransaction]:
         """Those that end at `offset` or later and begin before `upto`."""
         begin = bisect_left(range(len(self)), offset, key=lambda index: self._at(index).last_offset)
@@ -164,6 +169,21 @@ class TransactionIndex:
     def _at(self, index: int) -> AbortedTransaction:
         _, *fields = _ABORTED.unpack_from(self._data, index * _ABORTED.size)
         return AbortedTransaction(*fields)
+
+
+def offset_entries(data: Buffer) -> Iterator[tuple[int, int]]:
+    """Relative offset and position of each entry of an offset index; an odd rest is left out."""
+    return _entries(_OFFSET_ENTRY, data)
+
+
+def time_entries(data: Buffer) -> Iterator[tuple[int, int]]:
+    """Timestamp and relative offset of each entry of a time index; an odd rest is left out."""
+    return _entries(_TIME_ENTRY, data)
+
+
+def _entries(entry: Struct, data: Buffer) -> Iterator[tuple[int, int]]:
+    whole = memoryview(data)[: len(data) - len(data) % entry.size]
+    return ((first, second) for first, second in entry.iter_unpack(whole))
 
 
 def check_offset_index(first: Buffer, last: Buffer, relative_end: int, log_size: int) -> bool:

@@ -13,8 +13,8 @@ Rules:
 
 A failing disk (full, gone) is KAFKA_STORAGE_ERROR; an append that failed has changed nothing.
 
-Left out: reading (reading.py), when retention runs and who flushes, compaction, high watermark,
-checking what is appended.
+Left out: reading (reading.py), compaction (compaction.py), when retention runs and who flushes,
+high watermark, checking what is appended.
 Source: the documentation's chapter "Log"; Kafka 4.3.1's behaviour.
 """
 
@@ -26,14 +26,15 @@ from ..wire.batch import CONTROL, OVERHEAD, BatchHeader
 from ..wire.errors import Error, Refused
 from ..wire.primitives import Buffer
 from ..wire.records import read_marker
+from .compaction import CompactableLog
 from .config import LogConfig
 from .directory import Directory
 from .epochs import LeaderEpochs
 from .flush import FlushState, Sync, is_asked
 from .naming import KAFKA, Naming
+from .notices import Notices
 from .partition_directory import PartitionDirectory
 from .producers import ProducerStates
-from .reading import ReadableLog
 from .recovery import Recovery
 from .replay import end_transaction, restore_producers
 from .retention import LogView, RetentionPolicy, deletable, kafka_retention, view_of
@@ -42,7 +43,7 @@ from .segment import Segment, containing
 from .truncation import cut_back
 
 
-class Log(ReadableLog):
+class Log(CompactableLog):
     """One partition's log. Open it with `Log.open`.
 
     Read freely, change nowhere else: `log_start_offset`, `log_end_offset` (behind the last batch),
@@ -67,9 +68,9 @@ class Log(ReadableLog):
         self.epochs = LeaderEpochs()
         self.producers = ProducerStates()
         self.log_start_offset = self.log_end_offset = self.recovery_point = log_start_offset
-        self.notices: list[str] = []
+        self.notices = Notices()
         self.on_unflushed: Callable[[Log], None] | None = None
-        self._flushes = FlushState()
+        self._flushes = FlushState(log_start_offset)
         self._config = config
         self._home = home
         self._set_segments([self._new_segment(log_start_offset, now_ms)])
@@ -191,10 +192,12 @@ class Log(ReadableLog):
             self._set_segments([*self.segments[:-1], segment])
             return
         old.finish()
+        if self._flush_asked:  # lest the power takes these batches and leaves those behind them
+            self._flushes.sync(old.file)
         self._home.take_snapshot(base_offset, self.producers)
         old.settle(old.offset_index.count, old.time_index.count)
         self._set_segments([*self.segments, segment])
-        if not self._flush_asked:  # else the power counts, and only a sync is good enough
+        if not self._flush_asked:  # else only a whole flush is good enough
             self.recovery_point = base_offset
 
     # Taking away.
@@ -234,9 +237,13 @@ class Log(ReadableLog):
                 self._drop(self.segments[:count], now_ms)
         return count
 
+    def _begin_segment(self, now_ms: int) -> None:
+        if self._active.size:
+            self._roll(self.log_end_offset, now_ms)
+
     def _drop(self, segments: list[Segment], now_ms: int) -> None:
         if segments[-1] is self._active:
-            self._roll(self.log_end_offset, now_ms)
+            self._begin_segment(now_ms)
         self._active.begin()  # lest nothing on disk says where the log ends
         try:
             for segment in segments:
@@ -264,17 +271,19 @@ class Log(ReadableLog):
         if offset >= self.log_end_offset:
             return
         with self._home.disk():
-            segments = cut_back(self.segments, offset, self.notices.append)
-            if not segments:
-                segments = [self._new_segment(offset, self._active.created_ms)]
+            segments = cut_back(self.segments, offset, self._home.name)
+            self.log_end_offset = end = segments[-1].next_offset if segments else offset
+            if not segments or segments[-1].damages:
+                segments = [*segments, self._new_segment(end, self._active.created_ms)]
             self._set_segments(segments)
-            self.log_end_offset = end = self._active.next_offset
             self.log_start_offset = min(self.log_start_offset, end)
             self.recovery_point = min(self.recovery_point, end)
             self._flushes.truncated(end)
+            self._uncompact(end)
             self.epochs.truncate_from_end(end)
             self._home.store_epochs(self.epochs)
             restore_producers(self._home, segments, self.producers, self.notices)
+            self._home.sync(segments[-1:])  # lest what was cut off comes back behind what follows
 
     def delete(self, unique: bytes) -> None:
         """Close the log and remove its directory, renaming it first as Kafka does.
@@ -299,7 +308,7 @@ class Log(ReadableLog):
 
     def begin_flush(self) -> Sync:
         """Begin a flush of every batch: `run` it in any thread, then hand it to `end_flush`."""
-        segments = self.segments[containing(self.segments, self.recovery_point) :]
+        segments = self.segments[containing(self.segments, self._flushes.synced_offset) :]
         try:
             sync = Sync(self._home.handles(segments), self.log_end_offset)
         except OSError as error:
@@ -350,11 +359,14 @@ class Log(ReadableLog):
                     home.store_epochs(self.epochs)
                     home.take_snapshot(self.log_end_offset, self.producers)
                     home.tidy_snapshots(self.segments)
+                if self._flush_asked:
+                    self.flush()
                 self.recovery_point = self.log_end_offset
         finally:
             self._close_files()
 
     def _close_files(self) -> None:
+        self.cancel_compaction()
         self._home.close()
         for segment in self.segments:
             segment.close()
@@ -363,14 +375,18 @@ class Log(ReadableLog):
 
     def _recover(self, clean: bool, recovery_point: int, now_ms: int) -> None:
         interval = self._config.index_interval_bytes
-        recovery = Recovery(self._home, clean, recovery_point, interval, now_ms, self.notices)
+        facts = interval, now_ms, self.notices, self._config.compact
+        recovery = Recovery(self._home, clean, recovery_point, *facts)
         segments = recovery.run(self.topic_id, self.log_start_offset)
         self.producers = recovery.producers
         self.epochs = recovery.epochs
         if segments:
+            self.log_end_offset = self.recovery_point = end = segments[-1].next_offset
+            self._flushes.synced_offset = end if clean else min(recovery_point, end)
+            if segments[-1].damages:
+                segments = [*segments, self._new_segment(end, now_ms)]
             self._set_segments(segments)
             self.log_start_offset = max(self.log_start_offset, segments[0].base_offset)
-            self.log_end_offset = self.recovery_point = self._active.next_offset
 
     def _new_segment(self, base_offset: int, now_ms: int) -> Segment:
         interval = self._config.index_interval_bytes
@@ -381,4 +397,6 @@ class Log(ReadableLog):
         self._active = segments[-1]
         self._older_bytes = sum(segment.size for segment in segments[:-1])
         self._flush_asked = is_asked(self._config)
+        if self._flush_asked:
+            self.recovery_point = min(self.recovery_point, self._flushes.synced_offset)
         self._age_ms_max = age_ms_max(self._config, self._home.name, self._active.base_offset)

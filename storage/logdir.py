@@ -16,8 +16,8 @@ Kafka ends over a malformed checkpoint, a foreign directory or a malformed `part
 This goes on, keeps the file as `<name>.malformed` and says so in `notices`: without recovery points
 every log is checked whole, without log starts deleted records may be seen again.
 
-Left out: several log directories of one node, when to write checkpoints, and the files that the
-cleaner and KRaft keep here. Source: directories of Kafka 4.3.1.
+Left out: several log directories of one node, when to write checkpoints, and the files that KRaft
+keeps here. Source: directories of Kafka 4.3.1.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from ..wire.errors import Refused
 from ..wire.primitives import id_text, random_id
 from .checkpoints import (
     CLEAN_SHUTDOWN,
+    CLEANED_OFFSETS,
     HIGH_WATERMARKS,
     LOCK,
     LOG_STARTS,
@@ -88,7 +89,9 @@ class LogDirectory:
         self._naming = naming
         self._new_id = new_id
         self.clean = directory.exists(CLEAN_SHUTDOWN)
-        directory.remove(CLEAN_SHUTDOWN)
+        if self.clean:  # what is written from now on must not be found beside the marker
+            directory.remove(CLEAN_SHUTDOWN)
+            directory.sync()
         self._list_partitions()
         recovery_points = self._read_offsets(RECOVERY_POINTS)
         if recovery_points is None:
@@ -97,6 +100,7 @@ class LogDirectory:
         self._log_starts = self._read_offsets(LOG_STARTS) or {}
         self.high_watermarks = self._read_offsets(HIGH_WATERMARKS) or {}
         self._unchecked = set() if self.clean else set(self.partitions)
+        self._cleaned_offsets = self._read_offsets(CLEANED_OFFSETS) or {}
         self._written: dict[str, bytes] = {}
 
     @classmethod
@@ -159,6 +163,7 @@ class LogDirectory:
         )
         name = self._naming.directory(topic, partition)
         self.notices += [f"{name}/{notice}" for notice in log.notices]
+        log.cleaned_offset = self._cleaned_offsets.get(key)
         self.logs[key] = log
         self.partitions[key] = topic_id
         self._unchecked.discard(key)
@@ -189,9 +194,18 @@ class LogDirectory:
             if log.log_start_offset > log.segments[0].base_offset:
                 self._log_starts[key] = log.log_start_offset
             self.high_watermarks[key] = high_watermarks.get(key, log.log_end_offset)
+        self.checkpoint_cleaned()
         self._write_offsets(RECOVERY_POINTS, self._recovery_points)
         self._write_offsets(LOG_STARTS, self._log_starts)
         self._write_offsets(HIGH_WATERMARKS, self.high_watermarks)
+
+    def checkpoint_cleaned(self) -> None:
+        """Write how far each log has been compacted. Raises OSError."""
+        for key, log in self.logs.items():
+            if log.cleaned_offset is not None:
+                self._cleaned_offsets[key] = log.cleaned_offset
+        if self._cleaned_offsets or self.directory.exists(CLEANED_OFFSETS):
+            self._write_offsets(CLEANED_OFFSETS, self._cleaned_offsets)
 
     def close(
         self,
@@ -281,7 +295,8 @@ class LogDirectory:
         self._forget((topic, partition))
 
     def _forget(self, key: TopicPartition) -> None:
-        for lines in (self._recovery_points, self._log_starts, self.high_watermarks):
+        offsets = (self._recovery_points, self._log_starts, self._cleaned_offsets)
+        for lines in (*offsets, self.high_watermarks):
             lines.pop(key, None)
         self.partitions.pop(key, None)
         self._unchecked.discard(key)

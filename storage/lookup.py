@@ -9,7 +9,8 @@ the log start, the earliest of equals. Segments without any batch are passed ove
 Aborted transactions are listed up to an offset that the offset index gives, so some may begin
 behind the records they are listed for; consumers expect that.
 
-Everything here raises WireError over damaged batches and OSError.
+Segments are verified before anything in them is believed. Everything here raises OSError, for
+damage too: a search by time does not pass over it, for what it would answer may be lost.
 Source: KIP-79, KIP-98, KIP-734; Kafka 4.3.1's answers.
 """
 
@@ -18,8 +19,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ..wire.records import read_records
+from .damage import unreadable
 from .producers import AbortedTransaction
-from .segment import Segment, containing, walk
+from .segment import Segment, containing
+from .walking import walk
 
 
 class Found(NamedTuple):
@@ -34,6 +37,9 @@ def find_timestamp(segments: list[Segment], timestamp: int, start_offset: int) -
     """The first record that is as late as `timestamp`, by the rules above."""
     for segment in segments:
         if segment.size and segment.largest_timestamp >= timestamp:
+            segment.verify()
+            if segment.largest_timestamp < timestamp:  # as its index had it
+                continue
             relative = max(segment.time_index.floor(timestamp), start_offset - segment.base_offset)
             return _first_record(segment, relative, timestamp, start_offset)
     return None
@@ -45,6 +51,9 @@ def find_max_timestamp(segments: list[Segment]) -> Found | None:
     if not segments:
         return None
     latest = max(segments, key=lambda segment: segment.max_timestamp)
+    while latest.verifier is not None:
+        latest.verify()
+        latest = max(segments, key=lambda segment: segment.max_timestamp)
     relative = latest.max_timestamp_offset - latest.base_offset
     return _first_record(latest, relative, latest.max_timestamp, latest.base_offset)
 
@@ -53,12 +62,16 @@ def _first_record(
     segment: Segment, relative_offset: int, timestamp: int, start_offset: int
 ) -> Found | None:
     start = segment.offset_index.floor(relative_offset)
-    for position, header, _, _ in walk(segment.file, start, segment.size):
+    damage = next((one for one in segment.damages if one.end > start), None)
+    end = segment.size if damage is None else damage.position
+    for position, header, _, _ in walk(segment.file, start, end):
         if header.max_timestamp < timestamp or header.last_offset < start_offset:
             continue
         for record in read_records(segment.file.read(position, header.size)):
             if record.timestamp >= timestamp and record.offset >= start_offset:
                 return Found(record.offset, record.timestamp, header.leader_epoch)
+    if damage is not None:
+        raise unreadable(damage)
     return None
 
 
@@ -67,6 +80,7 @@ def aborted_transactions(
 ) -> list[AbortedTransaction]:
     """Those that may lie in the `size` bytes read from `offset` on."""
     first = containing(segments, offset)
+    _verify_markers(segments[first:])
     if not size or not any(segment.transaction_index for segment in segments[first:]):
         return []
     found = segments[first].locate(offset)
@@ -82,3 +96,14 @@ def aborted_transactions(
         if segment.transaction_index.covers(upto):
             break
     return aborted
+
+
+def _verify_markers(segments: list[Segment]) -> None:
+    """Make sure of the transaction indexes that may name what lies in the first segment."""
+    segments[0].verify()
+    open_producers = segments[0].open_producers
+    for segment in segments[1:]:
+        if not open_producers:
+            break
+        segment.verify()
+        open_producers -= segment.ended_producers

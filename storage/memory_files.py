@@ -99,6 +99,9 @@ class MemoryDirectory(Directory):
     def child(self, name: str) -> Directory:
         return MemoryDirectory(self._disk, self._at(name), durable=self.durable)
 
+    def apart(self) -> Directory:
+        return MemoryDirectory(self._disk, self.path, durable=self.durable)
+
     def make(self) -> None:
         self._disk._make(self.path)
 
@@ -112,6 +115,9 @@ class MemoryDirectory(Directory):
     def files(self) -> dict[str, int]:
         entries = dict(self._disk._folder(self.path).entries)
         return {name: len(it.data) for name, it in entries.items() if isinstance(it, Content)}
+
+    def names(self) -> list[str]:
+        return list(self._disk._folder(self.path).entries)
 
     def directories(self) -> list[str]:
         entries = dict(self._disk._folder(self.path).entries)
@@ -141,6 +147,12 @@ class MemoryDirectory(Directory):
 
     def set_modified_ms(self, name: str, now_ms: int) -> None:
         self._disk._content(self._at(name)).modified_ms = now_ms
+
+    def set_read_only(self, name: str) -> None:
+        self._disk._content(self._at(name))  # that is all: there are no permissions
+
+    def room(self) -> tuple[int, int] | None:
+        return None
 
     def lock(self, name: str) -> FileLock:
         return MemoryLock(self._disk, self._at(name))

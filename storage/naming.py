@@ -25,6 +25,7 @@ SNAPSHOT = ".snapshot"
 DELETED = ".deleted"
 CLEANED = ".cleaned"
 SWAP = ".swap"
+ASIDE = ".damaged"
 
 DELETE = "-delete"
 STRAY = "-stray"

@@ -19,7 +19,12 @@ from contextlib import contextmanager
 from errno import EBADF
 
 from ..wire.errors import Error, Refused, WireError
-from .checkpoints import LEADER_EPOCHS, PARTITION_METADATA, format_partition_metadata
+from .checkpoints import (
+    LEADER_EPOCHS,
+    META_PROPERTIES,
+    PARTITION_METADATA,
+    format_partition_metadata,
+)
 from .directory import Directory, Handle
 from .epochs import LeaderEpochs
 from .naming import DELETE, DELETED, SNAPSHOT, Naming
@@ -40,6 +45,7 @@ class PartitionDirectory:
         self.partition = partition
         self._parent = parent
         self._stored_epochs = b""
+        self._unsynced = {PARTITION_METADATA, LEADER_EPOCHS}
         self._snapshot_offset = 0  # at 0 there is nothing to take
         self._retired: list[tuple[int, Segment]] = []
 
@@ -81,11 +87,22 @@ class PartitionDirectory:
         if self.exists and data != self._stored_epochs:
             self.files.write_atomic(LEADER_EPOCHS, data)
             self._stored_epochs = data
+            self._unsynced.add(LEADER_EPOCHS)
+
+    def read_epochs(self) -> bytes | None:
+        """What is stored of the leader epochs, or None."""
+        if not self.files.exists(LEADER_EPOCHS):
+            return None
+        self._stored_epochs = self.files.read_bytes(LEADER_EPOCHS)
+        self._unsynced.add(LEADER_EPOCHS)
+        return self._stored_epochs
 
     def take_snapshot(self, offset: int, producers: ProducerStates) -> None:
         """Write the producers as of `offset`, unless there is a snapshot there or behind it."""
         if offset > self._snapshot_offset:
-            self.files.write_atomic(self.naming.file(offset, SNAPSHOT), producers.snapshot())
+            name = self.naming.file(offset, SNAPSHOT)
+            self.files.write_atomic(name, producers.snapshot())
+            self._unsynced.add(name)
             self._snapshot_offset = offset
 
     def drop_snapshot(self, offset: int) -> None:
@@ -94,7 +111,8 @@ class PartitionDirectory:
 
     def find_snapshots(self) -> list[int]:
         """The offsets of all snapshots, lowest first; the last one is taken note of."""
-        parsed = map(self.naming.parse_file, self.files.files())
+        names = (name for name in self.files.names() if name.endswith(SNAPSHOT))
+        parsed = map(self.naming.parse_file, names)
         offsets = sorted(found[0] for found in parsed if found and found[1] == SNAPSHOT)
         self._snapshot_offset = offsets[-1] if offsets else 0
         return offsets
@@ -125,6 +143,10 @@ class PartitionDirectory:
             if segment.is_retired:
                 self._retired.append((unlink_ms, segment))
 
+    def unlink_later(self, segment: Segment, unlink_ms: int) -> None:
+        """Have the files of a segment that was renamed unlinked when that time has come."""
+        self._retired.append((unlink_ms, segment))
+
     def unlink_retired(self, now_ms: int) -> None:
         """Remove what is due of what was renamed. What cannot be is left to the next start."""
         due = [segment for when, segment in self._retired if when <= now_ms]
@@ -139,13 +161,27 @@ class PartitionDirectory:
         try:
             if self.exists:
                 names = [name for segment in segments for name in segment.files()]
+                names += filter(self.files.exists, self._unsynced)
                 handles.extend(map(self.files.handle, names))
+                if PARTITION_METADATA in self._unsynced and self._parent.exists(META_PROPERTIES):
+                    handles.append(self._parent.handle(META_PROPERTIES))
                 handles += [self.files.handle(), self._parent.handle()]
+                self._unsynced.clear()
         except BaseException:
             for handle in handles:
                 handle.close()
             raise
         return handles
+
+    def sync(self, segments: list[Segment]) -> None:
+        """Return when the disk has these segments and every name."""
+        handles = self.handles(segments)
+        try:
+            for handle in handles:
+                handle.sync()
+        finally:
+            for handle in handles:
+                handle.close()
 
     def close(self) -> None:
         """Let go of the segments that were renamed; their files go at the next start."""

@@ -24,8 +24,11 @@ producer only its last data batch, so after a restart four duplicates fewer are 
 
 with -1 for what is not there (offsetDelta: 0). The order of producers has no meaning.
 
-Left out: whether a transaction contains this partition (the transaction coordinator knows), and
-keeping the producer's first try from overtaking an earlier one (Kafka's verification guard).
+- Before a transaction's first batch here the coordinator is asked whether it may come
+  (`note_verification`). Until a batch of it is in, one that begins behind the lowest sequence asked
+  for is out of order: an earlier one is still on its way.
+
+Left out: whether a transaction contains this partition (the transaction coordinator knows).
 Source: KIP-98, KIP-360 (no state), KIP-890 (epoch bumps); run side by side with Kafka 4.3.1.
 """
 
@@ -113,6 +116,8 @@ class ProducerStates:
         self._open: dict[int, int] = {}
         # First offset -> marker's offset, of ended transactions that replicas may still lack.
         self._unreplicated: dict[int, int] = {}
+        # Producer id -> epoch and lowest sequence for which the coordinator was asked.
+        self._asked: dict[int, tuple[int, int]] = {}
 
     @property
     def states(self) -> Mapping[int, ProducerState]:
@@ -137,6 +142,24 @@ class ProducerStates:
             del self._unreplicated[first]
         return min((high_watermark, *self._unreplicated, *islice(self._open, 1)))
 
+    def has_open_transaction(self, producer_id: int, epoch: int) -> bool:
+        """Whether the producer's transaction, in this epoch, has data here already."""
+        state = self._states.get(producer_id)
+        return state is not None and state.txn_first_offset >= 0 and state.epoch == epoch
+
+    def knows_later_epoch(self, producer_id: int, epoch: int) -> bool:
+        """Whether the producer has written here, or a marker of it, in a later epoch."""
+        state = self._states.get(producer_id)
+        return state is not None and state.epoch > epoch
+
+    def note_verification(self, producer_id: int, epoch: int, sequence: int) -> None:
+        """The coordinator is asked whether the producer's transaction may begin here, for a batch
+        with this first sequence."""
+        asked_epoch, lowest = self._asked.get(producer_id, (epoch, sequence))
+        if epoch > asked_epoch or (epoch == asked_epoch and sequence < lowest):
+            asked_epoch, lowest = epoch, sequence
+        self._asked[producer_id] = asked_epoch, lowest
+
     def check(self, header: BatchHeader, *, transaction_v2: bool = False) -> Duplicate | None:
         """Judge a producer's data batch before it is appended; a Duplicate is not to be appended.
 
@@ -159,6 +182,8 @@ class ProducerStates:
         else:
             raise Refused(Error.INVALID_PRODUCER_EPOCH)
         transactional = header.attributes & TRANSACTIONAL
+        if self._asked and first > self._asked.get(header.producer_id, _NOTHING_ASKED)[1]:
+            raise Refused(Error.OUT_OF_ORDER_SEQUENCE_NUMBER)
         if not in_order and (
             state.epoch != NONE or (transaction_v2 and transactional and not batches)
         ):
@@ -193,9 +218,11 @@ class ProducerStates:
         if len(batches) > BATCHES_KEPT:
             del batches[0]
         state.last_timestamp = timestamp
-        if state.txn_first_offset < 0 and header.attributes & TRANSACTIONAL:
-            state.txn_first_offset = base
-            self._open[base] = header.producer_id
+        if header.attributes & TRANSACTIONAL:
+            self._asked.pop(header.producer_id, None)
+            if state.txn_first_offset < 0:
+                state.txn_first_offset = base
+                self._open[base] = header.producer_id
 
     def end_transaction(
         self, header: BatchHeader, *, commit: bool, coordinator_epoch: int
@@ -207,6 +234,7 @@ class ProducerStates:
         (count 0) says nothing any more and is left out by the caller.
         """
         state = self._moved(header)
+        self._asked.pop(header.producer_id, None)
         state.coordinator_epoch = coordinator_epoch
         state.last_timestamp = header.max_timestamp
         first, marker = state.txn_first_offset, header.last_offset
@@ -231,7 +259,9 @@ class ProducerStates:
         return state
 
     def expire(self, now_ms: int, expiration_ms: int) -> None:
-        """Forget producers without an open transaction whose last batch's time is that old."""
+        """Forget producers without an open transaction whose last batch's time is that old, and
+        what the coordinator was asked without a batch coming of it."""
+        self._asked.clear()
         for producer_id, state in list(self._states.items()):
             if state.txn_first_offset < 0 and now_ms - state.last_timestamp >= expiration_ms:
                 del self._states[producer_id]
@@ -241,6 +271,7 @@ class ProducerStates:
         self._states.clear()
         self._open.clear()
         self._unreplicated.clear()
+        self._asked.clear()
 
     def snapshot(self) -> bytes:
         """The content of a `.snapshot` file."""
@@ -283,6 +314,7 @@ class ProducerStates:
 
 _UNKNOWN = ProducerState(NONE)
 """What is known of a producer that has written nothing here. Shared: never changed."""
+_NOTHING_ASKED = (NONE, MAX_SEQUENCE)
 _NO_BATCH: Batch = (NONE, NONE, NONE, NONE, NONE)
 
 

@@ -4,7 +4,8 @@ Rules:
 
 - Reads begin with the batch that contains the offset and never cross a segment's end.
 - The list of segments is taken once, and never changed by anyone: so who reads sees one state.
-- A failing disk is KAFKA_STORAGE_ERROR, a damaged batch CORRUPT_MESSAGE.
+- The first read of a segment after opening checks all of it. Reads end in front of damage, and one
+  at the offsets that it covers is KAFKA_STORAGE_ERROR, as a failing disk is (damage.py).
 
 Left out: how the segments come to be (log.py). Source: the documentation's chapter "Log", "Reads".
 """
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 from ..wire.errors import Error, Refused, WireError
 from ..wire.primitives import Buffer
+from .damage import Damage
 from .lookup import Found, aborted_transactions, find_max_timestamp, find_timestamp
 from .partition_directory import PartitionDirectory
 from .producers import AbortedTransaction
@@ -49,6 +51,7 @@ class ReadableLog:
             if offset >= self._active.base_offset:
                 return self._active.read(offset, max_bytes, upto, whole_first) or b""
             for segment in self.segments[containing(self.segments, offset) :]:
+                segment.verify()
                 data = segment.read(offset, max_bytes, upto, whole_first)
                 if data is not None:  # else compaction has left nothing at or behind the offset
                     return data
@@ -57,6 +60,21 @@ class ReadableLog:
         except OSError as error:
             raise self._home.storage_error(error) from error
         return b""
+
+    @property
+    def damages(self) -> list[Damage]:
+        """The damage known so far: what opening and reads have found."""
+        return [damage for segment in self.segments for damage in segment.damages]
+
+    def behind_damage(self, offset: int) -> int:
+        """The first offset from `offset` on that is not lost. Raises Refused as `read` does."""
+        segment = self.segments[containing(self.segments, offset)]
+        with self._home.disk():
+            segment.verify()
+        for damage in segment.damages:
+            if damage.first_offset <= offset < damage.next_offset:
+                offset = damage.next_offset
+        return offset
 
     def aborted_transactions(self, offset: int, size: int) -> list[AbortedTransaction]:
         """Those a read_committed consumer must know for the `size` bytes read from `offset` on.

@@ -2,16 +2,17 @@
 
 Rules:
 
-- What a stop interrupted is finished first: `.deleted` and `.cleaned` files go, `.swap` files take
-  the place of the segments they cover, index files without their `.log` go.
+- What a stop interrupted is finished first (interrupted.py); index files without their `.log` go.
 - The newest segment is always walked through, its indexes made anew. Without a clean shutdown
   marker so are all segments from the recovery point on.
-- A log ends behind its last valid batch: whole, of magic 2, its offsets above those before it, its
-  CRC right. What follows is cut off, and segments behind the cut are renamed to `.deleted`, so they
-  stay for one more start. After a clean stop nothing was torn, so a wrong CRC alone does not cut:
-  the batch stays, as with Kafka, whose consumers then report it.
-- Older segments are trusted if their indexes may be theirs by size and last entry; otherwise the
-  indexes are made again.
+- After a kill what was not yet flushed, from the recovery point on, ends behind its last valid
+  batch: whole, of magic 2, its offsets above those before it, its CRC right. What follows is cut
+  off, and segments behind the cut are renamed to `.deleted`, so they stay for one more start.
+- What was flushed is never cut: below the recovery point, or after a clean stop, what is no valid
+  batch is damage (damage.py). After a clean stop the log ends where checkpoint and snapshot say,
+  also when batches at the end are lost; the log then goes on in a new segment.
+- Older segments are trusted if their indexes may be theirs by size and last entry, and their last
+  batches reach up to the next segment. The first read checks the rest (verification.py).
 - Producers come from the newest snapshot that can be read, and the batches behind it; aborted
   transactions from the `.txnindex`, or from the batches where those were walked without a marker.
 - Leader epochs come from their checkpoint, or from the batches if that is missing or malformed.
@@ -20,8 +21,6 @@ Kafka silently loses a torn last segment after a clean stop, producers whose sna
 epochs; it ends over a malformed checkpoint. This keeps them, and says so: every repair is a
 sentence in `notices` that names the file.
 
-Left out: damage inside older segments (noticed by whoever reads it), and a `.txnindex` lost from an
-older segment after a clean stop, which nothing gives away.
 Source: the documentation's chapter "Log", "Guarantees"; damaged directories given to Kafka 4.3.1.
 """
 
@@ -30,13 +29,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import NamedTuple
 
-from ..wire.batch import BatchHeader, checksum
 from ..wire.errors import WireError
 from ..wire.primitives import Buffer
 from .checkpoints import LEADER_EPOCHS, PARTITION_METADATA, CheckpointError
-from .directory import Directory, File
+from .damage import Damage, known_gaps
 from .epochs import LeaderEpochs
 from .index import (
     OFFSET_ENTRY_SIZE,
@@ -46,83 +43,19 @@ from .index import (
     check_time_index,
     check_transaction_index,
 )
-from .naming import (
-    CLEANED,
-    DELETED,
-    OFFSET_INDEX,
-    SWAP,
-    TIME_INDEX,
-    TRANSACTION_INDEX,
-    Naming,
-)
+from .inspection import NOWHERE
+from .interrupted import finish_interrupted
+from .naming import OFFSET_INDEX, TIME_INDEX, TRANSACTION_INDEX
 from .partition_directory import PartitionDirectory
 from .producers import ProducerStates
-from .replay import find_marker, readable_headers, restore_producers
-from .segment import RELATIVE_OFFSET_MAX, Segment, containing, walk
+from .replay import readable_headers, restore_producers
+from .scanning import scan
+from .segment import RELATIVE_OFFSET_MAX, Segment, containing
+from .verification import Verification
+from .walking import PEEK, walk
 
-_CHUNK = 1 << 20
 _INDEXES = (OFFSET_INDEX, TIME_INDEX, TRANSACTION_INDEX)
-
-
-class Scan(NamedTuple):
-    """What a walk through a whole segment found besides its indexes."""
-
-    problem: str | None
-    """What is wrong behind the last valid batch, or None."""
-    epochs: list[tuple[int, int]]
-    """Each rise of the leader epoch, and the offset it came with."""
-    has_producers: bool
-    has_aborts: bool
-
-
-def scan(segment: Segment, end: int, *, strict: bool, notice: Callable[[str], None]) -> Scan:
-    """Note every valid batch of the first `end` bytes; `segment.size` is then where they end.
-
-    `strict`: a wrong CRC ends the walk too; otherwise it is noticed. Raises OSError.
-    """
-    segment.reset()
-    epochs: list[tuple[int, int]] = []
-    has_producers = has_aborts = False
-    least = segment.base_offset
-    doubtful: tuple[BatchHeader, int] | None = None
-    problem = None
-    try:
-        for position, header, chunk, at in walk(segment.file, 0, end, _CHUNK, whole=True):
-            base = header.base_offset
-            if base < least or not 0 <= header.last_offset - base <= RELATIVE_OFFSET_MAX:
-                raise WireError(f"the batch at byte {position} has offsets out of order")
-            if header.last_offset - segment.base_offset > RELATIVE_OFFSET_MAX:
-                raise WireError(f"the batch at byte {position} has offsets too high to be here")
-            if doubtful is not None:
-                segment.note(_believed(doubtful[0], base), doubtful[1])
-                doubtful = None
-            if checksum(chunk, at, header.size) != header.crc:
-                if strict:
-                    raise WireError(f"the batch at byte {position} has a wrong checksum")
-                notice(f"the batch at byte {position} has a wrong checksum; it was kept")
-                doubtful = header, position
-                least = base + 1
-                continue
-            segment.note(header, position)
-            least = header.last_offset + 1
-            if header.producer_id >= 0:
-                has_producers = True
-                if header.is_control and not has_aborts:
-                    marker = find_marker(memoryview(chunk)[at:], header)
-                    has_aborts = marker is not None and not marker.commit
-            if header.leader_epoch > (epochs[-1][0] if epochs else -1):
-                epochs.append((header.leader_epoch, base))
-    except WireError as error:
-        problem = str(error)
-    if doubtful is not None:
-        segment.note(_believed(doubtful[0], doubtful[0].last_offset + 1), doubtful[1])
-    return Scan(problem, epochs, has_producers, has_aborts)
-
-
-def _believed(header: BatchHeader, next_base: int) -> BatchHeader:
-    """What to index of a batch whose CRC is wrong: no time, and no offset that another has."""
-    delta = min(header.last_offset_delta, next_base - header.base_offset - 1)
-    return header._replace(max_timestamp=-1, last_offset_delta=delta)
+_LOST_AT_THE_END = "batches at the end of the log are lost"
 
 
 @dataclass
@@ -135,6 +68,7 @@ class Recovery:
     index_interval_bytes: int
     now_ms: int
     notices: list[str]
+    is_compacted: bool = False
     producers: ProducerStates = field(default_factory=ProducerStates)
     epochs: LeaderEpochs = field(default_factory=LeaderEpochs)
     _sizes: dict[str, int] = field(default_factory=dict)
@@ -142,6 +76,7 @@ class Recovery:
     _unindexed: list[Segment] = field(default_factory=list)
     """Segments whose aborted transactions have to be found again, oldest first."""
     _without_producers: set[int] = field(default_factory=set)
+    _verification: Verification | None = None
 
     def run(self, topic_id: bytes, log_start_offset: int) -> list[Segment]:
         """Fill `producers`, `epochs` and `notices`, repair the files and return the segments.
@@ -181,13 +116,40 @@ class Recovery:
         segments = [self._segment(base) for base in bases]
         newest = len(bases) - 1
         first = newest if self.clean else containing(segments, self.recovery_point)
+        gaps = known_gaps(self.home.files, list(self._sizes))
+        verify = Verification(self.home, segments, self.notices, self.is_compacted, gaps)
         for index, segment in enumerate(segments):
             if index < first:
-                self._trust(segment, bases[index + 1])
-            elif not self._check(segment, newest=index == newest):
+                self._trust(segment, bases[index + 1], verify)
+            elif not self._check(segment, bases[index + 1] if index < newest else NOWHERE):
                 self._give_up(segments[index + 1 :])
                 return segments[: index + 1]
+        if segments:
+            self._end(segments[-1])
         return segments
+
+    def _end(self, newest: Segment) -> None:
+        """Let the log end no earlier than it did when it was closed cleanly."""
+        flushed = self._flushed_to() if self.clean or newest.damages else 0
+        end = newest.next_offset
+        if newest.damages and newest.damages[-1].next_offset == end < flushed:
+            newest.damages[-1] = newest.damages[-1]._replace(next_offset=flushed)
+        elif end < flushed < NOWHERE:
+            place = (self.home.name, newest.name, newest.size, 0)
+            newest.damages.append(Damage(*place, end, flushed, _LOST_AT_THE_END))
+        elif end < self.recovery_point and not self.clean:
+            self._notice(newest)(f"ends at {end}, in front of the recovery point")
+        if newest.damages:
+            newest.next_offset = max(end, newest.damages[-1].next_offset)
+        for damage in newest.damages:
+            self._notice(newest)(damage.sentence)
+
+    def _flushed_to(self) -> int:
+        """What lies below this offset has reached the disk; NOWHERE: all does."""
+        if not self.clean:
+            return self.recovery_point
+        newest_snapshot = max(self.home.find_snapshots(), default=0)
+        return max(self.recovery_point, newest_snapshot) or NOWHERE
 
     def _segment(self, base: int) -> Segment:
         interval = self.index_interval_bytes
@@ -196,31 +158,40 @@ class Recovery:
         segment.modified_ms = self.home.files.modified_ms(segment.name)
         return segment
 
-    def _trust(self, segment: Segment, next_base: int) -> None:
-        """Take over an older segment, making its indexes again if they cannot be its own."""
+    def _trust(self, segment: Segment, next_base: int, verify: Verification) -> None:
+        """Take over an older segment, looking only at its end and its indexes' ends."""
         size = self._sizes[segment.name]
         self._load_aborted(segment, next_base)
-        counts = self._index_counts(segment, size, next_base)
-        if counts is not None:
-            segment.adopt(size, next_base, *counts)
+        offsets, times, doubt = self._index_counts(segment, size, next_base)
+        segment.adopt(size, next_base, offsets, times)
+        if doubt:
+            verify.check(segment, doubt)
         else:
-            notice = self._notice(segment)
-            found = scan(segment, size, strict=False, notice=notice)
-            if found.problem:
-                notice(f"{found.problem}; what lies from there to the segment's end is not served")
-            self._seal(segment)
-            segment.next_offset = next_base
+            segment.verifier = verify.check
+            if not self._reaches(segment, next_base):
+                segment.verify()
+
+    def _reaches(self, segment: Segment, next_base: int) -> bool:
+        """Whether the last batches are whole, and end where the next segment begins."""
+        start = segment.offset_index.floor(RELATIVE_OFFSET_MAX)
+        end = segment.base_offset
+        try:
+            for _, header, _, _ in walk(segment.file, start, segment.size, PEEK):
+                end = header.last_offset + 1
+        except WireError:
+            return False
+        finally:
+            segment.file.release()
+        return end == next_base or (self.is_compacted and end < next_base)
 
     def _index_counts(
         self, segment: Segment, log_size: int, next_base: int
-    ) -> tuple[int, int] | None:
-        """The numbers of index entries, or None if the files cannot be this segment's."""
+    ) -> tuple[int, int, str]:
+        """The numbers of index entries, and why the files may not be this segment's, or ""."""
         base = segment.base_offset
-        notice = self._notice(segment)
         sizes = [self._sizes.get(self.home.naming.file(base, suffix)) for suffix in _INDEXES[:2]]
         if sizes[0] is None or sizes[1] is None:
-            notice("an index was missing and was made again")
-            return None
+            return 0, 0, "missing"
         offsets, odd_offset = divmod(sizes[0], OFFSET_ENTRY_SIZE)
         times, odd_time = divmod(sizes[1], TIME_ENTRY_SIZE)
         good = not odd_offset and not odd_time
@@ -231,11 +202,10 @@ class Recovery:
             ends = self._end_entries(base, TIME_INDEX, TIME_ENTRY_SIZE, times)
             good = check_time_index(*ends, next_base - base)
         if not good:
-            notice("an index was damaged and was made again")
-            return None
+            return 0, 0, "damaged"
         # An empty index may be right (large batches, no timestamps) or lost; the walk is the judge.
         missing = log_size and (not times or (not offsets and log_size > self.index_interval_bytes))
-        return None if missing else (offsets, times)
+        return offsets, times, "empty" if missing else ""
 
     def _end_entries(
         self, base: int, suffix: str, entry_size: int, count: int
@@ -246,11 +216,12 @@ class Recovery:
         finally:
             file.close()
 
-    def _check(self, segment: Segment, *, newest: bool) -> bool:
-        """Walk through a segment and cut off what is not valid; False if anything was."""
+    def _check(self, segment: Segment, limit: int) -> bool:
+        """Walk through a segment and cut off what need not have been flushed; False if it was."""
         end = self._sizes[segment.name]
         notice = self._notice(segment)
-        found = scan(segment, end, strict=not self.clean, notice=notice)
+        flushed_to = self._flushed_to()
+        found = scan(self.home.name, segment, end, limit=limit, flushed_to=flushed_to)
         self._epochs_seen += found.epochs
         if not found.has_producers:
             self._without_producers.add(segment.base_offset)
@@ -260,8 +231,10 @@ class Recovery:
         if found.problem:
             notice(f"{found.problem}; cut off {end - segment.size} bytes")
             segment.truncate(segment.size)
-        elif not newest:
+        elif limit < NOWHERE:
             self._seal(segment)
+            for damage in segment.damages:
+                notice(damage.sentence)
         return not found.problem
 
     def _seal(self, segment: Segment) -> None:
@@ -302,16 +275,22 @@ class Recovery:
 
     def _restore_epochs(self, segments: list[Segment], log_start_offset: int) -> None:
         epochs = None
-        if self.home.files.exists(LEADER_EPOCHS):
+        data = self.home.read_epochs()
+        if data is not None:
             try:
-                epochs = LeaderEpochs.from_checkpoint(self.home.files.read_bytes(LEADER_EPOCHS))
+                if not data.endswith(b"\n") or data.count(b"\n") < 2:  # a number may lack digits
+                    raise CheckpointError(LEADER_EPOCHS, 0, "it is cut short")
+                epochs = LeaderEpochs.from_checkpoint(data)
             except CheckpointError as error:
                 self.notices.append(f"{error}; the leader epochs were taken from the batches")
         seen: Iterable[tuple[int, int]] = self._epochs_seen
-        if epochs is None:
+        stored = [] if epochs is None else epochs.entries
+        # The beginning is missing if a crash came between DeleteRecords and its checkpoint.
+        if epochs is None or (stored and segments and stored[0].start_offset > log_start_offset):
             epochs = LeaderEpochs()
             walks = (readable_headers(segment, self.notices) for segment in segments)
-            seen = ((header.leader_epoch, header.base_offset) for _, header in chain(*walks))
+            headers = (header for _, header in chain(*walks))
+            seen = chain(((it.leader_epoch, it.base_offset) for it in headers), stored)
         for epoch, start_offset in seen:
             if epoch > epochs.latest:
                 epochs.assign(epoch, start_offset)
@@ -319,46 +298,3 @@ class Recovery:
             epochs.truncate_from_end(segments[-1].next_offset)
         epochs.truncate_from_start(log_start_offset)
         self.epochs = epochs
-
-
-def finish_interrupted(directory: Directory, naming: Naming, notices: list[str]) -> dict[str, int]:
-    """Remove and rename what a stop left behind; return the files and sizes that are left.
-
-    A `.log.swap` replaces all segments whose base lies in its range. Raises OSError.
-    """
-    files = directory.files()
-    for name in list(files):
-        if name.endswith((DELETED, CLEANED)):
-            directory.remove(name)
-            del files[name]
-    swaps = [name for name in files if name.endswith(SWAP)]
-    for swap in swaps:
-        parsed = naming.parse_file(swap)
-        if parsed is None or parsed[1] != naming.log_suffix + SWAP:
-            continue
-        base = parsed[0]
-        end = _end_offset(directory.file(swap), files[swap], base)
-        for name in list(files):
-            other = naming.parse_file(name)
-            if other and other[1] in (naming.log_suffix, *_INDEXES) and base <= other[0] < end:
-                directory.remove(name)
-                del files[name]
-        notices.append(f"{swap}: put into its place")
-    for swap in swaps:
-        name = swap.removesuffix(SWAP)
-        directory.rename(swap, name)
-        files[name] = files.pop(swap)
-    return files
-
-
-def _end_offset(file: File, size: int, base: int) -> int:
-    """The offset behind the last batch of a file; at least the one behind `base`."""
-    end = base + 1
-    try:
-        for _, header, _, _ in walk(file, 0, size):
-            end = max(end, header.last_offset + 1)
-    except WireError:
-        return end
-    finally:
-        file.close()
-    return end

@@ -17,6 +17,7 @@ from ..wire.batch import CONTROL, BatchHeader
 from ..wire.errors import WireError
 from ..wire.primitives import Buffer
 from ..wire.records import Marker, read_marker
+from .config import NEVER
 from .index import TransactionIndex
 from .naming import SNAPSHOT
 from .partition_directory import PartitionDirectory
@@ -49,13 +50,7 @@ def restore_producers(
         if segment.base_offset in without_producers:
             continue
         for position, header in readable_headers(segment, notices, start):
-            if header.producer_id < 0:
-                continue
-            if not header.attributes & CONTROL:
-                producers.update(header)
-                continue
-            marker = find_marker(segment.file.read(position, header.size), header)
-            aborted = None if marker is None else end_transaction(producers, header, marker)
+            aborted = _replayed(segment, position, header, producers)
             if aborted is not None and segment in unindexed:
                 segment.transaction_index.append(aborted)
 
@@ -67,6 +62,7 @@ def readable_headers(
 
     Raises OSError.
     """
+    segment.verify()
     try:
         yield from segment.headers(offset)
     except WireError as error:
@@ -90,6 +86,38 @@ def end_transaction(
     return producers.end_transaction(
         header, commit=marker.commit, coordinator_epoch=marker.coordinator_epoch
     )
+
+
+def find_aborted(
+    home: PartitionDirectory, segments: list[Segment], segment: Segment, notices: list[str]
+) -> TransactionIndex:
+    """The transaction index of one of `segments`, from the batches. Raises OSError."""
+    producers = ProducerStates()
+    aborted = TransactionIndex()
+    start = _load_snapshot(home, producers, notices, segment.base_offset, NEVER)
+    last = segments.index(segment)
+    for each in segments[containing(segments, start) : last + 1]:
+        try:
+            for position, header in each.headers(start):
+                entry = _replayed(each, position, header, producers)
+                if entry is not None and each is segment:
+                    aborted.append(entry)
+        except WireError as error:
+            notices.append(f"{each.name}: {error}; the batches behind it were not read")
+    return aborted
+
+
+def _replayed(
+    segment: Segment, position: int, header: BatchHeader, producers: ProducerStates
+) -> AbortedTransaction | None:
+    """Take in a batch; return what the transaction index gets."""
+    if header.producer_id < 0:
+        return None
+    if not header.attributes & CONTROL:
+        producers.update(header)
+        return None
+    marker = find_marker(segment.file.read(position, header.size), header)
+    return None if marker is None else end_transaction(producers, header, marker)
 
 
 def _load_snapshot(

@@ -23,55 +23,26 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 
-from ..wire.batch import HEADER_SIZE, MAGIC, OVERHEAD, BatchHeader, read_header
-from ..wire.errors import WireError
+from ..wire.batch import OVERHEAD, BatchHeader
 from ..wire.primitives import Buffer
-from .directory import Directory, File
+from .damage import Damage, around, runs
+from .directory import Directory
 from .index import NO_TIMESTAMP, OffsetIndex, TimeIndex, TransactionIndex
 from .naming import DELETED, OFFSET_INDEX, TIME_INDEX, TRANSACTION_INDEX, Naming
+from .walking import PEEK, walk
 
 RELATIVE_OFFSET_MAX = (1 << 31) - 1
 """An index entry counts offsets from the segment's base in 31 bits."""
 _RECENT = 256  # batches whose places are known exactly: between this many and twice as many
-_PEEK = 8 << 10
-_WALK = 64 << 10
-
-
-def walk(
-    file: File, position: int, end: int, chunk_bytes: int = _WALK, *, whole: bool = False
-) -> Iterator[tuple[int, BatchHeader, Buffer, int]]:
-    """Yield (position, header, buffer, index into the buffer) of each batch in [position, end).
-
-    The buffer has the header, and with `whole` the whole batch. Raises WireError where the bytes
-    are no batch of magic 2 that ends by `end`, and OSError.
-    """
-    while position < end:
-        chunk = file.read(position, min(chunk_bytes, end - position))
-        at = 0
-        while len(chunk) - at >= HEADER_SIZE:
-            header = read_header(chunk, at)
-            size = header.batch_length + OVERHEAD
-            if header.magic != MAGIC or size < HEADER_SIZE:
-                raise WireError(f"no batch at byte {position + at}")
-            if position + at + size > end:
-                raise WireError(f"the batch at byte {position + at} is cut short")
-            if whole and at + size > len(chunk):
-                if at:
-                    break
-                chunk = file.read(position, size)
-            yield position + at, header, chunk, at
-            at += size
-        if at == 0:
-            raise WireError(f"the batch at byte {position} is cut short")
-        position += at
 
 
 class Segment:
     """One segment. `next_offset` is behind its last batch; of an older one that nobody walked
-    through, the base of the next segment."""
+    through, the base of the next segment. What `verify` finds: `damages`, in order; the producers
+    whose transactions it leaves open; those that have a marker here."""
 
     __slots__ = (
         "_bases",
@@ -84,6 +55,8 @@ class Segment:
         "_stored",
         "base_offset",
         "created_ms",
+        "damages",
+        "ended_producers",
         "file",
         "first_timestamp",
         "index_interval_bytes",
@@ -95,9 +68,11 @@ class Segment:
         "next_offset",
         "offset_index",
         "on_disk",
+        "open_producers",
         "size",
         "time_index",
         "transaction_index",
+        "verifier",
     )
 
     def __init__(
@@ -113,6 +88,10 @@ class Segment:
         self._naming = naming
         self.on_disk = False
         self.is_retired = False
+        self.verifier: Callable[[Segment], None] | None = None
+        self.damages: list[Damage] = []
+        self.open_producers: frozenset[int] = frozenset()
+        self.ended_producers: frozenset[int] = frozenset()
         self.base_offset = base_offset
         self.created_ms = now_ms
         self.modified_ms = now_ms
@@ -215,8 +194,8 @@ class Segment:
             self._cut_overhang()
         counts = self.offset_index.count, self.time_index.count, len(self.transaction_index)
         if counts != self._stored:
-            self._directory.write_atomic(self._name(OFFSET_INDEX), self.offset_index.data)
-            self._directory.write_atomic(self._name(TIME_INDEX), self.time_index.data)
+            self._directory.write_other(self._name(OFFSET_INDEX), self.offset_index.data)
+            self._directory.write_other(self._name(TIME_INDEX), self.time_index.data)
             self.store_transaction_index()
             self._stored = counts
 
@@ -255,12 +234,36 @@ class Segment:
         self.max_timestamp, relative = self.time_index.last()
         self.max_timestamp_offset = self.base_offset + relative
 
+    def take_indexes(self, twin: Segment) -> None:
+        """Take over the indexes of a segment that was told of the same batches, in memory."""
+        self.offset_index, self.time_index = twin.offset_index, twin.time_index
+        self.max_timestamp = twin.max_timestamp
+        self.max_timestamp_offset = twin.max_timestamp_offset
+        self._index_latest()
+
+    def write_lookups(self) -> None:
+        """Write the offset and the time index, and search them in their files from now on."""
+        counts = self.offset_index.count, self.time_index.count
+        self._directory.write_atomic(self._name(OFFSET_INDEX), self.offset_index.data)
+        self._directory.write_atomic(self._name(TIME_INDEX), self.time_index.data)
+        self.settle(*counts)
+
     def _cut_overhang(self) -> None:
         if self._overhang:
             self.file.truncate(self.size)
             self._overhang = False
 
     # Reading.
+
+    def verify(self) -> None:
+        """Check every batch once, if nobody has since the directory was opened. Raises OSError."""
+        verifier, self.verifier = self.verifier, None
+        if verifier is not None:
+            try:
+                verifier(self)
+            except OSError:
+                self.verifier = verifier
+                raise
 
     def read(self, offset: int, max_bytes: int, upto: int, whole_first: bool) -> Buffer | None:
         """Batches from the one that holds `offset` on; None if all end before it.
@@ -273,7 +276,9 @@ class Segment:
         position, base_offset, size = found
         if base_offset >= upto:
             return b""
-        end = self.size if upto >= self.next_offset else self.position_of(upto)
+        end = around(self.damages, offset, self.size).end if self.damages else self.size
+        if upto < self.next_offset:
+            end = self.position_of(upto, position, end)
         if max_bytes < end - position:
             end = position + max_bytes
         if whole_first and end < position + size:
@@ -283,7 +288,8 @@ class Segment:
     def locate(self, offset: int) -> tuple[int, int, int] | None:
         """Position, base offset and size of the first batch that ends at or behind `offset`."""
         lasts = self._lasts
-        if lasts and (offset >= self._bases[0] or not self._positions[0]):
+        start, limit = around(self.damages, offset, self.size) if self.damages else (0, self.size)
+        if lasts and not self.damages and (offset >= self._bases[0] or not self._positions[0]):
             index = bisect_left(lasts, offset)
             if index == len(lasts):
                 return None
@@ -291,23 +297,25 @@ class Segment:
             behind = index + 1
             end = self._positions[behind] if behind < len(lasts) else self.size
             return position, self._bases[index], end - position
-        start = self.offset_index.floor(offset - self.base_offset)
-        for position, header, _, _ in walk(self.file, start, self.size, _PEEK):
+        start = max(start, self.offset_index.floor(offset - self.base_offset))
+        for position, header, _, _ in walk(self.file, start, limit, PEEK):
             if header.base_offset + header.last_offset_delta >= offset:
                 return position, header.base_offset, header.batch_length + OVERHEAD
         return None
 
-    def position_of(self, upto: int) -> int:
-        """The position of the first batch whose base offset is `upto` or more, or the end."""
+    def position_of(self, upto: int, start: int = 0, end: int | None = None) -> int:
+        """The position of the first batch in [start, end) whose base offset is `upto` or more, or
+        the end. What is damaged must not lie in between."""
+        end = self.size if end is None else end
         bases = self._bases
-        if bases and upto >= bases[0]:
+        if bases and upto >= bases[0] and not self.damages:
             index = bisect_left(bases, upto)
             return self._positions[index] if index < len(bases) else self.size
-        start = self.offset_index.floor(upto - 1 - self.base_offset)
-        for position, header, _, _ in walk(self.file, start, self.size, _PEEK):
+        start = max(start, self.offset_index.floor(upto - 1 - self.base_offset))
+        for position, header, _, _ in walk(self.file, start, end, PEEK):
             if header.base_offset >= upto:
                 return position
-        return self.size
+        return end
 
     def offset_from(self, position: int) -> int:
         """An offset behind all batches in front of `position`, as near as the index knows."""
@@ -315,16 +323,16 @@ class Segment:
         return self.next_offset if relative is None else self.base_offset + relative
 
     def headers(self, offset: int = 0) -> Iterator[tuple[int, BatchHeader]]:
-        """Position and header of each batch from the one that holds `offset` on.
-
-        Raises WireError, OSError.
-        """
+        """Position and header of each batch from the one that holds `offset` on, except what is
+        known to be damaged. Raises WireError, OSError."""
         start = 0
-        if offset > self.base_offset:
+        if offset > self.base_offset and not self.damages:
             found = self.locate(offset)
             start = self.size if found is None else found[0]
-        for position, header, _, _ in walk(self.file, start, self.size):
-            yield position, header
+        for run in runs(self.damages, self.size):
+            for position, header, _, _ in walk(self.file, max(start, run.start), run.end):
+                if header.last_offset >= offset:
+                    yield position, header
 
     @property
     def largest_timestamp(self) -> int:
@@ -336,6 +344,10 @@ class Segment:
     def truncate(self, size: int) -> None:
         """Cut the file. What is known of the batches has to be noted again. Raises OSError."""
         self.file.truncate(size)
+
+    def sync_names(self) -> None:
+        """Return when the disk knows which files there are. Raises OSError."""
+        self._directory.sync()
 
     def files(self) -> list[str]:
         """The names of the files that are there."""

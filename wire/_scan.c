@@ -1,7 +1,8 @@
-/* The C twin of scan_python in scan.py: one look at every record of a batch.
+/* The C twins of scan_python in scan.py, one look at every record of a batch, and of DictMap and
+ * rebuilt_python in storage/compaction_map.py: which records are the newest of their key.
  *
  * What a record is stands in records.py, and which damage is which fault in scan.py; the tests hold
- * the two to each other. Rules: no byte is read before the cursor was compared with the end, so any
+ * the twins to each other. Rules: no byte is read before the cursor was compared with the end, so any
  * input is safe; lengths are compared with what is left, never added to a pointer first; nothing is
  * allocated but the answer; sums wrap, so they are made of unsigned numbers.
  */
@@ -160,9 +161,309 @@ static PyObject *scan(PyObject *module, PyObject *args) {
                          PyBool_FromLong(found.consecutive), (int)found.index_of_max);
 }
 
+/* Compaction. The table has slots of SLOT_BYTES, empty ones all zeros, and always an empty one. */
+
+typedef struct {
+    uint64_t hash[2];
+    int64_t offset_and_one;
+} Slot;
+
+typedef struct {
+    const uint8_t *begin; /* of the record, its length included */
+    const uint8_t *rest;  /* behind the time delta */
+    const uint8_t *key;
+    int64_t timestamp_delta;
+    int32_t offset_delta, key_size, value_size;
+} Record;
+
+/* Read the record at the cursor by its length; 0 if it is damaged. Headers are not looked at. */
+static inline int next_record(Cursor *cursor, Record *record) {
+    int32_t size;
+    record->begin = cursor->at;
+    if (read_varint(cursor, &size) != READ || size < 1 || size > cursor->end - cursor->at)
+        return 0;
+    Cursor inner = {cursor->at + 1, cursor->at + size};
+    if (read_varlong(&inner, &record->timestamp_delta) != READ)
+        return 0;
+    record->rest = inner.at;
+    if (read_varint(&inner, &record->offset_delta) != READ ||
+        read_varint(&inner, &record->key_size) != READ)
+        return 0;
+    record->key = inner.at;
+    if (record->key_size > 0) {
+        if (record->key_size > inner.end - inner.at)
+            return 0;
+        inner.at += record->key_size;
+    }
+    if (read_varint(&inner, &record->value_size) != READ)
+        return 0;
+    if ((record->value_size > 0 ? record->value_size : 0) >= inner.end - inner.at)
+        return 0;
+    cursor->at = inner.end;
+    return 1;
+}
+
+static inline uint64_t rotated(uint64_t value, int bits) {
+    return value << bits | value >> (64 - bits);
+}
+
+static inline void sip_rounds(uint64_t v[4], int count) {
+    while (count--) {
+        v[0] += v[1], v[1] = rotated(v[1], 13) ^ v[0], v[0] = rotated(v[0], 32);
+        v[2] += v[3], v[3] = rotated(v[3], 16) ^ v[2];
+        v[0] += v[3], v[3] = rotated(v[3], 21) ^ v[0];
+        v[2] += v[1], v[1] = rotated(v[1], 17) ^ v[2], v[2] = rotated(v[2], 32);
+    }
+}
+
+static inline uint64_t little_endian(const uint8_t *bytes, int count) {
+    uint64_t value = 0;
+    while (count--)
+        value = value << 8 | bytes[count];
+    return value;
+}
+
+/* SipHash-2-4 with 128 bits, of Aumasson and Bernstein. */
+static inline void sip_hash(const uint8_t *bytes, uint64_t size, const uint64_t seed[2],
+                            uint64_t out[2]) {
+    uint64_t v[4] = {seed[0] ^ 0x736f6d6570736575u, seed[1] ^ 0x646f72616e646f6du ^ 0xee,
+                     seed[0] ^ 0x6c7967656e657261u, seed[1] ^ 0x7465646279746573u};
+    uint64_t last = size << 56;
+    for (; size >= 8; bytes += 8, size -= 8) {
+        uint64_t word = little_endian(bytes, 8);
+        v[3] ^= word;
+        sip_rounds(v, 2);
+        v[0] ^= word;
+    }
+    last |= little_endian(bytes, (int)size);
+    v[3] ^= last;
+    sip_rounds(v, 2);
+    v[0] ^= last;
+    v[2] ^= 0xee;
+    sip_rounds(v, 4);
+    out[0] = v[0] ^ v[1] ^ v[2] ^ v[3];
+    v[1] ^= 0xdd;
+    sip_rounds(v, 4);
+    out[1] = v[0] ^ v[1] ^ v[2] ^ v[3];
+}
+
+/* The slot with this hash, or the empty one where it belongs. */
+static inline Slot *slot_of(Slot *table, uint64_t slots, const uint64_t hash[2]) {
+    uint64_t index = hash[0] % slots;
+    while (table[index].offset_and_one &&
+           (table[index].hash[0] != hash[0] || table[index].hash[1] != hash[1]))
+        index = index + 1 < slots ? index + 1 : 0;
+    return &table[index];
+}
+
+static inline Slot *slot_of_key(const Py_buffer *table, const Py_buffer *seed,
+                                const Record *record, uint64_t hash[2]) {
+    const uint64_t words[2] = {little_endian(seed->buf, 8),
+                               little_endian((const uint8_t *)seed->buf + 8, 8)};
+    sip_hash(record->key, (uint64_t)record->key_size, words, hash);
+    return slot_of(table->buf, (uint64_t)table->len / sizeof(Slot), hash);
+}
+
+static int are_table_and_seed(const Py_buffer *table, const Py_buffer *seed) {
+    if (table->len >= (Py_ssize_t)sizeof(Slot) && seed->len == 16)
+        return 1;
+    PyErr_SetString(PyExc_ValueError, "a table of at least one slot and a seed of 16 bytes");
+    return 0;
+}
+
+static PyObject *add_keys(PyObject *module, PyObject *args) {
+    Py_buffer payload, table, seed;
+    int count, full = 0, damaged = 0;
+    long long base_offset, start, keys, keys_max, last = -1;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "y*iLLw*y*LL:add_keys", &payload, &count, &base_offset, &start,
+                          &table, &seed, &keys, &keys_max))
+        return NULL;
+    PyObject *answer = NULL;
+    if (are_table_and_seed(&table, &seed)) {
+        long long slots = table.len / (Py_ssize_t)sizeof(Slot);
+        Cursor cursor = {payload.buf, (const uint8_t *)payload.buf + payload.len};
+        Py_BEGIN_ALLOW_THREADS
+        for (int index = 0; index < count && !full; index++) {
+            Record record;
+            uint64_t hash[2];
+            if (!next_record(&cursor, &record)) {
+                damaged = 1;
+                break;
+            }
+            int64_t offset = base_offset + record.offset_delta;
+            if (record.key_size < 0 || offset < start)
+                continue;
+            if (keys >= keys_max || keys >= slots) {
+                full = 1;
+                break;
+            }
+            Slot *slot = slot_of_key(&table, &seed, &record, hash);
+            if (!slot->offset_and_one) {
+                if (keys + 1 >= slots) {
+                    full = 1;
+                    break;
+                }
+                keys++;
+                slot->hash[0] = hash[0];
+                slot->hash[1] = hash[1];
+            }
+            slot->offset_and_one = offset + 1;
+            last = offset;
+        }
+        Py_END_ALLOW_THREADS
+        answer = damaged ? Py_NewRef(Py_None) : Py_BuildValue("iLL", full, keys, last);
+    }
+    PyBuffer_Release(&payload);
+    PyBuffer_Release(&table);
+    PyBuffer_Release(&seed);
+    return answer;
+}
+
+static PyObject *move_keys(PyObject *module, PyObject *args) {
+    Py_buffer from, to;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "y*w*:move_keys", &from, &to))
+        return NULL;
+    const Slot *old = from.buf;
+    Py_BEGIN_ALLOW_THREADS
+    for (Py_ssize_t left = from.len / (Py_ssize_t)sizeof(Slot); left--; old++)
+        if (old->offset_and_one)
+            *slot_of(to.buf, (uint64_t)to.len / sizeof(Slot), old->hash) = *old;
+    Py_END_ALLOW_THREADS
+    PyBuffer_Release(&from);
+    PyBuffer_Release(&to);
+    Py_RETURN_NONE;
+}
+
+static PyObject *choose_records(PyObject *module, PyObject *args) {
+    Py_buffer payload, mask, table, seed;
+    int tombstones, tombstone = 0, damaged = 0;
+    long long base_offset, latest, kept = 0, first = 0, largest = INT64_MIN;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "y*w*LLpy*y*:choose_records", &payload, &mask, &base_offset,
+                          &latest, &tombstones, &table, &seed))
+        return NULL;
+    PyObject *answer = NULL;
+    if (are_table_and_seed(&table, &seed)) {
+        Cursor cursor = {payload.buf, (const uint8_t *)payload.buf + payload.len};
+        uint8_t *keep = mask.buf;
+        Py_BEGIN_ALLOW_THREADS
+        for (Py_ssize_t index = 0; index < mask.len; index++) {
+            Record record;
+            uint64_t hash[2];
+            if (!next_record(&cursor, &record)) {
+                damaged = 1;
+                break;
+            }
+            int64_t offset = base_offset + record.offset_delta;
+            keep[index] = 0;
+            if (offset <= latest) {
+                if (record.key_size < 0 || (record.value_size < 0 && !tombstones))
+                    continue;
+                if (offset + 1 < slot_of_key(&table, &seed, &record, hash)->offset_and_one)
+                    continue;
+            }
+            keep[index] = 1;
+            tombstone |= record.value_size < 0;
+            if (!kept++)
+                first = record.timestamp_delta;
+            if (record.timestamp_delta > largest)
+                largest = record.timestamp_delta;
+        }
+        Py_END_ALLOW_THREADS
+        answer = damaged ? Py_NewRef(Py_None)
+                         : Py_BuildValue("LNLL", kept, PyBool_FromLong(kept && tombstone), first,
+                                         largest);
+    }
+    PyBuffer_Release(&payload);
+    PyBuffer_Release(&mask);
+    PyBuffer_Release(&table);
+    PyBuffer_Release(&seed);
+    return answer;
+}
+
+static uint8_t *write_varlong(uint8_t *out, int64_t value) {
+    uint64_t left = (uint64_t)value << 1 ^ (uint64_t)(value >> 63);
+    for (; left >= 0x80; left >>= 7)
+        *out++ = (uint8_t)(left | 0x80);
+    *out++ = (uint8_t)left;
+    return out;
+}
+
+static PyObject *rebuild_records(PyObject *module, PyObject *args) {
+    Py_buffer payload, mask;
+    int constant, damaged = 0;
+    long long shift;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "y*y*Lp:rebuild_records", &payload, &mask, &shift, &constant))
+        return NULL;
+    /* A time delta may grow by nine bytes, and the record's length by one with it. */
+    PyObject *built = PyBytes_FromStringAndSize(NULL, payload.len + 10 * mask.len);
+    if (built != NULL) {
+        uint8_t *out = (uint8_t *)PyBytes_AS_STRING(built), *begin = out, delta[10];
+        const uint8_t *keep = mask.buf;
+        Cursor cursor = {payload.buf, (const uint8_t *)payload.buf + payload.len};
+        for (Py_ssize_t index = 0; index < mask.len && !damaged; index++) {
+            Record record;
+            damaged = !next_record(&cursor, &record);
+            if (damaged || !keep[index])
+                continue;
+            uint64_t changed = constant ? 0 : (uint64_t)record.timestamp_delta;
+            Py_ssize_t delta_size =
+                write_varlong(delta, (int64_t)(changed + (uint64_t)shift)) - delta;
+            Py_ssize_t rest_size = cursor.at - record.rest;
+            out = write_varlong(out, 1 + delta_size + rest_size);
+            *out++ = 0;
+            memcpy(out, delta, (size_t)delta_size);
+            memcpy(out + delta_size, record.rest, (size_t)rest_size);
+            out += delta_size + rest_size;
+        }
+        _PyBytes_Resize(&built, out - begin);
+    }
+    PyBuffer_Release(&payload);
+    PyBuffer_Release(&mask);
+    if (built == NULL || !damaged)
+        return built;
+    Py_DECREF(built);
+    Py_RETURN_NONE;
+}
+
+static PyObject *hash_of(PyObject *module, PyObject *args) {
+    Py_buffer key, seed;
+    uint64_t hash[2];
+    (void)module;
+    if (!PyArg_ParseTuple(args, "y*y*:hash_of", &key, &seed))
+        return NULL;
+    PyObject *answer = NULL;
+    if (seed.len == 16) {
+        const uint64_t words[2] = {little_endian(seed.buf, 8),
+                                   little_endian((const uint8_t *)seed.buf + 8, 8)};
+        sip_hash(key.buf, (uint64_t)key.len, words, hash);
+        answer = Py_BuildValue("KK", (unsigned long long)hash[0], (unsigned long long)hash[1]);
+    } else {
+        PyErr_SetString(PyExc_ValueError, "a seed of 16 bytes");
+    }
+    PyBuffer_Release(&key);
+    PyBuffer_Release(&seed);
+    return answer;
+}
+
 static PyMethodDef methods[] = {
     {"scan", scan, METH_VARARGS,
      "scan(payload, count, base_timestamp)\n--\n\nThe fields of a scan.Scan, as a tuple."},
+    {"add_keys", add_keys, METH_VARARGS,
+     "add_keys(payload, count, base_offset, start, table, seed, keys, keys_max)\n--\n\n"
+     "(full, keys, last offset taken in or -1), or None for damaged records."},
+    {"move_keys", move_keys, METH_VARARGS,
+     "move_keys(table, larger_table)\n--\n\nFill a table that is all zeros with another's keys."},
+    {"choose_records", choose_records, METH_VARARGS,
+     "choose_records(payload, mask, base_offset, latest, tombstones, table, seed)\n--\n\n"
+     "The fields of a compaction_map.Choice behind mask, or None for damaged records."},
+    {"rebuild_records", rebuild_records, METH_VARARGS,
+     "rebuild_records(payload, mask, shift, constant)\n--\n\nThe records, or None if damaged."},
+    {"hash_of", hash_of, METH_VARARGS,
+     "hash_of(key, seed)\n--\n\nThe two halves of a key's hash in the table."},
     {NULL, NULL, 0, NULL},
 };
 

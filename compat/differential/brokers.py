@@ -27,9 +27,11 @@ from ...wire.headers import read_response_header
 CONFIG = {
     "log.initial.task.delay.ms": "86400000",
     "log.cleaner.dedupe.buffer.size": "4194304",
+    "group.consumer.assignment.interval.ms": "0",
+    "transaction.abort.timed.out.transaction.cleanup.interval.ms": "100",
 }
 """For both brokers: sequences write records of long ago, and retention comes when it comes; what
-the cleaner may take is judged with its threads."""
+the cleaner may take is judged with its threads; nobody waits ten seconds for a timeout."""
 CLOSED = "closed"
 CONNECT_TIMEOUT_S = 10.0
 _SIZE = Struct(">i")

@@ -25,6 +25,7 @@ from typing import Any
 
 from ...wire import Request, Response
 from ...wire.headers import API_VERSIONS, RequestHeader, write_request_header
+from . import settle_cluster
 from .allowed import Allowances
 from .brokers import CLOSED, Arrived, Asked, Broker, Key, Side
 from .compare import NOTHING, Comparison, Difference
@@ -41,6 +42,7 @@ QUIET_S = 0.004
 
 _MAY_CHANGE_TOPICS = frozenset({3, 19, 20, 37})
 _MAY_CHANGE_CONFIGS = frozenset({33, 44})
+_MAY_END_TRANSACTIONS = frozenset({22, 26})
 _PRODUCE = 0
 _USUAL = {"session": "session_id", "pid": "producer_id"}
 
@@ -130,6 +132,14 @@ class Engine:
         """Wait until both sides say the same of these topics and groups."""
         self._catalogue.settle(names, groups, limit_s)
 
+    def settle_transactions(self, ids: Iterable[str], limit_s: float = SETTLE_S) -> None:
+        """Wait until both sides say the same of these transactional ids."""
+        self._catalogue.settle_transactions(ids, limit_s)
+
+    def settle_cluster(self, limit_s: float = SETTLE_S) -> None:
+        """Wait until both sides say the same of features, quotas and credentials."""
+        self._catalogue.settle_cluster(limit_s)
+
     def settle_configs(self, request: Request, limit_s: float = SETTLE_S) -> None:
         """Wait until both sides say the same of the resources of a request."""
         self._catalogue.settle_configs(request, limit_s)
@@ -151,6 +161,7 @@ class _Run:
         self.is_over = False
         self.names: set[str] = set()
         self.groups: set[str] = set()
+        self.transactional_ids: set[str] = set()
 
     def run(self) -> None:
         for index, step in enumerate(self.result.sequence.steps):
@@ -164,6 +175,10 @@ class _Run:
                 self.engine.settle(self.names, self.groups)
             elif isinstance(step, Ask) and step.request.api_key in _MAY_CHANGE_CONFIGS:
                 self.engine.settle_configs(self.worlds[0].resolve(step.request))
+            if isinstance(step, Ask) and step.request.api_key in settle_cluster.MAY_CHANGE:
+                self.engine.settle_cluster()
+            if _may_end_transactions(step):
+                self.engine.settle_transactions(self.transactional_ids)
 
     # Sending
 
@@ -210,6 +225,8 @@ class _Run:
                 self.names.add(text)
         if group := getattr(request, "group_id", ""):
             self.groups.add(group)
+        if (transactional_id := getattr(request, "transactional_id", "")) and request.api_key:
+            self.transactional_ids.add(transactional_id)
 
     # Receiving
 
@@ -299,6 +316,13 @@ class _Run:
         assert isinstance(step, Ask)
         keep(world, answer, step.keep)
         return mapper.tree(answer, asked.version, asked.request)
+
+
+def _may_end_transactions(step: Step) -> bool:
+    """Markers are written behind the answers, and with time comes the timeout."""
+    if isinstance(step, Ask):
+        return step.request.api_key in _MAY_END_TRANSACTIONS
+    return isinstance(step, Sleep | Restart)
 
 
 def _has(side: Side, key: Key) -> bool:

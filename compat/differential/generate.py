@@ -6,7 +6,9 @@ records, and then asks about one thing:
 - any: whatever API both serve, in whatever version, filled in field by field from the schema;
 - log: batches, valid and mutated, and reads; producers: one producer's epochs and sequences;
 - sessions: incremental fetches; groups: classic members that join, sync, beat, commit and leave;
-- offsets: commits and lookups; damage: frames that are cut, lengthened or changed.
+- transactions: two transactional producers of both generations;
+- offsets: commits and lookups; damage: frames that are cut, lengthened or changed;
+- configs: what is set for topics, groups, metrics and brokers, and topics that come and go.
 
 What a drawn request avoids, because a real broker then answers late, or depending on chance, or
 never, stands in `_tame`.
@@ -22,7 +24,7 @@ from ...wire import Request
 from ...wire.api import request_class
 from ...wire.codec_source import default_of
 from ...wire.schema import Field, Struct, Type
-from . import draw_groups
+from . import draw_configs, draw_groups, draw_transactions
 from .asks import create, fetch, list_offsets, produce, put
 from .draw_batches import draw_batch, draw_producer_batch
 from .steps import Ask, Damage, Send, Step, Steps, seen
@@ -31,8 +33,11 @@ from .values import CONFIGS, DEFAULTS, POOLS
 from .versions import Served
 
 PRODUCE, FETCH, JOIN, SYNC, CREATE = 0, 1, 11, 14, 19
-# Not asked at random: transactions are not emulated, and members are drawn by draw_groups.
-_NOT_AT_RANDOM = frozenset({JOIN, SYNC})
+ADD_PARTITIONS, WRITE_MARKERS, ADD_VOTER = 24, 27, 80
+_CONFIG_CHANGES = (33, 44)  # a resource twice leaves a real broker silent
+# Not asked at random: members are drawn by draw_groups, and a real broker never answers when a
+# transaction or a partition to be marked is named twice, and ends when a listener of a voter is.
+_NOT_AT_RANDOM = frozenset({JOIN, SYNC, ADD_PARTITIONS, WRITE_MARKERS, ADD_VOTER})
 
 
 def draw_sequence(seed: int, served: Served, kinds: Sequence[str] = ()) -> Sequence_:
@@ -111,6 +116,9 @@ def _tame(random: Random, request: Request) -> None:
             ]
             if random.random() < 0.85:
                 topic.assignments = []
+    elif request.api_key in _CONFIG_CHANGES:
+        named = {(r.resource_type, r.resource_name): r for r in request.resources}  # type: ignore[attr-defined]
+        request.resources = list(named.values())  # type: ignore[attr-defined]
     elif request.api_key == 20 and random.random() < 0.5:  # the topics that others ask about stay
         request.topic_names = ["~d"]  # type: ignore[attr-defined]
 
@@ -239,6 +247,9 @@ KINDS: dict[str, Callable[[Random, Served], Steps]] = {
     "offsets": offsets,
     "groups": groups,
     "damage": damage,
+    "configs": draw_configs.configurations,
+    "transactions": draw_transactions.transactions,
 }
 _OFTEN = ["any"] * 5 + ["log"] * 4 + ["producers"] * 2 + ["sessions"] * 3 + ["offsets"] * 2
-_OFTEN += ["groups"] * 2 + ["damage"]
+_OFTEN += ["groups"] * 2 + ["damage"] + ["configs"] * 3
+_OFTEN += ["transactions"] * 4

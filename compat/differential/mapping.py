@@ -36,11 +36,20 @@ Tree: TypeAlias = Any
 
 NEAR_MS = 600_000
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_SHORT_UUID = re.compile(r"[0-9A-Za-z_-]{22}")
 _LONG_NUMBER = re.compile(r"\d{13,}")
 _TIMES = frozenset({"timestamp", "log_append_time_ms", "max_timestamp", "base_timestamp"})
 _TIMES |= {"transaction_start_time_ms", "last_timestamp"}
+_TIMES |= {"last_fetch_timestamp", "last_caught_up_timestamp"}
 _FETCH, _INIT_PRODUCER_ID, _END_TXN = 1, 22, 26
-_LISTS_ALL = {3: "topics", 16: "groups", 74: "config_resources", 66: "transaction_states", 75: "topics"}
+_LISTS_ALL = {
+    3: "topics",
+    16: "groups",
+    43: "replica_election_results",
+    66: "transaction_states",
+    74: "config_resources",
+    75: "topics",
+}
 _BROKERS = (4, 8)
 
 
@@ -77,10 +86,10 @@ class Mapper:
             own = [
                 e
                 for e in tree[name]
-                if self._is_own(e.get("name", e.get("group_id", e.get("resource_name"))))
+                if self._is_own(_name_of(e))
                 or e.get("resource_type") in _BROKERS
             ]
-            tree[name] = sorted(own, key=lambda e: str(e.get("name")))
+            tree[name] = sorted(own, key=lambda e: str(_name_of(e)))
 
     def _is_own(self, name: str | None) -> bool:
         return name is None or name == "" or name.startswith(self._namespace)
@@ -147,6 +156,8 @@ class Mapper:
         text = text.replace(self._namespace, OWN)
         if name.endswith("message"):  # the times of which a broker speaks are reckoned from its own
             text = _LONG_NUMBER.sub("<number>", text)
+        if name in ("member_id", "leader") and _SHORT_UUID.fullmatch(text):
+            return symbol("uuid", text)
         return _UUID.sub(lambda found: symbol("uuid", found[0]), text)
 
     def _number(self, number: int, name: str, symbol: Callable[[str, Any], str]) -> int | str:
@@ -163,8 +174,8 @@ class Mapper:
 
 def _name_of(entry: Tree) -> str | None:
     """What an entry of a list is about."""
-    names = (entry.get(name) for name in ("name", "group_id", "transactional_id"))
-    return next((name for name in names if name is not None), None)
+    kinds = ("name", "group_id", "resource_name", "transactional_id")
+    return next((entry[kind] for kind in kinds if entry.get(kind) is not None), None)
 
 
 def _rows(topics: list[Tree]) -> list[Tree]:

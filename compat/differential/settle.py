@@ -19,7 +19,9 @@ from ...wire.api.list_offsets import ListOffsetsRequest
 from ...wire.api.metadata import MetadataRequest
 from ...wire.api.offset_fetch import OffsetFetchRequest
 from .brokers import Side
+from .settle_cluster import settle_cluster
 from .settle_configs import settle_configs
+from .settle_transactions import is_warm, settle_transactions
 from .versions import Asker
 
 WARM_UP_S = 60.0
@@ -43,7 +45,7 @@ class Catalogue:
         self._askers = [Asker(side.address) for side in self._sides]
         deadline = time.monotonic() + WARM_UP_S
         for asker in self._askers:
-            while not _is_warm(asker):
+            while not (_is_warm(asker) and is_warm(asker)):
                 if time.monotonic() > deadline:
                     raise TimeoutError("the group coordinator does not become ready")
                 time.sleep(0.02)
@@ -58,6 +60,14 @@ class Catalogue:
             if (views[0] == views[1] and is_ready) or time.monotonic() > deadline:
                 return
             time.sleep(0.003)
+
+    def settle_transactions(self, ids: Iterable[str], limit_s: float) -> None:
+        """Wait until both sides describe these transactional ids alike."""
+        settle_transactions(self._askers, ids, limit_s)
+
+    def settle_cluster(self, limit_s: float) -> None:
+        """Wait until both sides describe features, quotas and credentials alike."""
+        settle_cluster(self._askers, limit_s)
 
     def settle_configs(self, request: Request, limit_s: float) -> None:
         """Wait until both sides describe the resources of a request alike."""

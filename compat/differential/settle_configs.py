@@ -15,7 +15,7 @@ from ...wire.api.describe_configs import DescribeConfigsRequest
 from .versions import Asker
 
 _STATIC, _DEFAULT = 4, 5
-_KINDS = frozenset({2, 4, 8, 16, 32})
+_KINDS = frozenset({2, 4, 16, 32})
 
 
 def settle_configs(askers: Sequence[Asker], request: Request, limit_s: float) -> None:

@@ -1,12 +1,13 @@
 """Requests of transactional producers in few words. The id is "~x"; who it is comes from `seen`.
 
-`init()` keeps what it is given as seen("pid") and seen("epoch"); `ask_end` in v5 keeps what follows
-likewise. Further producers have labels of their own: `init(label="2")` keeps "pid2" and "epoch2".
+`init()` keeps what it is given as `pid()` and `epoch()`; `end()` in v5 keeps what follows likewise.
+Further producers have labels of their own: `init(label="2")` keeps `pid("2")` and `epoch("2")`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ...wire.api.add_offsets_to_txn import AddOffsetsToTxnRequest
@@ -19,16 +20,38 @@ from ...wire.api.txn_offset_commit import TxnOffsetCommitRequest
 from ...wire.api.write_txn_markers import WriteTxnMarkersRequest
 from .asks import produce
 from .batches import batch
-from .steps import Ask, seen
+from .steps import Ask, Symbol, World, seen
 
 X = "~x"
 FIVE_MINUTES = 300_000
+
+
+@dataclass(frozen=True)
+class Shifted(Symbol):
+    """An epoch that was given, and so many more."""
+
+    label: str
+    shift: int
+
+    def resolve(self, world: World) -> int:
+        given: int = world.resolve(epoch(self.label))
+        return max(-1, min(given + self.shift, 32767))
+
+    def __repr__(self) -> str:
+        return f"epoch({self.label!r}){self.shift:+}"
+
+
+def seen_epoch(label: str, shift: int) -> Any:
+    """The epoch that was given last, or one near to it."""
+    return Shifted(label, shift)
+
+
 Parts = Sequence[tuple[str, Sequence[int]]]
 
 
 def pid(label: str = "") -> Any:
     """The producer id that was given last."""
-    return seen(f"pid{label}", 77_000_000)
+    return seen(f"producer{label}", 77_000_000)
 
 
 def epoch(label: str = "") -> Any:
@@ -38,7 +61,7 @@ def epoch(label: str = "") -> Any:
 
 def init(
     name: str | None = X,
-    version: int = 5,
+    version: int | None = 5,
     label: str = "",
     *,
     timeout_ms: int = FIVE_MINUTES,
@@ -52,13 +75,13 @@ def init(
         producer_id=of[0],
         producer_epoch=of[1],
     )
-    keep = {f"pid{label}": "producer_id", f"epoch{label}": "producer_epoch"}
+    keep = {f"producer{label}": "producer_id", f"epoch{label}": "producer_epoch"}
     return Ask(request, version, keep=keep, **more)
 
 
 def add(
     topics: Parts = (("~t", (0,)),),
-    version: int = 3,
+    version: int | None = 3,
     name: str = X,
     who: tuple[Any, Any] | None = None,
     *,
@@ -88,7 +111,7 @@ def add(
 
 
 def add_offsets(
-    group: str = "~g", version: int = 3, name: str = X, who: tuple[Any, Any] | None = None
+    group: str = "~g", version: int | None = 3, name: str = X, who: tuple[Any, Any] | None = None
 ) -> Ask:
     """AddOffsetsToTxn."""
     producer_id, producer_epoch = (pid(), epoch()) if who is None else who
@@ -105,7 +128,7 @@ def add_offsets(
 
 def txn_offsets(
     *entries: tuple[str, int, int],
-    version: int = 3,
+    version: int | None = 3,
     group: str = "~g",
     name: str = X,
     who: tuple[Any, Any] | None = None,
@@ -144,7 +167,7 @@ def txn_offsets(
 
 def end(
     commit: bool = True,
-    version: int = 4,
+    version: int | None = 4,
     name: str = X,
     who: tuple[Any, Any] | None = None,
     label: str = "",
@@ -157,8 +180,8 @@ def end(
         producer_epoch=producer_epoch,
         committed=commit,
     )
-    keep = {f"pid{label}": "producer_id", f"epoch{label}": "producer_epoch"}
-    return Ask(request, version, keep=keep if version >= 5 else {})
+    keep = {f"producer{label}": "producer_id", f"epoch{label}": "producer_epoch"}
+    return Ask(request, version, keep=keep if version is not None and version >= 5 else {})
 
 
 def txn_batch(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...wire import NO_ID
+from . import values_cluster
 from .batches import TIME
 from .steps import now, seen
 
@@ -26,6 +27,9 @@ TIMES += [2**63 - 1, now(), now(-1000)]
 MEMBERS: list[Any] = [seen("m")] * 4 + ["", "", "stranger"]
 INSTANCES: list[Any] = [None] * 8 + ["i", "j", ""]
 LIMITS: list[Any] = [1 << 20] * 6 + [0, 1, 70, 150, 300, -1, BIG]
+CONFIG_NAMES: list[Any] = ["retention.ms"] * 3 + ["cleanup.policy"] * 2 + ["max.message.bytes"]
+CONFIG_NAMES += ["compression.type", "interval.ms", "share.isolation.level", "nonsense", "root"]
+CONFIG_VALUES: list[Any] = ["-1", "86400000", "compact", "delete", "gzip", "300", "x", "", None]
 
 # (API key or None, field): pool.
 POOLS: dict[tuple[int | None, str], list[Any]] = {
@@ -94,9 +98,20 @@ POOLS: dict[tuple[int | None, str], list[Any]] = {
     (22, "producer_epoch"): [-1, -1, 0, 5],
     (32, "resource_type"): [2] * 8 + [0, 3, 16, 32],
     (32, "resource_name"): TOPICS,
+    (33, "resource_type"): [2] * 8 + [0, 3, 8, 16, 32],
+    (33, "resource_name"): TOPICS,
+    (33, "name"): CONFIG_NAMES,
+    (33, "value"): CONFIG_VALUES,
     (37, "count"): [1, 2, 3, 4, 5, 0, -1],
+    (44, "resource_type"): [2] * 8 + [0, 3, 8, 16, 32],
+    (44, "resource_name"): TOPICS,
+    (44, "name"): CONFIG_NAMES,
+    (44, "value"): CONFIG_VALUES,
+    (44, "config_operation"): [0] * 5 + [1, 1, 2, 3, 9],
     (60, "endpoint_type"): [1, 1, 1, 2, 0, 5],
+    (74, "resource_types"): [2, 4, 8, 16, 32, 2, 16, 0],
     (75, "response_partition_limit"): [2000, 2000, 1, 2, 3, 0, -1],
+    **values_cluster.POOLS,
 }
 
 DEFAULTS: dict[str, list[Any]] = {

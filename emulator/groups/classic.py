@@ -27,6 +27,7 @@ from .messages import (
     SyncAnswer,
     SyncRequest,
 )
+from .offsets import CommitRequest
 from .records import GroupRecord
 from .settings import GroupSettings
 from .states import COMPLETING_REBALANCE, DEAD, EMPTY, PREPARING_REBALANCE, STABLE
@@ -68,11 +69,11 @@ class ClassicGroup(Group):
         not later than `now`."""
         return expiry.expire_first(self, now)
 
-    def check_commit(
-        self, member_id: str, instance_id: str | None, generation: int, *, transactional: bool
-    ) -> None:
+    def check_commit(self, request: CommitRequest, *, transactional: bool) -> None:
         """May this member commit offsets now (semantics G10, H4)? Raises Refused:
         UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, ILLEGAL_GENERATION, REBALANCE_IN_PROGRESS."""
+        member_id, instance_id = request.member_id, request.instance_id
+        generation = request.generation
         if generation < 0 and self.state is EMPTY:
             return  # a consumer that assigns its own partitions, or an administrator
         if generation >= 0 or member_id or instance_id is not None:

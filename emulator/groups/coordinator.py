@@ -1,4 +1,4 @@
-"""The group coordinator: all classic groups, and the way to each.
+"""The group coordinator: all groups, and the way to each.
 
 Rules (semantics F7, G2, G8, G9, G11, G13, in the order in which they are checked):
 - Sync v5 without protocol type or name: 23. An empty group id: 24, where members are concerned.
@@ -8,8 +8,8 @@ Rules (semantics F7, G2, G8, G9, G11, G13, in the order in which they are checke
   becomes of the Join.
 
 Answers to Join, Sync and Leave go through `send`, at once or later; the other calls return their
-answer or raise Refused. Which broker of several was asked is not looked at here. Left out: KIP-848
-groups and share groups.
+answer or raise Refused. Which broker of several was asked is not looked at here. What members of
+consumer groups (KIP-848) ask is in consumer_calls.py. Left out: share groups and streams groups.
 """
 
 from __future__ import annotations
@@ -18,7 +18,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from ...wire.errors import Error, Refused
-from .classic import loaded
+from . import consumer_classic
+from .classic import ClassicGroup, loaded
+from .consumer import ConsumerGroup
+from .consumer_calls import ConsumerCalls
 from .effects import Token
 from .messages import (
     HeartbeatRequest,
@@ -30,13 +33,12 @@ from .messages import (
     SyncAnswer,
     SyncRequest,
 )
-from .offset_calls import OffsetCalls
 from .shard import Replayed, Shard, ShardState, TransactionEnd
 
 PROTOCOL_REQUIRED_SINCE = 5
 
 
-class Coordinator(OffsetCalls):
+class Coordinator(ConsumerCalls):
     """Holds all groups; the verbs of their members, and of whoever moves their partitions."""
 
     # ------------------------------------------------------------------ members
@@ -58,8 +60,10 @@ class Coordinator(OffsetCalls):
         if request.version == 0:  # before KIP-62 one timeout was both
             request = replace(request, rebalance_timeout_ms=request.session_timeout_ms)
         group = shard.groups.get(group_id)
-        if group is not None:
+        if isinstance(group, ClassicGroup):
             self._carry_out(group, group.join(token, request, self._now()))
+        elif isinstance(group, ConsumerGroup) and group.members:
+            self._join_consumer(shard, group, token, request)
         elif request.member_id:
             self._send(token, JoinAnswer(Error.UNKNOWN_MEMBER_ID, request.member_id))
         else:
@@ -67,13 +71,19 @@ class Coordinator(OffsetCalls):
 
     def _join_new(self, shard: Shard, token: Token, group_id: str, request: JoinRequest) -> None:
         now = self._now()
+        before = shard.groups.get(group_id)
+        # An Empty consumer group makes way; its offsets stay.
+        gone = before.tombstones() if isinstance(before, ConsumerGroup) else []
         group = shard.create(group_id, now)
         born = group.record()
         effects = group.join(token, request, now)
         try:
-            self._write(group_id, [born])
+            self._write(group_id, [*gone, born])
         except Refused as refusal:
-            shard.forget(group_id)
+            if before is None:
+                shard.forget(group_id)
+            else:
+                shard.groups[group_id] = before
             self._send(token, JoinAnswer(refusal.error))
             return
         self._carry_out(group, effects)
@@ -93,6 +103,9 @@ class Coordinator(OffsetCalls):
         if group is None:
             self._send(token, SyncAnswer(Error.UNKNOWN_MEMBER_ID))
             return
+        if isinstance(group, ConsumerGroup):
+            self._sync_consumer(group, token, request)
+            return
         self._carry_out(group, group.sync(token, request, self._now()))
 
     def heartbeat(self, group_id: str, request: HeartbeatRequest) -> None:
@@ -106,20 +119,27 @@ class Coordinator(OffsetCalls):
         if group is None:
             raise Refused(Error.UNKNOWN_MEMBER_ID)
         try:
-            group.heartbeat(request, self._now())
+            if isinstance(group, ConsumerGroup):
+                consumer_classic.heartbeat(group, request, self._now())
+            else:
+                group.heartbeat(request, self._now())
         finally:
             self._note_deadline(group)
 
     def leave(self, token: Token, group_id: str, leavers: Sequence[Leaver]) -> None:
         """LeaveGroup; answered before this returns."""
         try:
-            group = self._member_shard(group_id).groups.get(group_id)
+            shard = self._member_shard(group_id)
         except Refused as refusal:
             self._send(token, LeaveAnswer(refusal.error))
             return
+        group = shard.groups.get(group_id)
         if group is None:
             missing = tuple(Left(*leaver, Error.UNKNOWN_MEMBER_ID) for leaver in leavers)
             self._send(token, LeaveAnswer(Error.NONE, missing))
+            return
+        if isinstance(group, ConsumerGroup):
+            self._leave_consumer(shard, group, token, leavers)
             return
         self._carry_out(group, group.leave(token, leavers, self._now()))
 
@@ -132,7 +152,7 @@ class Coordinator(OffsetCalls):
 
     def begin_loading(self, partition: int) -> None:
         """This partition of __consumer_offsets is ours now, and its log is being read."""
-        self.shards[partition] = Shard(partition, self.settings, self._new_uuid)
+        self.shards[partition] = Shard(partition, self.settings, self.topics, self._new_uuid)
 
     def load(self, partition: int, log: Iterable[Replayed | TransactionEnd] = ()) -> None:
         """This partition of __consumer_offsets is ours, and this is what its log says, in order.
@@ -145,7 +165,10 @@ class Coordinator(OffsetCalls):
         shard.state = ShardState.ACTIVE
         self._deadlines.set(partition, now + self.settings.retention_check_interval_ms)
         for group in list(shard.groups.values()):
-            self._carry_out(group, loaded(group, now))
+            if isinstance(group, ConsumerGroup):
+                self.loaded_consumer(group, now)
+            else:
+                self._carry_out(group, loaded(group, now))
         self._set_timer()
 
     def resign(self, partition: int) -> None:
@@ -157,6 +180,8 @@ class Coordinator(OffsetCalls):
         self._deadlines.clear(partition)
         for group in shard.groups.values():
             self._deadlines.clear(group.group_id)
+            if isinstance(group, ConsumerGroup):
+                continue  # nothing is ever parked there
             for token, answer in group.close(Error.NOT_COORDINATOR, self._now()).answers:
                 self._send(token, answer)
 

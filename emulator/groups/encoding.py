@@ -4,8 +4,8 @@
     value  int16 version, then the fields of that version; null is a tombstone
 
 Written as 4.3 writes them: group values in v3, offsets in v4 with the topic's id, or in v1 when the
-client asked for a retention of its own. Read in every version. Records of other types (KIP-848 and
-share groups) are passed over.
+client asked for a retention of its own; those of consumer groups (KIP-848) in v0. Read in every
+version. Records of other types (share and streams groups) are passed over.
 """
 
 from __future__ import annotations
@@ -16,10 +16,12 @@ from ...wire.records import Record as StoredRecord
 from ...wire.stored.groups import GroupMetadataKey, GroupMetadataValue
 from ...wire.stored.keyed import keyed, read_key, read_value
 from ...wire.stored.offsets import OffsetCommitKey, OffsetCommitValue
+from .consumer_records import KEYS, VALUES, Stored
 from .records import GroupRecord, MemberRecord, OffsetRecord, Record, Tombstone
 
 _OFFSET_TYPE, _GROUP_TYPE = 1, 2
 _GROUP_VERSION = 3
+_CONSUMER_VERSION = 0
 _OFFSET_VERSION, _OFFSET_VERSION_WITH_EXPIRY = 4, 1
 
 
@@ -38,6 +40,9 @@ def encode(record: Record, now: int) -> NewRecord:
             return NewRecord(now, keyed(GroupMetadataKey(group=group_id), _GROUP_TYPE), None)
         case Tombstone(group_id, str(topic), partition):
             return NewRecord(now, _offset_key(group_id, topic, partition), None)
+        case Stored(key_, value):
+            stored = None if value is None else keyed(value, _CONSUMER_VERSION)
+            return NewRecord(now, keyed(key_, key_.first_type), stored)
     raise TypeError(f"not a coordinator's record: {record!r}")
 
 
@@ -48,7 +53,13 @@ def decode(stored: StoredRecord) -> Record | None:
     """
     if stored.key is None or len(stored.key) < 2:
         raise WireError(f"record {stored.offset} of __consumer_offsets has no key")
-    if int.from_bytes(stored.key[:2], "big") > _GROUP_TYPE:
+    record_type = int.from_bytes(stored.key[:2], "big")
+    if record_type in VALUES:
+        of_type, _ = read_key(KEYS, stored.key)
+        if stored.value is None:
+            return Stored(of_type, None)
+        return Stored(of_type, read_value(VALUES[record_type], stored.value, newer=True)[0])
+    if record_type > _GROUP_TYPE:
         return None
     key, _ = read_key((OffsetCommitKey, GroupMetadataKey), stored.key)
     if isinstance(key, OffsetCommitKey):

@@ -17,7 +17,7 @@ from .members import Member, Roster
 from .messages import JoinAnswer, JoinMember, SyncAnswer
 from .records import GroupRecord, MemberRecord
 from .settings import GroupSettings
-from .states import EMPTY, GroupState, may_become
+from .states import EMPTY, STABLE, GroupState, may_become
 from .subscription import subscribed_topics
 
 CONSUMER = "consumer"
@@ -169,6 +169,20 @@ class Group:
             except ValueError:
                 return  # nobody knows, so every topic counts as subscribed
             self.topics = frozenset().union(*all_topics)
+
+    @property
+    def offsets_may_expire(self) -> bool:
+        """Whether any of its offsets may outlive their retention now."""
+        if self.protocol_type is None or self.state is EMPTY:
+            return True
+        return self.is_consumer_group and self.topics is not None and self.state is STABLE
+
+    @property
+    def offsets_expire_since(self) -> int | None:
+        """When retention begins for all of its offsets, or None if with each commit."""
+        if self.protocol_type is None or self.state is not EMPTY:
+            return None
+        return self.state_timestamp
 
     def is_subscribed(self, topic: str) -> bool:
         """True if its members (may) read this topic."""

@@ -16,12 +16,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ...wire.errors import Error, Refused
-from .classic import CLASSIC, ClassicGroup
+from .classic import ClassicGroup
+from .consumer import ConsumerGroup
 from .messages import GroupDescription, GroupListing
 from .offsets import CommitRequest, FetchedOffset, Key, commit_records
 from .records import Record, Tombstone
 from .runtime import Producer, Runtime
-from .shard import Shard, ShardState, TransactionEnd
+from .shard import AnyGroup, Shard, ShardState, TransactionEnd
 from .states import DEAD, EMPTY
 
 GROUP_ID_NOT_FOUND_SINCE_COMMIT = 9
@@ -39,10 +40,10 @@ class OffsetCalls(Runtime):
         shard = self.shard_for(group_id)
         group = shard.groups.get(group_id)
         if group is not None:
-            member = request.member_id, request.instance_id, request.generation
-            group.check_commit(*member, transactional=False)
-            group.committed(request.member_id, self._now())
-            self._note_deadline(group)
+            group.check_commit(request, transactional=False)
+            if isinstance(group, ClassicGroup):
+                group.committed(request.member_id, self._now())
+                self._note_deadline(group)
         elif request.generation >= 0:
             old = request.version < GROUP_ID_NOT_FOUND_SINCE_COMMIT
             raise Refused(Error.ILLEGAL_GENERATION if old else Error.GROUP_ID_NOT_FOUND)
@@ -58,8 +59,7 @@ class OffsetCalls(Runtime):
         shard = self.shard_for(group_id)
         group = shard.groups.get(group_id)
         if group is not None:
-            member = request.member_id, request.instance_id, request.generation
-            group.check_commit(*member, transactional=True)
+            group.check_commit(request, transactional=True)
         elif request.generation >= 0:
             raise Refused(Error.ILLEGAL_GENERATION)
         return self._commit(shard, group_id, request, producer)
@@ -80,6 +80,13 @@ class OffsetCalls(Runtime):
         """A marker has been written to this partition of __consumer_offsets."""
         if partition in self.shards:
             self.shards[partition].end_transaction(end)
+
+    def check_fetch(self, group_id: str, member_id: str | None, epoch: int) -> None:
+        """May this member of a consumer group fetch offsets? Raises Refused: UNKNOWN_MEMBER_ID,
+        STALE_MEMBER_EPOCH, ILLEGAL_GENERATION. A classic or missing group lets anybody."""
+        group = self.shard_for(group_id).groups.get(group_id)
+        if isinstance(group, ConsumerGroup):
+            group.check_fetch(member_id, epoch)
 
     def fetch(
         self, group_id: str, partitions: Iterable[Key] | None, *, require_stable: bool = False
@@ -125,15 +132,16 @@ class OffsetCalls(Runtime):
             group = _existing(shard, group_id)
             group.check_delete()
             gone = shard.offsets_of(group_id).tombstones(group_id)
-            self._write_tombstones(shard, group_id, [*gone, Tombstone(group_id)])
+            self._write_tombstones(shard, group_id, [*gone, *_tombstones(group)])
         except Refused as refusal:
             return refusal.error
         self._bury(shard, group)
         return Error.NONE
 
-    def _bury(self, shard: Shard, group: ClassicGroup) -> None:
+    def _bury(self, shard: Shard, group: AnyGroup) -> None:
         """An Empty group whose tombstone is written. It has nothing parked."""
-        group.move(DEAD, self._now())
+        if isinstance(group, ClassicGroup):
+            group.move(DEAD, self._now())
         shard.forget(group.group_id)
         self._deadlines.clear(group.group_id)
 
@@ -144,7 +152,10 @@ class OffsetCalls(Runtime):
 
     def _describe_one(self, group_id: str, version: int) -> GroupDescription:
         try:
-            return _existing(self.shard_for(group_id), group_id).describe()
+            group = _existing(self.shard_for(group_id), group_id)
+            if isinstance(group, ClassicGroup):
+                return group.describe()
+            raise Refused(Error.GROUP_ID_NOT_FOUND, f"Group {group_id} is not a classic group.")
         except Refused as refusal:
             if refusal.error is not Error.GROUP_ID_NOT_FOUND:
                 return GroupDescription(group_id, refusal.error)
@@ -161,13 +172,12 @@ class OffsetCalls(Runtime):
             raise Refused(Error.COORDINATOR_LOAD_IN_PROGRESS)
         wanted_states = {state.strip().lower() for state in states}
         wanted_types = {kind.strip().lower() for kind in types}
-        if wanted_types and CLASSIC not in wanted_types:
-            return []
         return [
-            group.listing()
+            listing
             for shard in self.shards.values()
-            for group in shard.groups.values()
-            if not wanted_states or group.state.lower() in wanted_states
+            for listing in [group.listing() for group in shard.groups.values()]
+            if (not wanted_states or listing.state.lower() in wanted_states)
+            and (not wanted_types or listing.type in wanted_types)
         ]
 
     # ------------------------------------------------------------------- expiry
@@ -179,9 +189,10 @@ class OffsetCalls(Runtime):
             table = shard.offsets_of(group.group_id)
             old = table.expired(group, now, self.settings.retention_ms)
             gone: list[Record] = [*table.tombstones(group.group_id, old)]
-            dead = group.state is EMPTY and not table.outlive(old)
+            is_empty = group.state == EMPTY
+            dead = is_empty and not table.outlive(old)
             if dead:
-                gone.append(Tombstone(group.group_id))
+                gone += _tombstones(group)
             if self._try_tombstones(shard, group.group_id, gone) and dead:
                 self._bury(shard, group)
 
@@ -204,7 +215,13 @@ class OffsetCalls(Runtime):
         return [shard for shard in self.shards.values() if shard.state is ShardState.ACTIVE]
 
 
-def _existing(shard: Shard, group_id: str) -> ClassicGroup:
+def _tombstones(group: AnyGroup) -> list[Record]:
+    if isinstance(group, ConsumerGroup):
+        return [*group.tombstones()]
+    return [Tombstone(group.group_id)]
+
+
+def _existing(shard: Shard, group_id: str) -> AnyGroup:
     group = shard.groups.get(group_id)
     if group is None:
         raise Refused(Error.GROUP_ID_NOT_FOUND, f"Group {group_id} not found.")

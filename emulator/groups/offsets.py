@@ -6,7 +6,8 @@ Rules (semantics F4, F5, F6, F8, F9):
 - A transactional commit waits until its producer's transaction ends. A COMMIT applies it only if
   it was written after what is committed by then, so a later plain commit survives.
 - A fetch that requires stable offsets answers a pending partition with 88, in place of an older
-  commit. Unknown partitions have offset -1 and no error.
+  commit. Unknown partitions have offset -1 and no error. A fetch of all of them finds what is
+  committed: a partition that is only pending is not among them.
 - A tombstone drops pending offsets of its partition too.
 - Expiry: an offset with an expire time of its own goes at that time; others after the retention,
   counted from the commit or, in an Empty group that has had members, from when it fell empty. The
@@ -20,12 +21,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from ...wire.errors import Error
-from .group import Group
 from .records import NO_ID, OffsetRecord, Tombstone
-from .states import EMPTY, STABLE
 
 NO_OFFSET = -1
 NO_LEADER_EPOCH = -1
@@ -73,6 +72,18 @@ class _Written(NamedTuple):
 
 
 Key = tuple[str, int]
+
+
+class Holder(Protocol):
+    """A group, as far as the retention of its offsets depends on it."""
+
+    @property
+    def offsets_may_expire(self) -> bool: ...
+
+    @property
+    def offsets_expire_since(self) -> int | None: ...
+
+    def is_subscribed(self, topic: str, /) -> bool: ...
 
 
 class Offsets:
@@ -125,12 +136,8 @@ class Offsets:
     ) -> list[FetchedOffset]:
         """OffsetFetch: these partitions as asked, or all that have an offset, topic by topic."""
         if partitions is None:
-            keys = dict.fromkeys(self._committed)
-            if require_stable:
-                for pending in self._pending.values():
-                    keys |= dict.fromkeys(pending)
             by_topic: dict[str, list[Key]] = {}
-            for key in keys:
+            for key in self._committed:
                 by_topic.setdefault(key[0], []).append(key)
             partitions = [key for together in by_topic.values() for key in together]
         return [
@@ -154,11 +161,11 @@ class Offsets:
         chosen = present if keys is None else [key for key in dict.fromkeys(keys) if key in present]
         return [Tombstone(group_id, topic, partition) for topic, partition in chosen]
 
-    def expired(self, group: Group, now: int, retention_ms: int) -> list[Key]:
+    def expired(self, group: Holder, now: int, retention_ms: int) -> list[Key]:
         """The partitions whose offset has outlived its retention."""
-        if not self._committed or not _may_expire(group):
+        if not self._committed or not group.offsets_may_expire:
             return []
-        since = _empty_since(group)
+        since = group.offsets_expire_since
         return [
             key
             for key, (record, _) in self._committed.items()
@@ -170,19 +177,6 @@ class Offsets:
     def outlive(self, gone: Sequence[Key]) -> bool:
         """True if something is left of the offsets, or open, once these are gone."""
         return len(gone) < len(self._committed) or bool(self._pending)
-
-
-def _may_expire(group: Group) -> bool:
-    if group.protocol_type is None or group.state is EMPTY:
-        return True
-    return group.is_consumer_group and group.topics is not None and group.state is STABLE
-
-
-def _empty_since(group: Group) -> int | None:
-    """When retention begins for all offsets of the group, or None if with each commit."""
-    if group.protocol_type is None or group.state is not EMPTY:
-        return None
-    return group.state_timestamp
 
 
 def _is_over(record: OffsetRecord, since: int | None, now: int, retention_ms: int) -> bool:

@@ -1,14 +1,17 @@
 """What the coordinator writes to __consumer_offsets, before it becomes Kafka's bytes.
 
 One record is one key: a group, or one partition's offset in a group; a Tombstone removes either.
-Times are milliseconds since 1970. Left out: the records of KIP-848 consumer groups and of share
-groups, and every matter of encoding (value versions, -1 for "none").
+The records of KIP-848 consumer groups are key and value as they are stored (consumer_records.py).
+Times are milliseconds since 1970. Left out: the records of share groups and streams groups, and
+every matter of encoding (value versions, -1 for "none").
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import NamedTuple
+
+from .consumer_records import Stored
 
 NO_ID = bytes(16)
 
@@ -67,4 +70,4 @@ class Tombstone:
     partition: int = -1
 
 
-Record = GroupRecord | OffsetRecord | Tombstone
+Record = GroupRecord | OffsetRecord | Tombstone | Stored

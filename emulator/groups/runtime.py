@@ -20,13 +20,15 @@ from typing import NamedTuple, Protocol
 
 from ...wire.errors import Error, Refused
 from .classic import ClassicGroup
+from .consumer import ConsumerGroup
 from .deadlines import Deadlines
 from .effects import Answer, Effects, Token
 from .group import random_uuid
 from .hashing import partition_for
 from .records import Record
-from .settings import GroupSettings
-from .shard import Shard, ShardState
+from .settings import GroupSettings, TimesOf, times_of
+from .shard import AnyGroup, Shard, ShardState
+from .topics_view import NoTopics, TopicsView
 
 
 class Timer(Protocol):
@@ -83,8 +85,12 @@ class Runtime(ABC):
         now: Callable[[], int],
         settings: GroupSettings | None = None,
         new_uuid: Callable[[], str] = random_uuid,
+        topics: TopicsView | None = None,
+        consumer_times_of: TimesOf | None = None,
     ) -> None:
         self.settings = settings or GroupSettings()
+        self.topics = topics or TopicsView(NoTopics(), lambda: 0)
+        self._times_of = consumer_times_of or times_of(self.settings)
         self.shards: dict[int, Shard] = {}
         self._append = append
         self._send = send
@@ -139,7 +145,7 @@ class Runtime(ABC):
         for token, answer in answers:
             self._send(token, answer)
 
-    def _note_deadline(self, group: ClassicGroup) -> None:
+    def _note_deadline(self, group: AnyGroup) -> None:
         when = group.deadline()
         if when is None:
             self._deadlines.clear(group.group_id)
@@ -173,8 +179,15 @@ class Runtime(ABC):
     def _tick(self, group_id: str, now: int) -> None:
         shard = self.shards.get(self.partition_for(group_id))
         group = None if shard is None else shard.groups.get(group_id)
-        if group is not None:
+        if isinstance(group, ConsumerGroup):
+            assert shard is not None
+            self._consumer_due(shard, group, now)
+        elif group is not None:
             self._carry_out(group, group.tick(now))
+
+    @abstractmethod
+    def _consumer_due(self, shard: Shard, group: ConsumerGroup, now: int) -> None:
+        """Called when a deadline of a consumer group has passed."""
 
     @abstractmethod
     def _look_for_old_offsets(self, partition: int, now: int) -> None:

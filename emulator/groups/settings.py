@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 
 @dataclass
@@ -19,3 +21,31 @@ class GroupSettings:
     retention_ms: int = 7 * 24 * 60 * 60_000  # offsets.retention.minutes
     retention_check_interval_ms: int = 600_000  # offsets.retention.check.interval.ms
     partitions: int = 50  # offsets.topic.num.partitions
+    consumer_session_timeout_ms: int = 45_000  # group.consumer.session.timeout.ms
+    consumer_heartbeat_interval_ms: int = 5000  # group.consumer.heartbeat.interval.ms
+    consumer_assignment_interval_ms: int = 1000  # group.consumer.assignment.interval.ms
+    consumer_max_size: int = 2**31 - 1  # group.consumer.max.size
+    consumer_assignors: tuple[str, ...] = ("uniform", "range")  # group.consumer.assignors
+    consumer_migration_policy: str = "bidirectional"  # group.consumer.migration.policy
+    consumer_regex_refresh_interval_ms: int = 600_000  # group.consumer.regex.refresh.interval.ms
+
+
+class ConsumerTimes(NamedTuple):
+    """What one consumer group obeys: its own configs, or else the broker's. Milliseconds."""
+
+    session_timeout_ms: int
+    heartbeat_interval_ms: int
+    assignment_interval_ms: int
+
+
+TimesOf = Callable[[str], ConsumerTimes]
+"""The times of a group, by its id, as they are now."""
+
+
+def times_of(settings: GroupSettings) -> TimesOf:
+    """The times of groups that have no configs of their own."""
+    return lambda group_id: ConsumerTimes(
+        settings.consumer_session_timeout_ms,
+        settings.consumer_heartbeat_interval_ms,
+        settings.consumer_assignment_interval_ms,
+    )

@@ -11,11 +11,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 
+from ...wire.stored.consumer_groups import ConsumerGroupMetadataKey
 from .classic import ClassicGroup, restore
+from .consumer import ConsumerGroup
+from .consumer_records import Stored
 from .group import random_uuid
 from .offsets import Offsets
 from .records import GroupRecord, OffsetRecord, Record, Tombstone
 from .settings import GroupSettings
+from .topics_view import TopicsView
+
+AnyGroup = ClassicGroup | ConsumerGroup
 
 
 class ShardState(Enum):
@@ -49,13 +55,18 @@ class Shard:
     `offsets`."""
 
     def __init__(
-        self, partition: int, settings: GroupSettings, new_uuid: Callable[[], str] = random_uuid
+        self,
+        partition: int,
+        settings: GroupSettings,
+        topics: TopicsView,
+        new_uuid: Callable[[], str] = random_uuid,
     ) -> None:
         self.partition = partition
         self.state = ShardState.LOADING
-        self.groups: dict[str, ClassicGroup] = {}
+        self.groups: dict[str, AnyGroup] = {}
         self.offsets: dict[str, Offsets] = {}
         self._settings = settings
+        self._topics = topics
         self._new_uuid = new_uuid
         # Grows with every record taken over: the later of two is the one with the higher number.
         self._order = 0
@@ -87,10 +98,25 @@ class Shard:
                 table = self.offsets.setdefault(group_id, Offsets())
                 table.apply(record, self._order, producer_id)
             case Tombstone(group_id, None):
-                self.groups.pop(group_id, None)
+                if isinstance(self.groups.get(group_id), ClassicGroup):
+                    del self.groups[group_id]
+            case Stored():
+                self._apply_stored(record)
             case Tombstone(group_id, str(topic), partition):
                 if group_id in self.offsets:
                     self.offsets[group_id].forget(topic, partition)
+
+    def _apply_stored(self, record: Stored) -> None:
+        group = self.groups.get(record.group_id)
+        if not isinstance(group, ConsumerGroup):
+            # A classic group is only there because its offsets came first.
+            if record.value is None:
+                return
+            group = ConsumerGroup(record.group_id, self._settings, self._topics)
+            self.groups[record.group_id] = group
+        group.apply(record)
+        if record.value is None and isinstance(record.key, ConsumerGroupMetadataKey):
+            del self.groups[record.group_id]
 
     def replay(self, entry: Replayed | TransactionEnd, now: int) -> None:
         """Take over one entry of the log, in its order."""

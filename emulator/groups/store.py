@@ -9,18 +9,21 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ...wire import Error, Refused, WireError
 from ...wire.batch import batches, read_header
 from ...wire.records import build_batch, read_marker, read_records
+from ..group_configs import group_config
 from .answers import send
 from .coordinator import Coordinator
 from .encoding import decode, encode
 from .records import Record
 from .runtime import Producer
-from .settings import GroupSettings
+from .settings import ConsumerTimes, GroupSettings
 from .shard import Replayed, TransactionEnd
+from .topics_view import TopicsView
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -42,6 +45,8 @@ class Groups(Coordinator):
             timers=cluster.timers,
             now=cluster.clock.now,
             settings=settings_of(cluster.config),
+            topics=TopicsView(cluster.topics, lambda: cluster.topics.metadata_log.end_offset),
+            consumer_times_of=partial(_times_of, cluster),
         )
         self._cluster = cluster
         topic = cluster.topics.get(OFFSETS_TOPIC)
@@ -92,6 +97,23 @@ def settings_of(config: BrokerConfig) -> GroupSettings:
         retention_ms=config.get("offsets.retention.minutes") * 60_000,
         retention_check_interval_ms=config.get("offsets.retention.check.interval.ms"),
         partitions=config.get("offsets.topic.num.partitions"),
+        consumer_session_timeout_ms=config.get("group.consumer.session.timeout.ms"),
+        consumer_heartbeat_interval_ms=config.get("group.consumer.heartbeat.interval.ms"),
+        consumer_assignment_interval_ms=config.get("group.consumer.assignment.interval.ms"),
+        consumer_max_size=config.get("group.consumer.max.size"),
+        consumer_assignors=tuple(config.get("group.consumer.assignors")),
+        consumer_migration_policy=config.get("group.consumer.migration.policy"),
+        consumer_regex_refresh_interval_ms=config.get("group.consumer.regex.refresh.interval.ms"),
+    )
+
+
+def _times_of(cluster: Cluster, group_id: str) -> ConsumerTimes:
+    """What a consumer group obeys now: its own configs, or else the broker's."""
+    configs = group_config(cluster, group_id)
+    return ConsumerTimes(
+        configs.get("consumer.session.timeout.ms"),
+        configs.get("consumer.heartbeat.interval.ms"),
+        configs.get("consumer.assignment.interval.ms"),
     )
 
 

@@ -75,7 +75,11 @@ def _delete(cluster: Cluster, asked: list[Asked], is_late: bool) -> list[Answer]
         else:
             is_twice = Asked(None, topic.id) in times
         if not is_twice:
-            cluster.topics.delete(topic)
+            try:
+                cluster.topics.delete(topic)
+            except Refused as refused:  # it could not be noted
+                answers.append(_failed(each, refused))
+                continue
             answers.append(Answer(name=topic.name, topic_id=topic.id))
         elif each.name is not None:
             message = "The provided topic name maps to an ID that was already supplied."

@@ -4,7 +4,7 @@ Each with its value, where that comes from, and the synonyms it was looked for u
 config_rows.py has the rules). A group or subscription that does not exist has the defaults. The
 loggers of a broker are one, `root`.
 
-Not emulated: the documentation of configs (null even when asked for), setting log levels.
+Not emulated: the documentation of configs (null even when asked for): it is Kafka's own text.
 """
 
 from __future__ import annotations
@@ -79,7 +79,10 @@ def _rows(cluster: Cluster, call: Call, kind: int, name: str) -> list[Row]:
         if not name:
             raise Refused(Error.INVALID_REQUEST, "Broker id must not be empty")
         _check_broker(call, name, "{0} but")
-        return [Row("root", "INFO", 0, Source.DYNAMIC_BROKER_LOGGER, ())]
+        return [
+            Row(logger, level, 0, Source.DYNAMIC_BROKER_LOGGER, ())
+            for logger, level in cluster.loggers.levels().items()
+        ]
     if kind == CLIENT_METRICS:
         if not name:
             message = "Client metrics subscription name must not be empty"

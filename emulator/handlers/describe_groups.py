@@ -1,4 +1,4 @@
-"""DescribeGroups (15): state and members of classic groups.
+"""DescribeGroups (15): state and members of classic groups; of no others.
 
 Authorized operations are those of a broker without an authorizer: all of them.
 """

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...wire import NO_ID, Error, Refused
+from ...wire import NO_ID, Buffer, Error, Refused
 from ...wire.api.fetch import FetchRequest, FetchResponse
 from ..dispatch import PARKED, Call, Sentinel, handles
 from ..fetch_sessions import INITIAL_EPOCH, NO_SESSION, Session, Wanted, wanted_of
@@ -21,6 +21,7 @@ from ..partition import READ_COMMITTED, READ_UNCOMMITTED, Partition
 from ..waiting import FetchWait
 
 if TYPE_CHECKING:
+    from ...storage import Log
     from ..cluster import Cluster
 
 Answered = FetchResponse.Topic.Partition
@@ -122,9 +123,16 @@ class _Fetch:
             min_bytes - reading.size,
             self.call.now + request.max_wait_ms,
             self.finish,
+            self.isolation,
+            lambda: self.has_enough(min_bytes),
         )
         self.call.on_lost = wait.cancel
         return PARKED
+
+    def has_enough(self, min_bytes: int) -> bool:
+        """Whether there is as much to read as the client waits for."""
+        reading = self.read()
+        return reading.at_once or reading.size >= min_bytes
 
     def finish(self) -> None:
         """The wait is over: answer with what is there now."""
@@ -186,6 +194,8 @@ class _Fetch:
         whole = whole_first and asked.fetch_offset < partition.upper_bound(isolation)
         if limit > 0 or whole:
             answer.records = partition.read(asked.fetch_offset, limit, isolation, whole)
+            if isolation == READ_COMMITTED:
+                answer.aborted_transactions = _aborted(log, asked.fetch_offset, answer.records)
         return answer, asked.fetch_offset < log.active_base_offset
 
     def diverges(
@@ -214,6 +224,14 @@ class _Fetch:
             session_id=session.id if session is not None else NO_SESSION,
             responses=_grouped(answers),
         )
+
+
+def _aborted(log: Log, offset: int, records: Buffer | None) -> list[Answered.AbortedTransaction]:
+    """The aborted transactions that a consumer must know to read these records."""
+    return [
+        Answered.AbortedTransaction(producer_id=each.producer_id, first_offset=each.first_offset)
+        for each in log.aborted_transactions(offset, len(records or b""))
+    ]
 
 
 def _refused(request: FetchRequest, version: int, error: Error) -> FetchResponse:

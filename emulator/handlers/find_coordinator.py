@@ -1,17 +1,18 @@
-"""FindCoordinator (10): which broker keeps a group. With one broker, that one.
+"""FindCoordinator (10): which broker keeps a group or a transactional id. With one, that one.
 
-The first look makes `__consumer_offsets`; a real broker answers 15 until it has made it.
+The first look makes `__consumer_offsets` or `__transaction_state`; a real broker answers 15 until
+it has made them, as this one does while it cannot (a full disk, too few brokers).
 
-Not emulated: transactions and share groups. Their keys are refused with a sentence that says so.
+Not emulated: share groups.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...wire import Error
+from ...wire import Error, Refused
 from ...wire.api.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
-from ..dispatch import INVALID_REQUEST_TEXT, Call, handles
+from ..dispatch import INVALID_REQUEST_TEXT, Call, handles, log
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -41,15 +42,19 @@ def find_coordinator(
 
 
 def _find(cluster: Cluster, call: Call, key: str, key_type: int) -> Coordinator:
-    if key_type == GROUP:
-        cluster.groups.ensure_topic()
+    if key_type in (GROUP, TRANSACTION):
+        try:
+            if key_type == GROUP:
+                cluster.groups.ensure_topic()
+            else:
+                cluster.transactions.ensure_topic()
+        except Refused as refused:  # its topic cannot be made: no disk, or too few brokers
+            log.warning("no coordinator for %r: %s", key, refused)
+            return _none(key, Error.COORDINATOR_NOT_AVAILABLE, "The coordinator is not available.")
         broker = cluster.brokers[cluster.controller_id]
         return Coordinator(
             key=key, node_id=broker.node_id, host=broker.host, port=broker.port, error_message=""
         )
-    if key_type == TRANSACTION:
-        error = Error.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
-        return _none(key, error, "Transactions are not emulated yet.")
     return _none(key, Error.INVALID_REQUEST, INVALID_REQUEST_TEXT)
 
 

@@ -1,32 +1,51 @@
-"""InitProducerId (22): a producer id for an idempotent producer.
+"""InitProducerId (22): a producer id, and for a transactional id the next epoch of its own.
 
 A null transactional id gets a fresh id and epoch 0 every time, whatever else is asked; only an id
-without an epoch, or the reverse, is refused.
+without an epoch, or the reverse, is refused. What a transactional id gets stands in
+transactions/beginning.py. Before v4 a fenced producer is told so by INVALID_PRODUCER_EPOCH.
 
-Not emulated: transactions. A transactional id is refused with a sentence that says so.
+Not emulated: two-phase commit (v6, which a 4.3 broker does not serve either).
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...wire import Error
+from ...wire import Error, Refused
 from ...wire.api.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 from ..dispatch import Call, handles
+from ..transactions.transaction import Producer
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
+
+_FENCED_SINCE = 4
+_NONE = -1
 
 
 @handles(InitProducerIdRequest)
 def init_producer_id(
     cluster: Cluster, call: Call, request: InitProducerIdRequest
 ) -> InitProducerIdResponse:
-    is_half_given = (request.producer_id == -1) != (request.producer_epoch == -1)
-    if is_half_given or request.transactional_id == "":
-        error = Error.INVALID_REQUEST
-    elif request.transactional_id is None:
-        return InitProducerIdResponse(producer_id=cluster.next_producer_id(), producer_epoch=0)
-    else:
-        error = Error.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
-    return InitProducerIdResponse(error_code=error, producer_id=-1, producer_epoch=-1)
+    try:
+        producer = _begin(cluster, request)
+    except Refused as refused:
+        error = refused.error
+        if error is Error.PRODUCER_FENCED and call.version < _FENCED_SINCE:
+            error = Error.INVALID_PRODUCER_EPOCH
+        return InitProducerIdResponse(error_code=error, producer_id=_NONE, producer_epoch=_NONE)
+    return InitProducerIdResponse(producer_id=producer.producer_id, producer_epoch=producer.epoch)
+
+
+def _begin(cluster: Cluster, request: InitProducerIdRequest) -> Producer:
+    if (request.producer_id == _NONE) != (request.producer_epoch == _NONE):
+        raise Refused(Error.INVALID_REQUEST)
+    if request.transactional_id is None:
+        return Producer(cluster.next_producer_id(), 0)
+    asked = Producer(request.producer_id, request.producer_epoch)
+    coordinator = cluster.transactions.coordinator_for(request.transactional_id)
+    return coordinator.begin(
+        request.transactional_id,
+        request.transaction_timeout_ms,
+        None if asked.producer_id == _NONE else asked,
+    )

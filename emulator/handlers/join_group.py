@@ -1,7 +1,5 @@
-"""JoinGroup (11): become, or remain, a member of a classic group. Parked until the round ends.
-
-Not emulated: joining a KIP-848 group with the classic protocol.
-"""
+"""JoinGroup (11): become, or remain, a member of a group by the classic protocol. Parked until the
+round ends; in a consumer group (KIP-848) answered at once."""
 
 from __future__ import annotations
 

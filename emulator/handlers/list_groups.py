@@ -1,6 +1,6 @@
 """ListGroups (16): the groups there are, by state and type if asked.
 
-Not emulated: groups other than classic ones.
+Not emulated: share groups and streams groups.
 """
 
 from __future__ import annotations

@@ -2,8 +2,7 @@
 
 Topics and partitions that do not exist are answered 3 (unknown ids: 100) and do not keep the others
 from being stored. Topics with such partitions are answered first, and in a topic such partitions.
-
-Not emulated: members of KIP-848 groups.
+A member of a consumer group (KIP-848) commits with its epoch, in v9 or later.
 """
 
 from __future__ import annotations

@@ -2,8 +2,7 @@
 
 Nothing committed is offset -1 and no error, also for groups, topics and partitions that do not
 exist; from v10 on an unknown topic id is 100. Null topics mean all that the group has committed.
-
-Not emulated: the member id and epoch of KIP-848 groups, which are not looked at.
+From v9 on a member of a consumer group says who it is, and is refused in another epoch.
 """
 
 from __future__ import annotations
@@ -82,6 +81,7 @@ def _group(
     cluster: Cluster, call: Call, asked: OffsetFetchRequest.Group, require_stable: bool
 ) -> Group:
     try:
+        cluster.groups.check_fetch(asked.group_id, asked.member_id, asked.member_epoch)
         if asked.topics is None:
             found = cluster.groups.fetch(asked.group_id, None, require_stable=require_stable)
             topics = [

@@ -1,14 +1,15 @@
 """Produce (0): append a batch to each of some partitions.
 
-What is checked, in order: the topic and partition; one whole batch of magic 2; acks; internal
-topics; the batch itself (validation.py); the producer's epoch and sequence (storage.producers).
+What is checked, in order: the topic and partition; one whole batch of magic 2; whether the
+transaction may have it (transactions/admission.py, for all partitions before anything is appended);
+acks; internal topics; the batch itself (validation.py); the producer's epoch and sequence
+(storage.producers).
 With acks 0 there is no answer, and any error closes the connection. Advertised from v0 on though
 v0-2 close the connection, because librdkafka would otherwise turn compression off (KAFKA-18659).
 The same partition twice in a request: only the last is appended, and answered. Data that begins
 with an impossible size or magic refuses the whole request, as a transactional batch without an id.
 
-Not emulated: transactions (a transactional batch is refused with 53), and waiting for replicas:
-data is stored once, so acks=all is answered when it is written.
+Not emulated: waiting for replicas: data is stored once, so acks=all is answered when it is written.
 """
 
 from __future__ import annotations
@@ -18,7 +19,10 @@ from typing import TYPE_CHECKING
 
 from ...wire import NO_ID, Buffer, Error, Refused
 from ...wire.api.produce import ProduceRequest, ProduceResponse
+from ...wire.batch import HEADER_SIZE, read_header
 from ..dispatch import NO_REPLY, Call, Sentinel, handles
+from ..transactions.admission import Candidate, of_produce, refusals
+from ..transactions.transaction import Key, Producer
 from ..validation import RecordsRejected, begins_transactional, validate, whole_batch
 
 if TYPE_CHECKING:
@@ -29,6 +33,7 @@ if TYPE_CHECKING:
 Result = ProduceResponse.Topic.Partition
 _ACKS = (-1, 0, 1)
 _CODEC_LATER_SINCE = 7
+_SECOND_GENERATION_SINCE = 12
 _ADMIN = "__admin_client"
 # What a request holds for each partition of a topic, in its order.
 Entries = dict[int, list[Buffer | None]]
@@ -42,6 +47,7 @@ _WITHOUT_LOG_START = frozenset(
         Error.KAFKA_STORAGE_ERROR,
         Error.NOT_LEADER_OR_FOLLOWER,
         Error.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+        Error.INVALID_PRODUCER_ID_MAPPING,
     }
 )
 
@@ -49,6 +55,12 @@ _WITHOUT_LOG_START = frozenset(
 @handles(ProduceRequest)
 def produce(cluster: Cluster, call: Call, request: ProduceRequest) -> ProduceResponse | Sentinel:
     refused = _refusal_of_all(request) or _without_codec(cluster, call, request)
+    not_admitted: dict[Key, Refused] = {}
+    if refused is None and request.transactional_id is not None:
+        try:
+            not_admitted = _not_admitted(cluster, call, request, request.transactional_id)
+        except Refused as error:
+            refused = error
     answers: list[ProduceResponse.Topic] = []
     failed = False
     for asked, entries in _by_topic(request):
@@ -58,6 +70,8 @@ def produce(cluster: Cluster, call: Call, request: ProduceRequest) -> ProduceRes
             try:
                 if refused is not None:
                     raise refused
+                if not_admitted and topic is not None and (topic.name, index) in not_admitted:
+                    raise not_admitted[topic.name, index]
                 result = _produce(cluster, call, request, topic, index, data)
             except Refused as error:
                 result = _refusal(cluster, topic, index, error)
@@ -83,6 +97,51 @@ def _by_topic(request: ProduceRequest) -> list[tuple[ProduceRequest.Topic, Entri
             _, entries = topics.setdefault((asked.topic_id, asked.name), (asked, {}))
             entries.setdefault(entry.index, []).append(entry.records)
     return list(topics.values())
+
+
+def _not_admitted(
+    cluster: Cluster, call: Call, request: ProduceRequest, transactional_id: str
+) -> dict[Key, Refused]:
+    """The partitions whose transactional batch may not come, and why.
+
+    Raises Refused(INVALID_PRODUCER_ID_MAPPING) for batches of several producers.
+    """
+    producers: set[Producer] = set()
+    candidates: list[Candidate] = []
+    for asked, entries in _by_topic(request):
+        topic = _topic(cluster, call, asked)
+        for index, data in entries.items():
+            if topic is None or not 0 <= index < len(topic.partitions):
+                continue
+            batch, _ = _last_whole(data, call.version)
+            if batch is None or len(batch) < HEADER_SIZE:
+                continue
+            header = read_header(batch)
+            if header.is_transactional and header.producer_id >= 0:
+                producers.add(Producer(header.producer_id, header.producer_epoch))
+                candidates.append(Candidate(topic.partitions[index], header.base_sequence))
+    if len(producers) > 1:
+        raise Refused(Error.INVALID_PRODUCER_ID_MAPPING)
+    if not candidates:
+        return {}
+    found = refusals(
+        *(cluster, transactional_id, producers.pop(), candidates), of_produce(call.version)
+    )
+    return {key: _as_answered(refused.error, call.version) for key, refused in found.items()}
+
+
+def _as_answered(error: Error, version: int) -> Refused:
+    """Errors of the coordinator that a producer cannot understand become one that it retries."""
+    if error is Error.INVALID_TXN_STATE:
+        return _BeforeAppend(error, "Partition was not added to the transaction")
+    is_old = version < _SECOND_GENERATION_SINCE
+    if error is Error.NOT_COORDINATOR or (error is Error.CONCURRENT_TRANSACTIONS and is_old):
+        message = (
+            "Unable to verify the partition has been added to the transaction."
+            f" Underlying error: {error.name}"
+        )
+        return _BeforeAppend(Error.NOT_ENOUGH_REPLICAS, message)
+    return _BeforeAppend(error)
 
 
 def _topic(cluster: Cluster, call: Call, asked: ProduceRequest.Topic) -> Topic | None:
@@ -142,14 +201,13 @@ def _append(
     config = topic.config
     name = f"{topic.name}-{partition.index}"
     checked, header = validate(batch, config, call.now, cluster.scan_limit, name)
-    if header.is_transactional:
-        raise _BeforeAppend(Error.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
     log = partition.log
     if header.size > log.config.segment_bytes:
         raise Refused(Error.RECORD_LIST_TOO_LARGE)
     append_time = header.max_timestamp if config.log_append_time else -1
     if header.producer_id >= 0:
-        duplicate = log.producers.check(header)
+        is_v2 = call.version >= _SECOND_GENERATION_SINCE
+        duplicate = log.producers.check(header, transaction_v2=is_v2)
         if duplicate is not None:
             return Result(
                 index=partition.index,

@@ -5,7 +5,7 @@ with the same result is done already.
 
 Second generation: each end raises the epoch, so the epoch tells whether this is a new end (the
 producer's own epoch) or one whose answer was lost (the epoch before). Aborting what never began is
-allowed, and raises the epoch as well.
+allowed, and raises the epoch as well. While an end is carried out everyone is told to come back.
 
 A retry across a change of the producer id names the old id with its last epoch.
 
@@ -46,16 +46,12 @@ FIRST_GENERATION: dict[State, Cells] = {
 SECOND_GENERATION: dict[State, Cells] = {
     State.EMPTY: {COMMIT: _WRONG, ABORT: PREPARE},
     State.ONGOING: {COMMIT: PREPARE, ABORT: PREPARE},
-    State.PREPARE_COMMIT: {COMMIT: _BUSY, ABORT: _BUSY},
-    State.PREPARE_ABORT: {COMMIT: _BUSY, ABORT: _BUSY},
     State.COMPLETE_COMMIT: {COMMIT: _WRONG, ABORT: PREPARE},
     State.COMPLETE_ABORT: {COMMIT: _WRONG, ABORT: PREPARE},
 }
 RETRIED: dict[State, Cells] = {
     State.EMPTY: {COMMIT: _FENCED, ABORT: _FENCED},
     State.ONGOING: {COMMIT: _FENCED, ABORT: _FENCED},
-    State.PREPARE_COMMIT: {COMMIT: _BUSY, ABORT: _BUSY},
-    State.PREPARE_ABORT: {COMMIT: _BUSY, ABORT: _BUSY},
     State.COMPLETE_COMMIT: {COMMIT: DONE, ABORT: _WRONG},
     State.COMPLETE_ABORT: {COMMIT: _WRONG, ABORT: DONE},
 }
@@ -79,6 +75,8 @@ def judged(known: Transaction, asked: Producer, *, commit: bool, client_version:
 
 
 def _of_second_generation(known: Transaction, asked: Producer) -> Cells:
+    if known.state.is_prepared:  # who may ask is not known until it is complete
+        raise Refused(Error.CONCURRENT_TRANSACTIONS)
     was_renamed = asked == (known.previous_producer_id, LAST_EPOCH) and known.epoch == 0
     if asked.producer_id != known.producer_id and not was_renamed:
         raise Refused(Error.INVALID_PRODUCER_ID_MAPPING)

@@ -75,10 +75,10 @@ class Transaction:
         """Whether it has been open for longer than its producer asked for."""
         return self.state is State.ONGOING and self.start_ms + self.timeout_ms < now
 
-    def is_unused_since(self, time_ms: int) -> bool:
-        """Whether it may be forgotten: nothing open, nothing done after `time_ms`."""
-        is_idle = self.state is State.EMPTY or self.state.is_complete
-        return is_idle and self.last_update_ms <= time_ms
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing is open or being ended."""
+        return self.state is State.EMPTY or self.state.is_complete
 
     # Steps
 
@@ -93,13 +93,9 @@ class Transaction:
             start_ms=NO_START,
         )
 
-    def renamed(
-        self, producer_id: int, last_epoch: int, timeout_ms: int, now: int
-    ) -> Transaction:
+    def renamed(self, producer_id: int, last_epoch: int, timeout_ms: int, now: int) -> Transaction:
         """The producer begins again under another id, whose first epoch is 0."""
-        return replace(
-            self.initialized(0, last_epoch, timeout_ms, now), producer_id=producer_id
-        )
+        return replace(self.initialized(0, last_epoch, timeout_ms, now), producer_id=producer_id)
 
     def joined_by(self, partitions: Iterable[Key], client_version: int, now: int) -> Transaction:
         """Partitions are added; the first begin the transaction."""
@@ -123,6 +119,14 @@ class Transaction:
             start_ms=self.start_ms if self.state is State.ONGOING else now,
             client_version=client_version,
         )
+
+    def fenced(self, *, client_version: int, now: int) -> Transaction:
+        """It is aborted under the next epoch. Only in the second generation may its producer ask
+        again for what it has missed."""
+        aborted = self.prepared(commit=False, client_version=TV2, now=now)
+        if client_version == TV2:
+            return aborted
+        return replace(aborted, client_version=client_version, last_epoch=NO_EPOCH)
 
     def completed(self, now: int) -> Transaction:
         """Its markers are written."""

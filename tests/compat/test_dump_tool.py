@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from odradek.compat.dump_tool import DUMPED, complaints, dump, files
+from odradek.compat.dump_tool import DECODERS, DUMPED, complaints, dump, files
 from odradek.compat.jars import Unavailable, jars
 from odradek.compat.real_kafka import VERSION
 from odradek.storage.config import LogConfig
@@ -116,6 +116,9 @@ def test_a_gap_is_right_in_a_compacted_topic_only(tmp_path: Path) -> None:
     assert complaints(tmp_path, compacted=["t"]) == []
 
 
-def test_a_record_that_the_decoder_does_not_know_is_a_complaint(tmp_path: Path) -> None:
-    write(tmp_path, "__consumer_offsets")
-    assert any("--offsets-decoder" in line for line in complaints(tmp_path))
+def test_a_record_that_its_decoder_does_not_know_is_a_complaint(tmp_path: Path) -> None:
+    for topic in DECODERS:
+        write(tmp_path, topic)
+    found = complaints(tmp_path)
+    for decoder in DECODERS.values():
+        assert len([line for line in found if line.startswith(f"{decoder}: | offset: ")]) == 100

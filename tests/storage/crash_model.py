@@ -96,9 +96,7 @@ class Promise(NamedTuple):
 class World:
     """A broker's log directory."""
 
-    def __init__(
-        self, config: LogConfig, *, durable: bool, disk: MemoryDisk | None = None
-    ) -> None:
+    def __init__(self, config: LogConfig, *, durable: bool, disk: MemoryDisk | None = None) -> None:
         self.disk = MemoryDisk() if disk is None else disk
         self.durable = durable
         self.config = config
@@ -347,7 +345,9 @@ def check_indexes(log: Log) -> None:
         for at in range(segment.time_index.count):
             time, relative = segment.time_index._at(at)
             assert latest[time] == relative
-            before = [one for one in places.values() if one.last_offset - segment.base_offset < relative]
+            before = [
+                one for one in places.values() if one.last_offset - segment.base_offset < relative
+            ]
             assert all(one.max_timestamp < time for one in before)
         for position, header in places.items():
             for offset in {header.base_offset, header.last_offset}:
@@ -378,4 +378,3 @@ def check_times(log: Log, served: Sequence[Batch]) -> None:
             assert first is None or below
         else:
             assert (found.offset, found.timestamp) == first
-

@@ -48,7 +48,11 @@ class Logs(RuleBasedStateMachine):
     )
     def open(self, segment_bytes: int, segment_ms: int, interval: int) -> None:
         self.config = LogConfig(
-            segment_bytes=segment_bytes, segment_ms=segment_ms, index_interval_bytes=interval
+            segment_bytes=segment_bytes,
+            segment_ms=segment_ms,
+            index_interval_bytes=interval,
+            # A gap between the segments of any other log is damage.
+            cleanup_policy=frozenset({"compact", "delete"}),
         )
         self.log = open_log(self.path, self.config)
 
@@ -152,9 +156,9 @@ class Logs(RuleBasedStateMachine):
             assert self.log.notices == []
 
     @precondition(lambda self: self.batches and self.log.segments[-1].size)
-    @rule(data=st.data(), clean=st.booleans())
-    def tear_the_last_batch(self, data: st.DataObject, clean: bool) -> None:
-        self.log.close(clean=clean)
+    @rule(data=st.data())
+    def tear_the_last_batch(self, data: st.DataObject) -> None:
+        self.log.close(clean=False)
         newest = max(home(self.path).glob("*.log"))
         lost = data.draw(st.integers(1, len(self.batches[-1].data)), label="bytes lost")
         content = newest.read_bytes()
@@ -162,7 +166,7 @@ class Logs(RuleBasedStateMachine):
         self.batches.pop()
         log_end = max([self.log.active_base_offset, *(batch.last + 1 for batch in self.batches)])
         self.end = max(self.start, log_end)
-        self.log = open_log(self.path, self.config, clean=clean, log_start_offset=self.start)
+        self.log = open_log(self.path, self.config, log_start_offset=self.start)
         if log_end < self.start:
             self.batches = []
 

@@ -65,13 +65,19 @@ def all_cases() -> list[Case]:
     from . import (  # noqa: F401
         admin,
         batches,
+        broker_configs,
+        config_values,
+        configs,
+        consumer_groups,
         fetch,
+        group_configs,
         groups,
         offsets,
         produce,
         protocol,
         sessions,
         topics,
+        transactions,
     )
 
     return list(_cases)

@@ -1,0 +1,129 @@
+"""What the coordinator knows of topics: their ids and sizes, and when there are new ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sized
+from struct import Struct
+from typing import Protocol
+
+from .xxh3 import xxh3_64
+
+_MAGIC = b"\0"
+_LONG, _INT = Struct("<q"), Struct("<i")
+
+
+class TopicLike(Protocol):
+    """A topic, as far as groups look at it."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def id(self) -> bytes: ...
+
+    @property
+    def partitions(self) -> Sized: ...
+
+
+class Catalogue(Protocol):
+    """All topics there are. `generation` rises whenever one changes, comes or goes."""
+
+    @property
+    def generation(self) -> int: ...
+
+    def get(self, name: str, /) -> TopicLike | None: ...
+
+    def by_id(self, topic_id: bytes, /) -> TopicLike | None: ...
+
+    def __iter__(self) -> Iterator[TopicLike]: ...
+
+
+class NoTopics:
+    """A catalogue without any topic."""
+
+    generation = 0
+
+    def get(self, name: str, /) -> TopicLike | None:
+        return None
+
+    def by_id(self, topic_id: bytes, /) -> TopicLike | None:
+        return None
+
+    def __iter__(self) -> Iterator[TopicLike]:
+        return iter(())
+
+
+class TopicsView:
+    """A catalogue, and the version of the cluster's metadata: a number that grows with each change
+    and outlives a restart (an offset of the metadata log)."""
+
+    def __init__(self, catalogue: Catalogue, version: Callable[[], int]) -> None:
+        self.catalogue = catalogue
+        self._version = version
+        self._ids: frozenset[bytes] = frozenset()
+        self._seen_generation: int | None = None
+        self._version_with_new_topics = 0
+
+    @property
+    def generation(self) -> int:
+        """Rises whenever a topic changes, comes or goes."""
+        return self.catalogue.generation
+
+    @property
+    def version(self) -> int:
+        """The version of the metadata as of now."""
+        self._look_for_new()
+        return self._version()
+
+    @property
+    def version_with_new_topics(self) -> int:
+        """The version in which topics were last seen that had not been there before."""
+        self._look_for_new()
+        return self._version_with_new_topics
+
+    def ids(self, names: Iterable[str]) -> frozenset[bytes]:
+        """The ids of those topics that exist."""
+        found = (self.catalogue.get(name) for name in names)
+        return frozenset(topic.id for topic in found if topic is not None)
+
+    def count(self, topic_id: bytes) -> int:
+        """How many partitions a topic has; 0 if there is none of that id."""
+        topic = self.catalogue.by_id(topic_id)
+        return 0 if topic is None else len(topic.partitions)
+
+    def names(self) -> list[str]:
+        """The names of all topics."""
+        return [topic.name for topic in self.catalogue]
+
+    def hash_of(self, names: Iterable[str]) -> int:
+        """One number for ids and sizes of these topics, as a broker notes it to see a change; 0 if
+        none of them exists. Racks of partitions are left out."""
+        found = (self.catalogue.get(name) for name in sorted(set(names), key=_utf16))
+        hashes = [_LONG.pack(_signed(_hash(topic))) for topic in found if topic is not None]
+        return _signed(xxh3_64(b"".join(hashes))) if hashes else 0
+
+    def _look_for_new(self) -> None:
+        if self._seen_generation == self.catalogue.generation:
+            return
+        self._seen_generation = self.catalogue.generation
+        ids = frozenset(topic.id for topic in self.catalogue)
+        if ids - self._ids:
+            self._version_with_new_topics = self._version()
+        self._ids = ids
+
+
+def _hash(topic: TopicLike) -> int:
+    """magic int8 | id 2 * int64 | name in UTF-16, its length int32 | count int32 | each int32"""
+    count = len(topic.partitions)
+    name = topic.name.encode("utf-16-le", "surrogatepass")
+    parts = [_MAGIC, topic.id[7::-1], topic.id[:7:-1], name, _INT.pack(len(name) // 2)]
+    parts += [_INT.pack(number) for number in (count, *range(count))]
+    return xxh3_64(b"".join(parts))
+
+
+def _utf16(text: str) -> bytes:
+    return text.encode("utf-16-be", "surrogatepass")
+
+
+def _signed(value: int) -> int:
+    return value - (1 << 64) if value >> 63 else value

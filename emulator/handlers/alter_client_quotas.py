@@ -1,0 +1,59 @@
+"""AlterClientQuotas (49): set and remove quotas, each entity by itself (semantics I11).
+
+Of an entity that is named twice, or has a key twice, nothing is changed; it is answered once. The
+rules: quotas.py.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...wire import Refused
+from ...wire.api.alter_client_quotas import AlterClientQuotasRequest, AlterClientQuotasResponse
+from ..dispatch import Call, handles
+from ..metadata_image import QuotaEntity
+from ..quotas import duplicate, entity_key, quota_records
+
+if TYPE_CHECKING:
+    from ..cluster import Cluster
+
+
+Entry = AlterClientQuotasResponse.Entry
+
+
+@handles(AlterClientQuotasRequest)
+def alter(
+    cluster: Cluster, call: Call, request: AlterClientQuotasRequest
+) -> AlterClientQuotasResponse:
+    asked: dict[QuotaEntity, list[AlterClientQuotasRequest.Entry]] = {}
+    for entry in request.entries:
+        asked.setdefault(entity_key(_names(entry)), []).append(entry)
+    return AlterClientQuotasResponse(
+        entries=[_alter(cluster, entries, request.validate_only) for entries in asked.values()]
+    )
+
+
+def _alter(
+    cluster: Cluster, entries: list[AlterClientQuotasRequest.Entry], validate_only: bool
+) -> Entry:
+    entry = entries[0]
+    names = _names(entry)
+    metadata_log = cluster.topics.metadata_log
+    answer = Entry(
+        error_message=None,
+        entity=[Entry.Entity(entity_type=kind, entity_name=name) for kind, name in names.items()],
+    )
+    values = {op.key: None if op.remove else op.value for op in entry.ops}
+    try:
+        if len(entries) > 1 or len(values) < len(entry.ops):
+            raise duplicate(names)
+        records = quota_records(metadata_log.image, names, values)
+        if not validate_only:
+            metadata_log.append(records)
+    except Refused as refused:
+        answer.error_code, answer.error_message = refused.error, refused.message
+    return answer
+
+
+def _names(entry: AlterClientQuotasRequest.Entry) -> dict[str, str | None]:
+    return {part.entity_type: part.entity_name for part in entry.entity}

@@ -1,0 +1,76 @@
+"""AlterPartitionReassignments (45): move partitions to other brokers (semantics I7).
+
+A move is over when it begins, for all brokers share one log; so there is never one to cancel.
+
+Not emulated: waiting (`timeout_ms`), but a limit of 0 or less is over at once.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...wire import Error, Refused
+from ...wire.api.alter_partition_reassignments import (
+    AlterPartitionReassignmentsRequest,
+    AlterPartitionReassignmentsResponse,
+)
+from ..dispatch import Call, handles
+from ..leadership import reassign
+
+if TYPE_CHECKING:
+    from ..cluster import Cluster
+
+
+Topic = AlterPartitionReassignmentsResponse.Topic
+Answer = Topic.Partition
+
+
+@handles(AlterPartitionReassignmentsRequest)
+def alter_reassignments(
+    cluster: Cluster, call: Call, request: AlterPartitionReassignmentsRequest
+) -> AlterPartitionReassignmentsResponse:
+    is_late = request.timeout_ms <= 0
+    may_change = request.allow_replication_factor_change
+    return AlterPartitionReassignmentsResponse(
+        allow_replication_factor_change=True if is_late else may_change,
+        error_code=Error.REQUEST_TIMED_OUT if is_late else Error.NONE,
+        error_message=None if is_late or request.topics else "",
+        responses=[
+            Topic(
+                name=topic.name,
+                partitions=[
+                    Answer(
+                        partition_index=asked.partition_index,
+                        error_code=Error.REQUEST_TIMED_OUT,
+                        error_message=None,
+                    )
+                    if is_late
+                    else _reassign(cluster, topic.name, asked, may_change)
+                    for asked in topic.partitions
+                ],
+            )
+            for topic in request.topics
+        ],
+    )
+
+
+def _reassign(
+    cluster: Cluster,
+    name: str,
+    asked: AlterPartitionReassignmentsRequest.Topic.Partition,
+    may_change: bool,
+) -> Answer:
+    index, replicas = asked.partition_index, asked.replicas
+    answer = Answer(partition_index=index, error_message=None)
+    try:
+        topic = cluster.topics.get(name)
+        if topic is None:
+            message = f"Unable to find a topic named {name}."
+            raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION, message)
+        if not 0 <= index < len(topic.partitions):
+            message = f"Unable to find partition {name}:{index}."
+            raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION, message)
+        reassign(cluster, topic.partitions[index], replicas, may_change)
+    except Refused as refused:
+        answer.error_code, answer.error_message = refused.error, refused.message
+    return answer

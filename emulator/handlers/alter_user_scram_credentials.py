@@ -1,0 +1,51 @@
+"""AlterUserScramCredentials (51): set and remove credentials of users (semantics I10).
+
+Who was changed comes first, then who was not, each once. The rules: scram.py.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...wire import Error
+from ...wire.api.alter_user_scram_credentials import (
+    AlterUserScramCredentialsRequest,
+    AlterUserScramCredentialsResponse,
+)
+from ..dispatch import Call, handles
+from ..scram import Deletion, Upsertion, planned
+
+if TYPE_CHECKING:
+    from ..cluster import Cluster
+
+
+@handles(AlterUserScramCredentialsRequest)
+def alter(
+    cluster: Cluster, call: Call, request: AlterUserScramCredentialsRequest
+) -> AlterUserScramCredentialsResponse:
+    metadata_log = cluster.topics.metadata_log
+    changes = planned(
+        metadata_log.image,
+        [Deletion(each.name, each.mechanism) for each in request.deletions],
+        [
+            Upsertion(
+                each.name,
+                each.mechanism,
+                each.iterations,
+                bytes(each.salt),
+                bytes(each.salted_password),
+            )
+            for each in request.upsertions
+        ],
+    )
+    metadata_log.append(changes.records)
+    return AlterUserScramCredentialsResponse(
+        results=[
+            AlterUserScramCredentialsResponse.Result(
+                user=user,
+                error_code=Error.NONE if refused is None else refused.error,
+                error_message=None if refused is None else refused.message,
+            )
+            for user, refused in changes.users
+        ]
+    )

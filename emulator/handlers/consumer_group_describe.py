@@ -1,0 +1,98 @@
+"""ConsumerGroupDescribe (69): state and members of consumer groups (KIP-848).
+
+What a member has includes what it has yet to give up. Authorized operations are those of a broker
+without an authorizer: all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, TypeAlias
+
+from ...wire import Refused
+from ...wire.api.consumer_group_describe import (
+    ConsumerGroupDescribeRequest,
+    ConsumerGroupDescribeResponse,
+)
+from ..dispatch import Call, handles
+from ..groups.consumer import ConsumerGroup
+from ..groups.consumer_members import ConsumerMember
+from ..groups.hashing import int_order
+from .describe_groups import GROUP_OPERATIONS
+
+if TYPE_CHECKING:
+    from ..cluster import Cluster
+
+Response: TypeAlias = ConsumerGroupDescribeResponse
+_CLASSIC, _CONSUMER = 0, 1
+
+
+@handles(ConsumerGroupDescribeRequest)
+def consumer_group_describe(
+    cluster: Cluster, call: Call, request: ConsumerGroupDescribeRequest
+) -> ConsumerGroupDescribeResponse:
+    asked = request.include_authorized_operations
+    return Response(groups=[_described(cluster, group_id, asked) for group_id in request.group_ids])
+
+
+def _described(cluster: Cluster, group_id: str, with_operations: bool) -> Response.Group:
+    try:
+        group = cluster.groups.consumer_group(group_id)
+    except Refused as refused:
+        return _refused(group_id, refused)
+    described = Response.Group(
+        group_id=group_id,
+        group_state=group.state,
+        group_epoch=group.epoch,
+        assignment_epoch=group.target_epoch,
+        assignor_name=group.preferred_assignor(),
+        members=[_member(cluster, group, member) for member in group],
+    )
+    if with_operations:
+        described.authorized_operations = GROUP_OPERATIONS
+    return described
+
+
+def _refused(group_id: str, refused: Refused) -> Response.Group:
+    return Response.Group(
+        error_code=refused.error,
+        error_message=refused.message,
+        group_id=group_id,
+        group_state="",
+        group_epoch=0,
+        assignment_epoch=0,
+        assignor_name="",
+        members=[],
+    )
+
+
+def _member(cluster: Cluster, group: ConsumerGroup, member: ConsumerMember) -> Response.Group.Member:
+    held: dict[bytes, list[int]] = {}
+    for topic_id, partition in member.partitions():
+        held.setdefault(topic_id, []).append(partition)
+    return Response.Group.Member(
+        member_id=member.member_id,
+        instance_id=member.instance_id,
+        rack_id=member.rack_id,
+        member_epoch=member.epoch,
+        client_id=member.client_id,
+        client_host=member.client_host,
+        subscribed_topic_names=sorted(member.names),
+        subscribed_topic_regex=member.regex,
+        assignment=_assignment(cluster, held),
+        target_assignment=_assignment(cluster, group.targets.get(member.member_id, {})),
+        member_type=_CONSUMER if member.classic is None else _CLASSIC,
+    )
+
+
+def _assignment(cluster: Cluster, held: Mapping[bytes, Iterable[int]]) -> Response.Assignment:
+    entries = []
+    for topic_id, partitions in held.items():
+        topic = cluster.topics.by_id(topic_id)
+        if topic is not None:
+            entries.append(
+                Response.TopicPartitions(
+                    topic_id=topic_id, topic_name=topic.name, partitions=int_order(partitions)
+                )
+            )
+    return Response.Assignment(topic_partitions=entries)

@@ -1,0 +1,124 @@
+"""ConsumerGroupHeartbeat (68): a member of a consumer group (KIP-848) joins, stays, or leaves.
+
+What a member must say, in the order in which it is checked (semantics G15): no empty ids; when it
+joins (epoch 0) its rebalance timeout, no partitions, and names or an expression; with epoch -2 its
+instance; no lower epoch (42). An assignor that the broker has (112).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from ...wire import Error, Refused
+from ...wire.api.consumer_group_heartbeat import (
+    ConsumerGroupHeartbeatRequest,
+    ConsumerGroupHeartbeatResponse,
+)
+from ..dispatch import INVALID_REQUEST_TEXT, Call, handles
+from ..groups.consumer_members import JOINING_EPOCH, LEAVE_EPOCH, STATIC_LEAVE_EPOCH, Epochs
+from ..groups.consumer_messages import Beat
+from ..groups.hashing import int_order
+
+if TYPE_CHECKING:
+    from ..cluster import Cluster
+
+_MEMBER_CHOOSES_ID_SINCE = 1
+Request: TypeAlias = ConsumerGroupHeartbeatRequest
+Response: TypeAlias = ConsumerGroupHeartbeatResponse
+
+
+@handles(ConsumerGroupHeartbeatRequest)
+def consumer_group_heartbeat(
+    cluster: Cluster, call: Call, request: ConsumerGroupHeartbeatRequest
+) -> ConsumerGroupHeartbeatResponse:
+    try:
+        _check(request, call.version, cluster.groups.settings.consumer_assignors)
+        answer = cluster.groups.consumer_heartbeat(_beat(call, request))
+    except Refused as refused:
+        return Response(error_code=refused.error, error_message=_sentence(refused))
+    assignment = None if answer.assignment is None else _assignment(answer.assignment)
+    return Response(
+        member_id=answer.member_id,
+        member_epoch=answer.epoch,
+        heartbeat_interval_ms=answer.heartbeat_interval_ms,
+        assignment=assignment,
+    )
+
+
+def _sentence(refused: Refused) -> str | None:
+    if refused.message is None and refused.error is Error.INVALID_REQUEST:
+        return INVALID_REQUEST_TEXT
+    return refused.message
+
+
+def _check(request: Request, version: int, assignors: tuple[str, ...]) -> None:
+    epoch = request.member_epoch
+    if version >= _MEMBER_CHOOSES_ID_SINCE or epoch > JOINING_EPOCH or epoch == LEAVE_EPOCH:
+        _not_empty(request.member_id, "MemberId")
+    _not_empty(request.group_id, "GroupId")
+    _not_empty(request.instance_id, "InstanceId")
+    _not_empty(request.rack_id, "RackId")
+    if epoch == JOINING_EPOCH:
+        _check_joining(request)
+    elif epoch == STATIC_LEAVE_EPOCH:
+        if request.instance_id is None:
+            raise _invalid("InstanceId can't be null.")
+    elif epoch < STATIC_LEAVE_EPOCH:
+        raise _invalid("MemberEpoch is invalid.")
+    name = request.server_assignor
+    if name is not None and name not in assignors:
+        message = (
+            f"ServerAssignor {name} is not supported. Supported assignors: {', '.join(assignors)}."
+        )
+        raise Refused(Error.UNSUPPORTED_ASSIGNOR, message)
+
+
+def _check_joining(request: Request) -> None:
+    if request.rebalance_timeout_ms == -1:
+        raise _invalid("RebalanceTimeoutMs must be provided in first request.")
+    if request.topic_partitions is None or request.topic_partitions:
+        raise _invalid("TopicPartitions must be empty when (re-)joining.")
+    if request.subscribed_topic_names is None and request.subscribed_topic_regex is None:
+        raise _invalid(
+            "Either SubscribedTopicNames or SubscribedTopicRegex must be non-null when"
+            " (re-)joining."
+        )
+
+
+def _not_empty(text: str | None, name: str) -> None:
+    if text is not None and not text.strip():
+        raise _invalid(f"{name} can't be empty.")
+
+
+def _invalid(message: str) -> Refused:
+    return Refused(Error.INVALID_REQUEST, message)
+
+
+def _beat(call: Call, request: Request) -> Beat:
+    owned = None
+    if request.topic_partitions is not None:
+        owned = [(t.topic_id, index) for t in request.topic_partitions for index in t.partitions]
+    return Beat(
+        version=call.version,
+        group_id=request.group_id,
+        member_id=request.member_id,
+        epoch=request.member_epoch,
+        client_id=call.client_id,
+        client_host=f"/{call.client_host}",
+        instance_id=request.instance_id,
+        rack_id=request.rack_id,
+        rebalance_timeout_ms=request.rebalance_timeout_ms,
+        names=request.subscribed_topic_names,
+        regex=request.subscribed_topic_regex,
+        assignor=request.server_assignor,
+        owned=owned,
+    )
+
+
+def _assignment(held: Epochs) -> ConsumerGroupHeartbeatResponse.Assignment:
+    return Response.Assignment(
+        topic_partitions=[
+            Response.TopicPartitions(topic_id=topic_id, partitions=int_order(partitions))
+            for topic_id, partitions in held.items()
+        ]
+    )

@@ -1,0 +1,23 @@
+"""DeleteGroups (42): groups without members, and all that they have committed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...wire.api.delete_groups import DeleteGroupsRequest, DeleteGroupsResponse
+from ..dispatch import Call, handles
+
+if TYPE_CHECKING:
+    from ..cluster import Cluster
+
+
+@handles(DeleteGroupsRequest)
+def delete_groups(
+    cluster: Cluster, call: Call, request: DeleteGroupsRequest
+) -> DeleteGroupsResponse:
+    return DeleteGroupsResponse(
+        results=[
+            DeleteGroupsResponse.Result(group_id=group_id, error_code=error)
+            for group_id, error in cluster.groups.delete(request.groups_names)
+        ]
+    )

@@ -1,0 +1,47 @@
+"""DescribeClientQuotas (48): the quotas of the entities that a filter matches (semantics I11).
+
+The rules: quotas.py.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...wire import Refused
+from ...wire.api.describe_client_quotas import (
+    DescribeClientQuotasRequest,
+    DescribeClientQuotasResponse,
+)
+from ..dispatch import Call, handles
+from ..quotas import Component, matching
+
+if TYPE_CHECKING:
+    from ..cluster import Cluster
+
+
+Entry = DescribeClientQuotasResponse.Entry
+
+
+@handles(DescribeClientQuotasRequest)
+def describe(
+    cluster: Cluster, call: Call, request: DescribeClientQuotasRequest
+) -> DescribeClientQuotasResponse:
+    components = [
+        Component(each.entity_type, each.match_type, each.match) for each in request.components
+    ]
+    try:
+        found = matching(cluster.topics.metadata_log.image, components, request.strict)
+    except Refused as refused:
+        return DescribeClientQuotasResponse(
+            error_code=refused.error, error_message=refused.message, entries=None
+        )
+    return DescribeClientQuotasResponse(
+        error_message="",
+        entries=[
+            Entry(
+                entity=[Entry.Entity(entity_type=kind, entity_name=name) for kind, name in entity],
+                values=[Entry.Value(key=key, value=value) for key, value in values.items()],
+            )
+            for entity, values in found.items()
+        ],
+    )

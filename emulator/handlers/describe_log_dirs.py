@@ -1,0 +1,75 @@
+"""DescribeLogDirs (35): the log directory, what lies in it, and how much room there is.
+
+Sizes are those of the batches. What does not exist is left out. Null asks for every partition.
+
+Not emulated: several log directories of one node, and so replicas that are on their way from one to
+another (`is_future_key`); cordoned ones. A disk in memory has no size.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from ...wire.api.describe_log_dirs import DescribeLogDirsRequest, DescribeLogDirsResponse
+from ..dispatch import Call, handles
+
+if TYPE_CHECKING:
+    from ..cluster import Cluster
+
+
+Result = DescribeLogDirsResponse.Result
+UNKNOWN = (-1, -1)
+
+
+@handles(DescribeLogDirsRequest)
+def describe_log_dirs(
+    cluster: Cluster, call: Call, request: DescribeLogDirsRequest
+) -> DescribeLogDirsResponse:
+    total_bytes, usable_bytes = cluster.log_dir.directory.room() or UNKNOWN
+    return DescribeLogDirsResponse(
+        results=[
+            Result(
+                log_dir=absolute_path(cluster),
+                topics=[
+                    Result.Topic(
+                        name=name,
+                        partitions=[_replica(cluster, name, index) for index in indexes],
+                    )
+                    for name, indexes in _asked(cluster, request).items()
+                    if indexes
+                ],
+                total_bytes=total_bytes,
+                usable_bytes=usable_bytes,
+            )
+        ]
+    )
+
+
+def absolute_path(cluster: Cluster) -> str:
+    """Where the logs lie; a disk in memory has a name of its own kind."""
+    path = cluster.log_dir.path
+    return path if cluster.log_dir.directory.room() is None else os.path.abspath(path)
+
+
+def _asked(cluster: Cluster, request: DescribeLogDirsRequest) -> dict[str, list[int]]:
+    """Partitions that exist, each once, by topic."""
+    if request.topics is None:
+        return {topic.name: list(range(len(topic.partitions))) for topic in cluster.topics}
+    asked: dict[str, list[int]] = {}
+    for each in request.topics:
+        topic = cluster.topics.get(each.topic)
+        found = asked.setdefault(each.topic, [])
+        for index in each.partitions:
+            if topic is not None and 0 <= index < len(topic.partitions) and index not in found:
+                found.append(index)
+    return asked
+
+
+def _replica(cluster: Cluster, name: str, index: int) -> Result.Topic.Partition:
+    return Result.Topic.Partition(
+        partition_index=index,
+        partition_size=cluster.partition(name, index).log.size,
+        offset_lag=0,
+        is_future_key=False,
+    )

@@ -1,0 +1,89 @@
+"""ElectLeaders (43): give partitions their preferred leader, or any (semantics I7).
+
+Null asks for all partitions: then every topic is listed, with those partitions where something was
+done or went wrong.
+
+Not emulated: waiting (`timeout_ms`), but a limit of 0 or less is over at once.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...wire import Error, Refused
+from ...wire.api.elect_leaders import ElectLeadersRequest, ElectLeadersResponse
+from ..dispatch import Call, handles
+from ..leadership import PREFERRED, UNCLEAN, elect
+
+if TYPE_CHECKING:
+    from ..cluster import Cluster
+
+
+Topic = ElectLeadersResponse.Topic
+Answer = Topic.Partition
+
+
+@handles(ElectLeadersRequest)
+def elect_leaders(
+    cluster: Cluster, call: Call, request: ElectLeadersRequest
+) -> ElectLeadersResponse:
+    if request.election_type not in (PREFERRED, UNCLEAN):
+        message = f"Unknown election type {request.election_type}"
+        return _failed(request, Error.INVALID_REQUEST, message)
+    if request.timeout_ms <= 0:
+        return _failed(request, Error.REQUEST_TIMED_OUT, None)
+    kind = request.election_type
+    if request.topic_partitions is None:
+        topics = [
+            _all_of(cluster, topic.name, len(topic.partitions), kind) for topic in cluster.topics
+        ]
+    else:
+        topics = [
+            Topic(
+                topic=asked.topic,
+                partition_result=[
+                    _elect(cluster, asked.topic, index, kind) for index in asked.partitions
+                ],
+            )
+            for asked in request.topic_partitions
+        ]
+    return ElectLeadersResponse(replica_election_results=topics)
+
+
+def _all_of(cluster: Cluster, name: str, partitions: int, kind: int) -> Topic:
+    answers = [_elect(cluster, name, index, kind) for index in range(partitions)]
+    worth_saying = [each for each in answers if each.error_code != Error.ELECTION_NOT_NEEDED]
+    return Topic(topic=name, partition_result=worth_saying)
+
+
+def _elect(cluster: Cluster, name: str, index: int, kind: int) -> Answer:
+    answer = Answer(partition_id=index, error_message=None)
+    try:
+        topic = cluster.topics.get(name)
+        if topic is None:
+            raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION, f"No such topic as {name}")
+        if not 0 <= index < len(topic.partitions):
+            message = f"No such partition as {name}-{index}"
+            raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION, message)
+        elect(cluster, topic.partitions[index], kind)
+    except Refused as refused:
+        answer.error_code, answer.error_message = refused.error, refused.message
+    return answer
+
+
+def _failed(
+    request: ElectLeadersRequest, error: Error, message: str | None
+) -> ElectLeadersResponse:
+    return ElectLeadersResponse(
+        error_code=error,
+        replica_election_results=[
+            Topic(
+                topic=asked.topic,
+                partition_result=[
+                    Answer(partition_id=index, error_code=error, error_message=message)
+                    for index in asked.partitions
+                ],
+            )
+            for asked in request.topic_partitions or ()
+        ],
+    )

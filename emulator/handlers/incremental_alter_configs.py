@@ -1,0 +1,50 @@
+"""IncrementalAlterConfigs (44): set, delete, append to and subtract from configs, one by one.
+
+Of topics, brokers (each, or all of them under the name ""), loggers, metrics subscriptions and
+groups. config_admin.py has the rules. Not emulated: an alter config policy class.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...wire.api.incremental_alter_configs import (
+    IncrementalAlterConfigsRequest,
+    IncrementalAlterConfigsResponse,
+)
+from ..config_admin import Alteration, Change, Wanted
+from ..dispatch import Call, handles
+
+if TYPE_CHECKING:
+    from ..cluster import Cluster
+
+Answer = IncrementalAlterConfigsResponse.Resource
+
+
+@handles(IncrementalAlterConfigsRequest)
+def incremental_alter_configs(
+    cluster: Cluster, call: Call, request: IncrementalAlterConfigsRequest
+) -> IncrementalAlterConfigsResponse:
+    resources = [
+        Wanted(
+            resource.resource_type,
+            resource.resource_name,
+            [Change(each.name, each.config_operation, each.value) for each in resource.configs],
+        )
+        for resource in request.resources
+    ]
+    alteration = Alteration(
+        cluster, call.node_id, is_incremental=True, validate_only=request.validate_only
+    )
+    outcomes = alteration.carry_out(resources)
+    return IncrementalAlterConfigsResponse(
+        responses=[
+            Answer(
+                error_code=refused.error if refused else 0,
+                error_message=refused.message if refused else None,
+                resource_type=resource.kind,
+                resource_name=resource.name,
+            )
+            for resource, refused in zip(resources, outcomes, strict=True)
+        ]
+    )

@@ -1,0 +1,19 @@
+"""SaslHandshake (17): there is no SASL on this listener, which is said at once (semantics A10)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...wire import Error
+from ...wire.api.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
+from ..dispatch import Call, handles
+
+if TYPE_CHECKING:
+    from ..cluster import Cluster
+
+
+@handles(SaslHandshakeRequest)
+def sasl_handshake(
+    cluster: Cluster, call: Call, request: SaslHandshakeRequest
+) -> SaslHandshakeResponse:
+    return SaslHandshakeResponse(error_code=Error.ILLEGAL_SASL_STATE, mechanisms=[])

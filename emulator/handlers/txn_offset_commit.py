@@ -1,0 +1,101 @@
+"""TxnOffsetCommit (28): a group's offsets that count once the transaction is committed.
+
+Looked at in this order: partitions that do not exist (3); the group's id; the transaction, which a
+client of the second generation (v5) joins now; the member; each partition's metadata. A transaction
+is joined even if the member is then refused (semantics H4).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...wire import Error, Refused
+from ...wire.api.txn_offset_commit import TxnOffsetCommitRequest, TxnOffsetCommitResponse
+from ..dispatch import Call, handles
+from ..groups.offsets import CommitRequest, OffsetCommit
+from ..groups.runtime import Producer as OffsetsProducer
+from ..internal_topics import CONSUMER_OFFSETS
+from ..transactions.admission import Candidate, of_offsets, refusals
+from ..transactions.transaction import Producer
+
+if TYPE_CHECKING:
+    from ..cluster import Cluster
+
+Answered = TxnOffsetCommitResponse.Topic
+Partition = Answered.Partition
+
+
+@handles(TxnOffsetCommitRequest)
+def txn_offset_commit(
+    cluster: Cluster, call: Call, request: TxnOffsetCommitRequest
+) -> TxnOffsetCommitResponse:
+    refused: dict[str, Answered] = {}
+    accepted: dict[str, Answered] = {}
+    commits: list[OffsetCommit] = []
+    places: list[Partition] = []
+    for asked in request.topics:
+        topic = cluster.topics.get(asked.name)
+        for partition in asked.partitions:
+            index = partition.partition_index
+            answer = Partition(partition_index=index)
+            if topic is None or not 0 <= index < len(topic.partitions):
+                answer.error_code = Error.UNKNOWN_TOPIC_OR_PARTITION
+                _place(refused, asked.name).partitions.append(answer)
+                continue
+            _place(accepted, asked.name).partitions.append(answer)
+            places.append(answer)
+            commits.append(
+                OffsetCommit(
+                    topic.name,
+                    index,
+                    partition.committed_offset,
+                    partition.committed_leader_epoch,
+                    partition.committed_metadata,
+                    topic.id,
+                )
+            )
+    if commits:
+        for place, error in zip(places, _store(cluster, call, request, commits), strict=True):
+            place.error_code = error
+    for name, answered in accepted.items():
+        _place(refused, name).partitions += answered.partitions
+    return TxnOffsetCommitResponse(topics=list(refused.values()))
+
+
+def _place(answers: dict[str, Answered], name: str) -> Answered:
+    return answers.setdefault(name, Answered(name=name, partitions=[]))
+
+
+def _store(
+    cluster: Cluster, call: Call, request: TxnOffsetCommitRequest, commits: list[OffsetCommit]
+) -> list[Error]:
+    try:
+        _admit(cluster, call, request)
+        return cluster.groups.commit_in_transaction(
+            request.group_id,
+            CommitRequest(
+                version=call.version,
+                member_id=request.member_id,
+                instance_id=request.group_instance_id,
+                generation=request.generation_id,
+                commits=commits,
+            ),
+            OffsetsProducer(request.producer_id, request.producer_epoch),
+        )
+    except Refused as refused:
+        return [refused.error] * len(commits)
+
+
+def _admit(cluster: Cluster, call: Call, request: TxnOffsetCommitRequest) -> None:
+    """Let the offsets into the transaction. Raises Refused."""
+    if not request.group_id:
+        raise Refused(Error.INVALID_GROUP_ID)
+    cluster.groups.ensure_topic()
+    index = cluster.groups.partition_for(request.group_id)
+    candidate = Candidate(cluster.partition(CONSUMER_OFFSETS, index))
+    producer = Producer(request.producer_id, request.producer_epoch)
+    found = refusals(
+        *(cluster, request.transactional_id, producer, [candidate]), of_offsets(call.version)
+    )
+    for refusal in found.values():
+        raise refusal

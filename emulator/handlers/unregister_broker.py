@@ -1,0 +1,28 @@
+"""UnregisterBroker (64): take a broker out of the cluster (semantics I12).
+
+One that is running can be taken out as well; it then leads nothing, as with a real controller,
+until it is started again.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...wire import Refused
+from ...wire.api.unregister_broker import UnregisterBrokerRequest, UnregisterBrokerResponse
+from ..dispatch import Call, handles
+from ..leadership import unregister
+
+if TYPE_CHECKING:
+    from ..cluster import Cluster
+
+
+@handles(UnregisterBrokerRequest)
+def unregister_broker(
+    cluster: Cluster, call: Call, request: UnregisterBrokerRequest
+) -> UnregisterBrokerResponse:
+    try:
+        unregister(cluster, request.broker_id)
+    except Refused as refused:
+        return UnregisterBrokerResponse(error_code=refused.error, error_message=refused.message)
+    return UnregisterBrokerResponse(error_message="")

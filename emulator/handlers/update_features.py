@@ -1,0 +1,42 @@
+"""UpdateFeatures (57): raise or lower the levels of features, all of a request or none.
+
+A feature that is named twice counts as it is named last. Only an upgrade is possible in v0,
+whatever it allows. What may be changed how: feature_updates.py.
+
+Not emulated: waiting (`timeout_ms`); brokers that support less than the controller.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...wire import Error, Refused
+from ...wire.api.update_features import UpdateFeaturesRequest, UpdateFeaturesResponse
+from ..dispatch import Call, handles
+from ..feature_updates import UPGRADE, FeatureUpdate, update_features
+
+if TYPE_CHECKING:
+    from ..cluster import Cluster
+
+
+@handles(UpdateFeaturesRequest)
+def update(cluster: Cluster, call: Call, request: UpdateFeaturesRequest) -> UpdateFeaturesResponse:
+    updates = {
+        each.feature: FeatureUpdate(
+            each.max_version_level, each.upgrade_type if call.version > 0 else UPGRADE
+        )
+        for each in request.feature_updates
+    }
+    try:
+        update_features(cluster, updates, validate_only=request.validate_only)
+    except Refused as refused:
+        return UpdateFeaturesResponse(
+            error_code=refused.error, error_message=refused.message, results=[]
+        )
+    return UpdateFeaturesResponse(
+        error_message=None,
+        results=[
+            UpdateFeaturesResponse.Result(feature=each.feature, error_message=Error.NONE.name)
+            for each in request.feature_updates
+        ],
+    )

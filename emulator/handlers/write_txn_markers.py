@@ -1,0 +1,71 @@
+"""WriteTxnMarkers (27): a coordinator ends transactions in partitions, or an administrator does.
+
+Each partition is answered for itself; markers of one producer share an entry. A producer id or epoch
+that no marker can have fails the whole request (-1). Without an authorizer anyone may ask
+(semantics H8). A real broker never answers when a partition is named twice; this one does.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...wire import Error, Refused
+from ...wire.api.write_txn_markers import WriteTxnMarkersRequest, WriteTxnMarkersResponse
+from ..dispatch import Call, handles
+from ..transactions.markers import Marker, write_marker
+
+if TYPE_CHECKING:
+    from ..cluster import Cluster
+
+Answered = WriteTxnMarkersResponse.Marker
+Partition = Answered.Topic.Partition
+
+
+@handles(WriteTxnMarkersRequest)
+def write_txn_markers(
+    cluster: Cluster, call: Call, request: WriteTxnMarkersRequest
+) -> WriteTxnMarkersResponse:
+    errors: dict[int, dict[tuple[str, int], Error]] = {}
+    has_failed = False
+    for asked in request.markers:
+        marker = Marker(
+            asked.producer_id,
+            asked.producer_epoch,
+            asked.transaction_result,
+            asked.coordinator_epoch,
+            asked.transaction_version,
+        )
+        of_producer = errors.setdefault(asked.producer_id, {})
+        for topic in asked.topics:
+            for index in dict.fromkeys(topic.partition_indexes):
+                error = _write(cluster, topic.name, index, marker)
+                of_producer[topic.name, index] = error
+                has_failed |= marker.is_of_nobody and error is Error.UNKNOWN_SERVER_ERROR
+    if has_failed:
+        errors = {
+            producer_id: dict.fromkeys(of_producer, Error.UNKNOWN_SERVER_ERROR)
+            for producer_id, of_producer in errors.items()
+        }
+    return WriteTxnMarkersResponse(
+        markers=[
+            Answered(producer_id=producer_id, topics=_by_topic(of_producer))
+            for producer_id, of_producer in errors.items()
+            if of_producer
+        ]
+    )
+
+
+def _write(cluster: Cluster, topic: str, index: int, marker: Marker) -> Error:
+    try:
+        write_marker(cluster, cluster.partition(topic, index), marker)
+    except Refused as refused:
+        return refused.error
+    return Error.NONE
+
+
+def _by_topic(errors: dict[tuple[str, int], Error]) -> list[Answered.Topic]:
+    topics: dict[str, Answered.Topic] = {}
+    for (name, index), error in errors.items():
+        topic = topics.setdefault(name, Answered.Topic(name=name, partitions=[]))
+        topic.partitions.append(Partition(partition_index=index, error_code=error))
+    return list(topics.values())

@@ -1,0 +1,113 @@
+"""Whether batches and offsets may go into a transaction: the partition asks the coordinator.
+
+Rules (semantics B17, H4, H7), for each partition with transactional data:
+- If the producer's transaction is open there in this epoch, nothing is asked; nor if the partition
+  knows a later epoch of the producer: then it is fenced (47).
+- Clients of the second generation (Produce v12, TxnOffsetCommit v5) need not have added the
+  partition: it is added now. For others it is verified, unless
+  `transaction.partition.verification.enable` is false.
+- What the coordinator answers becomes what a producer understands: 90 is 47; a partition that was
+  not added is 120, before Produce v11 and TxnOffsetCommit v4 48.
+- The partition remembers that it has asked, and for which sequence: a first batch of the
+  transaction that lies behind it is out of order (storage.producers).
+
+Source: KIP-890; run against Kafka 4.3.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NamedTuple
+
+from ...wire import Error, Refused
+from .transaction import TV2, Key, Producer
+
+if TYPE_CHECKING:
+    from ..cluster import Cluster
+    from ..partition import Partition
+
+NO_SEQUENCE = -1
+
+
+class Generation(NamedTuple):
+    """What a client's version lets it do, and understand."""
+
+    adds: bool
+    knows_abortable: bool
+
+
+def of_produce(version: int) -> Generation:
+    """What a Produce of this version may do."""
+    return Generation(adds=version >= 12, knows_abortable=version >= 11)
+
+
+def of_offsets(version: int) -> Generation:
+    """What a TxnOffsetCommit of this version may do."""
+    return Generation(adds=version >= 5, knows_abortable=version >= 4)
+
+
+class Candidate(NamedTuple):
+    """A partition that is to get data of a transaction; its first sequence there."""
+
+    partition: Partition
+    sequence: int = NO_SEQUENCE
+
+    @property
+    def key(self) -> Key:
+        """Topic and partition, as the coordinator knows them."""
+        return self.partition.topic.name, self.partition.index
+
+
+def refusals(
+    cluster: Cluster,
+    transactional_id: str,
+    producer: Producer,
+    candidates: Iterable[Candidate],
+    generation: Generation,
+) -> dict[Key, Refused]:
+    """Which of these partitions may not take the producer's data, and why. Never raises Refused."""
+    if not generation.adds and not cluster.config.get("transaction.partition.verification.enable"):
+        return {}
+    refused: dict[Key, Refused] = {}
+    keys: list[Key] = []
+    for candidate in candidates:
+        producers = candidate.partition.log.producers
+        if producers.knows_later_epoch(*producer):
+            refused[candidate.key] = Refused(Error.INVALID_PRODUCER_EPOCH)
+        elif not producers.has_open_transaction(*producer):
+            producers.note_verification(*producer, candidate.sequence)
+            keys.append(candidate.key)
+    for key, error in zip(
+        keys, _asked(cluster, transactional_id, producer, keys, generation), strict=True
+    ):
+        if error:
+            refused[key] = Refused(_understood(error, generation))
+    return refused
+
+
+def _asked(
+    cluster: Cluster,
+    transactional_id: str,
+    producer: Producer,
+    keys: list[Key],
+    generation: Generation,
+) -> list[Error]:
+    """What the coordinator says of each of these partitions."""
+    if not keys:
+        return []
+    try:
+        coordinator = cluster.transactions.coordinator_for(transactional_id)
+        if not generation.adds:
+            return coordinator.verify(transactional_id, producer, keys)
+        coordinator.add(transactional_id, producer, keys, TV2)
+    except Refused as refused:
+        return [refused.error] * len(keys)
+    return [Error.NONE] * len(keys)
+
+
+def _understood(error: Error, generation: Generation) -> Error:
+    if error is Error.PRODUCER_FENCED:
+        return Error.INVALID_PRODUCER_EPOCH
+    if error is Error.TRANSACTION_ABORTABLE and not generation.knows_abortable:
+        return Error.INVALID_TXN_STATE
+    return error

@@ -1,0 +1,293 @@
+"""The transaction coordinator as a state machine: told the time, it writes, and then it is so.
+
+Rules:
+- A step is written first and counts then: a refused write changes nothing, and is answered with
+  the code that a coordinator makes of it.
+- An end is answered once it is decided and written (Prepare*). Right after the answer the markers
+  are written, and then that the transaction is complete; whoever comes in between is told to come
+  back (51). If markers cannot be written they are tried again; if a partition refuses them because
+  it knows a newer producer or coordinator, the transaction stays as it is until the next start.
+- Whatever step a crash cuts short, opening the log brings it to its end (`recover`).
+- Every `abort_interval_ms` what has been open for too long is aborted, under the next epoch, so
+  that its producer is fenced. Every `expiry_interval_ms` ids are forgotten that nobody has used for
+  `expiration_ms`. Timers are only set for what is there.
+
+Everything that reaches outside is a function given by the owner (store.py).
+Source: KIP-98, KIP-360, KIP-447, KIP-890; run side by side with Kafka 4.3.1 (semantics H).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from ...wire import Error, Refused
+from .beginning import begun, must_fence
+from .ending import Outcome, judged
+from .states import State
+from .transaction import NO_PRODUCER_ID, TV1, TV2, Key, Producer, Transaction
+
+RETRY_MS = 1000
+"""How long to wait before trying again to write markers, or that they are written."""
+
+
+@dataclass(frozen=True, slots=True)
+class TransactionSettings:
+    """What the broker's configs say of transactions; times in milliseconds."""
+
+    timeout_ms_max: int = 900_000
+    abort_interval_ms: int = 10_000
+    expiry_interval_ms: int = 3_600_000
+    expiration_ms: int = 604_800_000
+
+
+class Outside(Protocol):
+    """What a coordinator needs of its owner."""
+
+    def now(self) -> int:
+        """The time in milliseconds."""
+
+    def level(self) -> int:
+        """The finalized transaction.version."""
+
+    def new_producer_id(self) -> int:
+        """An id that no producer has had."""
+
+    def write(self, transactional_id: str, transaction: Transaction | None) -> None:
+        """Write a record, or the tombstone of an id. Raises Refused."""
+
+    def write_markers(self, transaction: Transaction) -> bool:
+        """End a prepared transaction in its partitions; False when one knows better, and it must
+        stay as it is. Raises Refused when it is to be tried again."""
+
+    def soon(self, callback: Callable[[], None]) -> None:
+        """Call back once the request at hand is answered."""
+
+    def at(self, when: int, callback: Callable[[], None]) -> None:
+        """Call back when the time has come."""
+
+
+class TransactionCoordinator:
+    """All transactional ids of a cluster."""
+
+    def __init__(self, outside: Outside, settings: TransactionSettings) -> None:
+        self.settings = settings
+        self._outside = outside
+        self._known: dict[str, Transaction] = {}
+        self._opened_ms = outside.now()
+        self._abort_at: int | None = None
+        self._expire_at: int | None = None
+
+    @property
+    def transactions(self) -> Mapping[str, Transaction]:
+        """Transactional id -> its state, read-only."""
+        return self._known
+
+    # What clients ask for
+
+    def begin(self, transactional_id: str, timeout_ms: int, asked: Producer | None) -> Producer:
+        """InitProducerId. Raises Refused: INVALID_REQUEST, INVALID_TRANSACTION_TIMEOUT,
+        PRODUCER_FENCED, CONCURRENT_TRANSACTIONS."""
+        if not transactional_id:
+            raise Refused(Error.INVALID_REQUEST)
+        if not 0 < timeout_ms <= self.settings.timeout_ms_max:
+            raise Refused(Error.INVALID_TRANSACTION_TIMEOUT)
+        known = self._known.get(transactional_id)
+        if known is None:
+            new_id = self._outside.new_producer_id()
+            known = Transaction(transactional_id, new_id, timeout_ms)
+        if must_fence(known, asked):
+            self._fence(known)
+            raise Refused(Error.CONCURRENT_TRANSACTIONS)
+        now, new_producer_id = self._outside.now(), self._outside.new_producer_id
+        following = begun(known, asked, timeout_ms, now, new_producer_id)
+        self._write(following)
+        return following.producer
+
+    def add(
+        self,
+        transactional_id: str,
+        asked: Producer,
+        partitions: Iterable[Key],
+        client_version: int = TV1,
+    ) -> None:
+        """AddPartitionsToTxn and what does the same. Raises Refused: INVALID_REQUEST,
+        INVALID_PRODUCER_ID_MAPPING, PRODUCER_FENCED, CONCURRENT_TRANSACTIONS."""
+        known = self._of(transactional_id)
+        if known.state.is_prepared:
+            raise Refused(Error.CONCURRENT_TRANSACTIONS)
+        _check_producer(known, asked)
+        wanted = list(partitions)
+        if known.state is State.ONGOING and all(key in known.partitions for key in wanted):
+            return
+        self._write(known.joined_by(wanted, client_version, self._outside.now()))
+
+    def verify(
+        self, transactional_id: str, asked: Producer, partitions: Iterable[Key]
+    ) -> list[Error]:
+        """Whether each of these partitions is in the transaction: NONE or TRANSACTION_ABORTABLE.
+        Raises Refused as `add` does, and changes nothing."""
+        known = self._of(transactional_id)
+        _check_producer(known, asked)
+        if known.state.is_prepared:
+            raise Refused(Error.CONCURRENT_TRANSACTIONS)
+        return [
+            Error.NONE if key in known.partitions else Error.TRANSACTION_ABORTABLE
+            for key in partitions
+        ]
+
+    def end(
+        self, transactional_id: str, asked: Producer, *, commit: bool, client_version: int
+    ) -> Producer:
+        """EndTxn; returns who may write from now on. Raises Refused as ending.py says."""
+        known = self._of(transactional_id)
+        outcome = judged(known, asked, commit=commit, client_version=client_version)
+        if outcome is Outcome.DONE:
+            return known.producer
+        next_id = NO_PRODUCER_ID
+        if client_version == TV2 and known.is_exhausted:
+            next_id = self._outside.new_producer_id()
+        now = self._outside.now()
+        prepared = known.prepared(
+            commit=commit, client_version=client_version, now=now, next_producer_id=next_id
+        )
+        self._write(prepared)
+        self._complete_soon(prepared)
+        return prepared.completed(now).producer
+
+    def find(self, transactional_id: str) -> Transaction:
+        """The state of an id. Raises Refused: INVALID_REQUEST, TRANSACTIONAL_ID_NOT_FOUND."""
+        if not transactional_id:
+            raise Refused(Error.INVALID_REQUEST)
+        known = self._known.get(transactional_id)
+        if known is None:
+            raise Refused(Error.TRANSACTIONAL_ID_NOT_FOUND)
+        return known
+
+    # What the log says
+
+    def replay(self, transactional_id: str, transaction: Transaction | None) -> None:
+        """Take over a record of the log, in its order; None for a tombstone."""
+        if transaction is None:
+            self._known.pop(transactional_id, None)
+        else:
+            self._known[transactional_id] = transaction
+
+    def recover(self) -> None:
+        """Complete what was decided before the log was opened, and watch over what is open."""
+        for transaction in list(self._prepared()):
+            self._complete(transaction.transactional_id)
+        self._watch()
+
+    def forget_all(self) -> None:
+        """The log is gone, and with it every id."""
+        self._known.clear()
+
+    def _prepared(self) -> Iterator[Transaction]:
+        return (each for each in self._known.values() if each.state.is_prepared)
+
+    # Ends
+
+    def _fence(self, known: Transaction) -> None:
+        """Abort an open transaction under the next epoch. Raises Refused."""
+        version = TV2 if self._outside.level() >= TV2 else TV1
+        fenced = known.fenced(client_version=version, now=self._outside.now())
+        self._write(fenced)
+        self._complete_soon(fenced)
+
+    def _complete_soon(self, prepared: Transaction) -> None:
+        transactional_id = prepared.transactional_id
+        self._outside.soon(lambda: self._complete(transactional_id))
+
+    def _complete(self, transactional_id: str) -> None:
+        """Write the markers, and that they are written."""
+        known = self._known.get(transactional_id)
+        if known is None or not known.state.is_prepared:
+            return
+        try:
+            if self._outside.write_markers(known):
+                self._write(known.completed(self._outside.now()))
+        except Refused:
+            when = self._outside.now() + RETRY_MS
+            self._outside.at(when, lambda: self._complete(transactional_id))
+
+    # Time
+
+    def _watch(self) -> None:
+        """Set timers for whatever is open or may expire."""
+        for transaction in self._known.values():
+            if transaction.state is State.ONGOING:
+                self._watch_over(transaction)
+        idle = [each for each in self._known.values() if each.is_idle]
+        if idle:
+            self._watch_over(min(idle, key=lambda each: each.last_update_ms))
+
+    def _watch_over(self, transaction: Transaction) -> None:
+        settings = self.settings
+        if transaction.state is State.ONGOING:
+            overdue = transaction.start_ms + transaction.timeout_ms + 1
+            when = self._tick(overdue, settings.abort_interval_ms)
+            if self._abort_at is None or when < self._abort_at:
+                self._abort_at = when
+                self._outside.at(when, self._abort_overdue)
+        elif transaction.is_idle and self._expire_at is None:
+            unused = transaction.last_update_ms + settings.expiration_ms
+            self._expire_at = self._tick(unused, settings.expiry_interval_ms)
+            self._outside.at(self._expire_at, self._expire)
+
+    def _tick(self, time_ms: int, interval_ms: int) -> int:
+        """The first look at or after `time_ms` of those taken every `interval_ms`."""
+        earliest = max(time_ms, self._outside.now() + 1)
+        return earliest + (self._opened_ms - earliest) % interval_ms
+
+    def _abort_overdue(self) -> None:
+        now = self._outside.now()
+        if self._abort_at is None or now < self._abort_at:
+            return  # a later timer, put in the shade by an earlier one
+        self._abort_at = None
+        for transaction in list(self._known.values()):
+            if transaction.is_overdue(now):
+                self._try(self._fence, transaction)
+        self._watch()
+
+    def _expire(self) -> None:
+        self._expire_at = None
+        limit = self._outside.now() - self.settings.expiration_ms
+        for transaction in list(self._known.values()):
+            if transaction.is_idle and transaction.last_update_ms <= limit:
+                self._try(self._forget, transaction)
+        self._watch()
+
+    def _forget(self, transaction: Transaction) -> None:
+        self._outside.write(transaction.transactional_id, None)
+        del self._known[transaction.transactional_id]
+
+    def _try(self, step: Callable[[Transaction], None], transaction: Transaction) -> None:
+        """Nobody waits for this step: what cannot be written is tried again at the next look."""
+        try:
+            step(transaction)
+        except Refused:
+            return
+
+    # Within
+
+    def _of(self, transactional_id: str) -> Transaction:
+        if not transactional_id:
+            raise Refused(Error.INVALID_REQUEST)
+        known = self._known.get(transactional_id)
+        if known is None:
+            raise Refused(Error.INVALID_PRODUCER_ID_MAPPING)
+        return known
+
+    def _write(self, transaction: Transaction) -> None:
+        self._outside.write(transaction.transactional_id, transaction)
+        self._known[transaction.transactional_id] = transaction
+        self._watch_over(transaction)
+
+
+def _check_producer(known: Transaction, asked: Producer) -> None:
+    if asked.producer_id != known.producer_id:
+        raise Refused(Error.INVALID_PRODUCER_ID_MAPPING)
+    if asked.epoch != known.epoch:
+        raise Refused(Error.PRODUCER_FENCED)

@@ -1,0 +1,68 @@
+"""Markers: the control batches that end a transaction in a partition (semantics H8).
+
+A marker is judged by what the partition knows of the producer, appended, and wakes committed
+readers. In `__consumer_offsets` it also settles the offsets of the transaction. It is written
+although nothing may be open there: a coordinator that died may send it again.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from ...wire import Error, Refused
+from ...wire.batch import read_header, restamp
+from ...wire.records import end_transaction_batch
+from ..groups.shard import TransactionEnd
+from ..internal_topics import CONSUMER_OFFSETS
+
+if TYPE_CHECKING:
+    from ..cluster import Cluster
+    from ..partition import Partition
+
+
+NONE = -1
+
+
+class Marker(NamedTuple):
+    """The end of a producer's transaction, as its coordinator tells it."""
+
+    producer_id: int
+    epoch: int
+    commit: bool
+    coordinator_epoch: int
+    transaction_version: int
+
+    @property
+    def is_of_nobody(self) -> bool:
+        """Whether it names no producer: there is no such batch."""
+        return NONE in (self.producer_id, self.epoch)
+
+
+def write_marker(cluster: Cluster, partition: Partition, marker: Marker) -> None:
+    """End the producer's transaction in a partition. Raises Refused: INVALID_PRODUCER_EPOCH,
+    TRANSACTION_COORDINATOR_FENCED, KAFKA_STORAGE_ERROR; UNKNOWN_SERVER_ERROR for numbers that no
+    marker can have."""
+    if marker.is_of_nobody or marker.transaction_version == NONE:
+        raise Refused(Error.UNKNOWN_SERVER_ERROR)
+    now = cluster.clock.now()
+    partition.log.producers.check_marker(
+        marker.producer_id,
+        marker.epoch,
+        marker.coordinator_epoch,
+        transaction_version=marker.transaction_version,
+    )
+    batch = end_transaction_batch(
+        marker.commit,
+        base_offset=0,
+        timestamp=now,
+        producer_id=marker.producer_id,
+        producer_epoch=marker.epoch,
+        coordinator_epoch=marker.coordinator_epoch,
+        leader_epoch=partition.leader_epoch,
+    )
+    if partition.topic.config.log_append_time:
+        restamp(batch, 0, now, True)
+    partition.append(batch, read_header(batch), now)
+    if partition.topic.name == CONSUMER_OFFSETS:
+        end = TransactionEnd(marker.producer_id, marker.commit)
+        cluster.groups.end_transaction(partition.index, end)

@@ -1,0 +1,190 @@
+"""Looking at every batch of a segment: which are valid, and where the damage between them lies.
+
+A batch is valid if it is whole, of magic 2, its CRC right, and its offsets lie behind those of the
+batch before it, in front of the next segment's base, and within an index entry's 31 bits of the
+segment's own. Offsets are not under the CRC. Where one jumps, and the batch behind it does not
+follow the jump, the jump is the damage.
+
+Behind damage the next valid batch is looked for: first where the damaged one says that it ends,
+then byte by byte.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ..wire.batch import HEADER_SIZE, MAGIC, BatchHeader, checksum, read_header
+from ..wire.errors import WireError
+from ..wire.primitives import Buffer
+from .damage import Damage
+from .segment import RELATIVE_OFFSET_MAX, Segment
+from .walking import walk
+
+NOWHERE = (1 << 63) - 1
+"""An offset that no log reaches."""
+_CHUNK = 1 << 20
+
+
+class _Found(NamedTuple):
+    """Where a search for the next valid batch ended."""
+
+    position: int
+    base_offset: int | None
+
+
+class Inspection:
+    """One walk through a segment's file: `batches` yields the valid ones.
+
+    `limit`: all offsets are below it. Damage that begins at or behind the offset `flushed_to` ends
+    the walk: then `problem` says what it is, and `end` where. All other damage is in `damages`, and
+    `holes` tells whether the batches have the gaps that only compaction makes.
+    """
+
+    def __init__(
+        self,
+        partition: str,
+        segment: Segment,
+        size: int,
+        *,
+        limit: int = NOWHERE,
+        flushed_to: int = NOWHERE,
+    ) -> None:
+        self.damages: list[Damage] = []
+        self.problem: str | None = None
+        self.end = size
+        self.next_offset = segment.base_offset
+        """Behind the last valid batch."""
+        self.holes = False
+        self._partition = partition
+        self._segment = segment
+        self._limit = limit
+        self._flushed_to = flushed_to
+
+    def batches(self) -> Iterator[tuple[int, BatchHeader, Buffer, int]]:
+        """Position, header, buffer and place in the buffer of each valid batch.
+
+        Raises OSError.
+        """
+        position = 0
+        while position < self.end:
+            try:
+                for found in walk(self._segment.file, position, self.end, _CHUNK, whole=True):
+                    header = found[1]
+                    self._judge(found)
+                    self.holes |= header.count <= header.last_offset_delta
+                    self.next_offset = header.last_offset + 1
+                    yield found
+                    position = found[0] + header.size
+                return
+            except WireError as error:
+                if self.next_offset >= self._flushed_to:
+                    self.problem, self.end = str(error), position
+                    return
+                position = self._pass_over(position, str(error))
+
+    def _judge(self, found: tuple[int, BatchHeader, Buffer, int]) -> None:
+        """Raise WireError if a batch is not valid where it stands."""
+        position, header, chunk, at = found
+        if checksum(chunk, at, header.size) != header.crc:
+            raise WireError(f"the batch at byte {position} has a wrong checksum")
+        base = header.base_offset
+        last = header.last_offset
+        if base < self.next_offset or not 0 <= last - base <= RELATIVE_OFFSET_MAX:
+            raise WireError(f"the batch at byte {position} has offsets out of order")
+        if last >= self._limit or last - self._segment.base_offset > RELATIVE_OFFSET_MAX:
+            raise WireError(f"the batch at byte {position} has offsets too high to be here")
+        if base > self.next_offset:
+            follower = self._header(position + header.size)
+            if follower is not None and self.next_offset <= follower.base_offset <= last:
+                raise WireError(f"the batch at byte {position} has offsets out of order")
+            if position:
+                self.holes = True
+
+    def _header(self, position: int) -> BatchHeader | None:
+        if position + HEADER_SIZE > self.end:
+            return None
+        header = read_header(self._segment.file.read(position, HEADER_SIZE))
+        is_one = header.magic == MAGIC and header.size >= HEADER_SIZE
+        return header if is_one and position + header.size <= self.end else None
+
+    def _pass_over(self, position: int, problem: str) -> int:
+        """Note the damage at `position`; return where to go on."""
+        found = self._next_valid(position)
+        first = self.next_offset
+        if found.base_offset is not None:
+            after = found.base_offset
+        elif self._limit < NOWHERE:
+            after = self._limit
+        else:
+            after = max(first, self._claimed_end(position))
+        self.damages.append(
+            Damage(
+                *(self._partition, self._segment.name, position, found.position - position),
+                *(first, after, problem),
+            )
+        )
+        self.next_offset = after
+        return found.position
+
+    def _claimed_end(self, position: int) -> int:
+        """Behind the offsets that a torn last batch says it has, if it is to be believed."""
+        if position + HEADER_SIZE > self.end:
+            return 0
+        header = read_header(self._segment.file.read(position, HEADER_SIZE))
+        fits = header.magic == MAGIC and header.base_offset == self.next_offset
+        return (
+            header.last_offset + 1 if fits and header.last_offset_delta == header.count - 1 else 0
+        )
+
+    def _next_valid(self, position: int) -> _Found:
+        damaged = self._header(position)
+        if damaged is not None:
+            behind = position + damaged.size
+            if behind == self.end:
+                return _Found(behind, None)
+            base = self._valid_at(behind)
+            if base is not None:
+                return _Found(behind, base)
+        return self._search(position + 1)
+
+    def _search(self, position: int) -> _Found:
+        """The next byte at which a valid batch begins."""
+        pattern = _beginning(self.next_offset, min(self._limit, self.next_offset + _REACH))
+        overlap = _MAGIC_AT
+        while position + HEADER_SIZE <= self.end:
+            chunk = bytes(self._segment.file.read(position, min(_CHUNK, self.end - position)))
+            for match in pattern.finditer(chunk):
+                base = self._valid_at(position + match.start())
+                if base is not None:
+                    return _Found(position + match.start(), base)
+            if position + len(chunk) >= self.end:
+                break
+            position += len(chunk) - overlap
+        return _Found(self.end, None)
+
+    def _valid_at(self, position: int) -> int | None:
+        """The base offset of the batch that begins there, if it is a valid one."""
+        header = self._header(position)
+        if header is None:
+            return None
+        data = self._segment.file.read(position, header.size)
+        try:
+            self._judge((position, header, data, 0))
+        except WireError:
+            return None
+        return header.base_offset
+
+
+_MAGIC_AT = 16
+_REACH = 1 << 40
+_LENGTH_AT = 8
+
+
+def _beginning(low: int, high: int) -> re.Pattern[bytes]:
+    """Matches where a batch may begin whose base offset lies in [low, high), overlaps included."""
+    first, last = low.to_bytes(8, "big"), high.to_bytes(8, "big")
+    same = next((i for i in range(8) if first[i] != last[i]), _LENGTH_AT)
+    rest = _MAGIC_AT - same
+    return re.compile(rb"(?=%s.{%d}\x02)" % (re.escape(first[:same]), rest), re.DOTALL)

@@ -1,0 +1,273 @@
+"""A full disk: clients are told, nothing acknowledged is lost, and it goes on when there is room."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from odradek.emulator import Emulator
+from odradek.emulator.cluster import Cluster
+from odradek.storage import MemoryDisk
+from odradek.wire import Error, Request
+from odradek.wire.api.create_partitions import CreatePartitionsRequest
+from odradek.wire.api.create_topics import CreateTopicsRequest
+from odradek.wire.api.delete_records import DeleteRecordsRequest
+from odradek.wire.api.delete_topics import DeleteTopicsRequest
+from odradek.wire.api.find_coordinator import FindCoordinatorRequest
+from odradek.wire.api.incremental_alter_configs import IncrementalAlterConfigsRequest
+from odradek.wire.api.init_producer_id import InitProducerIdRequest
+from odradek.wire.api.join_group import JoinGroupRequest
+from odradek.wire.api.offset_commit import OffsetCommitRequest
+from odradek.wire.api.offset_fetch import OffsetFetchRequest
+from odradek.wire.batch import batches
+from odradek.wire.records import read_records
+
+from .support import Client, batch, client_of, open_cluster
+from .test_produce import produce
+
+HOUR_MS = 3_600_000
+CONFIGS = {
+    "log_retention_ms": "1000",
+    "log_segment_bytes": "1048576",
+    "offsets_topic_num_partitions": "1",
+    "offsets_retention_minutes": "2",
+    "offsets_retention_check_interval_ms": "60000",
+    "transaction_state_log_num_partitions": "1",
+    "producer_id_expiration_ms": "60000",
+}
+
+
+@pytest.fixture
+def disk() -> MemoryDisk:
+    return MemoryDisk()
+
+
+@pytest.fixture
+def cluster(disk: MemoryDisk) -> Iterator[Cluster]:
+    cluster = open_cluster(disk.directory(), **CONFIGS)
+    cluster.create_topic("t", 1, {})
+    yield cluster
+    disk.heal()
+    cluster.close()
+
+
+@pytest.fixture
+def client(cluster: Cluster) -> Client:
+    return client_of(cluster)
+
+
+def values(cluster: Cluster) -> list[bytes | None]:
+    log = cluster.partition("t", 0).log
+    data = log.read(log.log_start_offset, 1 << 20)
+    return [record.value for at, _ in batches(data) for record in read_records(data, at)]
+
+
+def commit(offset: int) -> OffsetCommitRequest:
+    Topic = OffsetCommitRequest.Topic
+    at = Topic.Partition(partition_index=0, committed_offset=offset)
+    return OffsetCommitRequest(group_id="g", topics=[Topic(name="t", partitions=[at])])
+
+
+def committed(client: Client) -> int:
+    topic = OffsetFetchRequest.Topic(name="t", partition_indexes=[0])
+    answer = client.ask(OffsetFetchRequest(group_id="g", topics=[topic]), 5)
+    offset: int = answer.topics[0].partitions[0].committed_offset
+    return offset
+
+
+@pytest.mark.parametrize("room", [0, 1, 40, 61, 100])
+def test_produce_is_refused_until_there_is_room(
+    cluster: Cluster, client: Client, disk: MemoryDisk, room: int
+) -> None:
+    assert produce(client, batch(b"before")).error_code == 0
+    disk.fill(after_bytes=room)
+    refused = [produce(client, batch(b"x" * 60)) for _ in range(3)]
+    assert [answer.error_code for answer in refused] == [Error.KAFKA_STORAGE_ERROR] * 3
+    assert {answer.base_offset for answer in refused} == {-1}
+    assert values(cluster) == [b"before"]
+
+    disk.heal()
+    assert produce(client, batch(b"after")).base_offset == 1
+    assert values(cluster) == [b"before", b"after"]
+
+
+def test_a_disk_that_filled_up_comes_back_with_all_that_was_acknowledged(
+    cluster: Cluster, client: Client, disk: MemoryDisk
+) -> None:
+    disk.fill(after_bytes=5000)
+    acknowledged = []
+    for number in range(100):
+        if produce(client, batch(b"%d" % number)).error_code == 0:
+            acknowledged.append(b"%d" % number)
+    assert 0 < len(acknowledged) < 100
+
+    again = open_cluster(disk.kill().directory(), **CONFIGS)
+
+    assert values(again) == acknowledged
+    assert produce(client_of(again), batch(b"more")).base_offset == len(acknowledged)
+    again.close()
+
+
+def test_retention_makes_room(cluster: Cluster, client: Client, disk: MemoryDisk) -> None:
+    assert produce(client, batch(b"x" * 1000)).error_code == 0
+    disk.fill(after_bytes=500)
+    assert produce(client, batch(b"y" * 1000)).error_code == Error.KAFKA_STORAGE_ERROR
+
+    cluster.advance(400_000)  # retention, and then the delay until files are unlinked
+
+    assert produce(client, batch(b"y" * 1000)).base_offset == 1
+    assert values(cluster) == [b"y" * 1000]
+
+
+def test_a_group_keeps_what_it_committed(client: Client, disk: MemoryDisk) -> None:
+    client.ask(FindCoordinatorRequest(key="g"), 2)
+    assert client.ask(commit(1), 7).topics[0].partitions[0].error_code == 0
+    disk.fill()
+    refused = client.ask(commit(2), 7)
+    assert refused.topics[0].partitions[0].error_code == Error.NOT_COORDINATOR
+    assert committed(client) == 1
+
+    disk.heal()
+    assert client.ask(commit(3), 7).topics[0].partitions[0].error_code == 0
+    assert committed(client) == 3
+
+
+def administration() -> list[tuple[Request, int]]:
+    Resource = IncrementalAlterConfigsRequest.Resource
+    config = Resource.Config(name="retention.ms", config_operation=0, value="5000")
+    broker = Resource.Config(name="log.retention.ms", config_operation=0, value="5000")
+    new = CreateTopicsRequest.Topic(
+        name="new", num_partitions=1, replication_factor=1, assignments=[], configs=[]
+    )
+    more = CreatePartitionsRequest.Topic(name="t", count=5, assignments=None)
+    return [
+        (CreateTopicsRequest(topics=[new], timeout_ms=1000), 5),
+        (CreatePartitionsRequest(topics=[more], timeout_ms=1000), 2),
+        (
+            IncrementalAlterConfigsRequest(
+                resources=[
+                    Resource(resource_type=2, resource_name="t", configs=[config]),
+                    Resource(resource_type=4, resource_name="1", configs=[broker]),
+                ]
+            ),
+            1,
+        ),
+        (InitProducerIdRequest(transactional_id=None, transaction_timeout_ms=1000), 3),
+        (
+            DeleteTopicsRequest(topics=[DeleteTopicsRequest.Topic(name="t")], timeout_ms=1000),
+            6,
+        ),
+    ]
+
+
+def errors(answer: Any) -> list[int]:
+    for name in ("topics", "results", "responses"):
+        if hasattr(answer, name):
+            return [each.error_code for each in getattr(answer, name)]
+    return [answer.error_code]
+
+
+def test_administration_is_refused_and_changes_nothing(
+    cluster: Cluster, client: Client, disk: MemoryDisk
+) -> None:
+    disk.fill()
+    for request, version in administration():
+        found = errors(client.ask(request, version))
+        assert set(found) == {Error.KAFKA_STORAGE_ERROR}, request
+    assert [topic.name for topic in cluster.topics] == ["t"]
+    assert len(cluster.topic("t").partitions) == 1
+
+    disk.heal()
+    for request, version in administration():
+        assert set(errors(client.ask(request, version))) == {0}, request
+    assert [topic.name for topic in cluster.topics] == ["new"]
+
+
+@pytest.mark.parametrize("key_type", [0, 1])
+def test_a_coordinator_whose_topic_cannot_be_made_is_not_available(
+    client: Client, disk: MemoryDisk, key_type: int
+) -> None:
+    disk.fill()
+    answer = client.ask(FindCoordinatorRequest(key="g", key_type=key_type), 2)
+    assert (answer.error_code, answer.node_id) == (Error.COORDINATOR_NOT_AVAILABLE, -1)
+    disk.heal()
+    assert client.ask(FindCoordinatorRequest(key="g", key_type=key_type), 2).node_id == 1
+
+
+def test_deleting_records_is_refused_or_done_but_never_undone(
+    cluster: Cluster, client: Client, disk: MemoryDisk
+) -> None:
+    produce(client, batch(b"a", b"b", b"c"))
+    Topic = DeleteRecordsRequest.Topic
+    at = Topic.Partition(partition_index=0, offset=2)
+    request = DeleteRecordsRequest(topics=[Topic(name="t", partitions=[at])], timeout_ms=1000)
+    disk.fill()
+    refused = client.ask(request, 2).topics[0].partitions[0]
+    assert refused.error_code == Error.KAFKA_STORAGE_ERROR
+    disk.heal()
+    assert client.ask(request, 2).topics[0].partitions[0].low_watermark == 2
+
+    again = open_cluster(disk.kill().directory(), **CONFIGS)
+    assert again.partition("t", 0).log_start_offset == 2
+    again.close()
+
+
+@pytest.mark.parametrize("where", ["*", "t-0/*", "__*", "*.index", "*-checkpoint*"])
+def test_the_broker_lives_on_whatever_cannot_be_written(
+    cluster: Cluster,
+    client: Client,
+    disk: MemoryDisk,
+    where: str,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    client.ask(FindCoordinatorRequest(key="g"), 2)
+    client.ask(FindCoordinatorRequest(key="tx", key_type=1), 2)
+    client.ask(commit(1), 7)
+    client.ask(InitProducerIdRequest(transactional_id="tx", transaction_timeout_ms=1000), 3)
+    Protocol = JoinGroupRequest.Protocol
+    joining = JoinGroupRequest(
+        group_id="members",
+        session_timeout_ms=10_000,
+        rebalance_timeout_ms=10_000,
+        member_id="",
+        protocol_type="consumer",
+        protocols=[Protocol(name="range", metadata=b"")],
+    )
+    client.send(joining, 3)
+    produce(client_of(cluster), batch(b"x" * 100))
+    cluster.advance(5000)
+    client.answers()
+
+    disk.fail_writes(where)
+    disk.fail_syncs(where)
+    for _ in range(3):
+        produce(client_of(cluster), batch(b"x" * 600_000))
+    cluster.advance(HOUR_MS)  # sessions, transactions, offsets, segments and checkpoints
+    disk.heal()
+
+    assert not [one for one in caplog.records if one.exc_info], "a defect, not a full disk"
+    cluster.advance(HOUR_MS)
+    fresh = client_of(cluster)
+    assert produce(fresh, batch(b"last")).error_code == 0
+    assert values(cluster)[-1] == b"last"
+    assert fresh.ask(commit(5), 7).topics[0].partitions[0].error_code == 0
+    again = open_cluster(disk.kill().directory(), **CONFIGS)
+    assert values(again)[-1] == b"last"
+    assert committed(client_of(again)) == 5
+    again.close()
+
+
+def test_a_broker_can_be_stopped_on_a_full_disk_and_comes_back(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    disk = MemoryDisk()
+    with Emulator(disk=disk, topics={"t": 1}) as kafka:
+        kafka.run(lambda cluster: produce(client_of(cluster), batch(b"x")))
+        disk.fill()
+    assert [one.levelno for one in caplog.records] == [logging.ERROR]
+    assert "not closed cleanly" in caplog.text
+    disk.heal()
+    with Emulator(disk=disk) as kafka:
+        assert kafka.topic("t")[0].values() == [b"x"]
