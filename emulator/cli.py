@@ -17,6 +17,7 @@ from typing import Any
 
 from .console.command import VIEWS, add_views, run_view
 from .release import KAFKA_4_3, release_named
+from .repair_cli import add_repair, run_repair
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -26,6 +27,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(given)
     if options.command in VIEWS:
         return run_view(options)
+    if options.command == "repair":
+        return run_repair(options)
     for option in ("topic", "set", "feature"):
         name = _repeated(getattr(options, option))
         if name is not None:
@@ -41,6 +44,7 @@ def _parser(view: str) -> argparse.ArgumentParser:
     parser.add_argument("--version", action=_Version, help="show the version and exit")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     add_views(commands, view)
+    add_repair(commands)
     serve = commands.add_parser(
         "serve",
         help="run a broker until Ctrl-C",
@@ -53,6 +57,12 @@ def _parser(view: str) -> argparse.ArgumentParser:
     )
     serve.add_argument(
         "--data-dir", metavar="DIR", help="keep everything there (a temporary directory)"
+    )
+    serve.add_argument(
+        "--naming",
+        default="kafka",
+        choices=["kafka", "documented"],
+        help="of directories and files: topic-0/….log, or topic_0/….kafka (kafka)",
     )
     serve.add_argument(
         "--topic",
@@ -130,6 +140,7 @@ def _serve(options: argparse.Namespace) -> int:
             advertised=options.advertised,
             scan_limit=getattr(options, "scan_limit", "default"),
             version=options.kafka_version,
+            naming=options.naming,
         ).start()
     except ConfigError as error:
         return _fail(2, str(error))
@@ -195,7 +206,7 @@ def _port(text: str) -> int:
 
 
 def _address(text: str) -> str:
-    from .emulator import parse_address
+    from .addresses import parse_address
 
     try:
         parse_address(text)

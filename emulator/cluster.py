@@ -13,6 +13,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from ..storage import Directory, LogDirectory, RetentionPolicy, kafka_retention
+from ..storage.naming import KAFKA, Naming
 from ..wire import Error, Refused, Response
 from ..wire.scan import HAVE_C
 from . import handlers
@@ -24,9 +25,9 @@ from .features import Features, check_features
 from .fetch_sessions import SessionCache
 from .groups import open_groups
 from .handlers.api_versions import fallback
-from .log_manager import LogManager
-from .metadata_upkeep import MetadataUpkeep
+from .log_manager import LogManager, say_what_is_wrong
 from .logger_configs import Loggers
+from .metadata_upkeep import MetadataUpkeep
 from .producer_expiry import ProducerExpiry
 from .release import KAFKA_4_3, Release
 from .telemetry import TelemetryClients
@@ -61,6 +62,7 @@ class Cluster:
         retention: RetentionPolicy = kafka_retention,
         release: Release = KAFKA_4_3,
         features: Mapping[str, int] | None = None,
+        naming: Naming = KAFKA,
     ) -> None:
         self.config = config
         self.release = release
@@ -80,11 +82,13 @@ class Cluster:
         self.fetch_sessions = SessionCache(
             config.get("max.incremental.fetch.session.cache.slots"), self.random
         )
-        self.log_dir = LogDirectory.open(data_dir, node_id=self.controller_id)
+        self.log_dir = LogDirectory.open(data_dir, node_id=self.controller_id, naming=naming)
         self.cluster_id = self.log_dir.properties.cluster_id
         self.log_manager = LogManager(self, retention)
         self.asked_features = check_features(features or {})
+        say_what_is_wrong(self.log_dir)
         self.topics = Catalogue(self)
+        self.log_dir.note_strangers()
         self.metadata_upkeep = MetadataUpkeep(self)
         self.producer_expiry = ProducerExpiry(self)
         self.features = Features(self.topics.metadata_log)

@@ -101,8 +101,8 @@ class BrokerConfig:
 
     def _resolved(self, changed: Mapping[str, Mapping[str, str]]) -> dict[str, Value]:
         """All values, when this is set at run time instead of what is. Raises ConfigError."""
-        dynamic = self.dynamic | dict(changed)
-        given = self.static | dynamic.get(ALL_BROKERS, {}) | dynamic.get(self.node, {})
+        dynamic: dict[str, Mapping[str, str]] = {**self.dynamic, **changed}
+        given = {**self.static, **dynamic.get(ALL_BROKERS, {}), **dynamic.get(self.node, {})}
         values = {
             name: definition.parse(given[name]) if name in given else definition.default
             for name, definition in broker_definitions().items()

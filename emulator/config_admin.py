@@ -80,8 +80,9 @@ class Alteration:
                     forwarded.append(index)
             except Refused as refused:
                 outcomes[index] = refused
-        for index, refused in self._control([(i, resources[i]) for i in forwarded]):
-            outcomes[index] = refused
+        outcomes_there = self._control([(index, resources[index]) for index in forwarded])
+        for index, refusal in outcomes_there:
+            outcomes[index] = refusal
         return outcomes
 
     # At the broker that was asked
@@ -108,7 +109,11 @@ class Alteration:
         if wanted.name:
             self._check_node(wanted.name, "Unexpected broker id, expected {0}, but received {1}")
         for change in wanted.changes:
-            _check_broker_operation(change)
+            if change.operation not in _OPERATIONS:
+                message = f"Unknown operations type {change.operation}"
+                raise Refused(Error.INVALID_REQUEST, message)
+        for change in wanted.changes:
+            _check_broker_list(change)
         texts = self._new_texts(wanted)
         data_dir = str(self._cluster.log_dir.path)
         try:
@@ -235,7 +240,7 @@ class Alteration:
         return texts
 
 
-def _check_broker_operation(change: Change) -> None:
+def _check_broker_list(change: Change) -> None:
     if change.operation in (APPEND, SUBTRACT):
         definition = broker_definitions().get(change.name)
         if definition is None:
@@ -244,9 +249,6 @@ def _check_broker_operation(change: Change) -> None:
             what = "append" if change.operation == APPEND else "subtract"
             message = f"Config value {what} is not allowed for config key: {change.name}"
             raise Refused(Error.INVALID_CONFIG, message)
-    elif change.operation not in (SET, DELETE):
-        message = f"Unknown operations type {change.operation}"
-        raise Refused(Error.INVALID_REQUEST, message)
 
 
 def _spliced(definition: Definition | None, text: str | None, change: Change) -> str:

@@ -31,10 +31,16 @@ Layers = list[tuple[Source, Mapping[str, str]]]
 
 
 def describe_broker(config: BrokerConfig, node_id: int, started: Mapping[str, str]) -> list[Row]:
-    """Every config of one broker; `started` is what follows from how it was started."""
+    """Every config of one broker, internal ones if they are set; `started` is what follows from
+    how it was started."""
     layers = _layers(config, str(node_id))
     layers[-1] = (Source.STATIC_BROKER, config.static | dict(started))
-    rows = [_broker_row(d, layers) for d in broker_definitions().values() if d.mode != "internal"]
+    given = {name for _, texts in layers for name in texts}
+    rows = [
+        _broker_row(definition, layers)
+        for name, definition in broker_definitions().items()
+        if definition.mode != "internal" or name in given
+    ]
     return rows + _unknown_rows(layers[:2])
 
 
@@ -132,7 +138,8 @@ def _broker_row(definition: Definition, layers: Layers) -> Row:
     name = definition.name
     given = [texts[name] for _, texts in layers if name in texts]
     value = show(definition.parse(given[0]) if given else definition.default)
-    return _row(definition, value, _synonyms(name, layers))
+    row = _row(definition, value, _synonyms(name, layers))
+    return row._replace(is_read_only=row.is_read_only or definition.mode == "internal")
 
 
 def _row(definition: Definition, value: str | None, found: list[Synonym]) -> Row:

@@ -43,6 +43,7 @@ class Connection:
     """What a broker knows of one client connection."""
 
     __slots__ = (
+        "__weakref__",
         "_frames",
         "_transport",
         "_working",

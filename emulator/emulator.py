@@ -28,7 +28,9 @@ from ..storage import (
     RetentionPolicy,
     kafka_retention,
 )
+from ..storage.naming import naming_of
 from ..wire import Error, Refused
+from .addresses import bracketed, parse_address, reachable
 from .broker import Broker
 from .clock import Clock
 from .cluster import Cluster
@@ -63,6 +65,7 @@ class Emulator:
     features    levels of Kafka's features that differ from a new cluster's, by name, for instance
                 {"transaction.version": 1}; 0 takes one away
     version     the release of Kafka to be: "4.3", or "3.9" with the protocol of older clients
+    naming      of directories and files: "kafka", or "documented" (storage/naming.py)
 
     Raises ConfigError for a config that Kafka would refuse, OSError when it cannot listen.
     """
@@ -82,7 +85,9 @@ class Emulator:
         scan_limit: int | str | None = "default",
         retention: RetentionPolicy = kafka_retention,
         version: str = KAFKA_4_3.name,
+        naming: str = "kafka",
     ) -> None:
+        self._naming = naming_of(naming)
         self._retention = retention
         self._release = release_named(version)
         self._config = BrokerConfig(
@@ -210,6 +215,11 @@ class Emulator:
             raise RuntimeError(_STOPPED) from error
         return done.result()
 
+    @property
+    def notices(self) -> list[str]:
+        """What was found wrong on disk, and what was done about it, in sentences."""
+        return self.run(lambda cluster: list(cluster.log_dir.notices))
+
     def create_topic(
         self, name: str, partitions: int = 1, configs: Mapping[str, ConfigValue] | None = None
     ) -> TopicView:
@@ -297,7 +307,7 @@ class Emulator:
             cluster.topics.changed()
             for name, partitions in self._topics.items():
                 _ensure_topic(cluster, name, partitions)
-            self._bootstrap = f"{_bracketed(broker.host)}:{broker.port}"
+            self._bootstrap = f"{bracketed(broker.host)}:{broker.port}"
             self._cluster = cluster
             ready.set_result(None)
             await self._stopping.wait()
@@ -332,6 +342,7 @@ class Emulator:
             clock=self._clock,
             scan_limit=self._scan_limit,
             retention=self._retention,
+            naming=self._naming,
             release=self._release,
             features=self._features,
         )
@@ -350,23 +361,6 @@ def new_event_loop() -> asyncio.AbstractEventLoop:
         return asyncio.new_event_loop()
     loop: asyncio.AbstractEventLoop = uvloop.new_event_loop()
     return loop
-
-
-def parse_address(text: str) -> tuple[str, int]:
-    """Split "host:port" or "[::1]:port". Raises ValueError saying what is wrong."""
-    host, colon, port = text.rpartition(":")
-    if not colon or not host or not port.isdigit() or not 0 < int(port) <= 65535:
-        raise ValueError(f"not an address of the form HOST:PORT: {text!r}")
-    return host.strip("[]"), int(port)
-
-
-def reachable(host: str) -> str:
-    """What to tell clients of a listener on every interface."""
-    return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
-
-
-def _bracketed(host: str) -> str:
-    return f"[{host}]" if ":" in host else host
 
 
 def _config_text(value: ConfigValue) -> str:

@@ -5,7 +5,8 @@ waits for the disk and hands it back; then it calls `wake`, for someone to call 
 broker's thread, which moves the log's recovery point and begins the next sync. (Without a server
 `wake` is not set, and what is done is collected when there is more to do, and at the end.)
 
-The thread begins with the first sync, and has ended when `close` returns.
+The metadata log is flushed before any other, unless nothing came since: a record that outlives the
+power needs its topic. The thread begins with the first sync, and has ended when `close` returns.
 
 Not as in Kafka: an append that makes a flush due does not wait for it, so its acknowledgement may
 be sent before. Left out: when a flush is due, and what it is (storage/flush.py).
@@ -33,8 +34,12 @@ class Flusher:
     A log belongs to it by having `appended` as its `on_unflushed`.
     """
 
-    def __init__(self, clock: Clock, timers: Timers) -> None:
+    def __init__(
+        self, clock: Clock, timers: Timers, metadata: Callable[[], Log | None] = lambda: None
+    ) -> None:
         self.wake: Callable[[], None] | None = None
+        self._metadata = metadata
+        self._metadata_end = 0  # where the last flush of it ends
         self._clock = clock
         self._timers = timers
         self._alarms: dict[Log, Timer] = {}
@@ -56,6 +61,10 @@ class Flusher:
 
     def flush(self, stored: Log) -> None:
         """Flush a log, behind those that wait already."""
+        metadata = self._metadata()
+        if metadata is not None and metadata.log_end_offset != self._metadata_end:
+            self._waiting[metadata] = None
+            self._metadata_end = metadata.log_end_offset
         self._waiting[stored] = None
         self.collect()
 

@@ -7,6 +7,7 @@ config has to take it off this list.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fnmatch import fnmatchcase
 
 from .broker_configs import broker_definitions
@@ -14,7 +15,11 @@ from .config_tables import group_definitions, topic_definitions
 
 # Reason, and names; * stands for anything.
 _BROKER: tuple[tuple[str, str], ...] = (
-    ("one thread serves everything", "*.threads *.threads.per.data.dir num.replica.fetchers"),
+    (
+        "one thread serves everything",
+        "background.threads num.*.threads num.recovery.threads.* num.replica.fetchers "
+        "group.coordinator.*threads",
+    ),
     ("requests do not queue up between threads", "queued.max.*"),
     (
         "there are no connections between brokers",
@@ -34,7 +39,11 @@ _BROKER: tuple[tuple[str, str], ...] = (
         "unclean.leader.election.* auto.leader.rebalance.enable leader.imbalance.check.*",
     ),
     ("there is no tiered storage", "remote.* log.local.retention.* follower.fetch.last.tiered.*"),
-    ("there are no share groups", "group.share.* share.*"),
+    (
+        "there are no share groups",
+        "group.share.* share.coordinator.threads share.coordinator.write.* share.coordinator.cold.* "
+        "share.coordinator.snapshot.* share.coordinator.state.topic.prune.*",
+    ),
     ("there are no streams groups", "group.streams.*"),
     ("the listener speaks plain text", "ssl.* sasl.* connections.max.reauth.ms security.providers"),
     ("the listener follows from the start", "listeners listener.security.protocol.map"),
@@ -50,7 +59,6 @@ _BROKER: tuple[tuple[str, str], ...] = (
     ("there is one data directory, and it does not fail over", "metadata.log.dir"),
     ("there is one data directory, and it does not fail over", "log.dir.failure.timeout.ms"),
     ("log starts are written when they move", "log.flush.start.offset.checkpoint.interval.ms"),
-    ("flushes are due when they are due", "log.flush.scheduler.interval.ms"),
     ("files grow as they are written", "log.preallocate"),
     ("the cleaner takes no more than it needs", "log.cleaner.io.buffer.size"),
     ("the cleaner takes no more than it needs", "log.cleaner.io.max.bytes.per.second"),
@@ -58,10 +66,9 @@ _BROKER: tuple[tuple[str, str], ...] = (
         "coordinators write at once, and load at once",
         "*.append.linger.ms *.cached.buffer.max.bytes *.load.buffer.size offsets.commit.timeout.ms",
     ),
-    ("their records are not compressed", "offsets.topic.compression.codec"),
+    ("their records are not compressed", "*.topic.compression.codec"),
     ("every protocol that is emulated is on", "group.coordinator.rebalance.protocols"),
     ("there is no two-phase commit", "transaction.two.phase.commit.enable"),
-    ("answers are as long as what was asked for", "max.request.partition.size.limit"),
     ("there are no unstable versions", "unstable.*"),
 )
 _TOPIC: tuple[tuple[str, str], ...] = (
@@ -74,3 +81,47 @@ _GROUP: tuple[tuple[str, str], ...] = (
     ("there are no share groups", "share.*"),
     ("there are no streams groups", "streams.*"),
 )
+
+
+def inert_broker_configs() -> dict[str, str]:
+    """Broker configs without effect, by name, with the reason."""
+    return _matching(_BROKER, broker_definitions())
+
+
+def inert_topic_configs() -> dict[str, str]:
+    """Topic configs without effect, by name, with the reason."""
+    return _matching(_TOPIC, topic_definitions())
+
+
+def inert_group_configs() -> dict[str, str]:
+    """Group configs without effect, by name, with the reason."""
+    return _matching(_GROUP, group_definitions())
+
+
+def _matching(table: tuple[tuple[str, str], ...], names: Iterable[str]) -> dict[str, str]:
+    found = {}
+    for name in sorted(names):
+        for reason, patterns in table:
+            if name not in found and any(fnmatchcase(name, each) for each in patterns.split()):
+                found[name] = reason
+    return found
+
+
+def page() -> str:
+    """All of them as text, by reason."""
+    lines = []
+    for title, found in (
+        ("Topics", inert_topic_configs()),
+        ("Groups", inert_group_configs()),
+        ("Brokers", inert_broker_configs()),
+    ):
+        lines += [title, ""]
+        for reason in dict.fromkeys(found.values()):
+            lines.append(f"  {reason}:")
+            lines += [f"    {name}" for name, why in found.items() if why == reason]
+        lines.append("")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    print(page())

@@ -3,7 +3,8 @@
 - Retention runs `log.initial.task.delay.ms` (30 s) after the start, then every
   `log.retention.check.interval.ms` (5 minutes), by the cluster's timers: so under a ManualClock it
   runs when the clock is moved there. It looks at every partition, with the configs of that moment.
-- Files of segments that went are unlinked `file.delete.delay.ms` later, or at the next start.
+- Files of segments that went are unlinked `file.delete.delay.ms` later, directories of topics that
+  were deleted `log.segment.delete.delay.ms` later, or at the next start.
 - The policy is an argument of the cluster. Kafka's is the default; another one is a function, for
   instance one that keeps nothing of test topics but their newest segment:
 
@@ -25,12 +26,14 @@ Source: KIP-107; Kafka 4.3.1.
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..storage import Log, RetentionPolicy
+from ..storage import Log, LogDirectory, RetentionPolicy
 from ..wire import Refused
 from .cleaner import Cleaner
 from .flusher import Flusher
+from .internal_topics import METADATA_TOPIC
 
 if TYPE_CHECKING:
     from .cluster import Cluster
@@ -49,7 +52,8 @@ class LogManager:
         self._cluster = cluster
         self._clock = cluster.clock
         self._timers = cluster.timers
-        self.flusher = Flusher(self._clock, self._timers)
+        logs = cluster.log_dir.logs
+        self.flusher = Flusher(self._clock, self._timers, lambda: logs.get((METADATA_TOPIC, 0)))
         self.cleaner = Cleaner(cluster, self._clean)
         self._interval_ms: int = cluster.config.get("log.retention.check.interval.ms")
         self._run_after(cluster.config.get("log.initial.task.delay.ms"))
@@ -62,6 +66,26 @@ class LogManager:
             for partition in topic.partitions
             if partition.log.exists
         )
+
+    def remove_later(self, names: Sequence[str]) -> None:
+        """Remove the directories of a deleted topic, `log.segment.delete.delay.ms` from now on.
+
+        What is still there when the broker stops is removed at its next start.
+        """
+        delay_ms = self._cluster.config.get("log.segment.delete.delay.ms")
+        if not names:
+            return
+        if delay_ms == 0:
+            self._remove(names)
+        else:
+            self._timers.at(self._clock.now() + delay_ms, lambda: self._remove(names))
+
+    def _remove(self, names: Sequence[str]) -> None:
+        for name in names:
+            try:
+                self._cluster.log_dir.remove_left(name)
+            except OSError as error:
+                log.error("%s of a deleted topic is left to the next start: %s", name, error)
 
     def close(self) -> None:
         """Flush what the configs ask to flush sooner or later; end the threads of both."""
@@ -103,3 +127,10 @@ class LogManager:
             stored.unlink_deleted(self._clock.now())
         except Refused as error:
             log.error("files of deleted segments are left to the next start: %s", error)
+
+
+def say_what_is_wrong(log_dir: LogDirectory) -> None:
+    """Log what was found wrong on disk, and from now on each thing as it is found."""
+    for notice in log_dir.notices:
+        log.warning("%s", notice)
+    log_dir.notices.listener = lambda notice: log.warning("%s", notice)

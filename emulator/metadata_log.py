@@ -21,7 +21,6 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
 from ..storage import Log, LogConfig, LogDirectory
-from ..storage.naming import KAFKA
 from ..wire.batch import read_header
 from ..wire.stored.cluster import (
     AbortTransactionRecord,
@@ -66,11 +65,13 @@ class MetadataLog:
         """Called after each append."""
         self._node_id = log_dir.properties.node_id
         self._directory_id = log_dir.properties.directory_id
-        self._home = log_dir.directory.child(KAFKA.directory(TOPIC, 0))
+        self._home = log_dir.directory.child(log_dir.naming.directory(TOPIC, 0))
         self._log = stored
         self._clock = clock
         self._snapshot_end = replayed.snapshot.end
         self._last_timestamp = replayed.last_timestamp
+        self._times: dict[SnapshotId, int] = {}
+        self._unlink_at: int | None = None
         self.epoch = max(replayed.snapshot.epoch, stored.epochs.latest, _FIRST_EPOCH)
         """The leader epoch in which records are written."""
 
@@ -89,7 +90,7 @@ class MetadataLog:
         Raises LogDirectoryError, Refused (KAFKA_STORAGE_ERROR), OSError.
         """
         stored = log_dir.open_log(TOPIC, 0, TOPIC_ID, config, clock.now())
-        home = log_dir.directory.child(KAFKA.directory(TOPIC, 0))
+        home = log_dir.directory.child(log_dir.naming.directory(TOPIC, 0))
         metadata_log = cls(log_dir, stored, clock, replay(log_dir.directory, home, stored))
         metadata_log._begin(features or {})
         keep_quorum_state(home, log_dir.properties.node_id, metadata_log.epoch)
@@ -153,6 +154,7 @@ class MetadataLog:
         now = self._clock.now()
         write_snapshot(self._home, snapshot, image, last_timestamp=self._last_timestamp, now=now)
         self.snapshots.append(snapshot)
+        self._times[snapshot] = self._last_timestamp
         self.bytes_since_snapshot = 0
         return snapshot
 
@@ -165,16 +167,20 @@ class MetadataLog:
         Raises Refused (KAFKA_STORAGE_ERROR), OSError.
         """
         count = 0
+        now = self._clock.now()
         for oldest, following in list(pairwise(self.snapshots)):
             is_large = 0 <= retention_bytes < self._log.size + self._snapshot_bytes()
-            if not is_large and not 0 <= retention_ms < self._age(oldest):
+            if not is_large and not 0 <= retention_ms < now - self._last_in(oldest):
                 break
             self._log.delete_records(following.end)
-            self._log.delete_old_segments(self._clock.now())
+            if self._log.delete_old_segments(now):
+                self._unlink_at = now + self._log.config.file_delete_delay_ms
             self._home.remove(oldest.name)
             self.snapshots.remove(oldest)
             count += 1
-        self._log.unlink_deleted(self._clock.now())
+        if self._unlink_at is not None and now >= self._unlink_at:
+            self._unlink_at = None
+            self._log.unlink_deleted(now)
         return count
 
     # Within
@@ -189,10 +195,12 @@ class MetadataLog:
         sizes = self._home.files()
         return sum(sizes.get(each.name, 0) for each in self.snapshots)
 
-    def _age(self, snapshot: SnapshotId) -> int:
-        """How long ago the last record in it was written, in ms; for a damaged one, for ever."""
-        contents = read_snapshot(self._home, snapshot.name)
-        return self._clock.now() - (contents.last_timestamp if contents is not None else 0)
+    def _last_in(self, snapshot: SnapshotId) -> int:
+        """When the last record in it was written, in ms; in a damaged one, in 1970."""
+        if snapshot not in self._times:
+            contents = read_snapshot(self._home, snapshot.name)
+            self._times[snapshot] = contents.last_timestamp if contents is not None else 0
+        return self._times[snapshot]
 
     def _begin(self, asked: Mapping[str, int]) -> None:
         """Write what has to come before anything else, if it is not there yet."""

@@ -88,7 +88,7 @@ def _replay_contents(contents: Contents, image: MetadataImage) -> None:
 def _replay_log(stored: Log, found: Replayed) -> None:
     """Replay what the log has behind the snapshot. Raises Refused for damage."""
     first = offset = found.snapshot.end
-    while offset < stored.log_end_offset:
+    while (offset := stored.behind_damage(offset)) < stored.log_end_offset:
         chunk = stored.read(offset, _CHUNK)
         for pos, header in batches(chunk):
             records = read_records(chunk, pos)

@@ -4,8 +4,7 @@ Rules (Kafka's):
 - An entity is a user, a client id or both, or an IP; a name of None stands for all that have no
   quota of their own. Named twice with one type, the last name counts.
 - An entity has the keys of its types. Rates are positive; those in bytes or connections are whole.
-- An entity that a request names twice, or a key it names twice, is one error. To remove a key is
-  always fine, whatever its name.
+- To remove a key is always fine, whatever its name.
 
 Left out: throttling. Source: KIP-13, KIP-546, KIP-612; Kafka 4.3.1's answers.
 """
@@ -14,12 +13,12 @@ from __future__ import annotations
 
 import ipaddress
 import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from ..wire import Error, Refused
 from ..wire.stored.cluster import ClientQuotaRecord, MetadataRecord
-from .groups.hashing import hash_map_order
+from .groups.hashing import hash_map_order, java_hash
 from .metadata_image import MetadataImage, QuotaEntity
 
 USER, CLIENT_ID, IP = "user", "client-id", "ip"
@@ -92,7 +91,7 @@ def quota_records(
         for kind in hash_map_order(names)
     ]
     records: list[MetadataRecord] = []
-    for key in hash_map_order(values):
+    for key in _in_small_map(values):
         value = values[key]
         if value is None:
             if key in current:
@@ -102,6 +101,19 @@ def quota_records(
         if current.get(key) != value:
             records.append(ClientQuotaRecord(entity=parts, key=key, value=value, remove=False))
     return records
+
+
+def _in_small_map(keys: Collection[str]) -> list[str]:
+    """Keys in the order of a Java map that was made for as many as there are."""
+    size = 1
+    while size < len(keys) or len(keys) > size * 3 / 4:
+        size *= 2
+
+    def bucket(key: str) -> int:
+        value = java_hash(key) & 0xFFFFFFFF
+        return (value ^ value >> 16) & (size - 1)
+
+    return sorted(keys, key=bucket)
 
 
 def _check_value(key: str, value: float, keys: Mapping[str, tuple[str, int] | None]) -> None:

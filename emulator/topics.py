@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import logging
 from bisect import bisect_left, insort
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..wire import Error, Refused, random_id
@@ -43,6 +43,12 @@ if TYPE_CHECKING:
     from .cluster import Cluster
 
 log = logging.getLogger("odradek")
+
+
+def null_configs(names: Iterable[str]) -> Refused:
+    """What is said of configs without a value, in the order in which they were given."""
+    message = f"Null value not supported for topic configs: {','.join(names)}"
+    return Refused(Error.INVALID_CONFIG, message)
 
 
 class Topic:
@@ -144,6 +150,16 @@ class Catalogue:
         assignments: Assignments | None = None,
     ) -> NewTopic:
         """Check a topic to be created, in Kafka's order, changing nothing. Raises Refused."""
+        self.check_new_name(name)
+        config = self._config(configs or {})
+        if assignments:
+            replicas = assigned(assignments, partitions, replication_factor, self._alive())
+        else:
+            replicas = placed(partitions, replication_factor, self._alive(), self._cluster.config)
+        return NewTopic(name, random_id(), config, replicas)
+
+    def check_new_name(self, name: str) -> None:
+        """Whether a topic may be created under a name. Raises Refused."""
         if name == METADATA_TOPIC:
             message = f"Creation of internal topic {name} is prohibited."
             raise Refused(Error.INVALID_REQUEST, message)
@@ -153,20 +169,21 @@ class Catalogue:
         if colliding := self._folded.get(folded(name)):
             message = f"Topic '{name}' collides with existing topic: {', '.join(colliding)}"
             raise Refused(Error.INVALID_TOPIC_EXCEPTION, message)
-        config = self._config(configs or {})
-        if assignments:
-            replicas = assigned(assignments, partitions, replication_factor, self._alive())
-        else:
-            replicas = placed(partitions, replication_factor, self._alive(), self._cluster.config)
-        return NewTopic(name, random_id(), config, replicas)
 
     def add(self, new: NewTopic) -> Topic:
         """Create what `plan` has checked. Raises Refused(KAFKA_STORAGE_ERROR)."""
-        self.metadata_log.append(new.records())
-        topic = Topic(new.name, new.id, new.config)
-        self._open_partitions(topic, [new_partition(replicas) for replicas in new.replicas])
-        self._enter(topic)
-        return topic
+        return self.add_all([new])[0]
+
+    def add_all(self, plans: Sequence[NewTopic]) -> list[Topic]:
+        """Create all of these or, Refused(KAFKA_STORAGE_ERROR) being raised, none of them."""
+        self.metadata_log.append([record for new in plans for record in new.records()])
+        topics = []
+        for new in plans:
+            topic = Topic(new.name, new.id, new.config)
+            self._open_partitions(topic, [new_partition(replicas) for replicas in new.replicas])
+            self._enter(topic)
+            topics.append(topic)
+        return topics
 
     def ensure_internal(self, name: str) -> Topic:
         """An internal topic, created with its own configs if it is not there.
@@ -233,7 +250,8 @@ class Catalogue:
     def delete(self, topic: Topic) -> None:
         """Delete a topic, its logs and what groups committed for it; wake who waits for it.
 
-        A log that cannot be removed is left behind, and named in a warning.
+        The directories are renamed at once and removed later (LogManager). A log that cannot be
+        renamed is left behind, and named in a warning.
         """
         self.metadata_log.append([RemoveTopicRecord(topic_id=topic.id)])
         topic.is_deleted = True
@@ -241,12 +259,14 @@ class Catalogue:
         del self._names[bisect_left(self._names, topic.name)]
         self._folded[folded(topic.name)].remove(topic.name)
         self.changed()
+        log_dir, left = self._cluster.log_dir, []
         for partition in topic.partitions:
             partition.close_waiters()
             try:
-                self._cluster.log_dir.delete_log(topic.name, partition.index)
+                left.append(log_dir.delete_log(topic.name, partition.index, later=True))
             except Refused as error:
                 log.warning("%r of a deleted topic is left behind: %s", partition, error)
+        self._cluster.log_manager.remove_later([name for name in left if name is not None])
         self._cluster.groups.topic_deleted(topic.name)
         self._cluster.transactions.topic_deleted(topic.name)
 
@@ -293,12 +313,9 @@ class Catalogue:
         return [node_id for node_id, broker in self._cluster.brokers.items() if broker.is_alive]
 
     def _config(self, configs: Mapping[str, str | None]) -> TopicConfig:
-        texts: dict[str, str] = {}
-        for name, text in configs.items():
-            if text is None:
-                message = f"Null value not supported for topic configs: {name}"
-                raise Refused(Error.INVALID_CONFIG, message)
-            texts[name] = text
+        texts = {name: text for name, text in configs.items() if text is not None}
+        if len(texts) < len(configs):
+            raise null_configs(name for name, text in configs.items() if text is None)
         try:
             config = self._cluster.config.topic(texts)
             if texts:

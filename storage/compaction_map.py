@@ -27,7 +27,7 @@ from os import urandom
 from typing import NamedTuple, Protocol
 
 from ..wire.errors import WireError
-from ..wire.primitives import Buffer, read_uvarint, read_varint, read_varlong, write_varint
+from ..wire.primitives import Buffer, read_uvarint, read_varlong, write_varint
 
 try:
     from ..wire import _scan
@@ -180,18 +180,22 @@ def rebuilt(payload: Buffer, mask: bytes, shift: int, constant: bool) -> bytes:
 
 
 def rebuilt_python(payload: Buffer, mask: bytes, shift: int, constant: bool) -> bytes:
-    """The reference for `rebuilt`."""
-    buf, out = bytes(payload), bytearray()
-    begin = 0
-    for keep, (_, _, _, _, end) in zip(mask, _records(buf, len(mask)), strict=True):
-        if keep:
-            _, start = read_varint(buf, begin)
-            time, rest = read_varlong(buf, start + 1)
-            delta = write_varint(_wrap(shift if constant else time + shift))
-            out += write_varint(1 + len(delta) + end - rest)
-            out += b"\0" + delta
-            out += buf[rest:end]
-        begin = end
+    """The reference for `rebuilt`; what `choose` has let through is not checked again."""
+    buf, out, end = bytes(payload), bytearray(), 0
+    try:
+        for keep in mask:
+            size, pos = buf[end], end + 1
+            if size >= 0x80:
+                size, pos = _longer(buf, pos, size)
+            end = pos + (size >> 1)
+            if keep:
+                time, rest = read_varlong(buf, pos + 1)
+                delta = write_varint(_wrap(shift if constant else time + shift))
+                out += write_varint(1 + len(delta) + end - rest)
+                out += b"\0" + delta
+                out += buf[rest:end]
+    except IndexError:
+        raise _damaged() from None
     return bytes(out)
 
 

@@ -113,7 +113,7 @@ def grouped(segments: list[Segment], config: LogConfig, end: int) -> list[list[S
     """
     groups: list[list[Segment]] = []
     sizes = (0, 0, 0)
-    bases = [*(segment.base_offset for segment in segments[1:]), end]
+    bases = [*(segment.base_offset for segment in segments), end][1:]
     for segment, next_base in zip(segments, bases, strict=True):
         more = (
             segment.size,

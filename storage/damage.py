@@ -7,12 +7,14 @@ is the other kind: below the recovery point, or anywhere after a clean stop. The
   batches: the log goes on in a new one, so offsets are not given twice.
 - It is noticed when the directory is opened where that is cheap (the newest segment is read whole;
   of older ones the end, the sizes and the last index entries), else by the first read of the
-  segment after opening, which checks every batch in it once. (Measured: 2.5 ms for a segment of
-  16 MiB in batches of 16 KiB; a cleanly stopped directory of 10,000 partitions opens as before.)
+  segment after opening, which checks every batch in it once. (Measured: that read takes 0.5 ms
+  more per MiB in batches of 16 KiB, 2.5 ms in batches of 1 KB; later ones take what they took.
+  Opening 10,000 cleanly stopped partitions takes as long as before, with three segments each 5 %
+  longer.)
 - It is a `Damage` in `Log.damages` and a sentence in `notices`, once.
 - Batches in front of it are read, and those behind it. A read at the offsets that it covers raises
   Refused(KAFKA_STORAGE_ERROR), and so does a search by time that would have to cross it.
-- `odradek repair` (repair.py) sets the bytes aside and lets the log go on behind them.
+- `odradek repair` (repairing.py) sets the bytes aside and lets the log go on behind them.
 
 What becomes of a directory, after a clean stop unless it says "killed":
 
@@ -181,3 +183,11 @@ def known_gaps(directory: Directory, names: list[str]) -> list[tuple[int, int]]:
             pieces = list(read_aside(directory.read_bytes(name)))
             gaps += [(int(str(h["first_offset"])), int(str(h["next_offset"]))) for h, _ in pieces]
     return gaps
+
+
+def given_up_to(gaps: list[tuple[int, int]], offset: int) -> int:
+    """The first offset from `offset` on that no repair has given up."""
+    for first, after in sorted(gaps):
+        if first <= offset < after:
+            offset = after
+    return offset

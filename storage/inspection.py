@@ -38,8 +38,9 @@ class Inspection:
     """One walk through a segment's file: `batches` yields the valid ones.
 
     `limit`: all offsets are below it. Damage that begins at or behind the offset `flushed_to` ends
-    the walk: then `problem` says what it is, and `end` where. All other damage is in `damages`, and
-    `holes` tells whether the batches have the gaps that only compaction makes.
+    the walk, with `torn_only` only if no valid batch follows: then `problem` says what it is, and
+    `end` where. All other damage is in `damages`, and `holes` tells whether the batches have the
+    gaps that only compaction makes.
     """
 
     def __init__(
@@ -50,6 +51,7 @@ class Inspection:
         *,
         limit: int = NOWHERE,
         flushed_to: int = NOWHERE,
+        torn_only: bool = False,
     ) -> None:
         self.damages: list[Damage] = []
         self.problem: str | None = None
@@ -61,6 +63,7 @@ class Inspection:
         self._segment = segment
         self._limit = limit
         self._flushed_to = flushed_to
+        self._torn_only = torn_only
 
     def batches(self) -> Iterator[tuple[int, BatchHeader, Buffer, int]]:
         """Position, header, buffer and place in the buffer of each valid batch.
@@ -79,10 +82,12 @@ class Inspection:
                     position = found[0] + header.size
                 return
             except WireError as error:
-                if self.next_offset >= self._flushed_to:
+                flushed = self.next_offset < self._flushed_to
+                behind = self._next_valid(position) if flushed or self._torn_only else None
+                if behind is None or not (flushed or behind.base_offset is not None):
                     self.problem, self.end = str(error), position
                     return
-                position = self._pass_over(position, str(error))
+                position = self._pass_over(position, behind, str(error))
 
     def _judge(self, found: tuple[int, BatchHeader, Buffer, int]) -> None:
         """Raise WireError if a batch is not valid where it stands."""
@@ -109,9 +114,8 @@ class Inspection:
         is_one = header.magic == MAGIC and header.size >= HEADER_SIZE
         return header if is_one and position + header.size <= self.end else None
 
-    def _pass_over(self, position: int, problem: str) -> int:
+    def _pass_over(self, position: int, found: _Found, problem: str) -> int:
         """Note the damage at `position`; return where to go on."""
-        found = self._next_valid(position)
         first = self.next_offset
         if found.base_offset is not None:
             after = found.base_offset

@@ -38,7 +38,7 @@ from .producers import ProducerStates
 from .recovery import Recovery
 from .replay import end_transaction, restore_producers
 from .retention import LogView, RetentionPolicy, deletable, kafka_retention, view_of
-from .rolling import age_ms_max, is_roll_due
+from .rolling import age_ms_max, is_roll_due, next_base
 from .segment import Segment, containing
 from .truncation import cut_back
 
@@ -157,7 +157,7 @@ class Log(CompactableLog):
             if header.leader_epoch != self.epochs.latest and header.leader_epoch >= 0:
                 self.start_epoch(header.leader_epoch, base_offset)
             if is_roll_due(self._active, header, size, self._config, self._age_ms_max, now_ms):
-                self._roll(base_offset, now_ms)
+                self._roll(next_base(self.log_end_offset, header), now_ms)
             self._active.append(batch, header, now_ms)
         except OSError as error:
             raise self._home.storage_error(error) from error
@@ -185,20 +185,18 @@ class Log(CompactableLog):
     def _roll(self, base_offset: int, now_ms: int) -> None:
         """Begin a new segment. Raises OSError, with which everything stays as it was."""
         self._home.check_open()
-        old = self._active
-        segment = self._new_segment(base_offset, now_ms)
+        old, segment = self._active, self._new_segment(base_offset, now_ms)
         if not old.size:
             old.remove()
             self._set_segments([*self.segments[:-1], segment])
             return
         old.finish()
-        if self._flush_asked:  # lest the power takes these batches and leaves those behind them
+        if self._flush_asked:
             self._flushes.sync(old.file)
         self._home.take_snapshot(base_offset, self.producers)
         old.settle(old.offset_index.count, old.time_index.count)
+        self.recovery_point = base_offset
         self._set_segments([*self.segments, segment])
-        if not self._flush_asked:  # else only a whole flush is good enough
-            self.recovery_point = base_offset
 
     # Taking away.
 
@@ -265,17 +263,17 @@ class Log(CompactableLog):
     def truncate(self, offset: int) -> None:
         """Take away every batch that reaches `offset` or lies behind it.
 
-        The log then ends behind the last batch left (Kafka: at `offset`), and starts no later.
-        Raises Refused (KAFKA_STORAGE_ERROR).
+        The log then ends behind the last batch left (Kafka: at `offset`), and starts no later. Write
+        a checkpoint before the next append. Raises Refused (KAFKA_STORAGE_ERROR).
         """
         if offset >= self.log_end_offset:
             return
         with self._home.disk():
-            segments = cut_back(self.segments, offset, self._home.name)
-            self.log_end_offset = end = segments[-1].next_offset if segments else offset
-            if not segments or segments[-1].damages:
-                segments = [*segments, self._new_segment(end, self._active.created_ms)]
+            segments = cut_back(self.segments, offset, self._home)
+            if not segments:
+                segments = [self._new_segment(offset, self._active.created_ms)]
             self._set_segments(segments)
+            self.log_end_offset = end = self._active.next_offset
             self.log_start_offset = min(self.log_start_offset, end)
             self.recovery_point = min(self.recovery_point, end)
             self._flushes.truncated(end)
@@ -285,15 +283,15 @@ class Log(CompactableLog):
             restore_producers(self._home, segments, self.producers, self.notices)
             self._home.sync(segments[-1:])  # lest what was cut off comes back behind what follows
 
-    def delete(self, unique: bytes) -> None:
+    def delete(self, unique: bytes, later: bool = False) -> str | None:
         """Close the log and remove its directory, renaming it first as Kafka does.
 
         `unique` (16 bytes) makes the name one that never was; what a crash leaves under it is
-        removed at the next start. Raises Refused (KAFKA_STORAGE_ERROR).
-        """
+        removed at the next start. `later`: the caller, who gets that name, removes it.
+        Raises Refused (KAFKA_STORAGE_ERROR)."""
         self._close_files()
         with self._home.disk():
-            self._home.delete(unique)
+            return self._home.delete(unique, later)
 
     # Keeping.
 
@@ -359,7 +357,7 @@ class Log(CompactableLog):
                     home.store_epochs(self.epochs)
                     home.take_snapshot(self.log_end_offset, self.producers)
                     home.tidy_snapshots(self.segments)
-                if self._flush_asked:
+                if self._flush_asked and self._flushes.synced_offset < self.log_end_offset:
                     self.flush()
                 self.recovery_point = self.log_end_offset
         finally:
@@ -383,8 +381,6 @@ class Log(CompactableLog):
         if segments:
             self.log_end_offset = self.recovery_point = end = segments[-1].next_offset
             self._flushes.synced_offset = end if clean else min(recovery_point, end)
-            if segments[-1].damages:
-                segments = [*segments, self._new_segment(end, now_ms)]
             self._set_segments(segments)
             self.log_start_offset = max(self.log_start_offset, segments[0].base_offset)
 
@@ -397,6 +393,7 @@ class Log(CompactableLog):
         self._active = segments[-1]
         self._older_bytes = sum(segment.size for segment in segments[:-1])
         self._flush_asked = is_asked(self._config)
-        if self._flush_asked:
-            self.recovery_point = min(self.recovery_point, self._flushes.synced_offset)
+        if self._flush_asked:  # then the power counts, and only a flush is good enough
+            synced = max(self._flushes.synced_offset, segments[0].base_offset)
+            self.recovery_point = min(self.recovery_point, synced)
         self._age_ms_max = age_ms_max(self._config, self._home.name, self._active.base_offset)

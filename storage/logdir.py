@@ -14,7 +14,8 @@ Rules:
 
 Kafka ends over a malformed checkpoint, a foreign directory or a malformed `partition.metadata`.
 This goes on, keeps the file as `<name>.malformed` and says so in `notices`: without recovery points
-every log is checked whole, without log starts deleted records may be seen again.
+every log that was not closed cleanly is checked whole; without log starts they are taken from the
+leader epochs. What lies here named in another way is refused (strangers.py).
 
 Left out: several log directories of one node, when to write checkpoints, and the files that KRaft
 keeps here. Source: directories of Kafka 4.3.1.
@@ -49,12 +50,14 @@ from .checkpoints import (
 )
 from .config import LogConfig
 from .directory import Directory, FileLock, Locked
+from .epochs import EpochEntry
 from .log import Log
-from .naming import DELETE, KAFKA, STRAY, Naming, leaving
+from .naming import CLUSTER_METADATA, DELETE, KAFKA, STRAY, Naming, leaving
+from .notices import Notices
+from .strangers import find_log_start, first_epoch, named_otherwise
 
 TopicPartition: TypeAlias = tuple[str, int]
 
-CLUSTER_METADATA = "__cluster_metadata"
 MALFORMED = ".malformed"
 
 
@@ -83,24 +86,25 @@ class LogDirectory:
         self.properties = properties
         self.logs: dict[TopicPartition, Log] = {}
         self.partitions: dict[TopicPartition, bytes | None] = {}
-        self.notices: list[str] = []
+        self.notices = Notices()
         self.directory = directory
+        self.naming = naming
         self._lock: FileLock | None = lock
-        self._naming = naming
         self._new_id = new_id
+        self._check_naming()
         self.clean = directory.exists(CLEAN_SHUTDOWN)
         if self.clean:  # what is written from now on must not be found beside the marker
             directory.remove(CLEAN_SHUTDOWN)
             directory.sync()
         self._list_partitions()
-        recovery_points = self._read_offsets(RECOVERY_POINTS)
-        if recovery_points is None:
-            self.clean = False
-        self._recovery_points = recovery_points or {}
-        self._log_starts = self._read_offsets(LOG_STARTS) or {}
-        self.high_watermarks = self._read_offsets(HIGH_WATERMARKS) or {}
+        self._gone: dict[TopicPartition, int] = {}
+        self._recovery_points = self._read_offsets(RECOVERY_POINTS) or {}
+        log_starts = self._read_offsets(LOG_STARTS)
+        self._log_starts = log_starts or {}
+        self._lost_starts = log_starts is None
+        self.high_watermarks = self._read_offsets(HIGH_WATERMARKS, required=False) or {}
         self._unchecked = set() if self.clean else set(self.partitions)
-        self._cleaned_offsets = self._read_offsets(CLEANED_OFFSETS) or {}
+        self._cleaned_offsets = self._read_offsets(CLEANED_OFFSETS, required=False) or {}
         self._written: dict[str, bytes] = {}
 
     @classmethod
@@ -151,6 +155,8 @@ class LogDirectory:
             raise ValueError(f"{topic}-{partition} is open")
         if self.partitions.get(key) not in (None, topic_id):
             self._set_aside(topic, partition)
+        name = self.naming.directory(topic, partition)
+        first = first_epoch(self.directory.child(name)) if self._lost_starts else None
         log = Log.open(
             *(self.directory, topic, partition),
             topic_id=topic_id,
@@ -159,21 +165,36 @@ class LogDirectory:
             clean=self.clean and topic != CLUSTER_METADATA,
             recovery_point=self._recovery_points.get(key, 0),
             log_start_offset=self._log_starts.get(key, 0),
-            naming=self._naming,
+            naming=self.naming,
         )
-        name = self._naming.directory(topic, partition)
-        self.notices += [f"{name}/{notice}" for notice in log.notices]
+        if first is not None:
+            self._find_log_start(log, first)
+        if key in self._gone:
+            log.notices.append(f"the directory is gone; it was flushed up to {self._gone[key]}")
+        for notice in log.notices:
+            self.notices.append(f"{name}/{notice}")
+        log.notices.listener = lambda notice: self.notices.append(f"{name}/{notice}")
         log.cleaned_offset = self._cleaned_offsets.get(key)
         self.logs[key] = log
         self.partitions[key] = topic_id
         self._unchecked.discard(key)
+        if self._recovery_points.get(key, 0) > log.log_end_offset:
+            # It must not vouch for what is appended now in place of what was lost.
+            self._recovery_points[key] = log.log_end_offset
+            self._write_offsets(RECOVERY_POINTS, self._recovery_points)
         return log
 
-    def delete_log(self, topic: str, partition: int) -> None:
-        """Remove an open log from disk. Raises Refused (KAFKA_STORAGE_ERROR), KeyError."""
+    def delete_log(self, topic: str, partition: int, later: bool = False) -> str | None:
+        """Remove an open log from disk; or, `later`, rename its directory, for `remove_left`, and
+        return the name, None if there is none. Raises Refused (KAFKA_STORAGE_ERROR), KeyError."""
         key = topic, partition
-        self.logs.pop(key).delete(self._new_id())
+        left = self.logs.pop(key).delete(self._new_id(), later)
         self._forget(key)
+        return left
+
+    def remove_left(self, name: str) -> None:
+        """Remove a directory that `delete_log` has renamed. Raises OSError."""
+        self.directory.remove_directory(name)
 
     def checkpoint(
         self, high_watermarks: Mapping[TopicPartition, int] = MappingProxyType({})
@@ -243,12 +264,18 @@ class LogDirectory:
             reasons = "; ".join(map(str, errors))
             raise LogDirectoryError(f"{self.path} was not closed cleanly: {reasons}")
 
-    def _read_offsets(self, name: str) -> dict[TopicPartition, int] | None:
-        """A checkpoint's lines of partitions that are there; None if it was malformed."""
+    def _read_offsets(
+        self, name: str, *, required: bool = True
+    ) -> dict[TopicPartition, int] | None:
+        """A checkpoint's lines of partitions that are there; None if it was malformed or lost."""
         if not self.directory.exists(name):
-            return {}
+            if required and self.partitions and self.clean:
+                self.notices.append(f"{name}: missing")
+            return None
         try:
             offsets = read_offsets(self.directory.read_bytes(name), name)
+            if name == RECOVERY_POINTS:
+                self._gone = {k: end for k, end in offsets.items() if k not in self.partitions}
             return {key: offset for key, offset in offsets.items() if key in self.partitions}
         except CheckpointError as error:
             self._keep_malformed(self.directory, name, error)
@@ -261,6 +288,29 @@ class LogDirectory:
             self.directory.write_atomic(name, data)
             self._written[name] = data
 
+    def _find_log_start(self, log: Log, first: EpochEntry) -> None:
+        start = find_log_start(log, first)
+        if start is not None:
+            log.delete_records(start)
+            log.notices.append(f"starts at {start}, as its leader epochs have it")
+
+    def note_strangers(self) -> None:
+        """Say which partitions on disk nobody has opened, now that all that are known are open."""
+        for topic, partition in sorted(self.partitions.keys() - self.logs.keys()):
+            name = self.naming.directory(topic, partition)
+            self.notices.append(
+                f"{name}: of a topic that the cluster does not know; left alone "
+                "(`odradek repair` brings it back)"
+            )
+
+    def _check_naming(self) -> None:
+        found = named_otherwise(self.directory, self.naming)
+        if found is not None:
+            name, naming = found
+            raise LogDirectoryError(
+                f"{self.path} cannot be opened with this naming: {name} is named as {naming!r}"
+            )
+
     def _keep_malformed(self, directory: Directory, name: str, error: CheckpointError) -> None:
         directory.rename(name, name + MALFORMED)
         self.notices.append(f"{error}; kept as {name}{MALFORMED}")
@@ -268,7 +318,7 @@ class LogDirectory:
     def _list_partitions(self) -> None:
         for name in self.directory.directories():
             suffix = leaving(name)
-            key = self._naming.parse_directory(name)
+            key = self.naming.parse_directory(name)
             if suffix == DELETE:
                 self.directory.remove_directory(name)
             elif suffix is None and key is None:
@@ -288,8 +338,8 @@ class LogDirectory:
             return None
 
     def _set_aside(self, topic: str, partition: int) -> None:
-        name = self._naming.directory(topic, partition)
-        stray = self._naming.leaving_directory(topic, partition, self._new_id(), STRAY)
+        name = self.naming.directory(topic, partition)
+        stray = self.naming.leaving_directory(topic, partition, self._new_id(), STRAY)
         self.directory.rename(name, stray)
         self.notices.append(f"{name}: of another topic of that name; renamed to {stray}")
         self._forget((topic, partition))

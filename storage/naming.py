@@ -3,10 +3,18 @@
 Kafka's: `my_topic-0/00000000000000000042.log`, the number being the first offset that the segment
 may hold, in 20 digits; beside it `.index`, `.timeindex` and, once a transaction was aborted,
 `.txnindex`, and producer snapshots `<offset>.snapshot`. The documentation's chapter has it as
-`my_topic_0/00000000042.kafka`, which is `DOCUMENTED` here. Everything else follows Kafka in both.
+`my_topic_0/00000000042.kafka`, which is `DOCUMENTED` here. Everything else follows Kafka in both:
+the other files in the directory, their suffixes, and what the number means. (In the chapter it is a
+byte position, as offsets were in Kafka 0.7; batches of magic 2 have logical offsets, so here too it
+is the first offset. Offsets of more than 11 digits make longer names.)
+
+A directory's name is read from its end: behind the last separator stand the digits of the partition
+and nothing else, so `a_1_0` is partition 0 of `a_1`, and `a_1` is partition 1 of `a`. No two
+partitions have one name; but the same directory cannot be read by both namings (logdir.py).
 
 Suffixes behind a file's name say what is to become of it at the next start: `.deleted` and
-`.cleaned` go, `.swap` is renamed into its place. A directory that is on its way out is called
+`.cleaned` go, `.swap` is renamed into its place; `.damaged` stays, a repair has set it aside. A
+directory that is on its way out is called
 `<directory>.<32 hex digits>-delete`, one that nobody knows `...-stray`.
 
 Source: the documentation's chapter "Log"; directories of Kafka 4.3.1.
@@ -29,6 +37,9 @@ ASIDE = ".damaged"
 
 DELETE = "-delete"
 STRAY = "-stray"
+
+CLUSTER_METADATA = "__cluster_metadata"
+"""The topic whose log says what the cluster is: in no checkpoint, and always checked."""
 
 _NAME_MAX = 255
 _LEAVING = re.compile(r".+\.[0-9a-f]{32}(-delete|-stray)")
@@ -81,6 +92,15 @@ class Naming:
 
 KAFKA = Naming(separator="-", digits=20, log_suffix=".log")
 DOCUMENTED = Naming(separator="_", digits=11, log_suffix=".kafka")
+NAMINGS = {"kafka": KAFKA, "documented": DOCUMENTED}
+"""The names that the namings go by in options."""
+
+
+def naming_of(text: str) -> Naming:
+    """A naming by its name. Raises ValueError, naming the choices."""
+    if text not in NAMINGS:
+        raise ValueError(f"there is no naming {text!r}, but {' and '.join(NAMINGS)}")
+    return NAMINGS[text]
 
 
 def leaving(name: str) -> str | None:

@@ -132,6 +132,14 @@ class PartitionDirectory:
             index_interval_bytes=index_interval_bytes,
         )
 
+    def continued(self, newest: Segment) -> list[Segment]:
+        """The segment that takes the place of the newest if that one takes no more, or none."""
+        if not newest.damages:
+            return []
+        interval = newest.index_interval_bytes
+        created = newest.created_ms
+        return [self.segment(newest.next_offset, now_ms=created, index_interval_bytes=interval)]
+
     def retire(self, segment: Segment, unlink_ms: int) -> None:
         """Rename a segment's files and its snapshot, to be unlinked when that time has come."""
         try:
@@ -190,12 +198,16 @@ class PartitionDirectory:
             segment.close()
         self._retired = []
 
-    def delete(self, unique: bytes) -> None:
-        """Rename the directory, with 16 bytes that make the name unique, and remove it."""
+    def delete(self, unique: bytes, later: bool = False) -> str | None:
+        """Rename the directory, with 16 bytes that make the name unique, and remove it; `later`
+        leaves that to the caller, who gets the name."""
         self.close()
-        if self.exists:
-            self.exists = False
-            name = (self.topic, self.partition, unique, DELETE)
-            leaving = self.naming.leaving_directory(*name)
-            self._parent.rename(self.name, leaving)
-            self._parent.remove_directory(leaving)
+        if not self.exists:
+            return None
+        self.exists = False
+        leaving = self.naming.leaving_directory(self.topic, self.partition, unique, DELETE)
+        self._parent.rename(self.name, leaving)
+        if later:
+            return leaving
+        self._parent.remove_directory(leaving)
+        return None

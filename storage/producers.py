@@ -10,7 +10,7 @@ whatever epoch and sequence they carry):
 - Within an epoch a batch starts behind the last one; behind 2147483647 comes 0.
 - While the epoch is -1, sequences are not looked at, neither in that epoch nor in the one that
   follows it. A producer not known here counts as one of epoch -1, so its first batch may have any
-  sequence; see `check` for the exception.
+  sequence.
 - While a producer's transaction is open here, its plain batches are refused.
 - A marker ends the transaction and leaves its own epoch and coordinator epoch behind. One of the
   same epoch keeps the batches, so that sequences go on; one of a higher epoch forgets them.
@@ -26,7 +26,8 @@ with -1 for what is not there (offsetDelta: 0). The order of producers has no me
 
 - Before a transaction's first batch here the coordinator is asked whether it may come
   (`note_verification`). Until a batch of it is in, one that begins behind the lowest sequence asked
-  for is out of order: an earlier one is still on its way.
+  for is out of order: an earlier one is still on its way. A client that raises its epoch with every
+  transaction must begin one at sequence 0 if no batch of it is known here.
 
 Left out: whether a transaction contains this partition (the transaction coordinator knows).
 Source: KIP-98, KIP-360 (no state), KIP-890 (epoch bumps); run side by side with Kafka 4.3.1.
@@ -116,8 +117,9 @@ class ProducerStates:
         self._open: dict[int, int] = {}
         # First offset -> marker's offset, of ended transactions that replicas may still lack.
         self._unreplicated: dict[int, int] = {}
-        # Producer id -> epoch and lowest sequence for which the coordinator was asked.
-        self._asked: dict[int, tuple[int, int]] = {}
+        # Producer id -> epoch and lowest sequence for which the coordinator was asked, and whether
+        # by a client that raises its epoch with every transaction.
+        self._asked: dict[int, tuple[int, int, bool]] = {}
 
     @property
     def states(self) -> Mapping[int, ProducerState]:
@@ -152,19 +154,22 @@ class ProducerStates:
         state = self._states.get(producer_id)
         return state is not None and state.epoch > epoch
 
-    def note_verification(self, producer_id: int, epoch: int, sequence: int) -> None:
+    def note_verification(
+        self, producer_id: int, epoch: int, sequence: int, *, transaction_v2: bool
+    ) -> None:
         """The coordinator is asked whether the producer's transaction may begin here, for a batch
-        with this first sequence."""
-        asked_epoch, lowest = self._asked.get(producer_id, (epoch, sequence))
-        if epoch > asked_epoch or (epoch == asked_epoch and sequence < lowest):
-            asked_epoch, lowest = epoch, sequence
-        self._asked[producer_id] = asked_epoch, lowest
+        with this first sequence. `transaction_v2`: it came in a Produce v12 or later; what counts
+        is the first time since the last transaction."""
+        question = self._asked.get(producer_id)
+        if question is None:
+            question = (epoch, sequence, transaction_v2)
+        elif epoch > question[0] or (epoch == question[0] and sequence < question[1]):
+            question = (epoch, sequence, question[2])
+        self._asked[producer_id] = question
 
-    def check(self, header: BatchHeader, *, transaction_v2: bool = False) -> Duplicate | None:
+    def check(self, header: BatchHeader) -> Duplicate | None:
         """Judge a producer's data batch before it is appended; a Duplicate is not to be appended.
 
-        `transaction_v2`: it came in a Produce v12 or later. The client then raises its epoch with
-        every transaction, so a transactional batch of a producer not known here must be its first.
         Raises Refused: INVALID_PRODUCER_EPOCH, OUT_OF_ORDER_SEQUENCE_NUMBER, INVALID_TXN_STATE.
         """
         state = self._states.get(header.producer_id, _UNKNOWN)
@@ -181,14 +186,13 @@ class ProducerStates:
             in_order = first == 0
         else:
             raise Refused(Error.INVALID_PRODUCER_EPOCH)
-        transactional = header.attributes & TRANSACTIONAL
-        if self._asked and first > self._asked.get(header.producer_id, _NOTHING_ASKED)[1]:
+        if self._asked and (question := self._asked.get(header.producer_id)) is not None:
+            _, lowest, transaction_v2 = question
+            if first > lowest or (transaction_v2 and first and not batches):
+                raise Refused(Error.OUT_OF_ORDER_SEQUENCE_NUMBER)
+        if not in_order and state.epoch != NONE:
             raise Refused(Error.OUT_OF_ORDER_SEQUENCE_NUMBER)
-        if not in_order and (
-            state.epoch != NONE or (transaction_v2 and transactional and not batches)
-        ):
-            raise Refused(Error.OUT_OF_ORDER_SEQUENCE_NUMBER)
-        if not transactional and state.txn_first_offset >= 0:
+        if state.txn_first_offset >= 0 and not header.attributes & TRANSACTIONAL:
             raise Refused(Error.INVALID_TXN_STATE)
         return None
 
@@ -314,7 +318,6 @@ class ProducerStates:
 
 _UNKNOWN = ProducerState(NONE)
 """What is known of a producer that has written nothing here. Shared: never changed."""
-_NOTHING_ASKED = (NONE, MAX_SEQUENCE)
 _NO_BATCH: Batch = (NONE, NONE, NONE, NONE, NONE)
 
 

@@ -8,6 +8,7 @@ Rules:
 - After a kill what was not yet flushed, from the recovery point on, ends behind its last valid
   batch: whole, of magic 2, its offsets above those before it, its CRC right. What follows is cut
   off, and segments behind the cut are renamed to `.deleted`, so they stay for one more start.
+- Of the metadata log, which no checkpoint knows, only what no valid batch follows is cut.
 - What was flushed is never cut: below the recovery point, or after a clean stop, what is no valid
   batch is damage (damage.py). After a clean stop the log ends where checkpoint and snapshot say,
   also when batches at the end are lost; the log then goes on in a new segment.
@@ -33,7 +34,7 @@ from itertools import chain
 from ..wire.errors import WireError
 from ..wire.primitives import Buffer
 from .checkpoints import LEADER_EPOCHS, PARTITION_METADATA, CheckpointError
-from .damage import Damage, known_gaps
+from .damage import Damage, given_up_to, known_gaps
 from .epochs import LeaderEpochs
 from .index import (
     OFFSET_ENTRY_SIZE,
@@ -45,17 +46,16 @@ from .index import (
 )
 from .inspection import NOWHERE
 from .interrupted import finish_interrupted
-from .naming import OFFSET_INDEX, TIME_INDEX, TRANSACTION_INDEX
+from .naming import CLUSTER_METADATA, OFFSET_INDEX, TIME_INDEX, TRANSACTION_INDEX
 from .partition_directory import PartitionDirectory
 from .producers import ProducerStates
 from .replay import readable_headers, restore_producers
 from .scanning import scan
 from .segment import RELATIVE_OFFSET_MAX, Segment, containing
-from .verification import Verification
+from .verification import LOST_AT_THE_END, Verification
 from .walking import PEEK, walk
 
 _INDEXES = (OFFSET_INDEX, TIME_INDEX, TRANSACTION_INDEX)
-_LOST_AT_THE_END = "batches at the end of the log are lost"
 
 
 @dataclass
@@ -102,7 +102,7 @@ class Recovery:
             for segment in reversed(segments):
                 segment.remove()
             return []
-        return segments
+        return [*segments, *home.continued(segments[-1])] if segments else []
 
     def _open_segments(self) -> list[Segment]:
         self._sizes = finish_interrupted(self.home.files, self.home.naming, self.notices)
@@ -125,18 +125,18 @@ class Recovery:
                 self._give_up(segments[index + 1 :])
                 return segments[: index + 1]
         if segments:
-            self._end(segments[-1])
+            self._end(segments[-1], gaps)
         return segments
 
-    def _end(self, newest: Segment) -> None:
+    def _end(self, newest: Segment, gaps: list[tuple[int, int]]) -> None:
         """Let the log end no earlier than it did when it was closed cleanly."""
         flushed = self._flushed_to() if self.clean or newest.damages else 0
-        end = newest.next_offset
+        end = newest.next_offset = given_up_to(gaps, newest.next_offset)
         if newest.damages and newest.damages[-1].next_offset == end < flushed:
             newest.damages[-1] = newest.damages[-1]._replace(next_offset=flushed)
         elif end < flushed < NOWHERE:
             place = (self.home.name, newest.name, newest.size, 0)
-            newest.damages.append(Damage(*place, end, flushed, _LOST_AT_THE_END))
+            newest.damages.append(Damage(*place, end, flushed, LOST_AT_THE_END))
         elif end < self.recovery_point and not self.clean:
             self._notice(newest)(f"ends at {end}, in front of the recovery point")
         if newest.damages:
@@ -220,12 +220,18 @@ class Recovery:
         """Walk through a segment and cut off what need not have been flushed; False if it was."""
         end = self._sizes[segment.name]
         notice = self._notice(segment)
-        flushed_to = self._flushed_to()
-        found = scan(self.home.name, segment, end, limit=limit, flushed_to=flushed_to)
+        found = scan(
+            *(self.home.name, segment, end),
+            limit=limit,
+            flushed_to=self._flushed_to(),
+            torn_only=self.home.topic == CLUSTER_METADATA,
+        )
         self._epochs_seen += found.epochs
         if not found.has_producers:
             self._without_producers.add(segment.base_offset)
-        loaded = self.clean and self._load_aborted(segment, segment.next_offset)
+        # The batches know better than the index, unless some of them are damaged.
+        is_needed = self.clean and bool(segment.damages)
+        loaded = is_needed and self._load_aborted(segment, segment.next_offset)
         if not loaded and (found.has_aborts or not self.clean):
             self._unindexed.append(segment)
         if found.problem:
@@ -265,11 +271,14 @@ class Recovery:
         return lambda what: self.notices.append(f"{segment.name}: {what}")
 
     def _restore_producers(self, segments: list[Segment]) -> None:
+        had_snapshots = bool(self.home.find_snapshots())
         restore_producers(
             *(self.home, segments, self.producers, self.notices),
             unindexed=self._unindexed,
             without_producers=self._without_producers,
         )
+        if self.clean and self.producers.states and not had_snapshots:
+            self.notices.append("the snapshots of producers are missing; the batches say the same")
         for segment in self._unindexed:
             segment.store_transaction_index()
 
@@ -283,6 +292,8 @@ class Recovery:
                 epochs = LeaderEpochs.from_checkpoint(data)
             except CheckpointError as error:
                 self.notices.append(f"{error}; the leader epochs were taken from the batches")
+        elif self.clean and segments:
+            self.notices.append(f"{LEADER_EPOCHS}: missing, taken from the batches")
         seen: Iterable[tuple[int, int]] = self._epochs_seen
         stored = [] if epochs is None else epochs.entries
         # The beginning is missing if a crash came between DeleteRecords and its checkpoint.

@@ -51,6 +51,13 @@ def is_roll_due(
     return age_ms > age_ms_max
 
 
+def next_base(log_end_offset: int, header: BatchHeader) -> int:
+    """Where a segment begins that is begun for this batch: where the log ends, so that segments
+    leave no gap between them; or at the batch, if that is too far away."""
+    is_near = header.last_offset - log_end_offset <= RELATIVE_OFFSET_MAX
+    return log_end_offset if is_near else header.base_offset
+
+
 def age_ms_max(config: LogConfig, directory: str, base_offset: int) -> int:
     """The age in milliseconds at which this segment is rolled."""
     jitter_ms = 0

@@ -33,16 +33,20 @@ def scan(
     *,
     limit: int = NOWHERE,
     flushed_to: int = NOWHERE,
+    torn_only: bool = False,
 ) -> Scan:
     """Note every valid batch of the first `end` bytes.
 
     `limit`: offsets are below it. Damage that begins below the offset `flushed_to` goes into
-    `segment.damages`; other damage ends the walk. Raises OSError.
+    `segment.damages`, and with `torn_only` all that valid batches follow; other damage ends the
+    walk. Raises OSError.
     """
     segment.reset()
     epochs: list[tuple[int, int]] = []
     has_producers = has_aborts = False
-    walk = Inspection(partition, segment, end, limit=limit, flushed_to=flushed_to)
+    walk = Inspection(
+        *(partition, segment, end), limit=limit, flushed_to=flushed_to, torn_only=torn_only
+    )
     for position, header, chunk, at in walk.batches():
         segment.note(header, position)
         if header.producer_id >= 0:

@@ -10,15 +10,16 @@ from __future__ import annotations
 
 from .damage import around
 from .index import TransactionIndex
+from .partition_directory import PartitionDirectory
 from .scanning import scan
 from .segment import Segment, containing
 
 
-def cut_back(segments: list[Segment], offset: int, partition: str) -> list[Segment]:
+def cut_back(segments: list[Segment], offset: int, home: PartitionDirectory) -> list[Segment]:
     """Remove every batch that reaches `offset`, the newest segments first.
 
-    Returns the segments that are left, the last of which takes appends unless it is damaged; none
-    if `offset` lies in front of them all. `partition` is the directory's name.
+    Returns the segments that are left, the last of which takes appends; none if `offset` lies in
+    front of them all.
     """
     kept = containing(segments, offset) + 1 if offset >= segments[0].base_offset else 0
     for segment in reversed(segments[kept:]):
@@ -26,8 +27,10 @@ def cut_back(segments: list[Segment], offset: int, partition: str) -> list[Segme
     if segments[kept:] and segments[kept].on_disk:  # lest they come back behind a gap
         segments[kept].sync_names()
     if kept:
-        _shorten(segments[kept - 1], offset, partition)
-    return segments[:kept]
+        last = segments[kept - 1]
+        _shorten(last, offset, home.name)
+        return [*segments[:kept], *home.continued(last)]
+    return []
 
 
 def _shorten(segment: Segment, offset: int, partition: str) -> None:

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 
 from ..wire.batch import CONTROL, TRANSACTIONAL, BatchHeader
 from ..wire.primitives import Buffer
-from .damage import Damage
+from .damage import Damage, given_up_to
 from .index import NO_TIMESTAMP, offset_entries, time_entries
 from .inspection import Inspection
 from .naming import OFFSET_INDEX, TIME_INDEX, TRANSACTION_INDEX
@@ -29,6 +29,7 @@ from .replay import find_aborted, find_marker
 from .segment import Segment
 
 WRONG = "wrong"
+LOST_AT_THE_END = "batches at the end of the log are lost"
 MISSING = "batches are missing in front of the next segment"
 
 
@@ -51,15 +52,15 @@ class Verification:
         """
         walk = Inspection(self.home.name, segment, segment.size, limit=segment.next_offset)
         stored = self._read(segment, OFFSET_INDEX), self._read(segment, TIME_INDEX)
-        indexes = _Indexes(segment, *stored)
-        transactions = _Transactions()
+        indexes = IndexCheck(segment.base_offset, *stored)
+        transactions = TransactionCheck()
         for position, header, chunk, at in walk.batches():
             indexes.batch(position, header)
             if header.attributes & (TRANSACTIONAL | CONTROL) and header.producer_id >= 0:
                 transactions.batch(header, chunk, at)
         segment.damages = list(walk.damages)
         if segment.size or any(stored):  # else compaction has left nothing
-            segment.damages += self._missing_end(segment, walk)
+            segment.damages += self.missing_end(segment, walk)
         segment.open_producers = frozenset(transactions.open)
         segment.ended_producers = frozenset(transactions.ended)
         if walk.damages or doubt != WRONG or not indexes.are_right():
@@ -68,12 +69,10 @@ class Verification:
         for damage in segment.damages:
             self.notices.append(f"{damage.file}: {damage.sentence}")
 
-    def _missing_end(self, segment: Segment, walk: Inspection) -> list[Damage]:
+    def missing_end(self, segment: Segment, walk: Inspection) -> list[Damage]:
         """What is missing between the last batch and the next segment: one damage or none."""
-        first, after = walk.next_offset, segment.next_offset
+        first, after = given_up_to(self.gaps, walk.next_offset), segment.next_offset
         if first >= after or self.is_compacted or walk.holes:
-            return []
-        if any(low <= first and after <= high for low, high in self.gaps):
             return []
         return [Damage(self.home.name, segment.name, segment.size, 0, first, after, MISSING)]
 
@@ -95,7 +94,7 @@ class Verification:
         if found != stored and not segment.damages:
             self.notices.append(f"{segment.name}: an index was {doubt} and was made again")
 
-    def _check_aborted(self, segment: Segment, seen: _Transactions) -> None:
+    def _check_aborted(self, segment: Segment, seen: TransactionCheck) -> None:
         index = segment.transaction_index
         if not seen.aborts and not (index and not self.is_compacted):
             return
@@ -115,11 +114,11 @@ class Verification:
         return self.home.files.read_bytes(name) if self.home.files.exists(name) else b""
 
 
-class _Indexes:
+class IndexCheck:
     """Follows a walk through a segment, and its indexes beside it."""
 
-    def __init__(self, segment: Segment, offsets: Buffer, times: Buffer) -> None:
-        self._base = segment.base_offset
+    def __init__(self, base_offset: int, offsets: Buffer, times: Buffer) -> None:
+        self._base = base_offset
         self._offsets = offset_entries(offsets)
         self._times = time_entries(times)
         self._next_position, self._next_offset = _NONE
@@ -141,9 +140,12 @@ class _Indexes:
             self._is_right &= self._next_time == self._latest == header[8]
             self._next_timestamp()
 
-    def are_right(self) -> bool:
-        """Whether all entries have been found to be right, once all batches were seen."""
-        is_complete = self._last_time == self._latest or self._latest < 0
+    def are_right(self, *, is_final: bool = True) -> bool:
+        """Whether all entries have been found to be right, once all batches were seen.
+
+        `is_final`: the time index has the entry that ends it.
+        """
+        is_complete = self._last_time == self._latest or self._latest < 0 or not is_final
         is_used_up = self._next_position == _NONE[0] and self._time_offset == _NONE[1]
         return self._is_right and is_used_up and is_complete
 
@@ -159,7 +161,7 @@ class _Indexes:
 _NONE = (1 << 62, 1 << 62)
 
 
-class _Transactions:
+class TransactionCheck:
     """Which transactions a segment has data of, and which of them end in it."""
 
     def __init__(self) -> None:

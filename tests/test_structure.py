@@ -23,6 +23,7 @@ LONGEST_FUNCTION = 50
 # Named by packaging or by a command line, or there for those who use the library.
 ENTRY_POINTS = {
     "emulator/cli.py": "the `odradek` command",
+    "emulator/inert_configs.py": "python -m odradek.emulator.inert_configs",
     "fixtures/plugin.py": "the pytest plugin",
     "compat/demo.py": "make demo",
     "compat/table.py": "make table",

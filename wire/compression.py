@@ -191,10 +191,6 @@ def _unsnappy_block(library: Any, block: bytes, left: int, limit: int) -> bytes:
 
 _LZ4_LEVEL_MAX = 17  # Kafka's scale; the library takes everything above 12 for 12
 _LZ4_DEFAULT = 9  # means the fast compressor, which is worse than any other level
-_LZ4_BARELY = (1, 2)  # high compression all the same, but a library's frames are fast ones there
-_LZ4_BLOCK = 1 << 16
-_LZ4_IS_STORED = 1 << 31
-_LZ4_END_SIZE = 4
 _LZ4_FLAGS_AT = 4
 _LZ4_INDEPENDENT = 0x20
 _LZ4_PIECE = 1 << 20
@@ -205,8 +201,6 @@ def _lz4(data: Buffer, level: int | None) -> bytes:
     frame = _library("lz4.frame", "lz4")
     if level is not None and not 1 <= level <= _LZ4_LEVEL_MAX:
         raise WireError(f"lz4 has no level {level}")
-    if level in _LZ4_BARELY:
-        return _lz4_blocks(frame, data, level)
     packed: bytes = frame.compress(
         data,
         compression_level=0 if level in (None, _LZ4_DEFAULT) else level,
@@ -215,23 +209,6 @@ def _lz4(data: Buffer, level: int | None) -> bytes:
         store_size=False,
     )
     return packed
-
-
-def _lz4_blocks(frame: Any, data: Buffer, level: int) -> bytes:
-    """A frame of the levels that the library's own frames do not have."""
-    block = _library("lz4.block", "lz4")
-    out = [frame.compress(b"", block_size=frame.BLOCKSIZE_MAX64KB, block_linked=False)]
-    out[0] = out[0][:-_LZ4_END_SIZE]
-    with memoryview(data) as view:
-        for pos in range(0, len(view), _LZ4_BLOCK):
-            text = view[pos : pos + _LZ4_BLOCK]
-            packed = block.compress(
-                text, mode="high_compression", compression=level, store_size=False
-            )
-            is_smaller = len(packed) < len(text)
-            size = len(packed) if is_smaller else len(text) | _LZ4_IS_STORED
-            out += [size.to_bytes(4, "little"), packed if is_smaller else bytes(text)]
-    return b"".join(out) + bytes(_LZ4_END_SIZE)
 
 
 def _unlz4(data: Buffer, limit: int) -> bytes:
@@ -326,9 +303,11 @@ def _zstd(data: Buffer, level: int | None) -> bytes:
         compressor = library.ZstdCompressor(level=3 if level is None else level)
     except (ValueError, OverflowError) as error:
         raise WireError(f"zstd has no level {level}") from error
-    # As a stream, the way Kafka writes it: a frame that does not tell its size beforehand.
+    # As a stream that is flushed and closed, the way Kafka writes it: the frame does not tell its
+    # size beforehand, and its last block is an empty one.
     stream = compressor.compressobj()
-    return stream.compress(data) + stream.flush()
+    packed: bytes = stream.compress(data) + stream.flush(library.COMPRESSOBJ_FLUSH_BLOCK)
+    return packed + bytes(stream.flush())
 
 
 def _unzstd(data: Buffer, limit: int) -> bytes:

@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from ...wire import Request
+from . import allowed_cluster
 from .compare import NOTHING, Difference
 
 
@@ -87,6 +89,7 @@ UNORDERED: dict[tuple[int, str], Unordered] = {
     (69, "groups.members.target_assignment.topic_partitions.partitions"): _HASHED,
     (74, "config_resources"): _HASHED,
 }
+UNORDERED |= dict.fromkeys(allowed_cluster.ORDERLESS, _HASHED)
 # Lists whose entries have a name, and come in the order of a hash map: compared by name.
 KEYED: dict[tuple[int, str], str] = {
     (18, "api_keys"): "api_key",
@@ -131,8 +134,8 @@ def _is_not_served(request: Request, difference: Difference) -> bool:
     return difference.place.startswith("api_keys.") and is_missing(difference.ours)
 
 
-def _is_a_feature(request: Request, difference: Difference) -> bool:
-    return "_features" in difference.place
+def _is_at(places: tuple[str, ...], request: Request, difference: Difference) -> bool:
+    return difference.place in places
 
 
 def _is_later_epoch(request: Request, difference: Difference) -> bool:
@@ -201,13 +204,10 @@ ALLOWED: tuple[Allowed, ...] = (
         "advertising what would close the connection helps nobody; goes with each API that comes",
         _is_not_served,
     ),
-    Allowed(
-        "a feature that is not emulated yet is not advertised",
-        18,
-        "*",
-        "features of transactions, KIP-848 and share groups; goes with each of them. The features'"
-        " epoch is an offset in the metadata log, which other things are written to",
-        _is_a_feature,
+    Allowed(*allowed_cluster.EPOCH),
+    *(
+        Allowed(name, api, "*", reason, partial(_is_at, places))
+        for name, api, places, reason in allowed_cluster.PLACES
     ),
     Allowed(
         "the leader's epoch after a restart",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ...wire import Request
-from .compare import Difference
 
 ORDERLESS = (
     (34, "results"),
@@ -51,11 +50,6 @@ EPOCH = (
     "finalized_features_epoch",
     "it is an offset in the metadata log, which a real controller writes more to",
 )
-
-
-def is_at(places: tuple[str, ...], difference: Difference) -> bool:
-    """Whether the difference is at one of these places."""
-    return difference.place in places
 
 
 def lists_every_topic(request: Request) -> bool:

@@ -16,8 +16,8 @@ from ...wire.stored.keyed import keyed
 from .asks import FAR_MS, Protocols, create, id_of
 from .steps import Ask, Sleep, Steps, Symbol, World
 
-SETTLED_S = 0.08
-"""How long a real coordinator takes to hear of a topic, or to resolve an expression, at most."""
+SETTLED_S, RESOLVED_S = 0.08, 0.4
+"""How long a real coordinator takes to hear of a topic, and to resolve an expression, at most."""
 
 Held = Iterable[tuple[str, list[int]]]
 
@@ -46,8 +46,8 @@ def tell(
 
 def enter(member: Any = "a", *names: str, **more: Any) -> ConsumerGroupHeartbeatRequest:
     """A heartbeat that joins; it subscribes to "~t" unless told otherwise."""
-    more = {"owned": [], "timeout_ms": FAR_MS, "names": list(names) or ["~t"]} | more
-    return tell(member, 0, **more)
+    fields: dict[str, Any] = {"owned": [], "timeout_ms": FAR_MS, "names": list(names) or ["~t"]}
+    return tell(member, 0, **(fields | more))
 
 
 def depart(member: Any = "a", epoch: int = -1, **more: Any) -> ConsumerGroupHeartbeatRequest:
@@ -97,7 +97,7 @@ def forget(*entries: tuple[str, list[int]], group: str = "~g") -> Ask:
 
 
 @dataclass(frozen=True)
-class subscription(Symbol):  # noqa: N801 (a word among others, like the functions here)
+class subscription(Symbol):
     """What a classic consumer says it wants, and has; in the version given."""
 
     names: tuple[str, ...]
@@ -121,3 +121,16 @@ def classic(*names: str, protocol: str = "range", **more: Any) -> Protocols:
     """The one protocol of a classic consumer that subscribes to these topics."""
     metadata: Any = subscription(names or ("~t",), **more)
     return ((protocol, metadata),)
+
+
+def two_members() -> Steps:
+    """a and b, both stable in epoch 3 with two partitions each."""
+    return [
+        *made(),
+        Ask(enter("a")),
+        Ask(enter("b")),
+        Ask(tell("a", 2)),
+        Ask(tell("a", 2, owned=[("~t", [0, 1])])),
+        Ask(tell("b", 3)),
+        Ask(looked()),
+    ]

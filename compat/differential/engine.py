@@ -199,6 +199,7 @@ class _Run:
         elif isinstance(step, Restart):
             self.engine.restart()
             self.engine.settle(self.names, self.groups, RESTART_S)
+            self.engine.settle_cluster(RESTART_S)
 
     def _ask(self, index: int, step: Ask) -> None:
         self.result.requests += 1

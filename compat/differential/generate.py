@@ -6,6 +6,7 @@ records, and then asks about one thing:
 - any: whatever API both serve, in whatever version, filled in field by field from the schema;
 - log: batches, valid and mutated, and reads; producers: one producer's epochs and sequences;
 - sessions: incremental fetches; groups: classic members that join, sync, beat, commit and leave;
+- consumers: members of KIP-848 groups, some by the classic protocol;
 - transactions: two transactional producers of both generations;
 - offsets: commits and lookups; damage: frames that are cut, lengthened or changed;
 - configs: what is set for topics, groups, metrics and brokers, and topics that come and go.
@@ -24,7 +25,7 @@ from ...wire import Request
 from ...wire.api import request_class
 from ...wire.codec_source import default_of
 from ...wire.schema import Field, Struct, Type
-from . import draw_configs, draw_groups, draw_transactions
+from . import draw_cluster, draw_configs, draw_consumer_groups, draw_groups, draw_transactions
 from .asks import create, fetch, list_offsets, produce, put
 from .draw_batches import draw_batch, draw_producer_batch
 from .steps import Ask, Damage, Send, Step, Steps, seen
@@ -214,6 +215,10 @@ def groups(random: Random, served: Served) -> Steps:
     return draw_groups.members(random, served)
 
 
+def consumers(random: Random, served: Served) -> Steps:
+    return draw_consumer_groups.members(random, served)
+
+
 def damage(random: Random, served: Served) -> Steps:
     """Requests whose frames were cut, lengthened, or claim another version."""
     steps: Steps = []
@@ -246,10 +251,13 @@ KINDS: dict[str, Callable[[Random, Served], Steps]] = {
     "sessions": sessions,
     "offsets": offsets,
     "groups": groups,
+    "consumers": consumers,
     "damage": damage,
+    "cluster": draw_cluster.administration,
     "configs": draw_configs.configurations,
     "transactions": draw_transactions.transactions,
 }
 _OFTEN = ["any"] * 5 + ["log"] * 4 + ["producers"] * 2 + ["sessions"] * 3 + ["offsets"] * 2
 _OFTEN += ["groups"] * 2 + ["damage"] + ["configs"] * 3
-_OFTEN += ["transactions"] * 4
+_OFTEN += ["consumers"] * 2
+_OFTEN += ["transactions"] * 4 + ["cluster"] * 3

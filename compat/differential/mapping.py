@@ -28,6 +28,7 @@ from ...wire import NO_ID, Request, Response, Struct, WireError
 from ...wire.batch import CODEC_MASK, HEADER_SIZE, BatchHeader, read_header
 from ...wire.records import read_records
 from ...wire.schema import Type
+from .allowed_cluster import lists_every_topic
 from .allowed import KEYED, UNKNOWN, UNORDERED, Unordered
 from .steps import OWN
 
@@ -51,6 +52,7 @@ _LISTS_ALL = {
     75: "topics",
 }
 _BROKERS = (4, 8)
+_LOG_DIRS = 35
 
 
 class Id(bytes):
@@ -82,6 +84,11 @@ class Mapper:
 
     def _leave_out_others(self, tree: Tree, request: Request) -> None:
         name = _LISTS_ALL.get(request.api_key)
+        if request.api_key == _LOG_DIRS and lists_every_topic(request):
+            for entry in tree["results"]:
+                entry["topics"] = [e for e in entry["topics"] if self._is_own(e["name"])]
+        if name == "replica_election_results" and not lists_every_topic(request):
+            return
         if name is not None and not getattr(request, "topics", None):
             own = [
                 e
@@ -154,6 +161,8 @@ class Mapper:
         if name == "cluster_id" and text == self._cluster:
             return "<cluster>"
         text = text.replace(self._namespace, OWN)
+        if name == "error_message" and self._cluster:
+            text = text.replace(f'"{self._cluster}"', '"<cluster>"')
         if name.endswith("message"):  # the times of which a broker speaks are reckoned from its own
             text = _LONG_NUMBER.sub("<number>", text)
         if name in ("member_id", "leader") and _SHORT_UUID.fullmatch(text):
@@ -174,7 +183,7 @@ class Mapper:
 
 def _name_of(entry: Tree) -> str | None:
     """What an entry of a list is about."""
-    kinds = ("name", "group_id", "resource_name", "transactional_id")
+    kinds = ("name", "topic", "group_id", "resource_name", "transactional_id")
     return next((entry[kind] for kind in kinds if entry.get(kind) is not None), None)
 
 

@@ -1,4 +1,4 @@
-"""Waiting for features, quotas and credentials: a real broker follows its controller a moment later.
+"""Waiting for features, quotas and credentials: a real broker follows its controller later.
 
 Settled is what both sides describe alike, whatever order they list it in.
 """

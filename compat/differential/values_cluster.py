@@ -1,6 +1,6 @@
-"""Values to draw from for the cluster's own APIs: quotas, credentials, features, moves, directories.
+"""Values to draw from for the cluster's own APIs: quotas, credentials, features, moves.
 
-What would take a real node out of its cluster, or slow every later request down, is not among them:
+What would take a real node out of its cluster, or slow every later request down, is left out:
 its own id for UnregisterBroker, low rates for everybody.
 """
 

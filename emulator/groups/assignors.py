@@ -43,7 +43,7 @@ def assign(name: str, specs: Specs, count: Count, *, homogeneous: bool) -> dict[
     if not specs:
         return {}
     if name == RANGE:
-        return _range(specs, count)
+        return _range(specs, count, homogeneous)
     if homogeneous:
         return _uniform(specs, count)
     targets = {member_id: spec.target for member_id, spec in specs.items()}
@@ -53,11 +53,12 @@ def assign(name: str, specs: Specs, count: Count, *, homogeneous: bool) -> dict[
 # range
 
 
-def _range(specs: Specs, count: Count) -> dict[str, Assignment]:
+def _range(specs: Specs, count: Count, homogeneous: bool) -> dict[str, Assignment]:
     ordered = sorted(specs, key=lambda member_id: _place(specs[member_id].instance_id, member_id))
     subscribers: dict[bytes, list[str]] = {}
     for member_id in ordered:
-        for topic in specs[member_id].topics:
+        # If all are said to be alike, the first one speaks for them.
+        for topic in specs[ordered[0] if homogeneous else member_id].topics:
             subscribers.setdefault(topic, []).append(member_id)
     assigned: dict[str, dict[bytes, frozenset[int]]] = {member_id: {} for member_id in ordered}
     for topic, members in subscribers.items():
@@ -96,10 +97,14 @@ def _uniform(specs: Specs, count: Count) -> dict[str, Assignment]:
     assigned: dict[str, dict[bytes, set[int]]] = {}
     unfilled: list[tuple[str, int]] = []
     for index, (member_id, spec) in enumerate(specs.items()):
-        quota = each + (index < extra)
-        assigned[member_id], left = _kept(spec.target, topics, quota, free)
+        has_extra = extra > 0
+        assigned[member_id], left = _kept(spec.target, topics, each + has_extra, free)
+        if left and has_extra and len(specs) - index > extra:
+            # Rather for a member that has one more to keep, as long as there may be such.
+            left, has_extra = left - 1, False
         if left:
             unfilled.append((member_id, left))
+        extra -= has_extra
     _fill(assigned, unfilled, free)
     return {
         member_id: {topic: frozenset(parts) for topic, parts in of_member.items()}

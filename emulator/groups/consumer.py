@@ -9,7 +9,7 @@ back what was. Only deadlines are kept here besides.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from enum import Enum
 from typing import Any
@@ -59,8 +59,14 @@ class ConsumerGroup:
         self.deadlines: Deadlines[tuple[Due, str]] = Deadlines()
         # A record 4 of an older broker, to be forgotten with the next change of the topics.
         self.has_partition_metadata = False
-        # The generation of the topics with which `metadata_hash` was last compared.
+        # The generation of the topics with which `metadata_hash` was last compared, those topics
+        # as they were then, and when they are to be compared again in any case.
         self.checked_generation: int | None = None
+        self.checked_topics: dict[str, int] = {}
+        self.refresh_at = 0
+        # Whether all subscribe to the same, as of the last change of a member. Kafka takes it from
+        # there unless the topics changed, so a member that brings none is not counted.
+        self.is_homogeneous = True
         # When the rebalance timer of a member began, by its id: the epoch it was in.
         self.revoking_epochs: dict[str, int] = {}
         # What is being resolved, once (Due.REGEX, "") is due.
@@ -172,10 +178,13 @@ class ConsumerGroup:
 
     def check_fetch(self, member_id: str | None, epoch: int) -> None:
         """May this member fetch offsets? Raises Refused: UNKNOWN_MEMBER_ID, STALE_MEMBER_EPOCH,
-        ILLEGAL_GENERATION. Whoever names no member may."""
-        if member_id is None and epoch < 0:
+        ILLEGAL_GENERATION. Whoever names no member may; an epoch without a member breaks a real
+        broker: UNKNOWN_SERVER_ERROR."""
+        if member_id is None:
+            if epoch >= 0:
+                raise Refused(Error.UNKNOWN_SERVER_ERROR)
             return
-        member = self.member(member_id or "")
+        member = self.member(member_id)
         if epoch != member.epoch:
             is_new = member.classic is None
             raise Refused(Error.STALE_MEMBER_EPOCH if is_new else Error.ILLEGAL_GENERATION)
@@ -238,6 +247,18 @@ class ConsumerGroup:
             case stored.ConsumerGroupRegularExpressionKey():
                 self._apply_regex(key.regular_expression, value)
 
+    def subscribe_alike(self, members: Collection[ConsumerMember]) -> bool:
+        """Whether all of these subscribe to the same: to the same names, or all to one expression
+        and to no names."""
+        by_name = Counter(name for member in members for name in member.names)
+        expressions = Counter(member.regex for member in members if member.regex)
+        if not expressions:
+            resolved = {name for found in self.regexes.values() for name in found.topics}
+            return resolved <= by_name.keys() and all(
+                count == len(members) for count in by_name.values()
+            )
+        return not by_name and list(expressions.values()) == [len(members)]
+
     def put(self, member: ConsumerMember) -> None:
         """Make this the member of its id."""
         before = self.members.get(member.member_id)
@@ -248,6 +269,7 @@ class ConsumerGroup:
             self._instances[member.instance_id] = member.member_id
         for partition in member.partitions():
             self._holders[partition] = member.member_id
+        self.is_homogeneous = self.subscribe_alike(self.members.values())
 
     def _release(self, member: ConsumerMember) -> None:
         for partition in member.partitions():
@@ -264,6 +286,7 @@ class ConsumerGroup:
             instance = member.instance_id
             if instance is not None and self._instances.get(instance) == member_id:
                 del self._instances[instance]
+            self.is_homogeneous = self.subscribe_alike(self.members.values())
 
     def _apply_current(self, member_id: str, value: Any) -> None:
         member = self.members.get(member_id)

@@ -2,8 +2,8 @@
 protocol.
 
 Rules (semantics G15, G20, G26):
-- A heartbeat with epoch 0 makes the group if there is none, converts an Empty or a live classic one,
-  and refuses another (69). Any other epoch needs a consumer group (69).
+- A heartbeat with epoch 0 makes the group if there is none, converts an Empty or a live classic
+  one, and refuses another (69). Any other epoch needs a consumer group (69).
 - JoinGroup to a consumer group with members makes a mixed group; an Empty one makes way for a
   classic group. SyncGroup, Heartbeat and LeaveGroup are served where the member is.
 - Records are written in one batch, then applied, then answered. What is refused changes nothing,
@@ -186,7 +186,7 @@ class ConsumerCalls(OffsetCalls):
                 return
             answer = self._joined(shard, group, joining)
         except Refused as refusal:
-            answer = JoinAnswer(refusal.error, request.member_id)
+            answer = JoinAnswer(refusal.error)
         self._note_deadline(shard.groups[group.group_id])
         self._send(token, answer)
 

@@ -6,7 +6,8 @@ Rules (semantics G26), in the order in which they are checked:
   subscription -1. It is answered at once, whatever others do: its generation is its epoch, it never
   leads, and its protocol is the first it named.
 - Sync: a member of the new protocol 25, another generation 22, another type or name than it was
-  told 23, 27 if the group has moved on; else what the broker assigns, in the member's own encoding.
+  told 23, 27 if there is a newer target assignment; else what the broker assigns, in the member's
+  own encoding.
 - Heartbeat: 27 when it has to join again: for a newer epoch, to give up partitions, or to get those
   that have come free. Then it has its rebalance timeout to do so.
 """
@@ -58,9 +59,7 @@ class Joining:
         if self.request.protocol_type != CONSUMER or not _is_common(self.group, names):
             raise Refused(Error.INCONSISTENT_GROUP_PROTOCOL)
         is_dynamic = self.request.instance_id is None
-        return (
-            self.is_unknown and is_dynamic and self.request.version >= MEMBER_ID_REQUIRED_SINCE
-        )
+        return self.is_unknown and is_dynamic and self.request.version >= MEMBER_ID_REQUIRED_SINCE
 
     def before(self) -> ConsumerMember:
         """The member until now. Raises Refused: UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID."""
@@ -129,7 +128,7 @@ def sync(group: ConsumerGroup, request: SyncRequest, now: int) -> SyncAnswer:
         raise Refused(Error.INCONSISTENT_GROUP_PROTOCOL)
     if request.protocol_name not in (None, side.protocol_name):
         raise Refused(Error.INCONSISTENT_GROUP_PROTOCOL)
-    if group.epoch > member.epoch and member.state is not MemberState.UNREVOKED:
+    if group.target_epoch > member.epoch and member.state is not MemberState.UNREVOKED:
         _await_join(group, member, now)
         raise Refused(Error.REBALANCE_IN_PROGRESS)
     group.deadlines.clear((Due.SYNC, member.member_id))
@@ -146,7 +145,7 @@ def heartbeat(group: ConsumerGroup, request: HeartbeatRequest, now: int) -> None
         raise Refused(Error.ILLEGAL_GENERATION)
     group.deadlines.set((Due.SESSION, member.member_id), now + side.session_timeout_ms)
     has_to_join = (
-        member.epoch < group.epoch
+        member.epoch < group.target_epoch
         or member.state is MemberState.UNREVOKED
         or (member.state is MemberState.UNRELEASED and not _is_waiting(group, member))
     )

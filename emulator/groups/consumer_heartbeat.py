@@ -36,10 +36,16 @@ from .consumer_records import (
     group_record,
     member_record,
     member_tombstones,
+    partition_metadata_tombstone,
     target_epoch_record,
     target_record,
 )
-from .consumer_regex import RegexChange, Subscriptions, look_for_regexes
+from .consumer_regex import (
+    METADATA_REFRESH_INTERVAL_MS,
+    RegexChange,
+    Subscriptions,
+    look_for_regexes,
+)
 from .consumer_states import MemberState
 from .hashing import hash_map_order
 from .reconcile import Goal, Owned, reconcile
@@ -161,7 +167,8 @@ def check_epoch(member: ConsumerMember, epoch: int, owned: Owned | None) -> None
 
 def _is_part(owned: Owned | None, member: ConsumerMember) -> bool:
     return owned is not None and all(
-        partition in member.assigned.get(topic, ()) for topic, partition in owned
+        topic in member.assigned and member.assigned[topic].keys() >= set(own)
+        for topic, own in owned.items()
     )
 
 
@@ -204,6 +211,7 @@ class Step:
         self.now = now
         self.subscriptions = Subscriptions(group, before, told)
         self.has_changed_topics = False
+        self.is_homogeneous = group.is_homogeneous
 
     def take(self, records: list[Stored]) -> ConsumerMember:
         """The member after it; records are added as they are due."""
@@ -223,17 +231,26 @@ class Step:
         bumps = self.has_changed_topics
         if needs_resolved:
             bumps = has_names_changed or change is RegexChange.RESOLVED
-        if not bumps and group.checked_generation == group.view.generation:
+        is_due = self.now >= group.refresh_at
+        if not (bumps or is_due) and group.checked_generation == group.view.generation:
             return group.epoch
-        metadata_hash = group.view.hash_of(self.subscriptions.names())
+        names = self.subscriptions.names()
+        topics = group.view.hashes_of(names)
+        is_due |= topics != {n: h for n, h in group.checked_topics.items() if n in names}
+        metadata_hash = group.view.hash_of(names)
         epoch = group.epoch
-        if bumps or metadata_hash != group.metadata_hash:
+        bumps |= metadata_hash != group.metadata_hash
+        if bumps or is_due:
+            self.is_homogeneous = self.subscriptions.homogeneous()
+            group.refresh_at = self.now + METADATA_REFRESH_INTERVAL_MS
+            group.checked_topics = topics
+        if bumps:
             epoch += 1
             records.append(group_record(group.group_id, epoch, metadata_hash))
         else:  # a change is looked for again, should the write be refused
             group.checked_generation = group.view.generation
         if group.has_partition_metadata:
-            records.append(_forget_partition_metadata(group.group_id))
+            records.append(partition_metadata_tombstone(group.group_id))
         return epoch
 
     def target(self, epoch: int, records: list[Stored]) -> tuple[int, Assignment]:
@@ -246,8 +263,7 @@ class Step:
             return group.target_epoch, group.target_of(self.told)
         specs = self._specs()
         name = group.preferred_assignor(self.told)
-        homogeneous = self.subscriptions.homogeneous()
-        targets = assign(name, specs, group.view.count, homogeneous=homogeneous)
+        targets = assign(name, specs, group.view.count, homogeneous=self.is_homogeneous)
         for member_id in specs:
             target = targets.get(member_id, {})
             if group.targets.get(member_id) != target:
@@ -295,12 +311,6 @@ def time_revocation(group: ConsumerGroup, member: ConsumerMember, now: int) -> N
         group.deadlines.set(key, now + max(member.rebalance_timeout_ms, 0))
     else:
         group.deadlines.clear(key)
-
-
-def _forget_partition_metadata(group_id: str) -> Stored:
-    from ...wire.stored.consumer_groups import ConsumerGroupPartitionMetadataKey
-
-    return Stored(ConsumerGroupPartitionMetadataKey(group_id=group_id), None)
 
 
 def forget_timers(group: ConsumerGroup, member_ids: Iterable[str]) -> None:

@@ -48,7 +48,9 @@ def leave_for_a_while(group: ConsumerGroup, member: ConsumerMember) -> Outcome:
 def removal(group: ConsumerGroup, members: Collection[ConsumerMember]) -> list[Stored]:
     """The records of taking members out."""
     gone = {member.member_id for member in members}
-    records = [record for one in members for record in member_tombstones(group.group_id, one.member_id)]
+    records = [
+        record for one in members for record in member_tombstones(group.group_id, one.member_id)
+    ]
     staying = [member for member in group if member.member_id not in gone]
     wanted = {member.regex for member in staying}
     left = dict.fromkeys(member.regex for member in members if member.regex)

@@ -60,9 +60,7 @@ class ResolvedRegex(NamedTuple):
 def group_record(group_id: str, epoch: int, metadata_hash: int) -> Stored:
     """3: the group's epoch, and a hash of the topics it reads."""
     key = stored.ConsumerGroupMetadataKey(group_id=group_id)
-    return Stored(
-        key, stored.ConsumerGroupMetadataValue(epoch=epoch, metadata_hash=metadata_hash)
-    )
+    return Stored(key, stored.ConsumerGroupMetadataValue(epoch=epoch, metadata_hash=metadata_hash))
 
 
 def member_record(group_id: str, member: ConsumerMember) -> Stored:
@@ -85,9 +83,7 @@ def target_record(group_id: str, member_id: str, target: Assignment) -> Stored:
     key = stored.ConsumerGroupTargetAssignmentMemberKey(group_id=group_id, member_id=member_id)
     part = stored.ConsumerGroupTargetAssignmentMemberValue.TopicPartition
     partitions = [part(topic_id=t, partitions=sorted(parts)) for t, parts in target.items()]
-    return Stored(
-        key, stored.ConsumerGroupTargetAssignmentMemberValue(topic_partitions=partitions)
-    )
+    return Stored(key, stored.ConsumerGroupTargetAssignmentMemberValue(topic_partitions=partitions))
 
 
 def current_record(group_id: str, member: ConsumerMember) -> Stored:
@@ -111,6 +107,11 @@ def regex_tombstone(group_id: str, regex: str) -> Stored:
     """16, forgotten: nobody subscribes to it any more."""
     key = stored.ConsumerGroupRegularExpressionKey(group_id=group_id, regular_expression=regex)
     return Stored(key, None)
+
+
+def partition_metadata_tombstone(group_id: str) -> Stored:
+    """4, forgotten: a broker before 4.1 wrote it."""
+    return Stored(stored.ConsumerGroupPartitionMetadataKey(group_id=group_id), None)
 
 
 def member_tombstones(group_id: str, member_id: str) -> list[Stored]:
@@ -139,7 +140,7 @@ def group_tombstones(
     keys += [told(group_id=group_id, member_id=member) for member in members]
     gone = [Stored(key, None) for key in keys]
     gone += [regex_tombstone(group_id, regex) for regex in regexes]
-    gone.append(Stored(stored.ConsumerGroupPartitionMetadataKey(group_id=group_id), None))
+    gone.append(partition_metadata_tombstone(group_id))
     gone.append(Stored(stored.ConsumerGroupMetadataKey(group_id=group_id), None))
     return gone
 

@@ -12,7 +12,6 @@ Rules (semantics G23):
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 from enum import Enum, auto
 
@@ -29,6 +28,7 @@ from .consumer_records import (
 from .re2 import InvalidRegex, compile_re2
 
 REFRESH_MIN_INTERVAL_MS = 10_000
+METADATA_REFRESH_INTERVAL_MS = 600_000
 REGEX_KEY = (Due.REGEX, "")
 
 
@@ -71,13 +71,8 @@ class Subscriptions:
         return frozenset().union(*found)
 
     def homogeneous(self) -> bool:
-        """Whether all subscribe to the same: to the same names, or all to one expression."""
-        members = self.members()
-        by_name = Counter(name for member in members for name in member.names)
-        expressions = Counter(member.regex for member in members if member.regex)
-        if not expressions:
-            return all(count == len(members) for count in by_name.values())
-        return not by_name and list(expressions.values()) == [len(members)]
+        """Whether all subscribe to the same."""
+        return self._group.subscribe_alike(self.members())
 
 
 def look_for_regexes(
@@ -149,6 +144,8 @@ def resolved(group: ConsumerGroup, now: int) -> list[Stored]:
     names = frozenset().union(*topics.values(), *(member.names for member in group))
     metadata_hash = group.view.hash_of(names)
     if has_changed or metadata_hash != group.metadata_hash:
+        group.checked_topics = group.view.hashes_of(names)
+        group.refresh_at = now + METADATA_REFRESH_INTERVAL_MS
         records.append(group_record(group.group_id, group.epoch + 1, metadata_hash))
     return records
 

@@ -91,9 +91,7 @@ def _cannot(classic: ClassicGroup, reason: str) -> Refused:
     return Refused(Error.GROUP_ID_NOT_FOUND, message)
 
 
-def _consumer_member(
-    classic: ClassicGroup, member: Member, topics: TopicsView
-) -> ConsumerMember:
+def _consumer_member(classic: ClassicGroup, member: Member, topics: TopicsView) -> ConsumerMember:
     name = classic.protocol_name
     metadata = member.metadata(name) if name else member.protocols[0][1]
     assigned = read_assignment(member.assignment, topics)

@@ -65,6 +65,8 @@ class Coordinator(ConsumerCalls):
         elif isinstance(group, ConsumerGroup) and group.members:
             self._join_consumer(shard, group, token, request)
         elif request.member_id:
+            # A real broker forgets an Empty consumer group here, for some of its calls and until it
+            # is restarted; ours stays.
             self._send(token, JoinAnswer(Error.UNKNOWN_MEMBER_ID, request.member_id))
         else:
             self._join_new(shard, token, group_id, request)

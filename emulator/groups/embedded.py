@@ -13,6 +13,7 @@ from ...wire.stored.consumer_protocol import (
 from ...wire.stored.keyed import keyed, read_value
 from .consumer_members import Assignment, Epochs
 from .hashing import int_order
+from .reconcile import Owned
 from .topics_view import TopicsView
 
 _NEWEST = 3
@@ -24,7 +25,7 @@ class Subscription(NamedTuple):
     version: int
     names: frozenset[str]
     rack_id: str | None
-    owned: frozenset[tuple[bytes, int]]
+    owned: Owned
 
 
 class Malformed(ValueError):
@@ -37,12 +38,12 @@ def read_subscription(metadata: bytes, topics: TopicsView) -> Subscription:
         told, version = read_value(ConsumerProtocolSubscription, metadata, newer=True)
     except WireError as error:
         raise Malformed(str(error)) from None
-    owned: set[tuple[bytes, int]] = set()
+    owned: dict[bytes, list[int]] = {}
     for entry in told.owned_partitions:
         topic = topics.catalogue.get(entry.topic)
         if topic is not None:
-            owned.update((topic.id, partition) for partition in entry.partitions)
-    return Subscription(version, frozenset(told.topics), told.rack_id, frozenset(owned))
+            owned.setdefault(topic.id, []).extend(entry.partitions)
+    return Subscription(version, frozenset(told.topics), told.rack_id, owned)
 
 
 def read_assignment(assignment: bytes, topics: TopicsView) -> Assignment:

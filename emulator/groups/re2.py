@@ -53,7 +53,7 @@ BAD_NAME = "invalid named capture"
 DUPLICATE_NAME = "duplicate capture group name"
 NO_CLOSING_PAREN = "missing closing )"
 NO_CLOSING_BRACKET = "missing closing ]"
-UNEXPECTED_PAREN = "unexpected )"
+UNEXPECTED_PAREN = "regexp/syntax: internal error"
 TRAILING_BACKSLASH = "trailing backslash at end of expression"
 
 
@@ -70,6 +70,7 @@ class _Reader:
         self.text = text
         self.pos = 0
         self.flags = ""
+        self.follows_brace = False
         self.names: set[str] = set()
 
     def read(self) -> str:
@@ -96,43 +97,52 @@ class _Reader:
     def branch(self) -> str:
         written: list[str] = []
         while self.pos < len(self.text) and self.text[self.pos] not in "|)":
-            if self.text[self.pos] in "*+?" or self.repeat_count() is not None:
+            if not self.is_at_operator():
+                if self.looking_at(r"\Q"):
+                    written += self.quoted()
+                    self.follows_brace = False
+                else:
+                    self.follows_brace = self.looking_at("{")
+                    atom = self.atom()
+                    if atom is None:  # flags: an operator behind them is for what stands before
+                        self.follows_brace = False
+                        continue
+                    written.append(atom)
+            elif not written:
                 raise InvalidRegex(MISSING_ARGUMENT)
-            if self.looking_at(r"\Q"):
-                written += self.quoted()
-            else:
-                atom = self.atom()
-                if atom is None:
-                    continue
-                written.append(atom)
-            written[-1:] = [self.repeated(written[-1])] if written else []
+            if written:
+                written[-1] = self.repeated(written[-1])
         return "".join(written)
 
     # Repetition
 
     def repeated(self, atom: str) -> str:
-        operator = self.operator()
-        if operator is None:
+        if not self.is_at_operator():
             return atom
-        if self.pos < len(self.text) and (
-            self.text[self.pos] in "*+?" or self.repeat_count() is not None
-        ):
+        if self.follows_brace:  # RE2/J takes a lone brace for an operator here
+            raise InvalidRegex(NESTED_REPEAT)
+        operator = self.operator()
+        if self.is_at_operator():
             raise InvalidRegex(NESTED_REPEAT)
         return f"(?:{atom}){operator}"
 
-    def operator(self) -> str | None:
-        if self.pos == len(self.text):
-            return None
+    def is_at_operator(self) -> bool:
+        """Whether a repetition stands here. Raises InvalidRegex for counts that cannot be."""
         counts = self.repeat_count()
-        if counts is not None:
-            low, high, self.pos = counts
-            if low > _REPEAT_MAX or high > _REPEAT_MAX or 0 <= high < low:
-                raise InvalidRegex(BAD_REPEAT)
-            written = f"{{{low},{'' if high < 0 else high}}}"
-        elif self.text[self.pos] in "*+?":
+        if counts is None:
+            return self.pos < len(self.text) and self.text[self.pos] in "*+?"
+        low, high, _ = counts
+        if low > _REPEAT_MAX or high > _REPEAT_MAX or 0 <= high < low:
+            raise InvalidRegex(BAD_REPEAT)
+        return True
+
+    def operator(self) -> str:
+        counts = self.repeat_count()
+        if counts is None:
             written = self.take()
         else:
-            return None
+            low, high, self.pos = counts
+            written = f"{{{low},{'' if high < 0 else high}}}"
         lazy = self.looking_at("?")
         self.pos += lazy
         return written + "?" * (lazy != ("U" in self.flags))
@@ -203,7 +213,7 @@ class _Reader:
     def read_flags(self) -> bool:
         """(?flags) or (?flags: ; True for the first, which is a group of its own."""
         found = re.compile(r"\?([imsU]*)(-[imsU]+)?([:)])").match(self.text, self.pos)
-        if found is None or (not found[1] and not found[2] and found[3] == ")"):
+        if found is None:
             raise InvalidRegex(BAD_PERL)
         self.pos = found.end()
         gone = (found[2] or "")[1:]
@@ -218,10 +228,8 @@ class _Reader:
         char = self.text[self.pos]
         if char in "AbBz":
             self.pos += 1
-            return r"\Z" if char == "z" else rf"(?a:\{char})"
-        if char == "C":
-            self.pos += 1
-            return "(?s:.)"
+            # Python's own \B does not match in an empty text.
+            return {"z": r"\Z", "A": r"\A", "b": r"(?a:\b)", "B": r"(?a:(?!\b))"}[char]
         items = self.class_escape()
         if items is not None:
             return self.scoped(f"[{items}]")
@@ -273,7 +281,7 @@ class _Reader:
         char = self.take()
         if char in _CONTROLS:
             return _CONTROLS[char]
-        if char.isascii() and not char.isalnum():
+        if not (char.isascii() and char.isalnum()):
             return ord(char)
         raise InvalidRegex(BAD_ESCAPE)
 

@@ -11,13 +11,13 @@ Rules (semantics G18, G19), by the state the member is in:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Set
+from collections.abc import Callable, Collection, Mapping, Set
 from typing import NamedTuple
 
 from .consumer_members import Assignment, ConsumerMember, Epochs
 from .consumer_states import MemberState
 
-Owned = Collection[tuple[bytes, int]]
+Owned = Mapping[bytes, Collection[int]]
 
 
 class Goal(NamedTuple):
@@ -47,7 +47,7 @@ def _still_has(partitions: Epochs, owned: Owned | None) -> bool:
     """Whether a member may still have any of these; a member that says nothing does."""
     if owned is None:
         return True
-    return any(partition in partitions.get(topic_id, ()) for topic_id, partition in owned)
+    return any(not partitions.get(topic, {}).keys().isdisjoint(own) for topic, own in owned.items())
 
 
 def _unsubscribed(member: ConsumerMember, goal: Goal) -> ConsumerMember:

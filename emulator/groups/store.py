@@ -58,6 +58,15 @@ class Groups(Coordinator):
         if not self.shards:
             self._load(self._cluster.topics.ensure_internal(OFFSETS_TOPIC).partitions)
 
+    def topic_deleted(self, topic: str) -> None:
+        """Forget what was committed for a topic; if it is the coordinator's own, everything: it
+        is nobody's coordinator until the topic is made again."""
+        if topic == OFFSETS_TOPIC:
+            for partition in list(self.shards):
+                self.resign(partition)
+        else:
+            super().topic_deleted(topic)
+
     def _load(self, partitions: Sequence[Partition]) -> None:
         # The topic may have been made with another number of partitions than is configured now.
         self.settings.partitions = len(partitions)
@@ -122,7 +131,7 @@ def _replayed(partition: Partition) -> Iterator[Replayed | TransactionEnd]:
     over, where a real broker would refuse to load the partition."""
     stored = partition.log
     offset = stored.log_start_offset
-    while offset < stored.log_end_offset:
+    while (offset := stored.behind_damage(offset)) < stored.log_end_offset:
         chunk = stored.read(offset, _CHUNK)
         for pos, header in batches(chunk):
             offset = header.last_offset + 1

@@ -98,9 +98,14 @@ class TopicsView:
     def hash_of(self, names: Iterable[str]) -> int:
         """One number for ids and sizes of these topics, as a broker notes it to see a change; 0 if
         none of them exists. Racks of partitions are left out."""
-        found = (self.catalogue.get(name) for name in sorted(set(names), key=_utf16))
-        hashes = [_LONG.pack(_signed(_hash(topic))) for topic in found if topic is not None]
-        return _signed(xxh3_64(b"".join(hashes))) if hashes else 0
+        hashes = self.hashes_of(names)
+        packed = [_LONG.pack(_signed(hashes[name])) for name in sorted(hashes, key=_utf16)]
+        return _signed(xxh3_64(b"".join(packed))) if packed else 0
+
+    def hashes_of(self, names: Iterable[str]) -> dict[str, int]:
+        """One number for id and size of each of these topics that exists."""
+        found = (self.catalogue.get(name) for name in names)
+        return {topic.name: _hash(topic) for topic in found if topic is not None}
 
     def _look_for_new(self) -> None:
         if self._seen_generation == self.catalogue.generation:

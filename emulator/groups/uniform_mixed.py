@@ -155,7 +155,9 @@ class _Balancer:
     def next_least(self) -> int:
         if self._next_least >= self._least_end:
             self._least += 1
-            while self._least_end < len(self._sorted) and self._size(self._least_end) == self._least:
+            while (
+                self._least_end < len(self._sorted) and self._size(self._least_end) == self._least
+            ):
                 self._least_end += 1
             self._next_least = 0
         self._next_least += 1

@@ -1,7 +1,7 @@
 """AlterClientQuotas (49): set and remove quotas, each entity by itself (semantics I11).
 
-Of an entity that is named twice, or has a key twice, nothing is changed; it is answered once. The
-rules: quotas.py.
+An entity that is named twice is answered once, with an error; all the same what is asked for it
+first is done, unless that names a key twice. The rules: quotas.py.
 """
 
 from __future__ import annotations
@@ -45,13 +45,16 @@ def _alter(
     )
     values = {op.key: None if op.remove else op.value for op in entry.ops}
     try:
-        if len(entries) > 1 or len(values) < len(entry.ops):
+        if len(values) < len(entry.ops):
             raise duplicate(names)
         records = quota_records(metadata_log.image, names, values)
         if not validate_only:
             metadata_log.append(records)
     except Refused as refused:
         answer.error_code, answer.error_message = refused.error, refused.message
+    if len(entries) > 1:
+        twice = duplicate(names)
+        answer.error_code, answer.error_message = twice.error, twice.message
     return answer
 
 

@@ -32,9 +32,9 @@ def alter_reassignments(
     is_late = request.timeout_ms <= 0
     may_change = request.allow_replication_factor_change
     return AlterPartitionReassignmentsResponse(
-        allow_replication_factor_change=True if is_late else may_change,
-        error_code=Error.REQUEST_TIMED_OUT if is_late else Error.NONE,
-        error_message=None if is_late or request.topics else "",
+        allow_replication_factor_change=may_change or is_late or not request.topics,
+        error_code=Error.REQUEST_TIMED_OUT if is_late and request.topics else Error.NONE,
+        error_message=None if request.topics else "",
         responses=[
             Topic(
                 name=topic.name,

@@ -66,7 +66,9 @@ def _refused(group_id: str, refused: Refused) -> Response.Group:
     )
 
 
-def _member(cluster: Cluster, group: ConsumerGroup, member: ConsumerMember) -> Response.Group.Member:
+def _member(
+    cluster: Cluster, group: ConsumerGroup, member: ConsumerMember
+) -> Response.Group.Member:
     held: dict[bytes, list[int]] = {}
     for topic_id, partition in member.partitions():
         held.setdefault(topic_id, []).append(partition)

@@ -95,9 +95,11 @@ def _invalid(message: str) -> Refused:
 
 
 def _beat(call: Call, request: Request) -> Beat:
-    owned = None
+    owned: dict[bytes, list[int]] | None = None
     if request.topic_partitions is not None:
-        owned = [(t.topic_id, index) for t in request.topic_partitions for index in t.partitions]
+        owned = {}
+        for topic in request.topic_partitions:
+            owned.setdefault(topic.topic_id, []).extend(topic.partitions)
     return Beat(
         version=call.version,
         group_id=request.group_id,

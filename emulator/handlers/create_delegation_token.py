@@ -23,11 +23,14 @@ NEVER = -1
 def create_token(
     cluster: Cluster, call: Call, request: CreateDelegationTokenRequest
 ) -> CreateDelegationTokenResponse:
-    kind, name = USER, ANONYMOUS
-    if request.owner_principal_name:
-        kind, name = request.owner_principal_type or "", request.owner_principal_name
+    kind, name = request.owner_principal_type, request.owner_principal_name
+    error = Error.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED
+    if name and kind is None:  # over which a real broker stumbles
+        error = Error.UNKNOWN_SERVER_ERROR
+    if not name or kind is None:
+        kind, name = USER, ANONYMOUS
     return CreateDelegationTokenResponse(
-        error_code=Error.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED,
+        error_code=error,
         principal_type=kind,
         principal_name=name,
         token_requester_principal_type=USER,

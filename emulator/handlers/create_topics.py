@@ -10,6 +10,7 @@ Not emulated: quotas on topic creation, a policy class; the timeout beyond that.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ...wire import Error, Refused
@@ -17,6 +18,7 @@ from ...wire.api.create_topics import CreateTopicsRequest, CreateTopicsResponse
 from ..config_rows import describe_created_topic
 from ..dispatch import Call, handles
 from ..topic_rules import DEFAULT
+from ..topics import null_configs
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -61,14 +63,7 @@ def _create(cluster: Cluster, version: int, request: CreateTopicsRequest) -> lis
     if sum(len(plan.records()) for plan in plans) > LARGEST_REQUEST:
         message = "Unable to perform excessively large batch operation."
         raise Refused(Error.POLICY_VIOLATION, message)
-    shown: dict[TopicConfig, list[Answer.Config]] = {}
-    for plan in plans:
-        answer = _created(cluster, plan, request.validate_only)
-        if version >= _CONFIGS_SINCE and not answer.error_code:
-            if plan.config not in shown:  # thousands of topics may share theirs
-                shown[plan.config] = _configs(plan.config)
-            answer.configs = shown[plan.config]
-        answers[plan.name] = answer
+    answers.update(_carry_out(cluster, version, plans, request.validate_only))
     return [answers[name] for name in times]
 
 
@@ -82,6 +77,10 @@ def _partitions(cluster: Cluster, topic: Asked) -> int:
 
 
 def _plan(cluster: Cluster, topic: Asked) -> NewTopic:
+    nulls = [config.name for config in topic.configs if config.value is None]
+    if nulls:
+        cluster.topics.check_new_name(topic.name)
+        raise null_configs(nulls)
     return cluster.topics.plan(
         topic.name,
         topic.num_partitions,
@@ -92,20 +91,34 @@ def _plan(cluster: Cluster, topic: Asked) -> NewTopic:
     )
 
 
-def _created(cluster: Cluster, plan: NewTopic, validate_only: bool) -> Answer:
-    if not validate_only:
+def _carry_out(
+    cluster: Cluster, version: int, plans: list[NewTopic], validate_only: bool
+) -> Iterator[tuple[str, Answer]]:
+    """Create the topics, all or none of them; yield their answers by name."""
+    if plans and not validate_only:
         try:
-            cluster.topics.add(plan)
+            cluster.topics.add_all(plans)
         except Refused as refused:
-            return _failed(plan.name, refused)
-    return Answer(
-        name=plan.name,
-        topic_id=plan.id,
-        error_message=None,
-        num_partitions=len(plan.replicas),
-        replication_factor=len(plan.replicas[0]),
-        configs=[],
-    )
+            yield from ((plan.name, _failed(plan.name, refused)) for plan in plans)
+            return
+    shown: dict[TopicConfig, list[Answer.Config]] = {}
+    for plan in plans:
+        configs: list[Answer.Config] = []
+        if version >= _CONFIGS_SINCE:
+            if plan.config not in shown:  # thousands of topics may share theirs
+                shown[plan.config] = _configs(plan.config)
+            configs = shown[plan.config]
+        yield (
+            plan.name,
+            Answer(
+                name=plan.name,
+                topic_id=plan.id,
+                error_message=None,
+                num_partitions=len(plan.replicas),
+                replication_factor=len(plan.replicas[0]),
+                configs=configs,
+            ),
+        )
 
 
 def _configs(config: TopicConfig) -> list[Answer.Config]:

@@ -1,7 +1,8 @@
 """DeleteTopics (20): delete topics by name, or by id from v6 on.
 
-The logs are gone when the answer is given; a real broker removes them a minute later. A topic that
-is named twice, by name or id, is answered once and not deleted (semantics I3).
+The logs are gone when the answer is given, their directories renamed; as with a real broker they
+are removed a minute later. A topic that is named twice, by name or id, is answered once and not
+deleted (semantics I3).
 
 Not emulated: quotas on deletion; a timeout other than 0 or less, which refuses everything.
 """

@@ -26,6 +26,7 @@ from ..topic_rules import check_name
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
+    from ..config import TopicConfig
 
 Result = DescribeConfigsResponse.Result
 
@@ -49,20 +50,36 @@ def describe_configs(
                 for resource in request.resources
             ]
         )
-    results = []
-    for resource in request.resources:
-        kind, name = resource.resource_type, resource.resource_name
-        result = Result(resource_type=kind, resource_name=name, error_message="", configs=[])
-        try:
-            rows = _rows(cluster, call, kind, name)
-            if resource.configuration_keys:
-                wanted = set(resource.configuration_keys)
-                rows = [row for row in rows if row.name in wanted]
-            result.configs = [_config(row, request.include_synonyms) for row in rows]
-        except Refused as refused:
-            result.error_code, result.error_message = refused.error, refused.message or ""
-        results.append(result)
+    shown: dict[tuple[TopicConfig, tuple[str, ...]], list[Result.Config]] = {}
+    results = [_result(cluster, call, request, each, shown) for each in request.resources]
     return DescribeConfigsResponse(results=results)
+
+
+def _result(
+    cluster: Cluster,
+    call: Call,
+    request: DescribeConfigsRequest,
+    resource: DescribeConfigsRequest.Resource,
+    shown: dict[tuple[TopicConfig, tuple[str, ...]], list[Result.Config]],
+) -> Result:
+    """The configs of one resource. `shown` has those of topics, for thousands may share theirs."""
+    kind, name = resource.resource_type, resource.resource_name
+    keys = tuple(resource.configuration_keys or ())
+    result = Result(resource_type=kind, resource_name=name, error_message="", configs=[])
+    topic = cluster.topics.get(name) if kind == TOPIC else None
+    if topic is not None and (topic.config, keys) in shown:
+        result.configs = shown[topic.config, keys]
+        return result
+    try:
+        rows = _rows(cluster, call, kind, name)
+        if keys:
+            rows = [row for row in rows if row.name in keys]
+        result.configs = [_config(row, request.include_synonyms) for row in rows]
+        if topic is not None:
+            shown[topic.config, keys] = result.configs
+    except Refused as refused:
+        result.error_code, result.error_message = refused.error, refused.message or ""
+    return result
 
 
 def _rows(cluster: Cluster, call: Call, kind: int, name: str) -> list[Row]:

@@ -1,7 +1,7 @@
 """DescribeTopicPartitions (75): partitions of topics in the order of their names, page by page.
 
 The cursor is where a page begins; topics before it are not looked at. A page ends after
-`response_partition_limit` partitions (1 to 2000), topics that fail not counted, and says where the
+`response_partition_limit` partitions (1 to `max.request.partition.size.limit`, 2000), topics that fail not counted, and says where the
 next one begins (semantics I12). With topics named, the cursor's must be among them.
 
 Not emulated: eligible leader replicas, which need brokers that fall behind; their lists are empty.
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 Answer = DescribeTopicPartitionsResponse.Topic
 Cursor = DescribeTopicPartitionsResponse.Cursor
 
-LARGEST_PAGE = 2000
-
 
 class Start(NamedTuple):
     """Where a page begins."""
@@ -52,7 +50,8 @@ def describe_topic_partitions(
         return _refused(asked, Error.UNKNOWN_SERVER_ERROR)
     every = sorted(set(asked)) if asked else [topic.name for topic in cluster.topics]
     names = [name for name in every if name >= start.name]
-    left = min(max(request.response_partition_limit, 1), LARGEST_PAGE)
+    largest = cluster.config.get("max.request.partition.size.limit")
+    left = min(max(request.response_partition_limit, 1), largest)
     topics: list[Answer] = []
     for name in names:
         first = start.partition if name == start.name else 0

@@ -27,11 +27,13 @@ Answer = Topic.Partition
 def elect_leaders(
     cluster: Cluster, call: Call, request: ElectLeadersRequest
 ) -> ElectLeadersResponse:
+    if request.topic_partitions == []:
+        return ElectLeadersResponse(replica_election_results=[])
+    if request.timeout_ms <= 0:
+        return _failed(request, Error.REQUEST_TIMED_OUT, None)
     if request.election_type not in (PREFERRED, UNCLEAN):
         message = f"Unknown election type {request.election_type}"
         return _failed(request, Error.INVALID_REQUEST, message)
-    if request.timeout_ms <= 0:
-        return _failed(request, Error.REQUEST_TIMED_OUT, None)
     kind = request.election_type
     if request.topic_partitions is None:
         topics = [

@@ -1,7 +1,7 @@
 """GetTelemetrySubscriptions (71): which metrics clients are to push: none.
 
 Kafka 4.3 answers this without advertising it, unless a plug-in takes metrics. A client without an
-id gets one. The id of a subscription follows from what is asked for, and of whom.
+id gets one. Who may ask when: telemetry.py.
 
 Not emulated: subscriptions (configs of the resource type 16): nobody would read the metrics.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...wire import NO_ID, random_id
+from ...wire import NO_ID, Refused, random_id
 from ...wire.api.get_telemetry_subscriptions import (
     GetTelemetrySubscriptionsRequest,
     GetTelemetrySubscriptionsResponse,
@@ -27,11 +27,23 @@ def get_subscriptions(
     cluster: Cluster, call: Call, request: GetTelemetrySubscriptionsRequest
 ) -> GetTelemetrySubscriptionsResponse:
     given = request.client_instance_id
-    client = random_id() if given == NO_ID else given
-    cluster.telemetry.add(client)
+    client_id = random_id() if given == NO_ID else given
+    try:
+        cluster.telemetry.client(call.connection, client_id).ask(call.now)
+    except Refused as refused:
+        return GetTelemetrySubscriptionsResponse(
+            error_code=refused.error,
+            client_instance_id=NO_ID,
+            subscription_id=0,
+            accepted_compression_types=[],
+            push_interval_ms=0,
+            telemetry_max_bytes=0,
+            delta_temporality=False,
+            requested_metrics=[],
+        )
     return GetTelemetrySubscriptionsResponse(
-        client_instance_id=client,
-        subscription_id=subscription_id(client),
+        client_instance_id=client_id,
+        subscription_id=subscription_id(client_id),
         accepted_compression_types=list(COMPRESSIONS),
         push_interval_ms=INTERVAL_MS,
         telemetry_max_bytes=MAX_BYTES,

@@ -1,18 +1,17 @@
 """ListTransactions (66): the transactional ids there are, by state, producer, age and name.
 
 States are named exactly, or are unknown and match nothing. The age is that of the transaction; an
-Empty id has none, and counts as older than any. A pattern must match the whole id; it is RE2's on
-a real broker and Python's here, which agree on all but the exotic.
+Empty id has none, and counts as older than any. A pattern (RE2) must match the whole id.
 """
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from ...wire import Error
 from ...wire.api.list_transactions import ListTransactionsRequest, ListTransactionsResponse
 from ..dispatch import Call, handles
+from ..groups.re2 import InvalidRegex, compile_re2
 from ..transactions.states import KNOWN_NAMES
 
 if TYPE_CHECKING:
@@ -27,8 +26,8 @@ def list_transactions(
     cluster: Cluster, call: Call, request: ListTransactionsRequest
 ) -> ListTransactionsResponse:
     try:
-        pattern = re.compile(request.transactional_id_pattern or ".*", re.DOTALL)
-    except re.error:
+        pattern = compile_re2(request.transactional_id_pattern or "(?s).*")
+    except InvalidRegex:
         return ListTransactionsResponse(
             error_code=Error.INVALID_REGULAR_EXPRESSION,
             unknown_state_filters=[],

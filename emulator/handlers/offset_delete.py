@@ -1,7 +1,7 @@
 """OffsetDelete (47): forget what a group has committed for topics that it does not read (KIP-496).
 
-Topics and partitions that do not exist are answered 3 and come first, as with OffsetCommit; what
-was never committed is no error.
+Topics and partitions that do not exist are answered 3, and come first; what was never committed is
+no error.
 """
 
 from __future__ import annotations
@@ -22,26 +22,28 @@ Answered = OffsetDeleteResponse.Topic
 def offset_delete(
     cluster: Cluster, call: Call, request: OffsetDeleteRequest
 ) -> OffsetDeleteResponse:
-    wanted: list[tuple[str, int]] = []
-    answers: list[Answered] = []
-    places: list[Answered.Partition] = []
+    refused: dict[str, Answered] = {}
+    places: list[tuple[str, Answered.Partition]] = []
     for asked in request.topics:
         topic = cluster.topics.get(asked.name)
-        answer = Answered(name=asked.name, partitions=[])
+        count = 0 if topic is None else len(topic.partitions)
+        if topic is None:
+            refused.setdefault(asked.name, Answered(name=asked.name, partitions=[]))
         for partition in asked.partitions:
-            index = partition.partition_index
-            place = Answered.Partition(partition_index=index)
+            place = Answered.Partition(partition_index=partition.partition_index)
+            if 0 <= partition.partition_index < count:
+                places.append((asked.name, place))
+                continue
+            place.error_code = Error.UNKNOWN_TOPIC_OR_PARTITION
+            answer = refused.setdefault(asked.name, Answered(name=asked.name, partitions=[]))
             answer.partitions.append(place)
-            if topic is None or not 0 <= index < len(topic.partitions):
-                place.error_code = Error.UNKNOWN_TOPIC_OR_PARTITION
-            else:
-                wanted.append((asked.name, index))
-                places.append(place)
-        answers.append(answer)
+    wanted = [(name, place.partition_index) for name, place in places]
     try:
         errors = cluster.groups.delete_offsets(request.group_id, wanted)
-    except Refused as refused:
-        return OffsetDeleteResponse(error_code=refused.error, topics=[])
-    for place, error in zip(places, errors, strict=True):
-        place.error_code = error
-    return OffsetDeleteResponse(topics=answers)
+    except Refused as error:
+        return OffsetDeleteResponse(error_code=error.error, topics=[])
+    answers = dict(refused)
+    for (name, place), error_code in zip(places, errors, strict=True):
+        place.error_code = error_code
+        answers.setdefault(name, Answered(name=name, partitions=[])).partitions.append(place)
+    return OffsetDeleteResponse(topics=list(answers.values()))

@@ -206,8 +206,7 @@ def _append(
         raise Refused(Error.RECORD_LIST_TOO_LARGE)
     append_time = header.max_timestamp if config.log_append_time else -1
     if header.producer_id >= 0:
-        is_v2 = call.version >= _SECOND_GENERATION_SINCE
-        duplicate = log.producers.check(header, transaction_v2=is_v2)
+        duplicate = log.producers.check(header)
         if duplicate is not None:
             return Result(
                 index=partition.index,

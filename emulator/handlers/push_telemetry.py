@@ -1,15 +1,16 @@
 """PushTelemetry (72): metrics of a client. They are checked, and nobody reads them.
 
-Kafka 4.3 answers this without advertising it, unless a plug-in takes metrics.
+Kafka 4.3 answers this without advertising it, unless a plug-in takes metrics. Who may push when:
+telemetry.py.
 
-Not emulated: metrics that come too often; what becomes of them.
+Not emulated: what becomes of the metrics.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...wire import NO_ID, Error, WireError
+from ...wire import NO_ID, Error, Refused, WireError
 from ...wire.api.push_telemetry import PushTelemetryRequest, PushTelemetryResponse
 from ...wire.compression import decompress
 from ..dispatch import Call, handles
@@ -21,14 +22,20 @@ if TYPE_CHECKING:
 
 @handles(PushTelemetryRequest)
 def push(cluster: Cluster, call: Call, request: PushTelemetryRequest) -> PushTelemetryResponse:
-    return PushTelemetryResponse(error_code=_check(cluster, request))
+    if request.client_instance_id == NO_ID:
+        return PushTelemetryResponse(error_code=Error.INVALID_REQUEST)
+    client = cluster.telemetry.client(call.connection, request.client_instance_id)
+    try:
+        client.push(call.now, request.terminating)
+    except Refused as refused:
+        return PushTelemetryResponse(error_code=refused.error)
+    client.last_error = _check(request)
+    return PushTelemetryResponse(error_code=client.last_error)
 
 
-def _check(cluster: Cluster, request: PushTelemetryRequest) -> Error:
-    client, codec = request.client_instance_id, request.compression_type
-    if client == NO_ID:
-        return Error.INVALID_REQUEST
-    if client not in cluster.telemetry or request.subscription_id != subscription_id(client):
+def _check(request: PushTelemetryRequest) -> Error:
+    codec = request.compression_type
+    if request.subscription_id != subscription_id(request.client_instance_id):
         return Error.UNKNOWN_SUBSCRIPTION_ID
     if codec not in (0, *COMPRESSIONS):
         return Error.UNSUPPORTED_COMPRESSION_TYPE

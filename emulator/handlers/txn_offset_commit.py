@@ -2,7 +2,8 @@
 
 Looked at in this order: partitions that do not exist (3); the group's id; the transaction, which a
 client of the second generation (v5) joins now; the member; each partition's metadata. A transaction
-is joined even if the member is then refused (semantics H4).
+is joined even if the member is then refused (semantics H4). Other than a plain commit, this one is
+stored without the topic's id, as a real broker does.
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ def txn_offset_commit(
     places: list[Partition] = []
     for asked in request.topics:
         topic = cluster.topics.get(asked.name)
+        if topic is None:  # answered even if it is asked for without partitions
+            _place(refused, asked.name)
         for partition in asked.partitions:
             index = partition.partition_index
             answer = Partition(partition_index=index)
@@ -51,7 +54,6 @@ def txn_offset_commit(
                     partition.committed_offset,
                     partition.committed_leader_epoch,
                     partition.committed_metadata,
-                    topic.id,
                 )
             )
     if commits:

@@ -75,7 +75,9 @@ def refusals(
         if producers.knows_later_epoch(*producer):
             refused[candidate.key] = Refused(Error.INVALID_PRODUCER_EPOCH)
         elif not producers.has_open_transaction(*producer):
-            producers.note_verification(*producer, candidate.sequence)
+            producers.note_verification(
+                *producer, candidate.sequence, transaction_v2=generation.adds
+            )
             keys.append(candidate.key)
     for key, error in zip(
         keys, _asked(cluster, transactional_id, producer, keys, generation), strict=True

@@ -19,7 +19,7 @@ Source: KIP-98, KIP-360, KIP-447, KIP-890; run side by side with Kafka 4.3.1 (se
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from ...wire import Error, Refused
@@ -28,6 +28,8 @@ from .ending import Outcome, judged
 from .states import State
 from .transaction import NO_PRODUCER_ID, TV1, TV2, Key, Producer, Transaction
 
+# A partition that answers so has seen a newer producer or coordinator: this end is not its own.
+_KNOWS_BETTER = (Error.INVALID_PRODUCER_EPOCH, Error.TRANSACTION_COORDINATOR_FENCED)
 RETRY_MS = 1000
 """How long to wait before trying again to write markers, or that they are written."""
 
@@ -57,9 +59,8 @@ class Outside(Protocol):
     def write(self, transactional_id: str, transaction: Transaction | None) -> None:
         """Write a record, or the tombstone of an id. Raises Refused."""
 
-    def write_markers(self, transaction: Transaction) -> bool:
-        """End a prepared transaction in its partitions; False when one knows better, and it must
-        stay as it is. Raises Refused when it is to be tried again."""
+    def write_marker(self, transaction: Transaction, key: Key) -> None:
+        """End a prepared transaction in one of its partitions. Raises Refused."""
 
     def soon(self, callback: Callable[[], None]) -> None:
         """Call back once the request at hand is answered."""
@@ -205,12 +206,30 @@ class TransactionCoordinator:
         known = self._known.get(transactional_id)
         if known is None or not known.state.is_prepared:
             return
-        try:
-            if self._outside.write_markers(known):
+        left, error = self._write_markers(known)
+        if left:  # not written again: what is left is all that this coordinator still knows of
+            self._known[transactional_id] = replace(known, partitions=left)
+        elif not error:
+            try:
                 self._write(known.completed(self._outside.now()))
-        except Refused:
+            except Refused as refused:
+                error = refused.error
+        if error and error not in _KNOWS_BETTER:
             when = self._outside.now() + RETRY_MS
             self._outside.at(when, lambda: self._complete(transactional_id))
+
+    def _write_markers(self, known: Transaction) -> tuple[tuple[Key, ...], Error]:
+        """Write a marker to each partition; which are left, and a reason."""
+        left: list[Key] = []
+        error = Error.NONE
+        for key in known.partitions:
+            try:
+                self._outside.write_marker(known, key)
+            except Refused as refused:
+                left.append(key)
+                if not error or error in _KNOWS_BETTER:
+                    error = refused.error
+        return tuple(left), error
 
     # Time
 

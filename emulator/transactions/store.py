@@ -21,7 +21,7 @@ from ..internal_topics import TRANSACTION_STATE
 from .coordinator import TransactionCoordinator, TransactionSettings
 from .encoding import decoded, encoded_key, encoded_value
 from .markers import Marker, write_marker
-from .transaction import Transaction
+from .transaction import Key, Transaction
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -40,8 +40,6 @@ _WRITE_ERRORS = {
     Error.MESSAGE_TOO_LARGE: Error.UNKNOWN_SERVER_ERROR,
     Error.RECORD_LIST_TOO_LARGE: Error.UNKNOWN_SERVER_ERROR,
 }
-# A partition that answers so has seen a newer producer or coordinator: this end is not its own.
-_KNOWS_BETTER = (Error.INVALID_PRODUCER_EPOCH, Error.TRANSACTION_COORDINATOR_FENCED)
 
 
 class Transactions:
@@ -125,8 +123,12 @@ class Transactions:
             error = _WRITE_ERRORS.get(refused.error, refused.error)
             raise Refused(error, refused.message) from refused
 
-    def write_markers(self, transaction: Transaction) -> bool:
-        """End a prepared transaction in every partition that is still there."""
+    def write_marker(self, transaction: Transaction, key: Key) -> None:
+        """End a prepared transaction in a partition, if that is still there. Raises Refused."""
+        name, index = key
+        topic = self._cluster.topics.get(name)
+        if topic is None or not 0 <= index < len(topic.partitions):
+            return
         marker = Marker(
             transaction.producer_id,
             transaction.epoch,
@@ -134,18 +136,7 @@ class Transactions:
             self.partition_of(transaction.transactional_id).leader_epoch,
             transaction.client_version,
         )
-        is_accepted = True
-        for name, index in transaction.partitions:
-            topic = self._cluster.topics.get(name)
-            if topic is None or not 0 <= index < len(topic.partitions):
-                continue
-            try:
-                write_marker(self._cluster, topic.partitions[index], marker)
-            except Refused as refused:
-                if refused.error not in _KNOWS_BETTER:
-                    raise
-                is_accepted = False
-        return is_accepted
+        write_marker(self._cluster, topic.partitions[index], marker)
 
 
 def settings_of(config: BrokerConfig) -> TransactionSettings:
@@ -163,7 +154,7 @@ def _records(partition: Partition) -> Iterator[Record]:
     """Every record of a partition, in order."""
     stored = partition.log
     offset = stored.log_start_offset
-    while offset < stored.log_end_offset:
+    while (offset := stored.behind_damage(offset)) < stored.log_end_offset:
         chunk = stored.read(offset, _CHUNK)
         if not chunk:
             return  # compaction has left nothing more

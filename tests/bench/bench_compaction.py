@@ -1,6 +1,6 @@
 """How fast logs are compacted, and with how much memory.
 
-    python -m tests.bench.bench_compaction [--records 10000000] [--keys 1000000] [--kafka] [--python]
+    python -m tests.bench.bench_compaction [--records N] [--keys N] [--kafka] [--python]
 
 Writes a log of small records (16 bytes of key, 64 of value) in batches of 500, compacts it once and
 prints records and megabytes a second, the memory it took, and beside it a peer of the same run: the
@@ -11,15 +11,18 @@ the same directory. --python has the maps in Python even where those in C are bu
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import random
-import resource
+import re
 import shutil
 import tempfile
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 from odradek.storage import compaction_map
 from odradek.storage.checkpoints import read_partition_metadata
+from odradek.storage.compaction import CompactionResult
 from odradek.storage.config import LogConfig
 from odradek.storage.directory import Directory
 from odradek.storage.log import Log
@@ -27,6 +30,7 @@ from odradek.wire.batch import read_header
 from odradek.wire.records import build_batch
 
 TOPICS = "org.apache.kafka.tools.TopicCommand"
+CLEANER = "org.apache.kafka.storage.internals.log.LogCleaner$CleanerThread"
 PER_BATCH = 500
 KEY_BYTES, VALUE_BYTES = 16, 64
 SEGMENT_BYTES = 64 << 20
@@ -63,28 +67,46 @@ def write(path: Path, records: int, keys: int, topic_id: bytes) -> int:
     return size
 
 
-def copy(path: Path) -> float:
+class Seconds(NamedTuple):
+    """By the clock, and of processor time."""
+
+    clock: float
+    cpu: float
+
+    @classmethod
+    def now(cls) -> Seconds:
+        return cls(time.perf_counter(), time.process_time())
+
+    def passed(self) -> Seconds:
+        now = self.now()
+        return Seconds(now.clock - self.clock, now.cpu - self.cpu)
+
+
+def copy(path: Path) -> Seconds:
     """Seconds it takes to read and write the same bytes."""
-    begun = time.perf_counter()
+    begun = Seconds.now()
     for source in sorted(path.glob("t-0/*.log")):
         with source.open("rb") as data, (path / "copy").open("wb") as out:
             while chunk := data.read(1 << 20):
                 out.write(chunk)
     (path / "copy").unlink()
-    return time.perf_counter() - begun
+    return begun.passed()
 
 
 def peak_mb() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    """The most memory this program has had (Linux); ru_maxrss would count its parent's too."""
+    status = Path("/proc/self/status").read_text()
+    return int(status.partition("VmHWM:")[2].split()[0]) / 1024
 
 
-def kafka_seconds(path: Path, records: int) -> float:
-    """Seconds from a broker's start with this log to its line in the cleaner's checkpoint."""
+def kafka_seconds(path: Path, args: argparse.Namespace) -> Seconds:
+    """What a broker's cleaner says it took for the same log, both passes."""
     from odradek.compat.real_kafka import JVM, RealKafka
 
     broker = {"log.cleaner.backoff.ms": "50", "log.cleaner.dedupe.buffer.size": "134217728"}
     jvm = [option for option in JVM if "TieredStopAtLevel" not in option and "Xmx" not in option]
-    with RealKafka(config=broker, data_dir=path / "kafka", jvm=[*jvm, "-Xmx1g"]) as kafka:
+    jvm += ["-Xmx1g", f"-Dorg.slf4j.simpleLogger.log.{CLEANER}=info"]
+    with RealKafka(config=broker, data_dir=path / "kafka", jvm=jvm) as kafka:
         made = kafka.tool(
             *(TOPICS, "--bootstrap-server", kafka.bootstrap_servers, "--create", "--topic", "t"),
             *("--config", "cleanup.policy=compact", "--config", f"segment.bytes={SEGMENT_BYTES}"),
@@ -94,50 +116,57 @@ def kafka_seconds(path: Path, records: int) -> float:
         theirs = kafka.data_dir / "t-0"
         topic_id = read_partition_metadata((theirs / "partition.metadata").read_bytes())
         shutil.rmtree(theirs)
-        write(kafka.data_dir, records, ARGS.keys, topic_id)
+        write(kafka.data_dir, args.records, args.keys, topic_id)
         for name in ("recovery-point-offset-checkpoint", "replication-offset-checkpoint"):
-            end = f"0\n1\nt 0 {records}\n"
-            (kafka.data_dir / name).write_text(end)
+            (kafka.data_dir / name).write_text(f"0\n1\nt 0 {args.records + PER_BATCH}\n")
         kafka.start()
-        before = None
-        while True:  # the first files it writes say when it began, the checkpoint when it ended
-            if before is None and list(theirs.glob("*.cleaned")):
-                before = time.perf_counter()
-            if f"t 0 {records}" in (kafka.data_dir / "cleaner-offset-checkpoint").read_text():
-                break
-            time.sleep(0.005)
-        ended = time.perf_counter()
-        words = kafka.log
-        assert "ERROR" not in words, words[-2000:]
-        return ended - (before or ended)
+        for _ in range(1200):
+            if found := re.search(r"cleaned log t-0.*?in ([\d.]+) seconds", kafka.log, re.DOTALL):
+                return Seconds(float(found[1]), 0.0)  # what it took of the processor is not known
+            time.sleep(0.1)
+        raise RuntimeError(f"Kafka did not compact the log:\n{kafka.log[-2000:]}")
 
 
-def main() -> None:
+def measured(path: Path, records: int, in_c: bool) -> tuple[Seconds, CompactionResult, float]:
+    """Seconds of a compaction, what it did, and the memory it took (MB) beyond what was there.
+
+    To be called in a process of its own, which has done nothing else.
+    """
+    compaction_map.HAVE_C = in_c
+    log = open_log(path)
+    before = peak_mb()
+    begun = Seconds.now()
+    result = log.compact(int(time.time() * 1000))
+    seconds = begun.passed()
+    used = peak_mb() - before
+    log.close(clean=False)
+    assert result.records_before == records
+    return seconds, result, used
+
+
+def main(args: argparse.Namespace) -> None:
     path = Path(tempfile.mkdtemp(prefix="odradek-bench-"))
+    in_c = compaction_map.HAVE_C and not args.python
     try:
-        if ARGS.python:
-            compaction_map.HAVE_C = False
-        size = write(path, ARGS.records, ARGS.keys, bytes(range(16)))
+        size = write(path, args.records, args.keys, bytes(range(16)))
         copied = copy(path)
-        log = open_log(path)
-        memory = peak_mb()
-        begun = time.perf_counter()
-        result = log.compact(int(time.time() * 1000))
-        seconds = time.perf_counter() - begun
-        used = peak_mb() - memory
-        log.close(clean=False)
-        which = "C" if compaction_map.HAVE_C else "Python"
-        print(f"{ARGS.records:,} records, {size >> 20} MB, {ARGS.keys:,} keys; maps in {which}")
-        print(f"kept {result.records_after:,} records, {result.bytes_after >> 20} MB")
-        print(f"compaction   {seconds:6.2f} s  {ARGS.records / seconds:12,.0f} records/s", end="")
-        print(f"  {size / seconds / 2**20:7.0f} MB/s  peak +{used:.0f} MB of memory")
-        print(f"a raw copy   {copied:6.2f} s  {size / copied / 2**20:36.0f} MB/s")
-        if ARGS.kafka:
-            seconds = kafka_seconds(path, ARGS.records)
-            print(f"Apache Kafka {seconds:6.2f} s  {ARGS.records / seconds:12,.0f} records/s", end="")
-            print("  (only its second pass: it says nothing of the first)")
+        with multiprocessing.get_context("spawn").Pool(1) as pool:
+            seconds, result, used = pool.apply(measured, (path, args.records, in_c))
+        kept, left = result.records_after, result.bytes_after >> 20
+        print(f"{args.records:,} records, {size >> 20} MB, {args.keys:,} keys")
+        print(f"kept {kept:,} records, {left} MB; the map is in {'C' if in_c else 'Python'}")
+        print(line("compaction", seconds, args.records, size), f"  memory +{used:.0f} MB")
+        print(line("a raw copy", copied, args.records, size))
+        if args.kafka:
+            print(line("Apache Kafka", kafka_seconds(path, args), args.records, size))
     finally:
         shutil.rmtree(path)
+
+
+def line(name: str, seconds: Seconds, records: int, size: int) -> str:
+    rate, megabytes = records / seconds.clock, size / seconds.clock / (1 << 20)
+    speed = f"{rate:13,.0f} records/s {megabytes:6.0f} MB/s"
+    return f"{name:13}{seconds.clock:8.2f} s {speed}  CPU {seconds.cpu:.2f} s"
 
 
 if __name__ == "__main__":
@@ -146,5 +175,4 @@ if __name__ == "__main__":
     parser.add_argument("--keys", type=int, default=1_000_000)
     parser.add_argument("--kafka", action="store_true")
     parser.add_argument("--python", action="store_true")
-    ARGS = parser.parse_args()
-    main()
+    main(parser.parse_args())

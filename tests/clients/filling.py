@@ -1,25 +1,20 @@
 """What a data directory is filled with: every codec and kind of producer, transactions, segments,
 compaction, deleted records, groups of both kinds, and configs, by stock clients and by hand.
-
-A broker that does not offer an API (by its ApiVersions) is not asked for what needs it.
 """
 
 from __future__ import annotations
 
-import itertools
 import random
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 from odradek.compat.clients import wait_until
 from odradek.wire import Error
-from odradek.wire.api.api_versions import ApiVersionsRequest
 from odradek.wire.api.init_producer_id import InitProducerIdRequest
 from odradek.wire.api.produce import ProduceRequest
 from odradek.wire.batch import batches
@@ -34,7 +29,6 @@ admin = pytest.importorskip("confluent_kafka.admin")
 TIMEOUT_S = 60.0
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 QUIET = {"enable.metrics.push": False, "log_level": 0}
-_CONSUMER_GROUP_HEARTBEAT, _END_TXN = 68, 26
 
 # Topics: partitions and configs.
 TOPICS: dict[str, tuple[int, dict[str, str]]] = {
@@ -110,12 +104,6 @@ class Filled:
         return wrong
 
 
-def offers(address: str, key: int) -> bool:
-    """Say whether a broker offers an API, in any version."""
-    answer = ask(address, ApiVersionsRequest(), 0)
-    return any(api.api_key == key for api in answer.api_keys)
-
-
 def create_topics(address: str) -> None:
     """Create what is written to, and some that go again."""
     client = admin.AdminClient({**QUIET, "bootstrap.servers": address})
@@ -141,11 +129,9 @@ def fill(address: str, filled: Filled) -> None:
     _fill_compacted(address, filled)
     _fill_deleted(address, filled)
     _fill_by_hand(address, filled)
-    if offers(address, _END_TXN):
-        _fill_transacted(address, filled)
+    _fill_transacted(address, filled)
     _commit(address, filled, "classic", "classic")
-    if offers(address, _CONSUMER_GROUP_HEARTBEAT):
-        _commit(address, filled, "modern", "consumer")
+    _commit(address, filled, "modern", "consumer")
 
 
 def _fill_codecs(address: str, filled: Filled) -> None:
@@ -383,48 +369,6 @@ def end_of(address: str, topic: str) -> int:
         return int(found.result(TIMEOUT_S).offset)
     except confluent.KafkaException:
         return -1
-
-
-def write_until_killed(address: str, kill: Callable[[], None], filled: Filled) -> None:
-    """Have an idempotent producer write, and kill the broker with records on their way."""
-    producer = confluent.Producer(
-        {**QUIET, "bootstrap.servers": address, "enable.idempotence": True,
-         "linger.ms": 1, "batch.num.messages": 20, "compression.type": "lz4"}
-    )  # fmt: skip
-    seen = 0
-
-    def delivered(content: Content, error: Any, message: Any) -> None:
-        nonlocal seen
-        if error is None:
-            seen += 1
-            filled.acknowledged["codecs", 1, message.offset()] = content, None
-
-    for number in itertools.count():
-        content: Content = (None, b"%d" % number * 50, ())
-        producer.produce("codecs", content[1], None, 1,
-                         lambda e, m, c=content: delivered(c, e, m))  # fmt: skip
-        producer.poll(0)
-        if seen >= 2_000:
-            break
-        if number > seen + 3_000:
-            producer.poll(0.05)
-    kill()
-    producer.purge()
-    producer.flush(1.0)
-
-
-def tear(directory: Path) -> None:
-    """Leave half a batch at the end of each partition's newest segment, as a crash may."""
-    for partition in ("codecs-0", "transacted-0", "compacted-0"):
-        for log in sorted(directory.glob(f"{partition}/*.log"))[-1:]:
-            content = log.read_bytes()
-            found = list(batches(content))
-            if found:
-                position, header = found[-1]
-                torn = bytearray(content[position : position + header.size])
-                torn[:8] = (header.last_offset + 1).to_bytes(8, "big")
-                with log.open("ab") as file:
-                    file.write(torn[: len(torn) * 2 // 3])
 
 
 def _settled(condition: Callable[[], bool], what: str) -> None:

@@ -7,13 +7,14 @@ and their newest epoch (each start raises it), and configs that the topic does n
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from odradek.wire import Error
-from odradek.wire.api.api_versions import ApiVersionsRequest
 from odradek.wire.api.describe_configs import DescribeConfigsRequest
+from odradek.wire.api.describe_producers import DescribeProducersRequest
 from odradek.wire.api.fetch import FetchRequest
 from odradek.wire.api.find_coordinator import FindCoordinatorRequest
 from odradek.wire.api.list_offsets import ListOffsetsRequest
@@ -23,7 +24,7 @@ from odradek.wire.api.offset_for_leader_epoch import OffsetForLeaderEpochRequest
 from odradek.wire.batch import batches
 from odradek.wire.records import read_records
 
-from .raw import Connection
+from .raw import TIMEOUT_S, Connection
 
 EARLIEST, LATEST, LARGEST = -2, -1, -3
 UNCOMMITTED, COMMITTED = 0, 1
@@ -31,7 +32,13 @@ INTERNAL = ("__consumer_offsets", "__transaction_state")
 _CHUNK = 1 << 20
 _TIMES = 40  # look-ups by time for each partition
 _SET_BY_TOPIC = 1
-_END_TXN = 26
+_LONG_AGO_MS = 1_750_000_000_000
+_NOT_YET = (
+    Error.NOT_LEADER_OR_FOLLOWER,
+    Error.COORDINATOR_LOAD_IN_PROGRESS,
+    Error.COORDINATOR_NOT_AVAILABLE,
+    Error.NOT_COORDINATOR,
+)
 
 Batches = dict[int, bytes]  # by base offset
 Found = tuple[int, int, int]  # offset, timestamp, leader epoch
@@ -45,9 +52,11 @@ class Partition:
     high_watermark: int
     last_stable_offset: int
     log_start_offset: int
-    aborted: set[tuple[int, int]] | None
-    """Producer id and first offset of the transactions that a read_committed consumer skips.
-    None if the broker does not offer transactions, and so does not say."""
+    aborted: set[tuple[int, int]]
+    """Producer id and first offset of the transactions that a read_committed consumer skips."""
+    producers: set[tuple[int, ...]]
+    """Id, epoch, last sequence, last time, coordinator epoch, start of the open transaction. Those
+    are left out whose time has long come: when they are forgotten depends on starts."""
     offsets: dict[tuple[int, int], int]
     """By isolation level and one of EARLIEST, LATEST."""
     times: dict[int, Found]
@@ -78,22 +87,19 @@ class Shown:
 def everything(address: str, groups: Iterable[str]) -> Shown:
     """Ask a broker for all of it. Internal topics are looked at from outside only."""
     with Connection(address) as connection:
-        apis = {api.api_key for api in connection.ask(ApiVersionsRequest(), 0).api_keys}
         metadata = connection.ask(MetadataRequest(topics=None), 12)
         topics = {}
         for found in sorted(metadata.topics, key=lambda topic: topic.name):
             topic = Topic(found.topic_id, found.is_internal, _configs(connection, found.name))
             for index in sorted(p.partition_index for p in found.partitions):
                 if found.name not in INTERNAL:
-                    topic.partitions[index] = _partition(
-                        connection, found.name, index, _END_TXN in apis
-                    )
+                    topic.partitions[index] = _partition(connection, found.name, index)
             topics[found.name] = topic
         committed = {group: _committed(connection, group) for group in groups}
         return Shown(metadata.cluster_id, topics, committed)
 
 
-def _partition(connection: Connection, topic: str, index: int, knows: bool) -> Partition:
+def _partition(connection: Connection, topic: str, index: int) -> Partition:
     found, answers = _read(connection, topic, index, UNCOMMITTED)
     _, committed = _read(connection, topic, index, COMMITTED)
     aborted = (each for answer in committed for each in answer.aborted_transactions or ())
@@ -104,15 +110,35 @@ def _partition(connection: Connection, topic: str, index: int, knows: bool) -> P
         high_watermark=answers[-1].high_watermark,
         last_stable_offset=answers[-1].last_stable_offset,
         log_start_offset=answers[-1].log_start_offset,
-        aborted={(each.producer_id, each.first_offset) for each in aborted} if knows else None,
+        aborted={(each.producer_id, each.first_offset) for each in aborted},
+        producers=_producers(connection, topic, index),
         offsets={
             (isolation, which): _offset(connection, topic, index, which, isolation)[0]
             for isolation in (UNCOMMITTED, COMMITTED)
             for which in (EARLIEST, LATEST)
         },
-        times={time: _offset(connection, topic, index, time) for time in _times(found)},
+        times={when: _offset(connection, topic, index, when) for when in _times(found)},
         epochs=[_end_of_epoch(connection, topic, index, epoch) for epoch in range(newest + 1)],
     )
+
+
+def _producers(connection: Connection, topic: str, index: int) -> set[tuple[int, ...]]:
+    asked = DescribeProducersRequest.Topic(name=topic, partition_indexes=[index])
+    request = DescribeProducersRequest(topics=[asked])
+    found = _once_ready(lambda: connection.ask(request, 0).topics[0].partitions[0])
+    assert found.error_code == Error.NONE, (topic, index, Error(found.error_code))
+    return {
+        (
+            each.producer_id,
+            each.producer_epoch,
+            each.last_sequence,
+            each.last_timestamp,
+            each.coordinator_epoch,
+            each.current_txn_start_offset,
+        )
+        for each in found.active_producers
+        if each.last_timestamp > _LONG_AGO_MS
+    }
 
 
 def _read(
@@ -154,17 +180,25 @@ def _times(found: Batches) -> Iterator[int]:
 
 
 def _offset(
-    connection: Connection, topic: str, index: int, time: int, isolation: int = UNCOMMITTED
+    connection: Connection, topic: str, index: int, when: int, isolation: int = UNCOMMITTED
 ) -> Found:
-    asked = ListOffsetsRequest.Topic.Partition(partition_index=index, timestamp=time)
+    asked = ListOffsetsRequest.Topic.Partition(partition_index=index, timestamp=when)
     request = ListOffsetsRequest(
         replica_id=-1,
         isolation_level=isolation,
         topics=[ListOffsetsRequest.Topic(name=topic, partitions=[asked])],
     )
-    found = connection.ask(request, 7).topics[0].partitions[0]
-    assert found.error_code == Error.NONE, (topic, index, time, Error(found.error_code))
+    found = _once_ready(lambda: connection.ask(request, 7).topics[0].partitions[0])
+    assert found.error_code == Error.NONE, (topic, index, when, Error(found.error_code))
     return found.offset, found.timestamp, found.leader_epoch
+
+
+def _once_ready(ask: Callable[[], Any]) -> Any:
+    """The answer, as soon as a broker that has just started gives it."""
+    deadline = time.monotonic() + TIMEOUT_S
+    while (answer := ask()).error_code in _NOT_YET and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return answer
 
 
 def _end_of_epoch(connection: Connection, topic: str, index: int, epoch: int) -> tuple[int, int]:
@@ -188,7 +222,8 @@ def _configs(connection: Connection, topic: str) -> dict[str, str | None]:
 def _committed(connection: Connection, group: str) -> dict[tuple[str, int], tuple[int, int, str]]:
     connection.ask(FindCoordinatorRequest(key_type=0, coordinator_keys=[group]), 4)
     wanted = OffsetFetchRequest.Group(group_id=group, topics=None)
-    [answer] = connection.ask(OffsetFetchRequest(groups=[wanted]), 8).groups
+    request = OffsetFetchRequest(groups=[wanted])
+    answer = _once_ready(lambda: connection.ask(request, 8).groups[0])
     assert answer.error_code == Error.NONE, Error(answer.error_code)
     return {
         (topic.name, p.partition_index): (
@@ -209,7 +244,7 @@ def differences(left: Any, right: Any, path: str = "") -> Iterator[str]:
             yield from differences(left.get(key, missing), right.get(key, missing), f"{path}/{key}")
     elif hasattr(left, "__dict__") and hasattr(right, "__dict__"):
         yield from differences(vars(left), vars(right), path)
-    elif left != right and not (path.endswith("/aborted") and None in (left, right)):
+    elif left != right:
         yield f"{path}: {_short(left)} and {_short(right)}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,7 +10,8 @@ import pytest
 from odradek.emulator.broker import Broker
 from odradek.emulator.clock import ManualClock
 from odradek.emulator.cluster import Cluster
-from odradek.emulator.config import ALL_BROKERS, BrokerConfig, ConfigError
+from odradek.emulator.config import ALL_BROKERS, BrokerConfig
+from odradek.emulator.group_configs import group_config
 from odradek.emulator.partition import Partition
 from odradek.emulator.topics import Topic
 from odradek.wire import Error, Refused
@@ -201,12 +203,18 @@ def test_a_default_for_all_brokers_reaches_topics_that_set_nothing(cluster: Clus
     assert own.config.get("retention.ms") == 5
 
 
-def test_a_default_at_odds_with_a_topic_is_refused_and_changes_nothing(cluster: Cluster) -> None:
-    topic = cluster.topics.create("t", configs={"max.compaction.lag.ms": "5"})
-    with pytest.raises(ConfigError, match="conflict"):
-        cluster.topics.set_broker_configs(ALL_BROKERS, {"log.cleaner.min.compaction.lag.ms": "6"})
-    assert cluster.config.get("log.cleaner.min.compaction.lag.ms") == 0
-    assert topic.config.get("min.compaction.lag.ms") == 0
+def test_the_brokers_defaults_may_be_at_odds_and_then_a_topic_that_sets_something_is_refused(
+    cluster: Cluster,
+) -> None:
+    old = cluster.topics.create("old", configs={"max.compaction.lag.ms": "5"})
+    cluster.topics.set_broker_configs(ALL_BROKERS, {"log.cleaner.min.compaction.lag.ms": "6"})
+    assert old.config.get("min.compaction.lag.ms") == 6
+
+    cluster.topics.create("plain")
+    with pytest.raises(Refused, match="conflict"):
+        cluster.topics.create("new", configs={"max.compaction.lag.ms": "5"})
+    with pytest.raises(Refused, match="conflict"):
+        cluster.topics.set_configs(old, {"max.compaction.lag.ms": "4"})
 
 
 def test_every_change_raises_the_generation(cluster: Cluster) -> None:
@@ -234,8 +242,10 @@ def test_every_change_raises_the_generation(cluster: Cluster) -> None:
 # Deleting
 
 
-def test_a_deleted_topic_is_gone_from_memory_and_disk(cluster: Cluster, tmp_path: Path) -> None:
-    topic = cluster.topics.create("t")
+def test_a_deleted_topic_is_gone_from_memory_at_once_and_from_disk_a_minute_later(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    topic = cluster.topics.create("t", partitions=2)
     write(topic.partitions[0], b"x")
 
     cluster.topics.delete(topic)
@@ -244,7 +254,32 @@ def test_a_deleted_topic_is_gone_from_memory_and_disk(cluster: Cluster, tmp_path
     assert cluster.topics.get("t") is None
     assert cluster.topics.by_id(topic.id) is None
     assert list(cluster.topics) == []
-    assert list((tmp_path / "data").glob("t-*")) == []
+    (left,) = (tmp_path / "data").glob("t-*")
+    assert re.fullmatch(r"t-0\.[0-9a-f]{32}-delete", left.name)
+    cluster.advance(59_999)
+    assert left.exists()
+    cluster.advance(1)
+    assert not left.exists()
+
+
+def test_a_deleted_topic_is_removed_at_once_if_there_is_no_delay(tmp_path: Path) -> None:
+    cluster = open_cluster(tmp_path, log_segment_delete_delay_ms="0")
+    topic = cluster.topics.create("t")
+    write(topic.partitions[0], b"x")
+    cluster.topics.delete(topic)
+    assert list(tmp_path.glob("t-*")) == []
+    cluster.close()
+
+
+def test_what_is_left_of_a_deleted_topic_goes_at_the_next_start(tmp_path: Path) -> None:
+    cluster = open_cluster(tmp_path)
+    topic = cluster.topics.create("t")
+    write(topic.partitions[0], b"x")
+    cluster.topics.delete(topic)
+    cluster.close()
+    assert len(list(tmp_path.glob("t-*"))) == 1
+    open_cluster(tmp_path).close()
+    assert list(tmp_path.glob("t-*")) == []
 
 
 def test_a_topic_created_anew_has_nothing_of_the_old_one(cluster: Cluster) -> None:
@@ -316,13 +351,46 @@ def test_what_is_set_for_all_brokers_survives_a_restart(tmp_path: Path) -> None:
     cluster.close()
 
 
-def test_a_stored_config_that_the_broker_does_not_allow_is_not_used(tmp_path: Path) -> None:
+def test_stored_configs_stay_when_the_brokers_own_are_at_odds_with_them(tmp_path: Path) -> None:
     cluster = open_cluster(tmp_path)
-    cluster.topics.create("t", configs={"max.compaction.lag.ms": "5", "retention.ms": "6"})
+    configs = {"max.compaction.lag.ms": "5", "retention.ms": "6"}
+    cluster.topics.create("t", configs=configs)
 
     cluster = reopened(cluster, log_cleaner_min_compaction_lag_ms="9")
 
-    # At odds with the broker's own, and nobody says which of the topic's is at fault.
+    assert cluster.topic("t").config.overrides == configs
+    cluster.close()
+
+
+def test_what_a_group_and_a_subscription_set_survives_a_restart(tmp_path: Path) -> None:
+    cluster = open_cluster(tmp_path)
+    cluster.topics.set_resource_configs(32, "g", {"consumer.session.timeout.ms": "46000"})
+    cluster.topics.set_resource_configs(16, "m", {"interval.ms": "200", "metrics": "*"})
+    cluster.topics.set_resource_configs(16, "m", {"interval.ms": "300"})
+    cluster.topics.set_resource_configs(16, "gone", {"interval.ms": "300"})
+    cluster.topics.set_resource_configs(16, "gone", {})
+
+    cluster = reopened(cluster)
+
+    assert cluster.topics.resource_configs == {
+        (32, "g"): {"consumer.session.timeout.ms": "46000"},
+        (16, "m"): {"interval.ms": "300"},
+    }
+    assert group_config(cluster, "g").get("consumer.session.timeout.ms") == 46000
+    assert group_config(cluster, "other").get("consumer.session.timeout.ms") == 45000
+    cluster.close()
+
+
+def test_the_configs_of_a_deleted_topic_do_not_come_back(tmp_path: Path) -> None:
+    cluster = open_cluster(tmp_path)
+    topic = cluster.topics.create("t", configs={"retention.ms": "6"})
+    cluster.topics.set_configs(topic, {"retention.ms": "7", "flush.ms": "9"})
+    cluster.topics.delete(topic)
+    cluster.topics.create("t")
+    assert cluster.topic("t").config.overrides == {}
+
+    cluster = reopened(cluster)
+
     assert cluster.topic("t").config.overrides == {}
     cluster.close()
 

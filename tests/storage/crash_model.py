@@ -7,31 +7,36 @@ there. After a power cut everything flushed is, and of the rest any of the batch
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import NamedTuple
 
 from odradek.storage import Log, LogConfig, LogDirectory, LogDirectoryError, MemoryDisk
-from odradek.storage.producers import AbortedTransaction, ProducerStates
-from odradek.wire.batch import BatchHeader, batches, checksum, read_header
+from odradek.wire.batch import read_header
 from odradek.wire.records import (
     NewRecord,
     build_batch,
     end_transaction_batch,
-    read_marker,
-    read_records,
+)
+
+from .crash_checks import (
+    Batch,
+    check_epochs,
+    check_indexes,
+    check_producers,
+    check_times,
+    names,
+    newest,
+    served_batches,
 )
 
 TOPIC_ID = bytes(range(16))
-PARTITIONS = (0, 1)
+PARTITIONS = (0, 1, 2)
+COMPACTED = 2
+"""This partition has `cleanup.policy=compact`."""
 ASKED = 1 << 40
 """A `flush.messages` that is never reached: flushes happen when the test says so, and count."""
-
-
-class Batch(NamedTuple):
-    base: int
-    last: int
-    data: bytes
 
 
 class Promised(NamedTuple):
@@ -42,6 +47,8 @@ class Promised(NamedTuple):
     """May be there or not."""
     truncating: int | None
     """Batches that reach this offset may be there or not."""
+    compacted: tuple[Batch, ...] | None
+    """What a compaction makes of them; each may be there as it was or as it becomes."""
     start: int
     start_stored: int
     flushed: int
@@ -55,6 +62,7 @@ class Partition:
     acked: list[Batch]
     appending: Batch | None = None
     truncating: int | None = None
+    compacted: tuple[Batch, ...] | None = None
     start: int = 0
     start_stored: int = 0
     flushed: int = 0
@@ -62,7 +70,7 @@ class Partition:
     def promised(self) -> Promised:
         return Promised(
             tuple(self.acked),
-            *(self.appending, self.truncating),
+            *(self.appending, self.truncating, self.compacted),
             *(self.start, self.start_stored, self.flushed),
         )
 
@@ -78,12 +86,15 @@ class Promise(NamedTuple):
         """Open the disk, look, write on, stop cleanly and look again."""
         try:
             world = self.kept_by(disk, power=power)
-        except LogDirectoryError as error:  # as is said of a directory that nobody made durable
-            may_be = power and not self.durable and not any(it.flushed for it in self.partitions)
-            if not (may_be and "meta.properties" in str(error)):
+        except LogDirectoryError as error:
+            if not (self.may_be_unusable(power=power) and "meta.properties" in str(error)):
                 raise
         else:
             world.go_on()
+
+    def may_be_unusable(self, *, power: bool) -> bool:
+        """Nobody made the directory durable, and no flush has done it yet."""
+        return power and not self.durable and not any(it.flushed for it in self.partitions)
 
     def kept_by(self, disk: MemoryDisk, *, power: bool) -> World:
         """Open the disk, and look."""
@@ -109,7 +120,10 @@ class World:
         return Promise(promised, self.durable, self.config)
 
     def _open_log(self, index: int) -> Log:
-        return self.directory.open_log("t", index, TOPIC_ID, self.config, self.now_ms)
+        config = self.config
+        if index == COMPACTED:
+            config = replace(config, cleanup_policy=frozenset({"compact"}))
+        return self.directory.open_log("t", index, TOPIC_ID, config, self.now_ms)
 
     # What a broker does.
 
@@ -131,7 +145,7 @@ class World:
         data = build_batch(
             [NewRecord(time + at, b"k%d" % at, value) for at, value in enumerate(values)],
             base_offset=log.log_end_offset + gap,
-            leader_epoch=max(epoch, log.epochs.latest),
+            leader_epoch=max(epoch, self._epoch(index)),
             producer_id=producer,
             producer_epoch=0 if producer >= 0 else -1,
             base_sequence=-1 if producer < 0 else 0 if state is None else state.last_sequence + 1,
@@ -153,9 +167,15 @@ class World:
             producer_id=producer,
             producer_epoch=0,
             coordinator_epoch=0,
-            leader_epoch=max(0, log.epochs.latest),
+            leader_epoch=self._epoch(index),
         )
         self._put(index, bytes(marker))
+
+    def _epoch(self, index: int) -> int:
+        """Of the last batch or leader: epochs never fall."""
+        partition = self.partitions[index]
+        last = (read_header(batch.data).leader_epoch for batch in partition.acked[-1:])
+        return max(0, partition.log.epochs.latest, *last)
 
     def _put(self, index: int, data: bytes) -> None:
         partition = self.partitions[index]
@@ -200,12 +220,26 @@ class World:
         partition.truncating = offset
         partition.flushed = min(partition.flushed, offset)
         partition.log.truncate(offset)
+        self.directory.checkpoint()
         partition.acked = [batch for batch in partition.acked if batch.last < offset]
         partition.truncating = None
         end = partition.log.log_end_offset
         partition.start = min(partition.start, end)
         partition.start_stored = min(partition.start_stored, end)
         partition.flushed = min(partition.flushed, end)
+
+    def compact(self) -> None:
+        """What it makes of the log is what it makes of a copy; that it keeps what it must is
+        checked elsewhere, so here only that no key loses its newest record."""
+        partition = self.partitions[COMPACTED]
+        copy = World(self.config, durable=self.durable, disk=self.disk.kill())
+        other = copy.partitions[COMPACTED].log
+        other.cleaned_offset = partition.log.cleaned_offset
+        other.compact(self.now_ms)
+        partition.compacted = tuple(served_batches(other))
+        partition.log.compact(self.now_ms)
+        assert newest(partition.acked) == newest(partition.compacted)
+        partition.acked, partition.compacted = list(partition.compacted), None
 
     def stop(self) -> None:
         self.directory.close()
@@ -224,14 +258,14 @@ class World:
         assert stored <= start <= max(promised.start, stored)
 
         lineage = [*promised.acked, *([promised.appending] if promised.appending else [])]
-        allowed = [batch for batch in lineage if batch.last >= start]
-        assert is_subsequence(served, allowed), (names(served), names(allowed))
-        least = promised.start
+        assert all(one.last < other.base for one, other in pairwise(served)), names(served)
+        assert {*served} <= {*lineage, *(promised.compacted or ())}, names(served)
         limit = promised.flushed if power else 1 << 62
         if promised.truncating is not None:
             limit = min(limit, promised.truncating)
-        must = [batch for batch in promised.acked if batch.last >= least and batch.last < limit]
-        assert is_subsequence(must, served), (names(must), names(served))
+        kept = promised.acked if promised.compacted is None else promised.compacted
+        must = {batch.base for batch in kept if batch.last >= promised.start and batch.last < limit}
+        assert must <= {batch.base for batch in served}, (must, names(served))
         if served:
             assert log.log_end_offset >= served[-1].last + 1
 
@@ -264,117 +298,3 @@ class World:
         again = self.promise().kept_by(self.disk, power=False)
         assert again.directory.clean
         again.directory.close()
-
-
-def served_batches(log: Log, max_bytes: int = 300) -> list[Batch]:
-    """Every batch a consumer gets that reads from the log start on."""
-    found: list[Batch] = []
-    offset = log.log_start_offset
-    while offset < log.log_end_offset:
-        data = log.read(offset, max_bytes)
-        whole = [(at, header) for at, header in batches(data)]
-        if not whole:
-            break
-        for at, header in whole:
-            assert checksum(data, at, header.size) == header.crc
-            batch = bytes(data[at : at + header.size])
-            found.append(Batch(header.base_offset, header.last_offset, batch))
-        offset = found[-1].last + 1
-    return found
-
-
-def is_subsequence(few: Sequence[Batch], many: Sequence[Batch]) -> bool:
-    rest = iter(many)
-    return all(any(one == other for other in rest) for one in few)
-
-
-def names(found: Sequence[Batch]) -> list[str]:
-    return [f"{batch.base}..{batch.last}" for batch in found]
-
-
-def check_producers(log: Log, lineage: Sequence[Batch]) -> None:
-    """The producers are those that a replay of every batch gives.
-
-    One of which nothing is left in the segments may be forgotten.
-    """
-    first = log.segments[0].base_offset
-    expected, aborted = replayed(lineage)
-    for producer, state in log.producers.states.items():
-        other = expected.states[producer]
-        assert (state.epoch, state.last_sequence, state.last_offset, state.txn_first_offset) == (
-            *(other.epoch, other.last_sequence, other.last_offset, other.txn_first_offset),
-        )
-    headers = [read_header(batch.data) for batch in lineage if batch.base >= first]
-    left = {header.producer_id for header in headers if header.producer_id >= 0}
-    assert left <= set(log.producers.states)
-    indexed = [one for it in log.segments for one in it.transaction_index.overlapping(0, 1 << 62)]
-    assert indexed == [one for one in aborted if one.last_offset >= first]
-
-
-def replayed(lineage: Sequence[Batch]) -> tuple[ProducerStates, list[AbortedTransaction]]:
-    producers = ProducerStates()
-    aborted = []
-    for batch in lineage:
-        header = read_header(batch.data)
-        if header.is_control:
-            marker = read_marker(batch.data)
-            ended = producers.end_transaction(header, commit=marker.commit, coordinator_epoch=0)
-            aborted += [ended] if ended is not None else []
-        elif header.producer_id >= 0:
-            producers.update(header)
-    return producers, aborted
-
-
-def check_epochs(log: Log, served: Sequence[Batch]) -> None:
-    for batch in served:
-        epoch = read_header(batch.data).leader_epoch
-        assert log.epochs.epoch_at(max(batch.base, log.log_start_offset)) == epoch
-
-
-def check_indexes(log: Log) -> None:
-    """Every entry names a batch of the log as it is; so does every place found by offset."""
-    for segment in (one for one in log.segments if one.on_disk):
-        places: dict[int, BatchHeader] = dict(walked(segment.file.read(0, segment.size)))
-        lasts = {header.last_offset - segment.base_offset: at for at, header in places.items()}
-        for at in range(segment.offset_index.count):
-            relative, position = segment.offset_index._at(at)
-            assert lasts[relative] == position
-        latest = {}
-        for header in places.values():
-            latest.setdefault(header.max_timestamp, header.last_offset - segment.base_offset)
-        for at in range(segment.time_index.count):
-            time, relative = segment.time_index._at(at)
-            assert latest[time] == relative
-            before = [
-                one for one in places.values() if one.last_offset - segment.base_offset < relative
-            ]
-            assert all(one.max_timestamp < time for one in before)
-        for position, header in places.items():
-            for offset in {header.base_offset, header.last_offset}:
-                assert segment.locate(offset) == (position, header.base_offset, header.size)
-
-
-def walked(data: bytes | memoryview | bytearray) -> Iterator[tuple[int, BatchHeader]]:
-    at = 0
-    while at < len(data):
-        header = read_header(data, at)
-        yield at, header
-        at += header.size
-
-
-def check_times(log: Log, served: Sequence[Batch]) -> None:
-    """A time is found at the first record as late as it."""
-    records = [
-        (record.offset, record.timestamp)
-        for batch in served
-        for record in read_records(batch.data)
-        if record.offset >= log.log_start_offset
-    ]
-    below = log.segments[0].base_offset < log.log_start_offset
-    for time in {time for _, time in records} | {1 << 40}:
-        found = log.find_timestamp(time)
-        first = next((one for one in records if one[1] >= time), None)
-        if found is None:  # Kafka looks in one segment only, its deleted records included
-            assert first is None or below
-        else:
-            assert (found.offset, found.timestamp) == first

@@ -126,6 +126,7 @@ def test_keys_are_hashed_by_siphash(key: bytes, expected: str) -> None:
 
 
 @needs_c
+@settings(max_examples=40, deadline=None)
 @given(batches=st.lists(RECORDS, max_size=6), start=st.integers(0, 8), full=st.integers(1, 9))
 def test_both_maps_choose_alike(batches: list[Any], start: int, full: int) -> None:
     pure, fast = DictMap(full * 170, 1.0), TableMap((full + 1) * 24, 1.0)
@@ -149,6 +150,7 @@ def test_both_maps_choose_alike(batches: list[Any], start: int, full: int) -> No
         at += header.count
 
 
+@settings(max_examples=40, deadline=None)
 @given(records=RECORDS, data=st.data(), constant=st.booleans(), shift=st.integers(-9, 1 << 33))
 def test_rebuilt_records_are_those_chosen_at_their_new_times(
     records: list[Any], data: st.DataObject, constant: bool, shift: int
@@ -172,8 +174,8 @@ def test_rebuilt_records_are_those_chosen_at_their_new_times(
     assert [one.timestamp + 1 for one in read_records(batch)] == times
 
 
+@settings(max_examples=60, deadline=None)
 @given(records=RECORDS, data=st.data())
-@settings(max_examples=200)
 def test_damaged_records_are_refused_alike(records: list[Any], data: st.DataObject) -> None:
     header, payload = payload_of(records)
     damaged = bytearray(payload)

@@ -146,7 +146,9 @@ def test_a_flush_waits_for_batches_and_names(tmp_path: Path, syncs: Syncs) -> No
     log = open_log(tmp_path, EVERY_SECOND)
     append(log, b"x")
     flush(log)
-    assert syncs.names == [f"{0:020d}.log", "t-0", tmp_path.name]
+    batches, *others, home, parent = syncs.names
+    assert (batches, home, parent) == (f"{0:020d}.log", "t-0", tmp_path.name)
+    assert sorted(others) == ["leader-epoch-checkpoint", "partition.metadata"]
     log.close()
 
 
@@ -156,14 +158,16 @@ def test_a_flush_takes_all_segments_since_the_last_one_with_their_indexes(
     log = open_log(tmp_path, SMALL)
     for _ in range(3):
         append(log, b"x")
+    syncs.names.clear()
     flush(log)
-    assert syncs.names[:-2] == [
+    assert syncs.names[:4] == [
         *(f"{0:020d}{suffix}" for suffix in (".log", ".index", ".timeindex")),
         f"{2:020d}.log",
     ]
-    syncs.names.clear()
+    assert f"{2:020d}.snapshot" in syncs.names
     for _ in range(4):
         append(log, b"x")
+    syncs.names.clear()
     flush(log)
     assert [name for name in syncs.names if name.endswith(".log")] == [
         f"{base:020d}.log" for base in (2, 4, 6)

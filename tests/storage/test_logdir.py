@@ -225,8 +225,18 @@ def test_the_metadata_log_is_in_no_checkpoint_and_always_checked(path: Path) -> 
     directory = open_directory(path)
     assert directory.clean
     log = directory.open_log("__cluster_metadata", 0, A, CONFIG, now_ms=0)
-    assert log.log_end_offset == 0
+    assert log.log_end_offset == 3
+    assert [(one.first_offset, one.next_offset) for one in log.damages] == [(0, 1)]
+    assert log.behind_damage(0) == 1
     assert "wrong checksum" in directory.notices[0]
+    append(log, b"more")
+    directory.close(clean=False)
+
+    cut(max((path / "__cluster_metadata-0").glob("*.log")), 1)
+    directory = open_directory(path)
+    log = directory.open_log("__cluster_metadata", 0, A, CONFIG, now_ms=0)
+    assert log.log_end_offset == 3
+    assert "cut off" in directory.notices[1]
     directory.close()
 
 
@@ -373,32 +383,63 @@ def test_many_partitions_share_few_descriptors(path: Path) -> None:
 # What it cannot read.
 
 
-def test_without_readable_recovery_points_every_log_is_checked_whole(closed: Path) -> None:
+def test_without_readable_recovery_points_nothing_is_cut_after_a_clean_stop(closed: Path) -> None:
     (closed / "recovery-point-offset-checkpoint").write_text("0\n3\nt 0 10\n")
     flip(closed / "t-1" / f"{0:020d}.log", 65)
     directory = open_directory(closed)
-    assert not directory.clean
+    assert directory.clean
     assert directory.notices == [
         "recovery-point-offset-checkpoint, line 2: 3 entries announced, 1 found; "
         "kept as recovery-point-offset-checkpoint.malformed"
     ]
-    assert [log.log_end_offset for log in open_logs(directory, 0, 1, 2)] == [10, 0, 12]
+    assert [log.log_end_offset for log in open_logs(directory, 0, 1, 2)] == [10, 11, 12]
     directory.close()
     kept = closed / "recovery-point-offset-checkpoint.malformed"
     assert kept.read_text() == "0\n3\nt 0 10\n"
 
 
-def test_without_readable_log_starts_records_return_rather_than_go(closed: Path) -> None:
+def test_without_recovery_points_every_log_is_checked_whole_after_a_kill(closed: Path) -> None:
+    (closed / "recovery-point-offset-checkpoint").unlink()
+    (closed / ".kafka_cleanshutdown").unlink()
+    flip(closed / "t-1" / f"{0:020d}.log", 65)
     directory = open_directory(closed)
-    (log,) = open_logs(directory, 0)
-    log.delete_records(3)
+    assert [log.log_end_offset for log in open_logs(directory, 0, 1, 2)] == [10, 0, 12]
     directory.close()
-    (closed / "log-start-offset-checkpoint").write_text("nonsense")
 
-    directory = open_directory(closed)
+
+@pytest.mark.parametrize("content", ["nonsense", None])
+@pytest.mark.parametrize("epochs", [[0], [0, 4, 6]])
+def test_a_log_start_that_is_lost_is_found_in_the_leader_epochs(
+    path: Path, content: str | None, epochs: list[int]
+) -> None:
+    directory = open_directory(path)
+    (log,) = open_logs(directory, 0)
+    for number in range(8):
+        append(log, b"x", epoch=sum(number >= start for start in epochs))
+    log.delete_records(5)
+    directory.close()
+    lost = path / "log-start-offset-checkpoint"
+    lost.unlink() if content is None else lost.write_text(content)
+
+    directory = open_directory(path)
+    (log,) = open_logs(directory, 0)
+    assert log.log_start_offset == 5
+    assert "log-start-offset-checkpoint" in directory.notices[0]
+    assert directory.notices[1] == "t-0/starts at 5, as its leader epochs have it"
+    directory.close()
+
+
+def test_a_lost_history_of_epochs_is_not_taken_for_a_log_start(path: Path) -> None:
+    directory = open_directory(path)
+    (log,) = open_logs(directory, 0)
+    for _ in range(4):
+        append(log, b"x", epoch=0)
+    directory.close()
+    (path / "log-start-offset-checkpoint").unlink()
+    (path / "t-0" / "leader-epoch-checkpoint").write_text("0\n1\n3 4\n")  # as Kafka begins anew
+    directory = open_directory(path)
     (log,) = open_logs(directory, 0)
     assert log.log_start_offset == 0
-    assert "log-start-offset-checkpoint, line 1" in directory.notices[0]
     directory.close()
 
 

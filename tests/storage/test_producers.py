@@ -113,8 +113,10 @@ class Partition:
 
     def data(self, producer: int, epoch: int, first: int, count: int, kind: str, time: int) -> str:
         batch = header(self.end, producer, epoch, first, count, 0x10 if kind else 0, time)
+        if kind == "T" and not self.states.has_open_transaction(producer, epoch):
+            self.states.note_verification(producer, epoch, first, transaction_v2=True)
         try:
-            duplicate = self.states.check(batch, transaction_v2=kind != "t")
+            duplicate = self.states.check(batch)
         except Refused as refusal:
             return ANSWERS[refusal.error]
         if duplicate is not None:
@@ -321,6 +323,8 @@ class ProducersOfALog(RuleBasedStateMachine):
         self.partition = Partition()
         self.log: list[Written] = []
         self.forgotten: set[Written] = set()
+        # Epoch and lowest sequence the coordinator was asked for since the last transaction.
+        self.asked: dict[int, tuple[int, int]] = {}
 
     def of(self, producer: int) -> list[Written]:
         """The newest first."""
@@ -348,8 +352,11 @@ class ProducersOfALog(RuleBasedStateMachine):
         same = [e for e in recent if (e.epoch, e.first, e.size) == (epoch, first, size)]
         if same:
             return f"dup@{same[-1].base}"
+        lowest = self.asked.get(producer, (0, 2**31))[1]
+        if first > lowest or (first and producer in self.asked and not recent):
+            return "order"
         expected = self.following(producer) if epoch == known else 0
-        if first != expected and (known != -1 or (kind == "T" and not recent)):
+        if first != expected and known != -1:
             return "order"
         return "state" if kind == "" and self.opened(producer) is not None else "ok"
 
@@ -363,10 +370,17 @@ class ProducersOfALog(RuleBasedStateMachine):
     def write(self, producer: int, raised: int, ahead: int | None, size: int, kind: str) -> None:
         first = 0 if ahead is None else (self.following(producer) + ahead) % 2**31
         batch = producer, self.epoch(producer) + raised, first, size, kind
+        if kind == "T" and (raised or self.opened(producer) is None):
+            question = batch[1], first
+            known = self.asked.setdefault(producer, question)
+            if (question[0], -first) > (known[0], -known[1]):
+                self.asked[producer] = question
         base, expected = self.partition.end, self.answer(*batch)
         assert self.partition.data(*batch, time=0) == expected
         if expected == "ok":
             self.log.append(Written(*batch, base))
+            if kind:
+                self.asked.pop(producer, None)
 
     @precondition(lambda self: self.log)
     @rule(producer=PRODUCERS, raised=st.sampled_from([0, 0, 1, -1]), kind=st.sampled_from("caCA"))
@@ -378,6 +392,7 @@ class ProducersOfALog(RuleBasedStateMachine):
         assert self.partition.marker(producer, epoch, 0, 1, kind, 0) == expected
         if expected == "ok":
             self.log.append(Written(producer, epoch, -1, 1, "marker", marker))
+            self.asked.pop(producer, None)
         noted = [(entry[1], entry[2]) for entry in self.partition.aborted[aborted:]]
         leaves = expected == "ok" and kind in "aA" and opened is not None
         assert noted == ([(opened, marker)] if leaves else [])
@@ -386,6 +401,7 @@ class ProducersOfALog(RuleBasedStateMachine):
     def restart(self) -> None:
         self.partition.states.load(self.partition.states.snapshot())
         self.forgotten |= {entry for producer in (1, 2) for entry in self.recent(producer)[1:]}
+        self.asked.clear()
 
     @invariant()
     def the_last_stable_offset_is_where_the_oldest_open_transaction_begins(self) -> None:

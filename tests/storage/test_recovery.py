@@ -18,6 +18,7 @@ from odradek.storage.log import Log
 from odradek.storage.replay import find_marker
 from odradek.wire.batch import assign, read_header
 from odradek.wire.errors import Error, Refused
+from odradek.wire.primitives import Buffer
 from odradek.wire.records import build_batch
 
 from .support import (
@@ -133,8 +134,8 @@ def test_of_snapshots_at_no_base_only_the_newest_is_kept(killed: Path) -> None:
     assert sorted(int(path.stem) for path in home(killed).glob("*.snapshot")) == [5, 10, END]
 
 
-# What is done to the newest segment; after a kill, where the log ends then and what is said; after a
-# clean stop, the offsets that cannot be read.
+# What is done to the newest segment; after a kill, where the log ends then and what is said; after
+# a clean stop, the offsets that cannot be read.
 DAMAGE: list[tuple[str, Callable[[Path], object], int, str, list[int]]] = [
     ("torn tail", lambda path: cut(file(path, 10, ".log"), 1), 12, "cut off 199", [12]),
     ("torn in the header", lambda path: cut(file(path, 10, ".log"), 150), 12, "cut off 50", [12]),
@@ -355,7 +356,7 @@ def test_leader_epochs_are_found_in_the_batches_if_their_file_is_lost(
     checkpoint.unlink() if content is None else checkpoint.write_bytes(content)
     log = reopen(closed, clean=clean)
     assert checkpoint.read_bytes() == b"0\n4\n0 0\n1 4\n2 8\n3 12\n"
-    assert len(log.notices) == (content is not None)
+    assert len(log.notices) == (clean or content is not None)
     assert_whole(log)
     log.close()
 
@@ -374,6 +375,7 @@ def test_producers_are_found_in_the_batches_if_all_snapshots_are_lost(
     for snapshot in home(closed).glob("*.snapshot"):
         snapshot.unlink()
     log = reopen(closed, clean=clean)
+    assert any("snapshots of producers are missing" in said for said in log.notices) == clean
     assert_whole(log)
     log.close()
 
@@ -541,12 +543,12 @@ def test_any_damage_to_the_newest_segment_leaves_what_lies_before_it(
     if not clean:  # offsets are not under the CRC, but all else is
         found = [content_read for _, content_read in read_all(log)]
         assert found == [value(offset) for offset in range(len(found))]
-    for offset in range(min(END, log.log_end_offset)):
+    for offset in range(END if clean else intact):
         try:
-            assert log.read(offset, 1) == build(offset)
+            assert without_epoch(log.read(offset, 1)) == without_epoch(build(offset))
         except Refused as refused:  # what is served is right, whatever else happened
-            assert (refused.error, clean) == (Error.KAFKA_STORAGE_ERROR, True)
-            assert offset >= intact
+            if not clean or offset < intact or refused.error != Error.KAFKA_STORAGE_ERROR:
+                raise
     end = log.log_end_offset
     append(log, b"more", epoch=9)
     log.close()
@@ -554,6 +556,11 @@ def test_any_damage_to_the_newest_segment_leaves_what_lies_before_it(
     assert again.log_end_offset == end + 1
     again.close()
     shutil.rmtree(path)
+
+
+def without_epoch(data: Buffer) -> bytes:
+    """A batch without its leader epoch, which no checksum covers."""
+    return bytes(data[:12]) + bytes(data[16:])
 
 
 def build(offset: int) -> bytes:

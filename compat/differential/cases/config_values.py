@@ -12,8 +12,8 @@ from .configs import alter, put_in, shown
 
 FAR_MS = "9223372036854775807"
 
-_LISTS = ("", " ", ",", "a", "a,a", "compact", "COMPACT", "delete,compact", "compact,", "*")
-_LISTS = (*_LISTS, "0:1", "0:1,0:1", "*,0:1", "0:-1", " 0:1 , 1:1 ")
+_TEXTS = ("", " ", ",", "a", "a,a", "compact", "COMPACT", "delete,compact", "compact,", "*")
+_LISTS = (*_TEXTS, "0:1", "0:1,0:1", "*,0:1", "0:-1", " 0:1 , 1:1 ")
 VALUES: dict[str, tuple[str, ...]] = {
     "BOOLEAN": ("true", "TRUE", " false ", "yes", "1", ""),
     "INT": (

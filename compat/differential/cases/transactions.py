@@ -8,7 +8,7 @@ from ....wire.api.end_txn import EndTxnRequest
 from ....wire.api.init_producer_id import InitProducerIdRequest
 from ....wire.api.txn_offset_commit import TxnOffsetCommitRequest
 from ..asks import commit, create, fetch, join, list_offsets, offsets_of, put, sync
-from ..steps import Ask, Send, Sleep, Steps, seen
+from ..steps import Ask, Restart, Send, Sleep, Steps, seen
 from ..transaction_asks import (
     add,
     add_offsets,
@@ -368,6 +368,42 @@ def members_in_transactional_commits() -> Steps:
                         )
         steps += [end(True, 4), Ask(offsets_of(), 7)]
     return steps
+
+
+@case("H9")
+def a_restart_within_the_first_generation() -> Steps:
+    return _restarted(4)
+
+
+@case("H9")
+def a_restart_within_the_second_generation() -> Steps:
+    return _restarted(5)
+
+
+def _restarted(generation: int) -> Steps:
+    offsets = Ask(offsets_of(topics=[("~t", [0])], require_stable=True), 7)
+    before = (pid(), epoch())
+    first = generation == 4
+    return [
+        create(partitions=2),
+        init(),
+        init("~y", label="2"),
+        *([add(), add_offsets()] if first else []),
+        write(version=7 + generation),
+        txn_offsets(version=generation),
+        offsets,
+        Restart(),
+        describe("~x", "~y"),
+        list_all(),
+        offsets,
+        write(version=7 + generation, sequence=1),
+        end(True, generation, label="next", who=before),
+        end(True, generation, label="next", who=before),
+        describe(),
+        offsets,
+        init("~y", label="again", of=(pid("2"), epoch("2"))),
+        init(label="again", of=before),
+    ]
 
 
 @case("F8")

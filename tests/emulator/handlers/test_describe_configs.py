@@ -297,7 +297,7 @@ def test_stored_configs_of_groups_and_subscriptions_are_shown(
 
 
 def test_the_root_logger_is_told(client: Client) -> None:
-    assert describe(client, LOGGER, "1", "root") == ("INFO", 6, [])
+    assert describe(client, LOGGER, "1", "root") == ("WARN", 6, [])
 
 
 # Refusals

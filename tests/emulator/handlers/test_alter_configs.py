@@ -1,0 +1,99 @@
+"""AlterConfigs and ListConfigResources, semantics I6, I15 and I17."""
+
+from __future__ import annotations
+
+import pytest
+from odradek.emulator.cluster import Cluster
+from odradek.wire.api.alter_configs import AlterConfigsRequest
+from odradek.wire.api.list_config_resources import ListConfigResourcesRequest
+
+from ..support import Client
+
+TOPIC, BROKER, LOGGER, METRICS, GROUP = 2, 4, 8, 16, 32
+Pairs = list[tuple[str, str | None]]
+
+
+def alter(client: Client, *resources: tuple[int, str, Pairs]) -> list[tuple[int, str | None]]:
+    made = AlterConfigsRequest.Resource
+    request = AlterConfigsRequest(
+        resources=[
+            made(
+                resource_type=kind,
+                resource_name=name,
+                configs=[made.Config(name=key, value=value) for key, value in pairs],
+            )
+            for kind, name, pairs in resources
+        ],
+        validate_only=False,
+    )
+    return [(r.error_code, r.error_message) for r in client.ask(request, 2).responses]
+
+
+@pytest.fixture(autouse=True)
+def _topic(cluster: Cluster) -> None:
+    cluster.topics.create("t", configs={"retention.ms": "9"})
+
+
+def test_what_is_not_named_has_its_default_again(client: Client, cluster: Cluster) -> None:
+    assert alter(client, (TOPIC, "t", [("flush.ms", "5")])) == [(0, None)]
+    assert cluster.topic("t").config.overrides == {"flush.ms": "5"}
+    assert alter(client, (TOPIC, "t", [])) == [(0, None)]
+    assert cluster.topic("t").config.overrides == {}
+
+
+@pytest.mark.parametrize(
+    ("pairs", "error", "message"),
+    [
+        ([("a", None), ("b", None)], 42, "Null value not supported for : a, b"),
+        ([("a", "1"), ("a", None)], 42, "Error due to duplicate config keys"),
+        ([("a", "1")], 40, "Unknown topic config name: a"),
+    ],
+)
+def test_a_bad_replacement_is_refused(
+    client: Client, cluster: Cluster, pairs: Pairs, error: int, message: str
+) -> None:
+    assert alter(client, (TOPIC, "t", pairs)) == [(error, message)]
+    assert cluster.topic("t").config.overrides == {"retention.ms": "9"}
+
+
+def test_a_resource_named_twice_is_refused_where_a_real_broker_is_silent(client: Client) -> None:
+    twice = (42, "Each resource must appear at most once.")
+    assert alter(client, (TOPIC, "t", []), (TOPIC, "t", [])) == [twice, twice]
+
+
+def test_loggers_are_not_altered_this_way(client: Client) -> None:
+    assert alter(client, (LOGGER, "1", [])) == [(42, "Unknown resource type 8")]
+
+
+def test_replacing_what_all_brokers_have_must_keep_the_replicas_in_sync(
+    client: Client, cluster: Cluster
+) -> None:
+    message = "Cluster-level min.insync.replicas cannot be removed while ELR is enabled."
+    assert alter(client, (BROKER, "", [("log.retention.ms", "7")])) == [(40, message)]
+    both: Pairs = [("min.insync.replicas", "1"), ("log.retention.ms", "7")]
+    assert alter(client, (BROKER, "", both)) == [(0, None)]
+    assert cluster.config.get("log.retention.ms") == 7
+
+
+# ListConfigResources
+
+
+def listed(client: Client, *kinds: int, version: int = 1) -> tuple[int, list[tuple[int, str]]]:
+    answer = client.ask(ListConfigResourcesRequest(resource_types=list(kinds)), version)
+    return answer.error_code, [(r.resource_type, r.resource_name) for r in answer.config_resources]
+
+
+def test_resources_are_listed_by_type(client: Client, cluster: Cluster) -> None:
+    cluster.topics.set_resource_configs(GROUP, "g", {"consumer.session.timeout.ms": "46000"})
+    cluster.topics.set_resource_configs(METRICS, "m", {"interval.ms": "200"})
+    group, metrics = (GROUP, "g"), (METRICS, "m")
+    rest = [(LOGGER, "1"), (BROKER, "1"), (TOPIC, "t")]
+    assert listed(client) == (0, [group, metrics, *rest])
+    assert listed(client, TOPIC, TOPIC) == (0, [(TOPIC, "t")])
+    assert listed(client, METRICS, GROUP) == (0, [group, metrics])
+    assert listed(client, version=0) == (0, [(16, "m")])
+
+
+@pytest.mark.parametrize("kind", [0, 1, 3, 64, -1])
+def test_a_type_that_is_not_known_is_no_version_of_ours(client: Client, kind: int) -> None:
+    assert listed(client, TOPIC, kind) == (35, [])

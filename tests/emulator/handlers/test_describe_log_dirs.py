@@ -1,0 +1,75 @@
+"""DescribeLogDirs and AlterReplicaLogDirs (semantics I12, I17)."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from odradek.emulator.cluster import Cluster
+from odradek.storage import MemoryDisk
+from odradek.wire.api.alter_replica_log_dirs import AlterReplicaLogDirsRequest
+from odradek.wire.api.describe_log_dirs import DescribeLogDirsRequest, DescribeLogDirsResponse
+from odradek.wire.batch import read_header
+
+from ..support import NOW, Client, batch, client_of, open_cluster
+
+Topics = list[tuple[str, list[int]]]
+
+
+def describe(client: Client, topics: Topics | None) -> DescribeLogDirsResponse.Result:
+    made = DescribeLogDirsRequest
+    asked = None if topics is None else [made.Topic(topic=n, partitions=p) for n, p in topics]
+    (found,) = client.ask(made(topics=asked), 5).results
+    result: DescribeLogDirsResponse.Result = found
+    return result
+
+
+def sizes(result: DescribeLogDirsResponse.Result) -> dict[str, dict[int, int]]:
+    return {
+        t.name: {p.partition_index: p.partition_size for p in t.partitions} for t in result.topics
+    }
+
+
+def move(client: Client, path: str, topics: Topics) -> dict[str, dict[int, int]]:
+    made = AlterReplicaLogDirsRequest
+    wanted = [made.Dir.Topic(name=name, partitions=parts) for name, parts in topics]
+    answer = client.ask(made(dirs=[made.Dir(path=path, topics=wanted)]), 2)
+    return {
+        t.topic_name: {p.partition_index: p.error_code for p in t.partitions}
+        for t in answer.results
+    }
+
+
+def test_sizes_are_those_of_the_batches(cluster: Cluster, client: Client) -> None:
+    cluster.create_topic("t", 2, {})
+    cluster.create_topic("u", 1, {})
+    data = batch(b"some", b"thing")
+    cluster.partition("t", 1).append(data, read_header(data), NOW)
+
+    found = describe(client, None)
+    assert sizes(found) == {"t": {0: 0, 1: len(data)}, "u": {0: 0}}
+    assert sizes(describe(client, [("t", [1, 1, 7, -1]), ("none", [0]), ("u", [])])) == {
+        "t": {1: len(data)}
+    }
+    assert sizes(describe(client, [])) == {}
+
+
+def test_the_directory_and_its_room_are_told(cluster: Cluster, client: Client) -> None:
+    found = describe(client, None)
+    assert found.log_dir == os.path.abspath(cluster.log_dir.path)
+    assert found.total_bytes >= found.usable_bytes > 0
+    assert not found.is_cordoned
+
+
+def test_a_disk_in_memory_has_no_size() -> None:
+    cluster = open_cluster(MemoryDisk().directory())  # type: ignore[arg-type]
+    found = describe(client_of(cluster), None)
+    assert (found.log_dir, found.total_bytes, found.usable_bytes) == ("memory:", -1, -1)
+    cluster.close()
+
+
+def test_replicas_stay_where_they_are(cluster: Cluster, client: Client, tmp_path: Path) -> None:
+    cluster.create_topic("t", 1, {})
+    own = os.path.abspath(cluster.log_dir.path)
+    assert move(client, own, [("t", [0, 7]), ("none", [0])]) == {"t": {0: 0, 7: 3}, "none": {0: 3}}
+    assert move(client, str(tmp_path), [("t", [0, 7])]) == {"t": {0: 57, 7: 57}}

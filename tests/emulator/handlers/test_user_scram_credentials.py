@@ -1,0 +1,104 @@
+"""AlterUserScramCredentials and DescribeUserScramCredentials (semantics I10)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from odradek.emulator.cluster import Cluster
+from odradek.wire.api.alter_user_scram_credentials import AlterUserScramCredentialsRequest
+from odradek.wire.api.describe_user_scram_credentials import DescribeUserScramCredentialsRequest
+
+from ..support import Client, client_of, open_cluster
+
+Upsertion = AlterUserScramCredentialsRequest.Upsertion
+Deletion = AlterUserScramCredentialsRequest.Deletion
+Answers = list[tuple[str, int, str | None]]
+TWICE = "A user credential cannot be altered twice in the same request"
+GONE = "Attempt to delete a user credential that does not exist"
+
+
+def user(
+    name: str, mechanism: int = 1, iterations: int = 4096, password: bytes = b"p"
+) -> Upsertion:
+    return Upsertion(
+        name=name,
+        mechanism=mechanism,
+        iterations=iterations,
+        salt=b"abc",
+        salted_password=password * 32,
+    )
+
+
+def drop(name: str, mechanism: int = 1) -> Deletion:
+    return Deletion(name=name, mechanism=mechanism)
+
+
+def alter(client: Client, *changes: Upsertion | Deletion) -> Answers:
+    request = AlterUserScramCredentialsRequest(
+        deletions=[each for each in changes if isinstance(each, Deletion)],
+        upsertions=[each for each in changes if isinstance(each, Upsertion)],
+    )
+    return [(r.user, r.error_code, r.error_message) for r in client.ask(request, 0).results]
+
+
+def describe(client: Client, *names: str) -> dict[str, list[tuple[int, int]] | int]:
+    made = DescribeUserScramCredentialsRequest
+    answer = client.ask(made(users=[made.User(name=name) for name in names] or None), 0)
+    return {
+        r.user: r.error_code or [(c.mechanism, c.iterations) for c in r.credential_infos]
+        for r in answer.results
+    }
+
+
+def test_credentials_are_kept_over_a_restart(tmp_path: Path) -> None:
+    cluster = open_cluster(tmp_path)
+    client = client_of(cluster)
+    assert alter(client, user("a"), user("b", 2, 16384)) == [("a", 0, None), ("b", 0, None)]
+    assert alter(client, user("a", 2, 5000)) == [("a", 0, None)]
+    assert alter(client, drop("b", 2)) == [("b", 0, None)]
+    cluster.close()
+
+    again = open_cluster(tmp_path)
+    assert describe(client_of(again)) == {"a": [(1, 4096), (2, 5000)]}
+    again.close()
+
+
+def test_the_keys_are_those_that_kafka_stores(cluster: Cluster, client: Client) -> None:
+    alter(client, user("u"))
+    stored = cluster.topics.metadata_log.image.scram["u"][1]
+    assert stored.stored_key == (
+        b"\xe5\xf1T\xc5]\x00\x0fn\xb1ZJ\t&\x0e\xdb]Z\xdf\xb0-|\xa0\xef\xfd\xb5\xea\t\xc7\xd3\xc9\xb5="
+    )
+    assert stored.server_key == (
+        b"\x1cKX\x02\xf3\xb0N\xe6\xd6\xd3h\xc9/\xeeL\x10Icm\xb3\xa6\xb1xP\xb8j\xfdxZ\x89H\xed"
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "answers"),
+    [
+        ([user("a", iterations=4095)], [("a", 93, "Too few iterations")]),
+        ([user("a", iterations=16385)], [("a", 93, "Too many iterations")]),
+        ([user("", 0)], [("", 93, "Username must not be empty")]),
+        ([user("a", 3)], [("a", 33, "Unknown SCRAM mechanism")]),
+        ([user("a", password=b"")], [("a", -1, None)]),
+        ([drop("a")], [("a", 91, GONE)]),
+        ([user("a"), user("a", 2)], [("a", 92, TWICE)]),
+        ([user("a", 1, 1), user("a", 2)], [("a", 93, "Too few iterations")]),
+        ([user("a", 1), user("a", 2, 1)], [("a", 92, TWICE)]),
+        ([drop("a"), user("a", 2)], [("a", 91, GONE)]),
+        ([user("a", 9), user("b")], [("b", 0, None), ("a", 33, "Unknown SCRAM mechanism")]),
+    ],
+)
+def test_what_is_refused(
+    client: Client, changes: list[Upsertion | Deletion], answers: Answers
+) -> None:
+    assert alter(client, *changes) == answers
+    assert set(describe(client)) == {name for name, code, _ in answers if not code}
+
+
+def test_users_are_described_once(client: Client) -> None:
+    alter(client, user("a"), user("b"))
+    assert describe(client, "b", "a", "x") == {"a": [(1, 4096)], "b": [(1, 4096)], "x": 91}
+    assert describe(client, "a", "a") == {"a": 92}

@@ -1,0 +1,124 @@
+"""Which configs act: each is read by some module, or stands on the list of those that do not act.
+
+The test looks at the source: a config acts where a module names it, in full or by a pattern like
+`f"{prefix}.num.partitions"`; a broker config that gives a topic or a group its default acts where
+that one's does.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+import odradek.emulator
+from odradek.emulator.broker_configs import broker_definitions
+from odradek.emulator.config_tables import (
+    TOPIC_DEFAULTS,
+    group_definitions,
+    group_synonym,
+    topic_definitions,
+)
+from odradek.emulator.inert_configs import (
+    inert_broker_configs,
+    inert_group_configs,
+    inert_topic_configs,
+    page,
+)
+
+# These say what configs there are, and what values they may have; nobody obeys them there.
+TABLES = {
+    "broker_config_rules.py",
+    "broker_configs.py",
+    "config.py",
+    "config_admin.py",
+    "config_rows.py",
+    "config_tables.py",
+    "describe_configs.py",
+    "group_configs.py",
+    "inert_configs.py",
+}
+# Follow from the start and are passed on as something else than a config; or give another one its
+# default; or are bounds of what a group may have.
+OTHERWISE = {
+    "advertised.listeners",
+    "broker.id",
+    "log.dirs",
+    "node.id",
+    "process.roles",
+}
+
+
+@cache
+def source() -> str:
+    home = Path(odradek.emulator.__file__).parent
+    files = [path for path in home.rglob("*.py") if path.name not in TABLES]
+    return "\n".join(path.read_text() for path in sorted(files))
+
+
+@cache
+def names_read() -> set[str]:
+    """The names in `get("...")`."""
+    return set(re.findall(r'get\(\s*"([a-z0-9._]+)"', source()))
+
+
+@cache
+def patterns() -> list[re.Pattern[str]]:
+    """The names that are put together of parts."""
+    found = set(re.findall(r'get\(\s*f"([a-z0-9._{}]+)"', source()))
+    return [re.compile(re.sub(r"\\{[^}]*}", ".+", re.escape(each))) for each in found]
+
+
+def is_read(name: str) -> bool:
+    return name in names_read() or any(each.fullmatch(name) for each in patterns())
+
+
+def topic_config_acts(name: str) -> bool:
+    return name not in inert_topic_configs()
+
+
+def test_every_topic_config_is_read_or_inert() -> None:
+    home = Path(odradek.emulator.__file__).parent
+    read = (home / "config.py").read_text()
+    for name in topic_definitions():
+        assert (f'"{name}"' in read.split("class TopicConfig")[1].split("def parse_topic")[0]) != (
+            name in inert_topic_configs()
+        ), name
+
+
+def test_every_group_config_is_read_or_inert() -> None:
+    for name in group_definitions():
+        assert is_read(name) != (name in inert_group_configs()), name
+
+
+def test_every_broker_config_acts_or_is_inert() -> None:
+    by_topics = {
+        broker.name
+        for name, names in TOPIC_DEFAULTS.items()
+        for broker in names
+        if topic_config_acts(name)
+    }
+    by_groups = {group_synonym(name) for name in group_definitions()} - {None}
+    inert_groups = {group_synonym(name) for name in inert_group_configs()}
+    bounds = {name for name in broker_definitions() if re.match(r"group\.\w+\.(min|max)\.", name)}
+    both, neither = [], []
+    for name in broker_definitions():
+        acts = (
+            is_read(name)
+            or name in by_topics
+            or name in OTHERWISE
+            or name in by_groups - inert_groups
+            or (name in bounds and name.startswith("group.consumer."))
+        )
+        if acts and name in inert_broker_configs():
+            both.append(name)
+        elif not acts and name not in inert_broker_configs():
+            neither.append(name)
+    assert (both, neither) == ([], [])
+
+
+def test_the_page_names_each_inert_config_once() -> None:
+    names = [line.strip() for line in page().splitlines() if line.startswith("    ")]
+    assert sorted(names) == sorted(
+        [*inert_topic_configs(), *inert_group_configs(), *inert_broker_configs()]
+    )

@@ -1,0 +1,32 @@
+"""A cluster with one topic, and producers on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from odradek.emulator.cluster import Cluster
+
+from ..support import open_cluster
+from .support import TxnClient
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Cluster]:
+    cluster = open_cluster(
+        tmp_path, transaction_state_log_num_partitions="3", offsets_topic_num_partitions="2"
+    )
+    cluster.create_topic("t", 3, {})
+    yield cluster
+    cluster.close()
+
+
+@pytest.fixture
+def producer(cluster: Cluster) -> Callable[..., TxnClient]:
+    """Make a producer that has begun."""
+
+    def make(name: str = "x", generation: int = 2, timeout_ms: int = 60_000) -> TxnClient:
+        return TxnClient(cluster, name, generation).begin(timeout_ms=timeout_ms)
+
+    return make
