@@ -64,6 +64,12 @@ def _parser(view: str) -> argparse.ArgumentParser:
         choices=["kafka", "documented"],
         help="of directories and files: topic-0/….log, or topic_0/….kafka (kafka)",
     )
+    _add_cluster_options(serve)
+    return parser
+
+
+def _add_cluster_options(serve: argparse.ArgumentParser) -> None:
+    """What the cluster is to be, rather than where."""
     serve.add_argument(
         "--topic",
         metavar="NAME[:PARTITIONS]",
@@ -102,7 +108,6 @@ def _parser(view: str) -> argparse.ArgumentParser:
         type=_scan_limit,
         help="trust batches of more records beyond header and CRC; `all` looks at every record",
     )
-    return parser
 
 
 class _Version(argparse.Action):

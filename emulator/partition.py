@@ -123,8 +123,19 @@ class Partition:
         """What a reader at this isolation level may see is below this offset."""
         return self.last_stable_offset if isolation == READ_COMMITTED else self.high_watermark
 
-    def read(self, offset: int, max_bytes: int, isolation: int, whole_first: bool) -> Buffer:
-        """Batches from the one that contains `offset` on. Raises Refused(OFFSET_OUT_OF_RANGE)."""
+    def read(
+        self,
+        offset: int,
+        max_bytes: int,
+        isolation: int,
+        whole_first: bool,
+        *,
+        keeps_cut: bool = False,
+    ) -> Buffer:
+        """Batches from the one that contains `offset` on. Raises Refused(OFFSET_OUT_OF_RANGE).
+
+        A first batch that is not whole is given only with `keeps_cut`.
+        """
         log = self.log
         if offset < log.log_start_offset or offset > log.log_end_offset:
             raise Refused(Error.OFFSET_OUT_OF_RANGE)
@@ -133,7 +144,7 @@ class Partition:
             return b""
         data = log.read(offset, max_bytes, upto=upto, whole_first=whole_first)
         # A cut first batch is of no use to anyone: since Fetch v3 nothing is sent in its place.
-        return data if whole_first or _begins_whole(data) else b""
+        return data if whole_first or keeps_cut or _begins_whole(data) else b""
 
     def delete_records(self, before: int) -> int:
         """Move the log start offset forward; -1 means to the high watermark. Returns it.

@@ -263,8 +263,8 @@ class Log(CompactableLog):
     def truncate(self, offset: int) -> None:
         """Take away every batch that reaches `offset` or lies behind it.
 
-        The log then ends behind the last batch left (Kafka: at `offset`), and starts no later. Write
-        a checkpoint before the next append. Raises Refused (KAFKA_STORAGE_ERROR).
+        The log then ends behind the last batch left (Kafka: at `offset`), and starts no later.
+        Write a checkpoint before the next append. Raises Refused (KAFKA_STORAGE_ERROR).
         """
         if offset >= self.log_end_offset:
             return

@@ -6,6 +6,7 @@
     --requests N        draw sequences until so many requests were made in all
     --minutes M         stop drawing after so many minutes
     --kind KIND         draw only sequences of this kind; may be repeated
+    --kafka-version V   the release that both are: 4.3, or 3.9 with the protocol of older clients
 
 Exit status: 0 when every difference was an allowed one, 1 otherwise.
 """
@@ -16,9 +17,10 @@ import argparse
 import sys
 from functools import partial
 
+from ...emulator.release import KAFKA_4_3
 from ..jars import Unavailable
 from ..real_kafka import RealKafka
-from .brokers import CONFIG, EmulatedBroker
+from .brokers import CONFIG, REAL_VERSIONS, EmulatedBroker
 from .cases import all_cases, cases_named
 from .engine import Engine
 from .generate import KINDS
@@ -34,13 +36,16 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--case", action="append", default=[])
     parser.add_argument("--kind", action="append", default=[], choices=list(KINDS))
     parser.add_argument("--list", action="store_true")
+    parser.add_argument("--kafka-version", default=KAFKA_4_3.name, choices=list(REAL_VERSIONS))
     given = parser.parse_args(arguments)
     if given.list:
         for case in all_cases():
             print(f"{case.rule:10} {case.name}")
         return 0
     try:
-        with RealKafka(config=CONFIG) as real, EmulatedBroker(CONFIG) as ours:
+        release = given.kafka_version
+        real_version = REAL_VERSIONS[release]
+        with RealKafka(real_version, CONFIG) as real, EmulatedBroker(CONFIG, release) as ours:
             run = Run(Engine(real, ours), partial(print, flush=True))
             run.cases(cases_named(run.engine.served, given.case))
             if not given.case:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...wire import Request
+from .compare import Difference
 
 ORDERLESS = (
     (34, "results"),
@@ -43,6 +44,22 @@ PLACES = (
     ),
 )
 """Name, API key, places, reason."""
+
+FORGOTTEN = (
+    "users whom a real node forgets when it starts",
+    50,
+    "results",
+    "credentials that are in its log are missing after a restart, which ones depends on what else"
+    " was removed, and in which order",
+)
+
+
+def is_forgotten(request: Request, difference: Difference) -> bool:
+    """Whether the real broker lists some of our users, and no others."""
+    real, ours = difference.real, difference.ours
+    is_part = isinstance(real, list) and isinstance(ours, list)
+    return is_part and len(real) < len(ours) and all(each in ours for each in real)
+
 
 EPOCH = (
     "the features' epoch",

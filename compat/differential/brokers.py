@@ -19,10 +19,12 @@ from types import TracebackType
 from typing import Protocol
 
 from ...emulator import Emulator
+from ...emulator.release import KAFKA_3_9, KAFKA_4_3
 from ...wire import Request, Response, WireError
 from ...wire.api import response_class
 from ...wire.frames import Frames
 from ...wire.headers import read_response_header
+from ..real_kafka import VERSION
 
 CONFIG = {
     "log.initial.task.delay.ms": "86400000",
@@ -32,6 +34,8 @@ CONFIG = {
 }
 """For both brokers: sequences write records of long ago, and retention comes when it comes; what
 the cleaner may take is judged with its threads; nobody waits ten seconds for a timeout."""
+REAL_VERSIONS = {KAFKA_4_3.name: VERSION, KAFKA_3_9.name: "3.9.2"}
+"""Which real Kafka stands for a release."""
 CLOSED = "closed"
 CONNECT_TIMEOUT_S = 10.0
 _SIZE = Struct(">i")
@@ -50,13 +54,18 @@ class Broker(Protocol):
 class EmulatedBroker:
     """An Emulator that keeps port and directory over restarts."""
 
-    def __init__(self, config: Mapping[str, str | int | float | bool] | None = None) -> None:
+    def __init__(
+        self,
+        config: Mapping[str, str | int | float | bool] | None = None,
+        release: str = KAFKA_4_3.name,
+    ) -> None:
         self._config = dict(config or {})
+        self._release = release
         self._dir = Path(tempfile.mkdtemp(prefix="odradek-differential-"))
         self.emulator = self._make(0).start()
 
     def _make(self, port: int) -> Emulator:
-        return Emulator(self._config, data_dir=self._dir, port=port)
+        return Emulator(self._config, data_dir=self._dir, port=port, version=self._release)
 
     @property
     def bootstrap_servers(self) -> str:

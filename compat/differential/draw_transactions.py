@@ -2,7 +2,8 @@
 who begin, write, commit offsets, end, are fenced, time out, and repeat what they did.
 
 The generator follows the sequences it has used and the epochs it was given, so that most of what it
-asks makes sense, and is often wrong by one on purpose.
+asks makes sense, and is often wrong by one on purpose. Records are of now, as markers are: a marker
+much younger than its segment rolls it on a real broker even if it is refused, on ours only if not.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from random import Random
 from typing import Any
 
 from .asks import create, fetch, list_offsets, offsets_of, put
-from .steps import Ask, Sleep, Step, Steps
+from .steps import Ask, Sleep, Step, Steps, now
 from .transaction_asks import (
     add,
     add_offsets,
@@ -83,7 +84,7 @@ def _anything(random: Random, served: Served, by: _Producer) -> Steps:
     if choice < 0.732:
         return _time_out(random, by)
     if choice < 0.79:
-        return [put(b"plain", name="~t", partition=random.choice((0, 1)))]
+        return [put(b"plain", name="~t", partition=random.choice((0, 1)), time=now())]
     if choice < 0.81:
         return [_marker(random, by)]
     if choice < 0.86:
@@ -102,6 +103,7 @@ def _write(random: Random, by: _Producer) -> Step:
         name=random.choice((by.name,) * 12 + ("~none", None)),
         who=by.who(random),
         transactional=random.random() < 0.94,
+        time=now(),
     )
 
 
@@ -155,16 +157,22 @@ def _time_out(random: Random, by: _Producer) -> Steps:
         init(by.name, 5, by.label, timeout_ms=SHORT_MS),
     ]
     if second:
-        steps.append(write(name=by.name, who=who, version=12))
+        steps.append(write(name=by.name, who=who, version=12, time=now()))
     else:
-        steps += [add(version=3, name=by.name, who=who), write(name=by.name, who=who)]
+        steps += [add(version=3, name=by.name, who=who), write(name=by.name, who=who, time=now())]
     steps.append(Sleep(SHORT_MS / 1000 + 0.4))
     for _ in range(random.choice((1, 2, 3))):
         version = random.choice((3, 4, 5))
         steps.append(
             random.choice(
                 (
-                    write(sequence=1, name=by.name, who=who, version=random.choice((11, 12))),
+                    write(
+                        sequence=1,
+                        name=by.name,
+                        who=who,
+                        version=random.choice((11, 12)),
+                        time=now(),
+                    ),
                     end(random.random() < 0.5, random.choice((4, 5)), by.name, who),
                     add(version=3, name=by.name, who=who),
                     txn_offsets(version=version, name=by.name, who=who),

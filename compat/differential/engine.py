@@ -136,9 +136,9 @@ class Engine:
         """Wait until both sides say the same of these transactional ids."""
         self._catalogue.settle_transactions(ids, limit_s)
 
-    def settle_cluster(self, limit_s: float = SETTLE_S) -> None:
-        """Wait until both sides say the same of features, quotas and credentials."""
-        self._catalogue.settle_cluster(limit_s)
+    def settle_cluster(self, namespace: str, limit_s: float = SETTLE_S) -> None:
+        """Wait until both sides say the same of features, quotas and a sequence's own users."""
+        self._catalogue.settle_cluster(namespace, limit_s)
 
     def settle_configs(self, request: Request, limit_s: float = SETTLE_S) -> None:
         """Wait until both sides say the same of the resources of a request."""
@@ -176,7 +176,7 @@ class _Run:
             elif isinstance(step, Ask) and step.request.api_key in _MAY_CHANGE_CONFIGS:
                 self.engine.settle_configs(self.worlds[0].resolve(step.request))
             if isinstance(step, Ask) and step.request.api_key in settle_cluster.MAY_CHANGE:
-                self.engine.settle_cluster()
+                self.engine.settle_cluster(self.worlds[0].namespace)
             if _may_end_transactions(step):
                 self.engine.settle_transactions(self.transactional_ids)
 
@@ -199,7 +199,7 @@ class _Run:
         elif isinstance(step, Restart):
             self.engine.restart()
             self.engine.settle(self.names, self.groups, RESTART_S)
-            self.engine.settle_cluster(RESTART_S)
+            self.engine.settle_cluster(self.worlds[0].namespace)
 
     def _ask(self, index: int, step: Ask) -> None:
         self.result.requests += 1

@@ -28,8 +28,9 @@ from ...wire import NO_ID, Request, Response, Struct, WireError
 from ...wire.batch import CODEC_MASK, HEADER_SIZE, BatchHeader, read_header
 from ...wire.records import read_records
 from ...wire.schema import Type
-from .allowed_cluster import lists_every_topic
 from .allowed import KEYED, UNKNOWN, UNORDERED, Unordered
+from .allowed_cluster import lists_every_topic
+from .old_sets import is_old, trees_of
 from .steps import OWN
 
 Tree: TypeAlias = Any
@@ -47,6 +48,7 @@ _LISTS_ALL = {
     3: "topics",
     16: "groups",
     43: "replica_election_results",
+    50: "results",
     66: "transaction_states",
     74: "config_resources",
     75: "topics",
@@ -183,7 +185,7 @@ class Mapper:
 
 def _name_of(entry: Tree) -> str | None:
     """What an entry of a list is about."""
-    kinds = ("name", "topic", "group_id", "resource_name", "transactional_id")
+    kinds = ("name", "topic", "user", "group_id", "resource_name", "transactional_id")
     return next((entry[kind] for kind in kinds if entry.get(kind) is not None), None)
 
 
@@ -223,6 +225,8 @@ def _value(value: Any, type_: Type, version: int) -> Tree:
 
 def batches_of(data: bytes) -> list[Tree]:
     """The batches in what was fetched; what is cut at the end stands last, as bytes."""
+    if is_old(data):
+        return trees_of(data)
     trees: list[Tree] = []
     pos = 0
     while pos < len(data):

@@ -65,9 +65,9 @@ class Catalogue:
         """Wait until both sides describe these transactional ids alike."""
         settle_transactions(self._askers, ids, limit_s)
 
-    def settle_cluster(self, limit_s: float) -> None:
-        """Wait until both sides describe features, quotas and credentials alike."""
-        settle_cluster(self._askers, limit_s)
+    def settle_cluster(self, namespace: str, limit_s: float) -> None:
+        """Wait until both sides describe features, quotas and their own users alike."""
+        settle_cluster(self._askers, namespace, limit_s)
 
     def settle_configs(self, request: Request, limit_s: float) -> None:
         """Wait until both sides describe the resources of a request alike."""

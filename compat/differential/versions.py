@@ -17,6 +17,7 @@ from .brokers import Asked, Side, decoded
 from .steps import Ask
 
 TIMEOUT_S = 30.0
+_PRODUCE, _FETCH = 0, 1
 _SIZE = Struct(">i")
 
 
@@ -64,8 +65,9 @@ class Served:
             )
             clusters.append(asker.ask(MetadataRequest(topics=[]), 4).cluster_id or "")
             asker.close()
+        converts = all(each[_FETCH][0] == 0 for each in ranges)
         common = {
-            key: _common(key, [each[key] for each in ranges])
+            key: _common(key, [each[key] for each in ranges], converts)
             for key in sorted(set(ranges[0]).intersection(*ranges[1:]) & set(API_MODULES))
         }
         return cls({key: r for key, r in common.items() if r[0] <= r[1]}, tuple(clusters))
@@ -81,10 +83,15 @@ class Served:
         first, last = self.ranges[api_key]
         return range(first, last + 1)
 
+    @property
+    def converts(self) -> bool:
+        """Whether both take and give message sets of before 0.11, as releases up to 3.9 do."""
+        return self.ranges[_FETCH][0] == 0
 
-def _common(api_key: int, ranges: list[tuple[int, int]]) -> tuple[int, int]:
+
+def _common(api_key: int, ranges: list[tuple[int, int]], converts: bool) -> tuple[int, int]:
     request = request_class(api_key)
     firsts = [first for first, _ in ranges] + [request.first_version]
     lasts = [last for _, last in ranges] + [request.last_version]
-    # Produce is advertised from 0 on and served from 3 on (KAFKA-18659).
-    return max(*firsts, 3 if api_key == 0 else 0), min(lasts)
+    # Kafka 4 advertises Produce from 0 on and serves it from 3 on (KAFKA-18659).
+    return max(*firsts, 3 if api_key == _PRODUCE and not converts else 0), min(lasts)

@@ -3,7 +3,7 @@
 Answered at once when nothing is to be waited for, when enough is there (min_bytes), when an offset
 lies on an older segment, or when a partition fails; an unknown partition alone fails nothing while
 another is valid. Otherwise the call is parked until more is appended or max_wait_ms are over, and
-then everything is read anew (semantics, C1-C13).
+then everything is read anew (semantics, C1-C13). What old clients get of it: fetch_old.py.
 
 Not emulated: followers (a request with a replica id of a broker is told that this is no leader),
 tiered storage, reading from the closest replica.
@@ -19,6 +19,7 @@ from ..dispatch import PARKED, Call, Sentinel, handles
 from ..fetch_sessions import INITIAL_EPOCH, NO_SESSION, Session, Wanted, wanted_of
 from ..partition import READ_COMMITTED, READ_UNCOMMITTED, Partition
 from ..waiting import FetchWait
+from .fetch_old import WHOLE_SINCE, ZSTD_SINCE, as_old
 
 if TYPE_CHECKING:
     from ...storage import Log
@@ -105,6 +106,7 @@ class _Fetch:
         self.session = session
         self.targets = targets
         self.max_bytes = min(request.max_bytes, cluster.fetch_max_bytes)
+        self.gives_whole = call.version >= WHOLE_SINCE
         replica = request.replica_id if call.version < 15 else request.replica_state.replica_id
         self.is_follower = replica >= 0
         # A replica that moves between log directories reads what there is.
@@ -192,8 +194,11 @@ class _Fetch:
         if limit < 0:
             raise Refused(Error.UNKNOWN_SERVER_ERROR)
         whole = whole_first and asked.fetch_offset < partition.upper_bound(isolation)
+        whole = whole and self.gives_whole
         if limit > 0 or whole:
-            answer.records = partition.read(asked.fetch_offset, limit, isolation, whole)
+            answer.records = partition.read(
+                asked.fetch_offset, limit, isolation, whole, keeps_cut=not self.gives_whole
+            )
             if isolation == READ_COMMITTED:
                 answer.aborted_transactions = _aborted(log, asked.fetch_offset, answer.records)
         return answer, asked.fetch_offset < log.active_base_offset
@@ -220,10 +225,23 @@ class _Fetch:
             if not is_full:
                 session.rotate([w.key for w, a in news if a.records])
             answers = news
+        if self.call.version < ZSTD_SINCE and self.cluster.release.converts:
+            try:
+                answers = [(wanted, self.as_old(wanted, answer)) for wanted, answer in answers]
+            except Refused as refused:
+                return _refused(self.request, self.call.version, refused.error)
         return FetchResponse(
             session_id=session.id if session is not None else NO_SESSION,
             responses=_grouped(answers),
         )
+
+    def as_old(self, wanted: Wanted, answer: Answered) -> Answered:
+        """An answer as this client can read it. Raises Refused when nothing can be answered."""
+        topic = self.cluster.topics.get(wanted.name)
+        if topic is None or wanted.asked.partition >= len(topic.partitions):
+            return answer
+        offset = wanted.asked.fetch_offset
+        return as_old(answer, self.call.version, offset, topic.config)
 
 
 def _aborted(log: Log, offset: int, records: Buffer | None) -> list[Answered.AbortedTransaction]:

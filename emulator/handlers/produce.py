@@ -3,7 +3,7 @@
 What is checked, in order: the topic and partition; one whole batch of magic 2; whether the
 transaction may have it (transactions/admission.py, for all partitions before anything is appended);
 acks; internal topics; the batch itself (validation.py); the producer's epoch and sequence
-(storage.producers).
+(storage.producers). Message sets of magic 0 and 1, in v0-2 of old releases: produce_old.py.
 With acks 0 there is no answer, and any error closes the connection. Advertised from v0 on though
 v0-2 close the connection, because librdkafka would otherwise turn compression off (KAFKA-18659).
 The same partition twice in a request: only the last is appended, and answered. Data that begins
@@ -14,6 +14,7 @@ Not emulated: waiting for replicas: data is stored once, so acks=all is answered
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -23,7 +24,8 @@ from ...wire.batch import HEADER_SIZE, read_header
 from ..dispatch import NO_REPLY, Call, Sentinel, handles
 from ..transactions.admission import Candidate, of_produce, refusals
 from ..transactions.transaction import Key, Producer
-from ..validation import RecordsRejected, begins_transactional, validate, whole_batch
+from ..validation import Checked, RecordsRejected, begins_transactional, validate, whole_batch
+from .produce_old import BATCHES_SINCE, refusal_of_all, to_be_stored
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -54,7 +56,10 @@ _WITHOUT_LOG_START = frozenset(
 
 @handles(ProduceRequest)
 def produce(cluster: Cluster, call: Call, request: ProduceRequest) -> ProduceResponse | Sentinel:
-    refused = _refusal_of_all(request) or _without_codec(cluster, call, request)
+    if call.version < BATCHES_SINCE:
+        refused = refusal_of_all(request, _known(cluster, call, request))
+    else:
+        refused = _refusal_of_all(request) or _without_codec(cluster, call, request)
     not_admitted: dict[Key, Refused] = {}
     if refused is None and request.transactional_id is not None:
         try:
@@ -166,6 +171,9 @@ def _produce(
     if not 0 <= index < len(topic.partitions):
         raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION)
     partition = topic.partitions[index]
+    if call.version < BATCHES_SINCE:
+        _check_place(call, request, topic, partition)
+        return _append_set(cluster, call, topic, partition, data[-1])
     batch, problem = _last_whole(data, call.version)
     if problem is not None:
         if batch is not None and request.acks in _ACKS and not topic.is_internal:
@@ -173,12 +181,17 @@ def _produce(
                 _append(cluster, call, topic, partition, batch)
         raise problem
     assert batch is not None
+    _check_place(call, request, topic, partition)
+    return _append(cluster, call, topic, partition, batch)
+
+
+def _check_place(call: Call, request: ProduceRequest, topic: Topic, partition: Partition) -> None:
+    """Whether this request may append to a partition at all. Raises Refused."""
     if request.acks not in _ACKS:
         raise _BeforeAppend(Error.INVALID_REQUIRED_ACKS)
     if topic.is_internal and call.client_id != _ADMIN:
         raise _BeforeAppend(Error.INVALID_TOPIC_EXCEPTION)
     partition.check_leader(call.node_id)
-    return _append(cluster, call, topic, partition, batch)
 
 
 def _last_whole(
@@ -198,10 +211,25 @@ def _last_whole(
 def _append(
     cluster: Cluster, call: Call, topic: Topic, partition: Partition, batch: memoryview
 ) -> Result:
-    config = topic.config
     name = f"{topic.name}-{partition.index}"
-    checked, header = validate(batch, config, call.now, cluster.scan_limit, name)
-    log = partition.log
+    checked = validate(batch, topic.config, call.now, cluster.scan_limit, name)
+    return _append_checked(call, topic, partition, checked)
+
+
+def _append_set(
+    cluster: Cluster, call: Call, topic: Topic, partition: Partition, data: Buffer | None
+) -> Result:
+    """Append what an old producer sends; if nothing of it is whole, nothing."""
+    name = f"{topic.name}-{partition.index}"
+    checked = to_be_stored(data, topic.config, call.now, cluster.scan_limit, name)
+    if checked is None:
+        return Result(index=partition.index, base_offset=-1)
+    return _append_checked(call, topic, partition, checked)
+
+
+def _append_checked(call: Call, topic: Topic, partition: Partition, found: Checked) -> Result:
+    config, log = topic.config, partition.log
+    checked, header = found
     if header.size > log.config.segment_bytes:
         raise Refused(Error.RECORD_LIST_TOO_LARGE)
     append_time = header.max_timestamp if config.log_append_time else -1
@@ -255,20 +283,25 @@ def _refusal(cluster: Cluster, topic: Topic | None, index: int, refused: Refused
     return result
 
 
+def _known(cluster: Cluster, call: Call, request: ProduceRequest) -> Iterator[Buffer | None]:
+    """What is sent to partitions that exist."""
+    for asked in request.topic_data:
+        topic = _topic(cluster, call, asked)
+        for entry in asked.partition_data:
+            if topic is not None and 0 <= entry.index < len(topic.partitions):
+                yield entry.records
+
+
 def _without_codec(cluster: Cluster, call: Call, request: ProduceRequest) -> Refused | None:
     """Before v7 the codec is looked at early, for zstd; one that does not exist refuses all."""
     if call.version >= _CODEC_LATER_SINCE:
         return None
-    for asked in request.topic_data:
-        topic = _topic(cluster, call, asked)
-        for entry in asked.partition_data:
-            if topic is None or not 0 <= entry.index < len(topic.partitions):
-                continue
-            try:
-                whole_batch(entry.records, call.version)
-            except Refused as refused:
-                if refused.error is Error.UNKNOWN_SERVER_ERROR:
-                    return _BeforeAppend(refused.error)
+    for records in _known(cluster, call, request):
+        try:
+            whole_batch(records, call.version)
+        except Refused as refused:
+            if refused.error is Error.UNKNOWN_SERVER_ERROR:
+                return _BeforeAppend(refused.error)
     return None
 
 

@@ -62,6 +62,8 @@ HARMLESS = (
     "because the partition is not online or is no longer the leader",
 )
 TORN = "Corruption found in segment"
+# Kafka notes high watermarks every 5 s, after a kill one may lie below a log start noted since.
+BEHIND_ITSELF = "Non-monotonic update of high watermark"
 
 
 class Theirs(NamedTuple):
@@ -103,7 +105,9 @@ def theirs(tmp_path_factory: pytest.TempPathFactory) -> Theirs:
         shown = everything(address, GROUPS)
         assert filled.missing(shown) == []
         answers = sequences(address, filled)
-        assert {line for line in complaints(kafka) if TORN not in line} == set()
+        expected = (TORN, BEHIND_ITSELF)
+        found = complaints(kafka)
+        assert [line for line in found if not any(each in line for each in expected)] == []
     return Theirs(home / "killed", data, shown, answers, filled)
 
 

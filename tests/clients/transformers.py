@@ -73,7 +73,13 @@ class Confluent(Transformer):
         from confluent_kafka import Consumer, Producer
 
         self.producer = Producer(
-            {"bootstrap.servers": self.bootstrap, "transactional.id": self.name}
+            {
+                "bootstrap.servers": self.bootstrap,
+                "transactional.id": self.name,
+                # librdkafka 2.x waits for ever to commit offsets in a transaction once it has lost
+                # its only broker and begun anew from its bootstrap servers.
+                "metadata.recovery.strategy": "none",
+            }
         )
         self.producer.init_transactions(TIMEOUT_S)
         self.consumer = Consumer(

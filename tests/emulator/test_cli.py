@@ -50,6 +50,8 @@ def test_one_line_when_ready_and_a_clean_stop(number: signal.Signals, tmp_path: 
         (["--data-dir", "/dev/null"], 1, "/dev/null"),
         (["--topic", "a:1", "--topic", "a:5"], 2, "a is given two different values"),
         (["--set", "authorizer.class.name=x"], 2, "no authorizer"),
+        (["--feature", "group.version"], 2, "group.version"),
+        (["--feature", "nonsense=1"], 2, "Unknown feature: nonsense"),
     ],
 )
 def test_what_is_wrong_is_named(options: list[str], status: int, named: str) -> None:

@@ -84,6 +84,7 @@ def all_cases() -> list[Case]:
         recreation,
         sessions,
         topics,
+        transactional_data,
         transactions,
     )
 

@@ -223,7 +223,7 @@ def the_metadata_log_is_no_topic() -> Steps:
 @case("J")
 def telemetry_is_answered_without_being_advertised() -> Steps:
     """Each line is one client on a connection of its own: g asks, p pushes, t for the last time."""
-    plans = (
+    plans: tuple[tuple[str, dict[str, Any]], ...] = (
         ("pgp", {}),
         ("gppg", {}),
         ("gg", {}),

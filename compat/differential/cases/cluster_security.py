@@ -103,7 +103,10 @@ def access_rules_are_not_removed() -> Steps:
 def tokens_are_not_made() -> Steps:
     made = CreateDelegationTokenRequest
     owners = ((None, None), ("", ""), ("User", "x"), ("Foo", "x"), ("User", ""), (None, "x"))
-    renewers = ([], [made.Renewer(principal_type="Foo", principal_name="")])
+    renewers: tuple[list[CreateDelegationTokenRequest.Renewer], ...] = (
+        [],
+        [made.Renewer(principal_type="Foo", principal_name="")],
+    )
     return [
         Ask(
             made(

@@ -85,7 +85,7 @@ _BAD_VALUES = (
     *((ask.PRODUCED, value) for value in (float("inf"), float("nan"), -0.0, 1e-7, 0.9999999)),
     *((ask.PERCENTAGE, value) for value in (0.0, -1.0, 1e19, float("inf"))),
 )
-_BAD_ENTITIES = (
+_BAD_ENTITIES: tuple[list[tuple[str, str | None]], ...] = (
     [],
     [("group", "x")],
     [("", "x")],
@@ -109,14 +109,14 @@ _BAD_ENTITIES = (
 
 @case("I11", each=DescribeClientQuotasRequest)
 def quotas_are_found() -> Steps:
-    made = [
+    made: tuple[list[tuple[str, str | None]], ...] = (
         [("user", "~u")],
         [("user", "~v")],
         [("client-id", "~u")],
         [("user", "~u"), ("client-id", "~c")],
         [("user", "~u"), ("client-id", None)],
         [("user", None), ("client-id", "~c")],
-    ]
+    )
     matches = [
         (kind, *how)
         for kind in ("user", "client-id", "ip")

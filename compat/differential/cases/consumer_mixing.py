@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-
 from ..asks import beat, commit, create, describe, join, leave, offsets_of, sync
 from ..consumer_asks import (
     RESOLVED_S,

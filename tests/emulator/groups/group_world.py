@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
@@ -14,10 +14,49 @@ from odradek.emulator.groups.records import Record
 from odradek.emulator.groups.runtime import Producer
 from odradek.emulator.groups.settings import GroupSettings
 from odradek.emulator.groups.shard import Replayed, TransactionEnd
+from odradek.emulator.groups.topics_view import TopicsView
 from odradek.emulator.timers import Timers
 from odradek.wire.errors import Error, Refused
 
 START = 1_000_000
+
+
+class FakeTopics:
+    """Topics of these sizes, by name; an id is the name's letters."""
+
+    def __init__(self) -> None:
+        self.generation = 0
+        self.topics: dict[str, FakeTopic] = {}
+
+    def make(self, name: str, partitions: int) -> None:
+        """Create a topic, or let it grow."""
+        self.generation += 1
+        self.topics[name] = FakeTopic(name, range(partitions))
+
+    def delete(self, name: str) -> None:
+        self.generation += 1
+        del self.topics[name]
+
+    def get(self, name: str, /) -> FakeTopic | None:
+        return self.topics.get(name)
+
+    def by_id(self, topic_id: bytes, /) -> FakeTopic | None:
+        return next((topic for topic in self.topics.values() if topic.id == topic_id), None)
+
+    def __iter__(self) -> Iterator[FakeTopic]:
+        return iter(list(self.topics.values()))
+
+
+@dataclass(frozen=True)
+class FakeTopic:
+    """What groups see of a topic."""
+
+    name: str
+    partitions: range
+
+    @property
+    def id(self) -> bytes:
+        return self.name.encode().ljust(16, b"\0")
 
 
 def join_request(client: str = "c", **changes: Any) -> JoinRequest:
@@ -65,6 +104,7 @@ class World:
         self.on_write: Callable[[Record], None] = lambda record: None
         self.on_answer: Callable[[Any, Answer], None] = lambda token, answer: None
         self.numbers = count(1)
+        self.topics = FakeTopics()
         self.coordinator = self.new_coordinator()
         self.coordinator.load(0)
 
@@ -77,6 +117,7 @@ class World:
             now=lambda: self.now,
             settings=self.settings,
             new_uuid=lambda: str(next(self.numbers)),
+            topics=TopicsView(self.topics, lambda: self.topics.generation),
         )
 
     def _append(

@@ -9,6 +9,8 @@ Commands (milliseconds; a member is named by its client id, and its member id is
     commit a t-0=5 gen=1    fetch t-0      delete
     pass 3000               describe       list        restart      refuse NOT_ENOUGH_REPLICAS
 
+Those of consumer groups (KIP-848) are in consumer_transcripts.py.
+
 What it led to, with the time since the start: answers as `a: …`, records as `log: …`.
 """
 
@@ -43,11 +45,14 @@ class Stage:
         self.ids: dict[str, str] = {}
         self.generations: dict[str, int] = {}
         self.joins: dict[str, Options] = {}
-        self.world.on_write = lambda record: self.note(f"log: {written(record)}")
+        self.world.on_write = lambda record: self.note(f"log: {self.written(record)}")
         self.world.on_answer = self.answered
 
     def note(self, line: str) -> None:
         self.lines.append(f"{self.world.now - START:>6} {line}")
+
+    def written(self, record: Record) -> str:
+        return written(record)
 
     def answered(self, name: str, answer: Answer) -> None:
         if isinstance(answer, JoinAnswer):
@@ -220,10 +225,15 @@ def written(record: Record) -> str:
     if isinstance(record, OffsetRecord):
         return f"{record.topic}-{record.partition} = {record.offset}"
     assert isinstance(record, GroupRecord)
-    members = (f"{m.member_id}={m.assignment.decode()}" for m in record.members)
+    members = (f"{m.member_id}={readable(m.assignment)}" for m in record.members)
     leader = f" leader={record.leader}" if record.leader else ""
     protocol = f" protocol={record.protocol_name}" if record.protocol_name else ""
     return f"group generation={record.generation}{protocol}{leader} [{' '.join(members)}]"
+
+
+def readable(data: bytes) -> str:
+    """Text, or what is no text in hexadecimal."""
+    return data.decode() if data.isascii() and b"\0" not in data else data.hex()
 
 
 def blocks(text: str) -> list[tuple[list[str], list[str]]]:
@@ -237,8 +247,10 @@ def blocks(text: str) -> list[tuple[list[str], list[str]]]:
 
 def play(path: Path) -> tuple[str, str]:
     """The transcript as it is, and as it should be."""
+    from consumer_transcripts import ConsumerStage  # which builds on this module
+
     before = path.read_text()
-    stage: Any = Stage()
+    stage: Any = ConsumerStage()
     parts = []
     for commands, _ in blocks(before):
         lines = [line for c in commands if not c.startswith("#") for line in stage.play(c)]

@@ -1,0 +1,140 @@
+"""Message sets of magic 0 and 1 as trees, and built when a sequence runs.
+
+A tree shows each entry with the fields of its head; a wrapper's messages stand in it, and what
+hangs on the library that packed it apart, under "compressed", like a batch's (mapping.py). Behind
+a wrapper the end of an answer hangs on how well it was packed: it is shown as how much is left.
+
+    old_set(1, (0, b"k", b"v"), codec=1)
+    joined(old_set(0, (0, b"k", b"v")), edited(old_set(0, (1, b"k", b"w")), magic=3))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from struct import pack_into
+from typing import Any
+from zlib import crc32
+
+from ...wire import WireError
+from ...wire.compression import Codec, break_lz4_checksum, compress
+from ...wire.message_sets import Entry, build_message, entries, read_entry, read_head
+from .steps import Symbol, World
+
+_LOG_APPEND_TIME = 8
+FIELDS = {"offset": (0, ">q"), "size": (8, ">i"), "crc": (12, ">I"), "magic": (16, ">b")}
+FIELDS |= {"attributes": (17, ">b"), "time": (18, ">q"), "key_0": (18, ">i"), "key_1": (26, ">i")}
+
+
+def is_old(data: bytes) -> bool:
+    """Whether an answer begins with an entry of magic 0 or 1, or with filling."""
+    return data[:8] == b"\xff" * 8 or (len(data) > 16 and data[16] < 2)
+
+
+def trees_of(data: bytes) -> list[Any]:
+    """A tree for each whole entry, and one for what is left."""
+    trees: list[Any] = []
+    pos = 0
+    try:
+        for entry in entries(data):
+            trees.append(_tree(data, entry))
+            pos = entry.pos + entry.size
+    except WireError as error:
+        trees.append({"not an entry": str(error)})
+    if pos < len(data):
+        if any("compressed" in tree for tree in trees):
+            trees.append({"compressed": {"left": len(data) - pos}})
+        else:
+            trees.append({"left": data[pos:]})
+    return trees
+
+
+def _tree(data: bytes, entry: Entry) -> dict[str, Any]:
+    if entry.magic > 1:
+        return {"magic": entry.magic, "bytes": data[entry.pos : entry.pos + entry.size]}
+    head = read_head(data, entry)
+    tree: dict[str, Any] = head._asdict()
+    crc = tree.pop("crc")
+    messages = read_entry(data, entry)
+    tree["messages"] = [message._asdict() for message in messages]
+    if not head.codec:
+        tree["crc"] = "<of a time set by the broker>" if head.is_log_append_time else crc
+        return tree
+    tree["compressed"] = {"crc": crc, "size": entry.size}
+    return tree
+
+
+@dataclass(frozen=True)
+class OldSet(Symbol):
+    """What `old_set` returns."""
+
+    magic: int
+    messages: tuple[tuple[Any, bytes | None, bytes | None], ...]
+    codec: int = 0
+    options: Mapping[str, Any] = field(default_factory=dict)
+    inner: Any = None
+
+    def resolve(self, world: World) -> bytes:
+        get = self.options.get
+        first: int = get("first", 0)
+        attributes: int = get("attributes", 0)
+        text = b"".join(
+            build_message(
+                (first + number * get("step", 1), world.resolve(when), key, value),
+                self.magic,
+                0 if self.codec else attributes,
+            )
+            for number, (when, key, value) in enumerate(self.messages)
+        )
+        text += b"" if self.inner is None else world.resolve(self.inner)
+        if not self.codec:
+            return text
+        packed = get("packed")
+        if packed is None:
+            packed = compress(self.codec, text)
+            if self.codec == Codec.LZ4 and not self.magic and not get("right_lz4"):
+                packed = break_lz4_checksum(packed)
+        offset = get("offset", 0)
+        when = world.resolve(get("time", -1))
+        head = (offset, when, get("key"), bytes(packed))
+        return build_message(head, self.magic, self.codec | attributes)
+
+
+@dataclass(frozen=True)
+class Edited(Symbol):
+    """A set whose first entry was changed after it was built; its CRC is put right unless not."""
+
+    of: Any
+    edits: Mapping[str, int]
+    checked: bool
+    cut: int
+
+    def resolve(self, world: World) -> bytes:
+        data = bytearray(world.resolve(self.of))
+        size = int.from_bytes(data[8:12], "big") + 12
+        for name, value in self.edits.items():
+            place, code = FIELDS[name]
+            pack_into(code, data, place, value)
+        if self.checked and "crc" not in self.edits:
+            pack_into(">I", data, 12, crc32(data[16:size]))
+        return bytes(data[: len(data) - self.cut])
+
+
+def old_set(
+    magic: int,
+    *messages: tuple[Any, bytes | None, bytes | None],
+    codec: int = 0,
+    inner: Any = None,
+    **options: Any,
+) -> Any:
+    """Messages of (time, key, value); with a codec they are wrapped.
+
+    Options: `first` and `step` of the offsets, `attributes`; of the wrapper `offset`, `time`,
+    `key`, `packed` (bytes in place of the compressed), `right_lz4`. `inner` comes behind them.
+    """
+    return OldSet(magic, messages, codec, options, inner)
+
+
+def edited(of: Any, *, checked: bool = True, cut: int = 0, **edits: int) -> Any:
+    """A set with fields of its first entry (FIELDS) changed, and bytes cut off its end."""
+    return Edited(of, edits, checked, cut)

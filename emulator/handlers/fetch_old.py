@@ -1,0 +1,63 @@
+"""What brokers up to 3.9 do to a fetch answer before old clients get it (semantics, L13-L23).
+
+fetch.py calls this where a release converts, for each partition that an answer holds:
+- v0-9 on a topic with compression.type=zstd: 76, whatever is stored and whatever the read found.
+- v0-3 on a topic with message.downconversion.enable=false: 35, likewise.
+- v0-1 get messages of magic 0, v2-3 of magic 1 (wire/down_conversion.py); what is damaged or zstd
+  at the front is an error in place of records.
+Limits and waiting count what is stored, not what it becomes. In v0-2 a first batch larger than the
+limits is cut like any other, so that nothing of it is left.
+
+Where a real broker closes the connection, for more than 128 KiB of zstd behind what could be
+converted, this one fills.
+"""
+
+from __future__ import annotations
+
+from ...wire import Error, Refused
+from ...wire.api.fetch import FetchResponse
+from ...wire.down_conversion import down_convert
+from ..config import TopicConfig
+from ..validation import DECOMPRESSED_MAX
+
+Answered = FetchResponse.Topic.Partition
+
+BATCHES_SINCE = 4
+"""The first version of Fetch that gets batches of magic 2."""
+WHOLE_SINCE = 3
+"""The first version in which a first batch is given whole, however large."""
+ZSTD_SINCE = 10
+_MAGIC_1_SINCE = 2
+
+
+def as_old(answer: Answered, version: int, offset: int, config: TopicConfig) -> Answered:
+    """The answer of one partition, read from `offset` on, as a client of this version gets it.
+
+    Raises Refused(UNKNOWN_SERVER_ERROR) for damage: then the whole request has failed.
+    """
+    if config.compression_type == "zstd":
+        return _failed(answer, Error.UNSUPPORTED_COMPRESSION_TYPE)
+    if version >= BATCHES_SINCE:
+        return answer
+    if not config.down_conversion:
+        return _failed(answer, Error.UNSUPPORTED_VERSION)
+    if not answer.records:
+        return answer
+    magic = 1 if version >= _MAGIC_1_SINCE else 0
+    try:
+        answer.records = down_convert(answer.records, magic, offset, DECOMPRESSED_MAX)
+    except Refused as refused:
+        if refused.error is not Error.UNSUPPORTED_COMPRESSION_TYPE:
+            raise
+        return _failed(answer, refused.error)
+    return answer
+
+
+def _failed(answer: Answered, error: Error) -> Answered:
+    return Answered(
+        partition_index=answer.partition_index,
+        error_code=error,
+        high_watermark=-1,
+        records=None,
+        aborted_transactions=None,
+    )

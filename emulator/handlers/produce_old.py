@@ -1,0 +1,78 @@
+"""Produce v0-2, as brokers up to 3.9 serve them: message sets of magic 0 and 1 become one batch.
+
+produce.py calls this where a release converts. The rules (semantics, L1-L12):
+- Only the first entry of each partition says whether a request is transactional, which it may not
+  be before v3 (53); then every entry of the partitions that exist is walked for producer ids. What
+  cannot be walked refuses the whole request.
+- A partition named twice gets its last set. A set is judged where newer versions judge a batch.
+- Nothing whole is no error: the answer is 0 with base offset -1, and nothing is stored.
+- One batch of magic 2 is judged as in newer versions, but zstd is taken too.
+
+A null set, which a real broker never answers, is refused as in newer versions (87).
+Left out: what up_conversion.py leaves out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ...wire import Buffer, Error, Refused
+from ...wire.api.produce import ProduceRequest
+from ...wire.batch import MAGIC, read_header
+from ...wire.up_conversion import Rules, lone_batch, produced_magic, up_convert
+from ..config import TopicConfig
+from ..validation import (
+    CODECS,
+    DECOMPRESSED_MAX,
+    Checked,
+    begins_transactional,
+    validate,
+)
+
+BATCHES_SINCE = 3
+"""The first version of Produce that takes nothing but batches."""
+
+
+def refusal_of_all(request: ProduceRequest, known: Iterable[Buffer | None]) -> Refused | None:
+    """Why a whole request is refused. `known` is what is sent to partitions that exist."""
+    try:
+        for topic in request.topic_data:
+            for partition in topic.partition_data:
+                if begins_transactional(partition.records):
+                    return Refused(Error.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
+        for data in known:
+            produced_magic(data or b"")
+    except Refused as refused:
+        return refused
+    return None
+
+
+def to_be_stored(
+    data: Buffer | None,
+    config: TopicConfig,
+    now: int,
+    scan_limit: int | None,
+    partition: str,
+) -> Checked | None:
+    """The batch that a set becomes on a topic; None when nothing in it is whole. Raises Refused."""
+    if data is None:
+        raise Refused(Error.INVALID_RECORD)
+    if produced_magic(data) == MAGIC:
+        batch = lone_batch(data, config.max_message_bytes)
+        return validate(batch, config, now, scan_limit, partition)
+    converted = up_convert(data, _rules(config), now, DECOMPRESSED_MAX)
+    return None if converted is None else Checked(converted, read_header(converted))
+
+
+def _rules(config: TopicConfig) -> Rules:
+    wanted = config.compression_type
+    return Rules(
+        max_message_bytes=config.max_message_bytes,
+        segment_bytes=config.log_config().segment_bytes,
+        codec=None if wanted == "producer" else CODECS.get(wanted, 0),
+        level=config.compression_level,
+        log_append_time=config.log_append_time,
+        before_max_ms=config.timestamp_before_max_ms,
+        after_max_ms=config.timestamp_after_max_ms,
+        is_compacted=config.is_compacted,
+    )

@@ -1,0 +1,165 @@
+"""What a real Kafka makes of consumer groups: its tools read our records, its assignors agree."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+
+import pytest
+from odradek.compat import RealKafka, Unavailable
+from odradek.compat.differential.consumer_asks import depart, enter, looked
+from odradek.compat.differential.versions import Asker
+from odradek.compat.real_kafka import VERSION, run_tool
+from odradek.emulator import Emulator
+from odradek.emulator.groups.assignors import RANGE, UNIFORM, MemberSpec, assign
+from odradek.emulator.groups.consumer_members import Assignment
+from odradek.emulator.groups.hashing import hash_map_order
+from odradek.wire.api.create_topics import CreateTopicsRequest
+from odradek.wire.api.find_coordinator import FindCoordinatorRequest
+from odradek.wire.api.offset_commit import OffsetCommitRequest
+
+pytestmark = pytest.mark.real
+FORMATTERS = "org.apache.kafka.tools.consumer"
+AT_ONCE = {"group.consumer.assignment.interval.ms": "0"}
+SEEDS = range(12)
+SIZES = {"t": 7, "u": 3, "v": 6, "w": 1}
+
+
+def asker(bootstrap: str) -> Asker:
+    host, _, port = bootstrap.rpartition(":")
+    return Asker((host, int(port)))
+
+
+def ready(ask: Asker) -> None:
+    """Wait until the coordinator is there."""
+    request = FindCoordinatorRequest(key="g", key_type=0, coordinator_keys=["g"])
+    while ask.ask(request, 4).coordinators[0].error_code:
+        pass
+
+
+def make_topics(ask: Asker, sizes: dict[str, int]) -> dict[str, bytes]:
+    """Create topics; their ids."""
+    topic = CreateTopicsRequest.Topic
+    topics = [
+        topic(name=n, num_partitions=size, replication_factor=1, assignments=[], configs=[])
+        for n, size in sizes.items()
+    ]
+    answer = ask.ask(CreateTopicsRequest(topics=topics, timeout_ms=9000, validate_only=False), 7)
+    return {topic.name: topic.topic_id for topic in answer.topics}
+
+
+def printed(bootstrap: str, formatter: str) -> list[dict[str, Any]]:
+    """What Kafka's console consumer prints of `__consumer_offsets` with a formatter of its own."""
+    arguments = ["--bootstrap-server", bootstrap, "--topic", "__consumer_offsets"]
+    arguments += ["--from-beginning", "--timeout-ms", "4000"]
+    arguments += ["--formatter", f"{FORMATTERS}.{formatter}"]
+    text = run_tool(VERSION, f"{FORMATTERS}.ConsoleConsumer", *arguments).stdout
+    records, pos = [], text.find("{")
+    while pos >= 0:  # they stand one behind the other, without an end of line
+        record, end = json.JSONDecoder().raw_decode(text, pos)
+        pos = text.find("{", end)
+        # The console consumer is a group too.
+        names = record["key"]["data"]
+        records += [record] if names.get("group", names.get("groupId")) == "g" else []
+    return records
+
+
+def test_kafkas_console_consumer_reads_our_groups_and_offsets() -> None:
+    with Emulator(AT_ONCE) as emulator:
+        ask = asker(emulator.bootstrap_servers)
+        ready(ask)
+        ids = make_topics(ask, {"t": 2})
+        ask.ask(enter("a", "t", group="g"), 1)
+        topic = OffsetCommitRequest.Topic
+        part = topic.Partition(partition_index=0, committed_offset=5, committed_metadata="m")
+        request = OffsetCommitRequest(
+            group_id="g",
+            member_id="a",
+            generation_id_or_member_epoch=2,
+            topics=[topic(name="t", topic_id=ids["t"], partitions=[part])],
+        )
+        ask.ask(request, 9)
+        ask.ask(depart("a", group="g"), 1)
+        ask.close()
+        try:
+            offsets = printed(emulator.bootstrap_servers, "OffsetsMessageFormatter")
+            groups = printed(emulator.bootstrap_servers, "GroupMetadataMessageFormatter")
+        except Unavailable as reason:
+            pytest.skip(f"unavailable: {reason}")
+    (offset,) = offsets
+    assert offset["key"]["data"] == {"group": "g", "topic": "t", "partition": 0}
+    assert (offset["value"]["data"]["offset"], offset["value"]["data"]["metadata"]) == (5, "m")
+    written = [(record["key"]["type"], record["value"] is None) for record in groups]
+    joins = [(kind, False) for kind in (5, 3, 7, 6, 8)]
+    leaves = [(8, True), (7, True), (5, True), (3, False)]
+    assert written == joins + leaves
+
+
+@pytest.fixture(scope="module")
+def real() -> Iterator[Asker]:
+    try:
+        with RealKafka(config=AT_ONCE) as kafka:
+            ask = asker(kafka.bootstrap_servers)
+            ready(ask)
+            yield ask
+            ask.close()
+    except Unavailable as reason:
+        pytest.skip(f"unavailable: {reason}")
+
+
+@pytest.fixture(scope="module")
+def ids(real: Asker) -> dict[str, bytes]:
+    found = make_topics(real, SIZES)
+    # The coordinators load, and hear of topics a little later.
+    for group in (f"{name}-{seed}" for name in (UNIFORM, RANGE) for seed in SEEDS):
+        while len(targets(real, group, ["a"]).get("a", ())) < len(SIZES):
+            real.ask(enter("a", *SIZES, group=group), 1)
+        real.ask(depart("a", group=group), 1)
+    return found
+
+
+def targets(real: Asker, group: str, members: list[str]) -> dict[str, Assignment]:
+    """The target assignment as the real broker describes it."""
+    (described,) = real.ask(looked(group), 1).groups
+    return {
+        member.member_id: {
+            topic.topic_id: frozenset(topic.partitions)
+            for topic in member.target_assignment.topic_partitions
+        }
+        for member in described.members
+        if member.member_id in members
+    }
+
+
+@pytest.mark.parametrize("assignor", [UNIFORM, RANGE])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_an_assignor_decides_as_the_real_one(
+    real: Asker, ids: dict[str, bytes], assignor: str, seed: int
+) -> None:
+    random, group = Random(seed), f"{assignor}-{seed}"
+    counts = {topic_id: SIZES[name] for name, topic_id in ids.items()}
+    subscribed: dict[str, list[str]] = {}
+    before: dict[str, Assignment] = {}
+    for _ in range(12):
+        # A member joins, or subscribes to something else. Nobody leaves here: who leaves changes
+        # the target only with the next heartbeat.
+        member = random.choice("abcdefghijklm")
+        names = random.sample(list(SIZES), random.randint(1, 4))
+        if seed % 2:
+            names = ["t", "u", "v"]
+        if set(subscribed.get(member, ())) == set(names):
+            continue
+        subscribed[member] = names
+        real.ask(enter(member, *names, assignor=assignor, group=group), 1)
+        specs = {
+            each: MemberSpec(
+                None, frozenset(ids[n] for n in subscribed[each]), before.get(each, {})
+            )
+            for each in hash_map_order(subscribed)
+        }
+        alike = len({frozenset(those) for those in subscribed.values()}) == 1
+        ours = assign(assignor, specs, counts.__getitem__, homogeneous=alike)
+        before = targets(real, group, list(subscribed))
+        assert {each: ours.get(each, {}) for each in subscribed} == before
