@@ -41,6 +41,8 @@ def add_partitions_to_txn(
             )
             for asked in request.transactions
         ]
+        if _is_unsupported(results):
+            return AddPartitionsToTxnResponse(error_code=Error.UNSUPPORTED_VERSION)
         return AddPartitionsToTxnResponse(results_by_transaction=results)
     asked = Asked(
         transactional_id=request.v3_and_below_transactional_id,
@@ -49,6 +51,16 @@ def add_partitions_to_txn(
         topics=request.v3_and_below_topics,
     )
     return AddPartitionsToTxnResponse(results_by_topic_v3_and_below=_results(cluster, call, asked))
+
+
+def _is_unsupported(results: list[AddPartitionsToTxnResponse.Transaction]) -> bool:
+    """Whether the coordinator could not write it at this transaction.version: that fails all."""
+    return any(
+        partition.partition_error_code == Error.UNSUPPORTED_VERSION
+        for transaction in results
+        for topic in transaction.topic_results
+        for partition in topic.results_by_partition
+    )
 
 
 def _results(cluster: Cluster, call: Call, asked: Asked) -> list[Topic]:

@@ -114,7 +114,8 @@ class TransactionCoordinator:
         client_version: int = TV1,
     ) -> None:
         """AddPartitionsToTxn and what does the same. Raises Refused: INVALID_REQUEST,
-        INVALID_PRODUCER_ID_MAPPING, PRODUCER_FENCED, CONCURRENT_TRANSACTIONS."""
+        INVALID_PRODUCER_ID_MAPPING, PRODUCER_FENCED, CONCURRENT_TRANSACTIONS, UNSUPPORTED_VERSION
+        (the second generation where transaction.version is 0)."""
         known = self._of(transactional_id)
         if known.state.is_prepared:
             raise Refused(Error.CONCURRENT_TRANSACTIONS)
@@ -122,6 +123,7 @@ class TransactionCoordinator:
         wanted = list(partitions)
         if known.state is State.ONGOING and all(key in known.partitions for key in wanted):
             return
+        self._check_level(client_version)
         self._write(known.joined_by(wanted, client_version, self._outside.now()))
 
     def verify(
@@ -141,11 +143,13 @@ class TransactionCoordinator:
     def end(
         self, transactional_id: str, asked: Producer, *, commit: bool, client_version: int
     ) -> Producer:
-        """EndTxn; returns who may write from now on. Raises Refused as ending.py says."""
+        """EndTxn; returns who may write from now on. Raises Refused as ending.py says, and
+        UNSUPPORTED_VERSION as `add` does."""
         known = self._of(transactional_id)
         outcome = judged(known, asked, commit=commit, client_version=client_version)
         if outcome is Outcome.DONE:
             return known.producer
+        self._check_level(client_version)
         next_id = NO_PRODUCER_ID
         if client_version == TV2 and known.is_exhausted:
             next_id = self._outside.new_producer_id()
@@ -298,6 +302,11 @@ class TransactionCoordinator:
         if known is None:
             raise Refused(Error.INVALID_PRODUCER_ID_MAPPING)
         return known
+
+    def _check_level(self, client_version: int) -> None:
+        """Raises Refused: without the feature there is no record of a client's generation."""
+        if client_version and not self._outside.level():
+            raise Refused(Error.UNSUPPORTED_VERSION)
 
     def _write(self, transaction: Transaction) -> None:
         self._outside.write(transaction.transactional_id, transaction)
