@@ -109,10 +109,10 @@ def check_change(
     *,
     one_broker: bool,
     data_dir: str,
+    definitions: Mapping[str, Definition],
 ) -> None:
     """Judge what a broker, or all of them, are to have at run time. `before` are all values
     of a broker, `made` makes of the change what they would be. Raises ConfigError."""
-    definitions = broker_definitions()
     known = [name for name in texts if name in definitions]
     fixed = [name for name in known if definitions[name].mode not in ("cluster", "broker")]
     if fixed:
@@ -126,7 +126,7 @@ def check_change(
     for name in known:
         definitions[name].parse(texts[name])
     if not one_broker:
-        _check_cluster_wide(list(texts))
+        _check_cluster_wide(list(texts), definitions)
     for name in ("listeners", "listener.security.protocol.map"):
         if name in texts:
             raise ConfigError(name, f"{name} cannot be set: {NOT_SETTABLE['listeners']}")
@@ -135,11 +135,10 @@ def check_change(
         if directory not in ("*", data_dir):
             sentence = "All entries in cordoned.log.dirs must be present in log.dirs or log.dir."
             raise _required("cordoned.log.dirs", f"{sentence} Missing entries : {directory}")
-    _check_reconfigured(before, after)
+    _check_reconfigured(before, after, definitions)
 
 
-def _check_cluster_wide(names: list[str]) -> None:
-    definitions = broker_definitions()
+def _check_cluster_wide(names: list[str], definitions: Mapping[str, Definition]) -> None:
     single = [
         name
         for name in names
@@ -156,7 +155,9 @@ def _check_class(definition: Definition, text: str) -> None:
         raise invalid(definition, text, f"Class {text} could not be found.")
 
 
-def _check_reconfigured(before: Values, after: Values) -> None:
+def _check_reconfigured(
+    before: Values, after: Values, definitions: Mapping[str, Definition]
+) -> None:
     """What the parts of a broker ask that are told of a change."""
     for name in THREADS:
         _check_threads(name, before[name], after[name])
@@ -174,7 +175,7 @@ def _check_reconfigured(before: Values, after: Values) -> None:
     for name in ("max.connections", "max.connection.creation.rate"):
         if after[name] == 0:
             raise _reconfigured(name, f"Invalid {name} 0")
-    if after["metric.reporters"] != broker_definitions()["metric.reporters"].default:
+    if after["metric.reporters"] != definitions["metric.reporters"].default:
         sentence = (
             "Validation of dynamic config update of Set(metric.reporters) failed with class"
             " class kafka.server.DynamicMetricsReporters"

@@ -85,7 +85,7 @@ class Cluster:
         self.log_dir = LogDirectory.open(data_dir, node_id=self.controller_id, naming=naming)
         self.cluster_id = self.log_dir.properties.cluster_id
         self.log_manager = LogManager(self, retention)
-        self.asked_features = check_features(features or {})
+        self.asked_features = check_features(features or {}, release)
         say_what_is_wrong(self.log_dir)
         self.topics = Catalogue(self)
         self.log_dir.note_strangers()

@@ -23,13 +23,16 @@ from .broker_configs import broker_definitions
 from .config_definition import ConfigError, Definition, Value, java_order
 from .config_tables import (
     NOT_SETTABLE,
+    OLD_TOPIC_DEFAULTS,
     OUR_DEFAULTS,
     TOPIC_DEFAULTS,
     topic_definitions,
 )
+from .old_configs import is_settable, old_broker_definitions, old_topic_definitions
 
 __all__ = ["BrokerConfig", "ConfigError", "TopicConfig"]
 
+NO_BOUND = 2**63 - 1
 ALL_BROKERS = ""
 """The resource name under which values for all brokers are set at run time."""
 
@@ -37,13 +40,20 @@ ALL_BROKERS = ""
 class BrokerConfig:
     """The brokers' configs, by Kafka's names. Raises ConfigError for unknown names, bad values."""
 
-    def __init__(self, overrides: Mapping[str, str] | None = None) -> None:
+    def __init__(self, overrides: Mapping[str, str] | None = None, *, is_old: bool = False) -> None:
+        """`is_old`: the configs of Kafka 3.9, not 4.3."""
         self.overrides = dict(overrides or {})
+        self.is_old = is_old
+        self.definitions = old_broker_definitions() if is_old else broker_definitions()
+        self.topic_definitions = old_topic_definitions() if is_old else topic_definitions()
+        self.topic_synonyms = TOPIC_DEFAULTS | (OLD_TOPIC_DEFAULTS if is_old else {})
+        """The broker configs that give those of a topic their defaults."""
         self.dynamic: dict[str, dict[str, str]] = {}
         """Set at run time: broker id as text, or ALL_BROKERS, to name and text."""
         for name in self.overrides:
-            _check_settable(name)
-        self.static = OUR_DEFAULTS | self.overrides
+            self._check_settable(name)
+        ours = {n: text for n, text in OUR_DEFAULTS.items() if not is_old or is_settable(n)}
+        self.static = ours | self.overrides
         """Set at the start, by the user or by us: name to text."""
         self.node = self.static["node.id"].strip()
         """The broker whose own configs are in force, as a resource's name."""
@@ -60,8 +70,8 @@ class BrokerConfig:
         """
         self._values = self._resolved({resource: texts})
         for name, text in texts.items():
-            if name in broker_definitions():
-                broker_definitions()[name].parse(text)
+            if name in self.definitions:
+                self.definitions[name].parse(text)
         self.dynamic[resource] = dict(texts)
         self.__dict__.pop("topic_defaults", None)
         self.__dict__.pop("plain_topic", None)
@@ -71,7 +81,7 @@ class BrokerConfig:
         known = {
             name: text
             for name, text in texts.items()
-            if name in broker_definitions() and broker_definitions()[name].mode
+            if name in self.definitions and self.definitions[name].mode
         }
         one_broker = resource != ALL_BROKERS
         check_change(
@@ -80,6 +90,7 @@ class BrokerConfig:
             lambda: self._resolved({self.node if one_broker else ALL_BROKERS: known}),
             one_broker=one_broker,
             data_dir=data_dir,
+            definitions=self.definitions,
         )
 
     @cached_property
@@ -87,7 +98,7 @@ class BrokerConfig:
         """What a topic has that sets nothing itself."""
         return {
             name: self._topic_default(definition)
-            for name, definition in topic_definitions().items()
+            for name, definition in self.topic_definitions.items()
         }
 
     @cached_property
@@ -105,13 +116,27 @@ class BrokerConfig:
         given = {**self.static, **dynamic.get(ALL_BROKERS, {}), **dynamic.get(self.node, {})}
         values = {
             name: definition.parse(given[name]) if name in given else definition.default
-            for name, definition in broker_definitions().items()
+            for name, definition in self.definitions.items()
         }
         check_values(values)
         return values
 
+    def _check_settable(self, name: str) -> None:
+        definitions, topics = self.definitions, self.topic_definitions
+        if name in NOT_SETTABLE:
+            raise ConfigError(name, f"{name} cannot be set: {NOT_SETTABLE[name]}")
+        if is_settable(name) if self.is_old else name in definitions:
+            return
+        if name in topics:
+            brokers = ", ".join(n for n, _ in self.topic_synonyms.get(name, ()))
+            hint = f"; a topic has it, the broker's default for it is {brokers}" if brokers else ""
+        else:
+            close = get_close_matches(name, definitions, n=1)
+            hint = f"; is {close[0]} meant?" if close else ""
+        raise ConfigError(name, f"Unknown broker config name: {name}{hint}")
+
     def _topic_default(self, definition: Definition) -> Value:
-        for name, factor in TOPIC_DEFAULTS.get(definition.name, ()):
+        for name, factor in self.topic_synonyms.get(definition.name, ()):
             value = self._values[name]
             if value is not None:
                 return value if factor == 1 else max(-1, value * factor)
@@ -127,6 +152,7 @@ class TopicConfig:
         "broker",
         "cleanup_policy",
         "compression_type",
+        "down_conversion",
         "is_compacted",
         "log_append_time",
         "max_message_bytes",
@@ -142,7 +168,7 @@ class TopicConfig:
         """Name to text, as they were given."""
         self.broker = broker
         values = dict(broker.topic_defaults)
-        values.update(parse_topic_configs(overrides))
+        values.update(parse_topic_configs(overrides, broker.topic_definitions))
         self._values = values
         self._log_config: LogConfig | None = None
         self.cleanup_policy: frozenset[str] = frozenset(values["cleanup.policy"])
@@ -153,6 +179,14 @@ class TopicConfig:
         self.min_insync_replicas: int = values["min.insync.replicas"]
         self.timestamp_after_max_ms: int = values["message.timestamp.after.max.ms"]
         self.timestamp_before_max_ms: int = values["message.timestamp.before.max.ms"]
+        self.down_conversion = True
+        if broker.is_old:
+            self.down_conversion = values["message.downconversion.enable"]
+            difference = values["message.timestamp.difference.max.ms"]
+            if self.timestamp_before_max_ms == NO_BOUND:
+                self.timestamp_before_max_ms = difference
+            if self.timestamp_after_max_ms == NO_BOUND:
+                self.timestamp_after_max_ms = difference
 
     def get(self, name: str) -> Any:
         """The value of a topic config, parsed. Raises KeyError for an unknown name."""
@@ -173,7 +207,7 @@ class TopicConfig:
         if self._log_config is None:
             get = self._values.__getitem__
             # Kafka's own back door: segments of less than a megabyte, so that tests may roll them.
-            small = get("internal.segment.bytes")
+            small = self._values.get("internal.segment.bytes")
             self._log_config = LogConfig(
                 segment_bytes=get("segment.bytes") if small is None else small,
                 segment_ms=get("segment.ms"),
@@ -197,9 +231,10 @@ class TopicConfig:
 _LEVELS = {1: "compression.gzip.level", 3: "compression.lz4.level", 4: "compression.zstd.level"}
 
 
-def parse_topic_configs(overrides: Mapping[str, str]) -> dict[str, Value]:
+def parse_topic_configs(
+    overrides: Mapping[str, str], definitions: Mapping[str, Definition]
+) -> dict[str, Value]:
     """The values that these texts mean, each judged by itself. Raises ConfigError."""
-    definitions = topic_definitions()
     for name in java_order(name for name in overrides if name not in definitions):
         raise ConfigError(name, f"Unknown topic config name: {name}")
     if len(overrides) == 1:
@@ -209,21 +244,6 @@ def parse_topic_configs(overrides: Mapping[str, str]) -> dict[str, Value]:
         for name, definition in definitions.items()
         if name in overrides
     }
-
-
-def _check_settable(name: str) -> None:
-    definitions = broker_definitions()
-    if name in NOT_SETTABLE:
-        raise ConfigError(name, f"{name} cannot be set: {NOT_SETTABLE[name]}")
-    if name in definitions:
-        return
-    if name in topic_definitions():
-        brokers = ", ".join(n for n, _ in TOPIC_DEFAULTS.get(name, ()))
-        hint = f"; a topic has it, the broker's default for it is {brokers}" if brokers else ""
-    else:
-        close = get_close_matches(name, definitions, n=1)
-        hint = f"; is {close[0]} meant?" if close else ""
-    raise ConfigError(name, f"Unknown broker config name: {name}{hint}")
 
 
 def _check_topic(values: Mapping[str, Any]) -> None:

@@ -19,11 +19,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..wire import Error, Refused
-from .broker_configs import broker_definitions
 from .client_metrics_configs import CLIENT_METRICS_RESOURCE, check_client_metrics
 from .config import ALL_BROKERS
 from .config_definition import ConfigError, Definition, Kind, java_order
-from .config_tables import topic_definitions
 from .group_configs import GROUP_RESOURCE, check_group
 from .logger_configs import APPEND, DELETE, SET, SUBTRACT
 from .metadata_image import BROKER_RESOURCE, TOPIC_RESOURCE
@@ -113,7 +111,7 @@ class Alteration:
                 message = f"Unknown operations type {change.operation}"
                 raise Refused(Error.INVALID_REQUEST, message)
         for change in wanted.changes:
-            _check_broker_list(change)
+            _check_broker_list(change, self._cluster.config.definitions)
         texts = self._new_texts(wanted)
         data_dir = str(self._cluster.log_dir.path)
         try:
@@ -222,8 +220,8 @@ class Alteration:
         if not self._is_incremental:
             return {change.name: change.value or "" for change in wanted.changes}
         definitions: Mapping[str, Definition] = {
-            TOPIC_RESOURCE: topic_definitions(),
-            BROKER_RESOURCE: broker_definitions(),
+            TOPIC_RESOURCE: self._cluster.config.topic_definitions,
+            BROKER_RESOURCE: self._cluster.config.definitions,
         }.get(wanted.kind, {})
         texts = dict(self._texts(wanted.kind, wanted.name))
         changes = {change.name: change for change in wanted.changes}
@@ -240,9 +238,9 @@ class Alteration:
         return texts
 
 
-def _check_broker_list(change: Change) -> None:
+def _check_broker_list(change: Change, definitions: Mapping[str, Definition]) -> None:
     if change.operation in (APPEND, SUBTRACT):
-        definition = broker_definitions().get(change.name)
+        definition = definitions.get(change.name)
         if definition is None:
             raise Refused(Error.INVALID_CONFIG, f"Unknown config name: {change.name}")
         if definition.kind is not Kind.LIST:

@@ -7,8 +7,9 @@ A table of configs is text, one row a line:
 - default: `-` is null, `""` empty.
 - rule: `1..` at least 1, `0..9` a range, `-1,1..9` a range or that one value, `a|b` one of these
   (for a LIST: each item), `~a|b` whatever the case, `!` not empty (`!a|b` both), `unique` and
-  `unique:a|b` for a LIST whose repeated items are dropped instead of refused, `free` for a LIST of
-  whatever, `replicas` for throttled replicas, `offsets` for where a share group begins, `*` or
+  `unique:a|b` for a LIST whose repeated items are dropped instead of refused, `repeated:a|b` for
+  one that may be empty and whose items may come again, `version:` and a pattern, `free` for a LIST
+  of whatever, `replicas` for throttled replicas, `offsets` for where a share group begins, `*` or
   nothing anything.
 - mode: who may change it while a broker runs: `cluster` (all brokers at once, or one), `broker`
   (one), nothing (nobody); `internal` ones are only seen where a topic sets them.
@@ -195,7 +196,10 @@ def _parse(definition: Definition, text: str | None) -> Value:
 
 def _check(definition: Definition, value: Any) -> None:
     rule = definition.rule
-    if ".." in rule:
+    if rule.startswith("version:"):
+        if not re.fullmatch(rule.removeprefix("version:"), value.strip()):
+            raise invalid(definition, value, f"Version {value} is not a valid version")
+    elif ".." in rule:
         _check_range(definition, rule, value)
     elif rule.startswith("!"):
         if not value:
@@ -269,6 +273,10 @@ def _check_list(definition: Definition, items: list[str]) -> list[str]:
             )
         return items
     if rule == "free":
+        return items
+    if rule.startswith("repeated:"):
+        for item in items:
+            _check_choice(definition, rule.removeprefix("repeated:"), item)
         return items
     unique = rule.startswith("unique")
     choices = rule.removeprefix("unique").lstrip("!:")

@@ -15,16 +15,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import dropwhile
 
-from .broker_configs import broker_definitions
 from .config import ALL_BROKERS, BrokerConfig, TopicConfig
 from .config_definition import Definition, Row, Source, Synonym, show
 from .config_tables import (
     BROKER_SYNONYMS,
-    TOPIC_DEFAULTS,
     client_metrics_definitions,
     group_definitions,
     group_synonym,
-    topic_definitions,
 )
 
 Layers = list[tuple[Source, Mapping[str, str]]]
@@ -37,23 +34,23 @@ def describe_broker(config: BrokerConfig, node_id: int, started: Mapping[str, st
     layers[-1] = (Source.STATIC_BROKER, config.static | dict(started))
     given = {name for _, texts in layers for name in texts}
     rows = [
-        _broker_row(definition, layers)
-        for name, definition in broker_definitions().items()
+        _broker_row(definition, layers, config)
+        for name, definition in config.definitions.items()
         if definition.mode != "internal" or name in given
     ]
-    return rows + _unknown_rows(layers[:2])
+    return rows + _unknown_rows(layers[:2], config)
 
 
 def describe_all_brokers(config: BrokerConfig) -> list[Row]:
     """What is set at run time for all brokers."""
     texts = config.dynamic.get(ALL_BROKERS, {})
     layers: Layers = [(Source.DYNAMIC_DEFAULT_BROKER, texts)]
-    known = [definition for name, definition in broker_definitions().items() if name in texts]
-    rows = [_broker_row(definition, layers) for definition in known]
+    known = [definition for name, definition in config.definitions.items() if name in texts]
+    rows = [_broker_row(definition, layers, config) for definition in known]
     dynamic = Source.DYNAMIC_DEFAULT_BROKER
     return [
         row._replace(synonyms=tuple(s for s in row.synonyms if s.source == dynamic)) for row in rows
-    ] + _unknown_rows(layers)
+    ] + _unknown_rows(layers, config)
 
 
 def describe_topic(config: TopicConfig) -> list[Row]:
@@ -64,8 +61,8 @@ def describe_topic(config: TopicConfig) -> list[Row]:
         value = show(config.get(name))
         if definition.mode == "internal":
             value = config.overrides[name]
-        brokers = TOPIC_DEFAULTS.get(name)
-        found = _synonyms(brokers[0].name, layers) if brokers else []
+        brokers = config.broker.topic_synonyms.get(name)
+        found = _synonyms(brokers[0].name, layers, config.broker) if brokers else []
         if name in config.overrides:
             found.insert(0, Synonym(name, value, Source.TOPIC))
         rows.append(_row(definition, value, found))
@@ -82,7 +79,7 @@ def describe_created_topic(config: TopicConfig) -> list[Row]:
             found = [
                 Synonym(name, text if broker.factor == 1 else show(config.get(name)), source)
                 for source, texts in layers
-                for broker in TOPIC_DEFAULTS.get(name, ())
+                for broker in config.broker.topic_synonyms.get(name, ())
                 if (text := texts.get(broker.name)) is not None
             ] or [Synonym(name, show(config.get(name)), Source.DEFAULT)]
         rows.append(_row(definition, found[0].value, found[:1]))
@@ -98,7 +95,7 @@ def describe_group(config: BrokerConfig, overrides: Mapping[str, str]) -> list[R
         value = show(definition.default if broker_name is None else config.get(broker_name))
         found = [Synonym(name, value, Source.DEFAULT)]
         if broker_name is not None:
-            found = _synonyms(broker_name, layers)
+            found = _synonyms(broker_name, layers, config)
         if name in overrides:
             value = show(definition.parse(overrides[name]))
             found.insert(0, Synonym(name, value, Source.GROUP))
@@ -120,7 +117,7 @@ def describe_client_metrics(overrides: Mapping[str, str]) -> list[Row]:
 
 def _shown(config: TopicConfig) -> Iterator[tuple[str, Definition]]:
     """A topic's configs, internal ones only if it sets them."""
-    for name, definition in sorted(topic_definitions().items()):
+    for name, definition in sorted(config.broker.topic_definitions.items()):
         if definition.mode != "internal" or name in config.overrides:
             yield name, definition
 
@@ -134,11 +131,11 @@ def _layers(config: BrokerConfig, node: str) -> Layers:
     ]
 
 
-def _broker_row(definition: Definition, layers: Layers) -> Row:
+def _broker_row(definition: Definition, layers: Layers, config: BrokerConfig) -> Row:
     name = definition.name
     given = [texts[name] for _, texts in layers if name in texts]
     value = show(definition.parse(given[0]) if given else definition.default)
-    row = _row(definition, value, _synonyms(name, layers))
+    row = _row(definition, value, _synonyms(name, layers, config))
     return row._replace(is_read_only=row.is_read_only or definition.mode == "internal")
 
 
@@ -154,10 +151,10 @@ def _row(definition: Definition, value: str | None, found: list[Synonym]) -> Row
     )
 
 
-def _synonyms(name: str, layers: Layers) -> list[Synonym]:
+def _synonyms(name: str, layers: Layers, config: BrokerConfig) -> list[Synonym]:
     """Where a broker config is looked for, under all its names; from its own name on."""
     names = BROKER_SYNONYMS.get(name, (name,))
-    definitions = [broker_definitions()[each] for each in names]
+    definitions = [config.definitions[each] for each in names]
     found = [
         Synonym(each.name, None if each.is_sensitive else texts[each.name], source)
         for source, texts in layers
@@ -172,12 +169,12 @@ def _synonyms(name: str, layers: Layers) -> list[Synonym]:
     return list(dropwhile(lambda synonym: synonym.name != name, found))
 
 
-def _unknown_rows(layers: Layers) -> list[Row]:
+def _unknown_rows(layers: Layers, config: BrokerConfig) -> list[Row]:
     """A name that Kafka does not know may be set, but might be a secret: its value stays hidden."""
     rows = {}
     for source, texts in layers:
         for name in texts:
-            if name not in broker_definitions() and name not in rows:
+            if name not in config.definitions and name not in rows:
                 synonym = Synonym(name, None, source)
                 rows[name] = Row(
                     name, None, 0, source, (synonym,), is_sensitive=True, is_read_only=True

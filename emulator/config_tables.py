@@ -93,6 +93,16 @@ TOPIC_DEFAULTS: dict[str, tuple[BrokerName, ...]] = {
     "unclean.leader.election.enable": (BrokerName("unclean.leader.election.enable"),),
 }
 
+# Those of configs that Kafka 4 no longer has (old_configs.py).
+OLD_TOPIC_DEFAULTS = {
+    name: (BrokerName(f"log.{name}"),)
+    for name in (
+        "message.downconversion.enable",
+        "message.format.version",
+        "message.timestamp.difference.max.ms",
+    )
+}
+
 # Broker configs of which the first that is set counts; DescribeConfigs shows all of them.
 BROKER_SYNONYMS = {
     name: names

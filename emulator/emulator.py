@@ -91,10 +91,11 @@ class Emulator:
         self._retention = retention
         self._release = release_named(version)
         self._config = BrokerConfig(
-            {name: _config_text(value) for name, value in (config or {}).items()}
+            {name: _config_text(value) for name, value in (config or {}).items()},
+            is_old=self._release.converts,
         )
         self._topics = dict(topics or {})
-        self._features = check_features(features or {})
+        self._features = check_features(features or {}, self._release)
         if data_dir is not None and disk is not None:
             raise ValueError("data_dir and disk exclude each other: everything lies in one of them")
         self._given_dir = Path(data_dir) if data_dir is not None else None

@@ -20,7 +20,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..wire import Error, Refused
 from ..wire.stored.cluster import FeatureLevelRecord
 from ..wire.stored.control import KRaftVersion, KRaftVoters
-from .features import ELIGIBLE_LEADERS, KRAFT_VERSION, METADATA_VERSION, SUPPORTED
+from .features import (
+    ELIGIBLE_LEADERS,
+    KRAFT_VERSION,
+    METADATA_VERSION,
+    SUPPORTED,
+    supported_by,
+)
 from .groups.hashing import hash_map_order
 
 if TYPE_CHECKING:
@@ -77,7 +83,7 @@ def _problem(cluster: Cluster, name: str, update: FeatureUpdate) -> str | None:
         reason = "The controller does not support the given upgrade type."
     elif level < 0:
         reason = "A feature version cannot be less than 0."
-    elif (not_supported := _not_supported(cluster.controller_id, name, level)) is not None:
+    elif (not_supported := _not_supported(cluster, name, level)) is not None:
         reason = not_supported
     elif level < current and kind == UPGRADE:
         reason = (
@@ -95,12 +101,13 @@ def _problem(cluster: Cluster, name: str, update: FeatureUpdate) -> str | None:
     )
 
 
-def _not_supported(node_id: int, name: str, level: int) -> str | None:
-    if name not in SUPPORTED:
+def _not_supported(cluster: Cluster, name: str, level: int) -> str | None:
+    node_id, supported = cluster.controller_id, supported_by(cluster.release)
+    if name not in supported:
         if level == 0:
             return f"Feature {name} not found."
         return f"Local controller {node_id} does not support this feature."
-    first, last = SUPPORTED[name]
+    first, last = supported[name]
     if not first <= level <= last:
         return f"Local controller {node_id} only supports versions {first}-{last}"
     return None

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from .config_definition import ConfigError
+from .release import KAFKA_4_3, Release
 
 if TYPE_CHECKING:
     from .metadata_log import MetadataLog
@@ -43,6 +44,8 @@ NEW_FEATURES = {
 }
 """What `format` gives a new Kafka 4.3 cluster."""
 
+_SUPPORTED_3_9 = {KRAFT_VERSION: (0, 1), METADATA_VERSION: (1, 21)}
+
 
 # What each level of metadata.version brings with it: since which one, and the level.
 _DEFAULTS = {
@@ -54,21 +57,39 @@ _DEFAULTS = {
 }
 
 
-def initial_features(asked: Mapping[str, int]) -> dict[str, int]:
+def supported_by(release: Release) -> Mapping[str, tuple[int, int]]:
+    """First and last level of what a node of a release knows."""
+    return _SUPPORTED_3_9 if release.converts else SUPPORTED
+
+
+def check_known(finalized: Mapping[str, int], release: Release) -> None:
+    """Whether a node of a release can live in a cluster of these levels. Raises ConfigError."""
+    known = supported_by(release)
+    for name, level in finalized.items():
+        first, last = known.get(name, (0, 0))
+        if level and not first <= level <= last:
+            what = f"of which Kafka {release.name} knows the levels {first}-{last}"
+            if name not in known:
+                what = f"which Kafka {release.name} does not know"
+            raise ConfigError(name, f"the data directory has {name} {level}, {what}")
+
+
+def initial_features(asked: Mapping[str, int], release: Release = KAFKA_4_3) -> dict[str, int]:
     """The levels of a new cluster: those asked for, and what goes with its metadata.version."""
-    level = asked.get(METADATA_VERSION, NEW_FEATURES[METADATA_VERSION])
+    level = asked.get(METADATA_VERSION, supported_by(release)[METADATA_VERSION][1])
     found = {METADATA_VERSION: level}
     found |= {name: given for name, (since, given) in _DEFAULTS.items() if level >= since}
     return found | dict(asked)
 
 
-def check_features(asked: Mapping[str, int]) -> dict[str, int]:
+def check_features(asked: Mapping[str, int], release: Release = KAFKA_4_3) -> dict[str, int]:
     """The same levels, if a node of this release can have them. Raises ConfigError."""
+    supported = supported_by(release)
     for name, level in asked.items():
-        if name not in SUPPORTED or name == KRAFT_VERSION:
-            known = ", ".join(sorted(SUPPORTED.keys() - {KRAFT_VERSION}))
+        if name not in supported or name == KRAFT_VERSION:
+            known = ", ".join(sorted(supported.keys() - {KRAFT_VERSION}))
             raise ConfigError(name, f"Unknown feature: {name}. There are: {known}")
-        first, last = SUPPORTED[name]
+        first, last = supported[name]
         if not first <= level <= last:
             raise ConfigError(name, f"Feature {name} has the levels {first}-{last}, not {level}")
     if asked.get(ELIGIBLE_LEADERS, 0) and asked.get(METADATA_VERSION, 30) < 23:

@@ -34,11 +34,12 @@ from ..wire.stored.cluster import (
 )
 from ..wire.stored.control import ControlRecord
 from .clock import Clock
-from .features import METADATA_VERSION, NEW_FEATURES, initial_features
+from .features import METADATA_VERSION, NEW_FEATURES, check_known, initial_features
 from .metadata_image import BROKER_RESOURCE, MetadataImage
 from .metadata_replay import Replayed, replay
 from .metadata_snapshot import SnapshotId, control_batch, data_batch, read_snapshot, write_snapshot
 from .quorum_state import keep_quorum_state
+from .release import KAFKA_4_3, Release
 
 TOPIC = "__cluster_metadata"
 TOPIC_ID = bytes(15) + b"\1"
@@ -83,16 +84,21 @@ class MetadataLog:
         *,
         config: LogConfig = LOG_CONFIG,
         features: Mapping[str, int] | None = None,
+        release: Release | None = None,
     ) -> tuple[MetadataLog, MetadataImage]:
         """Read everything, and begin the log if it is new.
 
         `features`: levels that are to differ from those of a new cluster, or from those found.
-        Raises LogDirectoryError, Refused (KAFKA_STORAGE_ERROR), OSError.
+        `release`: what reads it, and says what a new cluster has; 4.3, which bears with anything,
+        if it is not given. Raises LogDirectoryError, Refused (KAFKA_STORAGE_ERROR), OSError, and
+        ConfigError when the release does not know a level that is there.
         """
         stored = log_dir.open_log(TOPIC, 0, TOPIC_ID, config, clock.now())
         home = log_dir.directory.child(log_dir.naming.directory(TOPIC, 0))
         metadata_log = cls(log_dir, stored, clock, replay(log_dir.directory, home, stored))
-        metadata_log._begin(features or {})
+        if release is not None:
+            check_known(metadata_log.image.features, release)
+        metadata_log._begin(features or {}, release or KAFKA_4_3)
         keep_quorum_state(home, log_dir.properties.node_id, metadata_log.epoch)
         return metadata_log, metadata_log.image
 
@@ -202,7 +208,7 @@ class MetadataLog:
             self._times[snapshot] = contents.last_timestamp if contents is not None else 0
         return self._times[snapshot]
 
-    def _begin(self, asked: Mapping[str, int]) -> None:
+    def _begin(self, asked: Mapping[str, int], release: Release) -> None:
         """Write what has to come before anything else, if it is not there yet."""
         records: list[MetadataRecord] = []
         image = self.image
@@ -210,7 +216,9 @@ class MetadataLog:
             records.append(AbortTransactionRecord(reason="The writer stopped in between."))
         is_known = METADATA_VERSION in image.features
         if self.end_offset == 0 or not is_known:
-            found = {**image.features, **asked} if is_known else initial_features(asked)
+            found = initial_features(asked, release)
+            if is_known:
+                found = {**image.features, **asked}
             records += _bootstrap(found)
         else:
             records += _levels(asked, image.features)

@@ -99,6 +99,7 @@ class Catalogue:
             cluster.clock,
             config=metadata_log_config(cluster.config),
             features=cluster.asked_features,
+            release=cluster.release,
         )
         self._restore(image)
 

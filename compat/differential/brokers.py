@@ -19,6 +19,7 @@ from types import TracebackType
 from typing import Protocol
 
 from ...emulator import Emulator
+from ...emulator.old_configs import is_settable
 from ...emulator.release import KAFKA_3_9, KAFKA_4_3
 from ...wire import Request, Response, WireError
 from ...wire.api import response_class
@@ -60,6 +61,8 @@ class EmulatedBroker:
         release: str = KAFKA_4_3.name,
     ) -> None:
         self._config = dict(config or {})
+        if release == KAFKA_3_9.name:
+            self._config = {n: value for n, value in self._config.items() if is_settable(n)}
         self._release = release
         self._dir = Path(tempfile.mkdtemp(prefix="odradek-differential-"))
         self.emulator = self._make(0).start()

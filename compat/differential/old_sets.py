@@ -58,9 +58,9 @@ def _tree(data: bytes, entry: Entry) -> dict[str, Any]:
     messages = read_entry(data, entry)
     tree["messages"] = [message._asdict() for message in messages]
     if not head.codec:
-        tree["crc"] = "<of a time set by the broker>" if head.is_log_append_time else crc
+        tree["checksum"] = "<of a time set by the broker>" if head.is_log_append_time else crc
         return tree
-    tree["compressed"] = {"crc": crc, "size": entry.size}
+    tree["compressed"] = {"checksum": crc, "size": entry.size}
     return tree
 
 

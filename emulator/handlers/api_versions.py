@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ...wire import Error
 from ...wire.api.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from ..dispatch import SERVED, Call, handles
-from ..features import SUPPORTED
+from ..features import supported_by
 from ..release import Release
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def api_versions(cluster: Cluster, call: Call, request: ApiVersionsRequest) -> A
         ],
         supported_features=[
             ApiVersionsResponse.SupportedFeature(name=name, min_version=first, max_version=last)
-            for name, (first, last) in SUPPORTED.items()
+            for name, (first, last) in supported_by(cluster.release).items()
             # Before v4 a client could not read a range that begins at 0.
             if first > 0 or call.version >= 4
         ],

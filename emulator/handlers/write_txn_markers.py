@@ -1,8 +1,8 @@
 """WriteTxnMarkers (27): a coordinator ends transactions in partitions, or an administrator does.
 
-Each partition is answered for itself; markers of one producer share an entry. A producer id or epoch
-that no marker can have fails the whole request (-1). Without an authorizer anyone may ask
-(semantics H8). A real broker never answers when a partition is named twice; this one does.
+Each partition is answered for itself; markers of one producer share an entry. A producer id or
+epoch of -1 fails the whole request (-1). Without an authorizer anyone may ask (semantics H8). A
+real broker never answers when a partition is named twice; this one does.
 """
 
 from __future__ import annotations

@@ -20,6 +20,7 @@ from ..consumer_asks import (
     two_members,
 )
 from ..steps import Ask, Sleep, Steps, seen
+from ..transaction_asks import add_offsets, end, init, txn_offsets
 from . import case
 
 
@@ -143,6 +144,18 @@ def fetches_of_members() -> Steps:
         Ask(fetch_as("a", 3, group="~none")),
         Ask(offsets_of()),
     ]
+
+
+@case("G24")
+def transactions_of_members() -> Steps:
+    one = ("~t", 0, 5)
+    steps: Steps = [*two_members(), init(), add_offsets()]
+    for generation, member in ((2, "a"), (3, "a"), (4, "a"), (1, "a"), (3, "x"), (-1, ""), (3, "")):
+        steps += [
+            txn_offsets(one, generation=generation, member=member),
+            txn_offsets(("~t", 3, 5), generation=generation, member=member),
+        ]
+    return [*steps, end(), Ask(offsets_of(), 8)]
 
 
 @case("G28", each=ConsumerGroupDescribeRequest)

@@ -2,7 +2,7 @@
 
     topic t 4               make a topic, or let it grow      untopic t
     tell a epoch=0 names=t,u regex=t.* timeout=60000 assignor=range instance=i owned=t:0+1
-                            a heartbeat; what is left out is not said, the epoch is the last one told
+                            a heartbeat; what is left out is not said, the epoch is the last told
     hail a names=t          a heartbeat that joins: epoch 0, owned nothing, a timeout of a minute
     bye a epoch=-2          a heartbeat that leaves (-1 unless said otherwise)
     look                    the group as ConsumerGroupDescribe shows it
@@ -108,7 +108,9 @@ class ConsumerStage(Stage):
             assert known is not None
             commits.append(OffsetCommit(topic, number, int(offset), topic_id=known.id))
         try:
-            errors = self.world.coordinator.commit("g", CommitRequest(9, name, None, epoch, commits))
+            errors = self.world.coordinator.commit(
+                "g", CommitRequest(9, name, None, epoch, commits)
+            )
             self.note(f"{name}: {' '.join(error.name for error in errors)}")
         except Refused as refusal:
             self.note(f"{name}: {refusal.error.name}")
@@ -156,4 +158,3 @@ def stored(record: Stored) -> str:
         case 16:
             return f"{what} matches {','.join(value.topics)}"
     raise AssertionError(key)
-
