@@ -37,6 +37,7 @@ CONTROLLER_LISTENER = "CONTROLLER"
 
 _MIN_INSYNC = "min.insync.replicas"
 _ALL_BROKERS = ""
+_FIRST_OF_KRAFT = 4
 # Levels of metadata.version at which records changed: going below one would lose something.
 _RECORDS_CHANGED_AT = (7, 8, 11, 13, 14, 15, 17, 23, 30)
 
@@ -74,6 +75,21 @@ def update_features(
         _keep_voters_in_the_log(cluster, kraft_version)
 
 
+def update_one_by_one(
+    cluster: Cluster, updates: Mapping[str, FeatureUpdate], *, validate_only: bool
+) -> dict[str, str | None]:
+    """Change each level that may be, as releases up to 3.9 do. Returns by name why one may not.
+
+    Raises Refused(KAFKA_STORAGE_ERROR).
+    """
+    problems = {name: _problem(cluster, name, updates[name]) for name in hash_map_order(updates)}
+    good = {name: updates[name] for name, problem in problems.items() if problem is None}
+    good = {name: each for name, each in good.items() if each.level or cluster.features.level(name)}
+    if good and not validate_only:
+        update_features(cluster, good, validate_only=False)
+    return problems
+
+
 def _problem(cluster: Cluster, name: str, update: FeatureUpdate) -> str | None:
     """Why a feature cannot be changed so; None if it can."""
     level, kind = update
@@ -93,7 +109,7 @@ def _problem(cluster: Cluster, name: str, update: FeatureUpdate) -> str | None:
     elif level > current and kind != UPGRADE:
         reason = "Can't downgrade to a newer version."
     elif level < current and name == METADATA_VERSION:
-        return _lossy_downgrade(current, level, kind)
+        return _lossy_downgrade(current, level, kind, is_old=cluster.release.converts)
     elif level < current and name == KRAFT_VERSION:
         reason = "Can't downgrade the version of this feature."
     return (
@@ -104,6 +120,8 @@ def _problem(cluster: Cluster, name: str, update: FeatureUpdate) -> str | None:
 def _not_supported(cluster: Cluster, name: str, level: int) -> str | None:
     node_id, supported = cluster.controller_id, supported_by(cluster.release)
     if name not in supported:
+        if level == 0 and cluster.release.converts:
+            return None
         if level == 0:
             return f"Feature {name} not found."
         return f"Local controller {node_id} does not support this feature."
@@ -113,7 +131,11 @@ def _not_supported(cluster: Cluster, name: str, level: int) -> str | None:
     return None
 
 
-def _lossy_downgrade(current: int, level: int, kind: int) -> str | None:
+def _lossy_downgrade(current: int, level: int, kind: int, *, is_old: bool) -> str | None:
+    if is_old and level < _FIRST_OF_KRAFT:
+        return (
+            f"Invalid metadata.version {level}. Unable to set a metadata.version less than 3.3-IV0"
+        )
     if not any(level < changed <= current for changed in _RECORDS_CHANGED_AT):
         return None
     reason = "Unsafe metadata downgrade is not supported in this version."
@@ -122,6 +144,8 @@ def _lossy_downgrade(current: int, level: int, kind: int) -> str | None:
             "Refusing to perform the requested downgrade because it might delete metadata "
             "information."
         )
+    if is_old:
+        return f"Invalid metadata.version {level}. {reason}"
     return f"Unsupported metadata.version downgrade from {current} to {level}. {reason}"
 
 

@@ -23,12 +23,13 @@ group.consumer.max.assignment.interval.ms group.consumer.migration.policy
 group.consumer.min.assignment.interval.ms group.consumer.regex.refresh.interval.ms
 group.coordinator.background.threads group.coordinator.cached.buffer.max.bytes
 group.share.assignment.interval.ms group.share.assignors group.share.initialize.retry.interval.ms
-group.share.max.assignment.interval.ms group.share.max.partition.max.record.locks
-group.share.max.share.sessions group.share.min.assignment.interval.ms
-group.share.min.delivery.count.limit group.share.min.partition.max.record.locks group.streams.
-remote.list.offsets.request.timeout.ms remote.log.manager.follower.thread.pool.size
-sasl.oauthbearer.assertion. sasl.oauthbearer.client.credentials. sasl.oauthbearer.jwt.
-sasl.oauthbearer.scope share.coordinator. share.fetch.purgatory.purge.interval.requests
+group.share.max.delivery.count.limit group.share.max.assignment.interval.ms
+group.share.max.partition.max.record.locks group.share.max.share.sessions
+group.share.min.assignment.interval.ms group.share.min.delivery.count.limit
+group.share.min.partition.max.record.locks group.streams. remote.list.offsets.request.timeout.ms
+remote.log.manager.follower.thread.pool.size sasl.oauthbearer.assertion.
+sasl.oauthbearer.client.credentials. sasl.oauthbearer.jwt. sasl.oauthbearer.scope
+share.coordinator. share.fetch.purgatory.purge.interval.requests
 transaction.two.phase.commit.enable unstable.api.versions.enable unstable.feature.versions.enable
 internal.segment.bytes
 """
@@ -128,9 +129,10 @@ password.encoder.key.length              INT      128 8..
 password.encoder.keyfactory.algorithm    STRING   -
 password.encoder.old.secret              PASSWORD -
 password.encoder.secret                  PASSWORD -
-remote.log.manager.copier.thread.pool.size INT    -1 * cluster
-remote.log.manager.expiration.thread.pool.size INT -1 * cluster
+remote.log.manager.copier.thread.pool.size INT    -1
+remote.log.manager.expiration.thread.pool.size INT -1
 remote.log.manager.thread.pool.size      INT      10 1..
+remote.log.reader.threads                INT      10 1..
 reserved.broker.max.id                   INT      1000 0..
 sasl.oauthbearer.expected.audience       LIST     -
 zookeeper.clientCnxnSocket               STRING   -

@@ -144,23 +144,23 @@ class Inspection:
 
     def _next_valid(self, position: int) -> _Found:
         damaged = self._header(position)
-        if damaged is not None:
-            behind = position + damaged.size
-            if behind == self.end:
-                return _Found(behind, None)
-            base = self._valid_at(behind)
-            if base is not None:
-                return _Found(behind, base)
-        return self._search(position + 1)
+        if damaged is None:
+            return self._search(position + 1, self.next_offset)
+        least = self.next_offset + 1  # for it has had an offset at least
+        behind = position + damaged.size
+        if behind == self.end:
+            return _Found(behind, None)
+        base = self._valid_at(behind, least)
+        return self._search(position + 1, least) if base is None else _Found(behind, base)
 
-    def _search(self, position: int) -> _Found:
-        """The next byte at which a valid batch begins."""
+    def _search(self, position: int, least: int) -> _Found:
+        """The next byte at which a valid batch begins, of the offset `least` or above."""
         pattern = _beginning(self.next_offset, min(self._limit, self.next_offset + _REACH))
         overlap = _MAGIC_AT
         while position + HEADER_SIZE <= self.end:
             chunk = bytes(self._segment.file.read(position, min(_CHUNK, self.end - position)))
             for match in pattern.finditer(chunk):
-                base = self._valid_at(position + match.start())
+                base = self._valid_at(position + match.start(), least)
                 if base is not None:
                     return _Found(position + match.start(), base)
             if position + len(chunk) >= self.end:
@@ -168,16 +168,22 @@ class Inspection:
             position += len(chunk) - overlap
         return _Found(self.end, None)
 
-    def _valid_at(self, position: int) -> int | None:
+    def _valid_at(self, position: int, least: int) -> int | None:
         """The base offset of the batch that begins there, if it is a valid one."""
         header = self._header(position)
-        if header is None:
+        if header is None or header.base_offset < least:
             return None
         data = self._segment.file.read(position, header.size)
         try:
             self._judge((position, header, data, 0))
         except WireError:
             return None
+        if header.base_offset == self.next_offset and not self.holes:
+            # Then nothing was lost in front of it, only nonsense found; unless it is the next one
+            # that is damaged, in its offset: then the one behind that leaves a gap.
+            follower = self._header(position + header.size)
+            if follower is not None and follower.base_offset > header.last_offset + 1:
+                return None
         return header.base_offset
 
 

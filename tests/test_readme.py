@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import re
 from pathlib import Path
 
@@ -21,7 +22,7 @@ def test_the_first_example_passes_as_it_stands(pytester: pytest.Pytester) -> Non
     result.assert_outcomes(passed=1)
 
 
-@pytest.mark.parametrize("number", [1, 2, 4])
+@pytest.mark.parametrize("number", [1, 2, 4, 5])
 def test_examples_that_bring_their_own_broker_run(number: int) -> None:
     exec(blocks("python")[number], {})
 
@@ -38,13 +39,17 @@ def test_every_make_target_that_is_named_exists() -> None:
         assert re.search(rf"^{target}:", MAKEFILE, re.MULTILINE), target
 
 
+def help_of(parser: argparse.ArgumentParser) -> str:
+    """The help of a parser, and of the commands below it."""
+    below = parser._subparsers._group_actions if parser._subparsers else []
+    choices = [choice for group in below for choice in (group.choices or {}).values()]
+    return parser.format_help() + "".join(map(help_of, choices))
+
+
 def test_every_option_that_is_named_exists() -> None:
     from odradek.emulator.cli import _parser
+    from odradek.emulator.console.command import VIEWS
 
-    known = _parser().format_help() + "".join(
-        action.format_help()
-        for group in _parser()._subparsers._group_actions  # type: ignore[union-attr]
-        for action in group.choices.values()  # type: ignore[union-attr]
-    )
+    known = "".join(help_of(_parser(view)) for view in VIEWS)
     for option in re.findall(r"(?<![\w-])--[a-z][a-z-]*", README):
         assert option in known, option

@@ -16,6 +16,7 @@ from typing import Any
 from ...wire import Request
 from . import allowed_cluster
 from .compare import NOTHING, Difference
+from .old_sets import holds_wrappers
 
 
 def _any(request: Request) -> bool:
@@ -78,6 +79,7 @@ UNORDERED: dict[tuple[int, str], Unordered] = {
     (65, "transaction_states.topics"): _HASHED,
     (65, "transaction_states.topics.partitions"): _HASHED,
     (66, "unknown_state_filters"): _HASHED,
+    (42, "results"): Unordered("groups are asked for shard by shard"),
     (68, "assignment.topic_partitions"): _HASHED,
     (68, "assignment.topic_partitions.partitions"): _HASHED,
     (69, "groups"): Unordered("groups are asked for shard by shard"),
@@ -200,6 +202,12 @@ def _has_waited_for_a_topic_that_went(request: Request, difference: Difference) 
     )
 
 
+def _is_unknown_config(request: Request, difference: Difference) -> bool:
+    real = difference.real
+    is_secret = isinstance(real, dict) and real["value"] is None and real["is_sensitive"]
+    return is_secret and is_missing(difference.ours)
+
+
 def _lists_in_another_order(request: Request, difference: Difference) -> bool:
     real, ours = difference.real, difference.ours
     return isinstance(real, str) and isinstance(ours, str) and sorted(real) == sorted(ours)
@@ -286,6 +294,13 @@ ALLOWED: tuple[Allowed, ...] = (
         "the real broker answers 3 or 100, whichever of its threads is first to notice",
         _has_waited_for_a_topic_that_went,
     ),
+    Allowed(
+        "configs that the real broker is given and has never heard of",
+        32,
+        "*",
+        "it keeps and shows them as secrets; the emulator refuses names that it does not know",
+        _is_unknown_config,
+    ),
     *(
         Allowed(
             f"the order of names in a sentence of API {api}",
@@ -301,6 +316,22 @@ ALLOWED: tuple[Allowed, ...] = (
         1,
         "responses.records.compressed.batch_length",
         "two implementations of a codec need not write the same bytes; the records are compared",
+    ),
+    *(
+        Allowed(
+            f"an old message compressed by another library: {what}",
+            1,
+            f"responses.records.compressed.{what}",
+            "the messages in it are compared; the end of the answer follows from its size",
+        )
+        for what in ("checksum", "size", "left")
+    ),
+    Allowed(
+        "old messages compressed by another library: how many fit",
+        1,
+        "responses.records",
+        "an answer is cut where the stored bytes end, wherever that is in what they become",
+        holds_wrappers,
     ),
     Allowed(
         "recompressed by another library: checksum",

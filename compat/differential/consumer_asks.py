@@ -11,7 +11,10 @@ from ...wire.api.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from ...wire.api.delete_groups import DeleteGroupsRequest
 from ...wire.api.offset_delete import OffsetDeleteRequest
 from ...wire.api.offset_fetch import OffsetFetchRequest
-from ...wire.stored.consumer_protocol import ConsumerProtocolSubscription
+from ...wire.stored.consumer_protocol import (
+    ConsumerProtocolAssignment,
+    ConsumerProtocolSubscription,
+)
 from ...wire.stored.keyed import keyed
 from .asks import FAR_MS, Protocols, create, id_of
 from .steps import Ask, Sleep, Steps, Symbol, World
@@ -115,6 +118,20 @@ class subscription(Symbol):
             ],
         )
         return keyed(told, self.version)
+
+
+@dataclass(frozen=True)
+class assigned(Symbol):
+    """What a classic leader gives a member."""
+
+    held: tuple[tuple[str, tuple[int, ...]], ...]
+
+    def resolve(self, world: World) -> bytes:
+        part = ConsumerProtocolAssignment.AssignedPartition
+        entries = [
+            part(topic=world.resolve(name), partitions=list(those)) for name, those in self.held
+        ]
+        return keyed(ConsumerProtocolAssignment(assigned_partitions=entries, user_data=None), 1)
 
 
 def classic(*names: str, protocol: str = "range", **more: Any) -> Protocols:

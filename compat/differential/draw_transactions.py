@@ -118,7 +118,7 @@ def _end(random: Random, by: _Producer) -> Steps:
 
 def _add(random: Random, by: _Producer) -> Step:
     parts = random.choice(((0,), (0, 1), (1,), (0, 5)))
-    version = random.choice((1, 3, 3, 3, 4, 5))
+    version = random.choice((0, 1, 2, 3, 3, 4, 5))
     verify = version >= 4 and random.random() < 0.6
     return add((("~t", parts),), version, by.name, by.who(random), verify_only=verify)
 

@@ -9,6 +9,7 @@ records, and then asks about one thing:
 - consumers: members of KIP-848 groups, some by the classic protocol;
 - transactions: two transactional producers of both generations;
 - offsets: commits and lookups; damage: frames that are cut, lengthened or changed;
+- old: message sets and clients of before 0.11, where the release still serves them;
 - configs: what is set for topics, groups, metrics and brokers, and topics that come and go.
 
 What a drawn request avoids, because a real broker then answers late, or depending on chance, or
@@ -25,7 +26,14 @@ from ...wire import Request
 from ...wire.api import request_class
 from ...wire.codec_source import default_of
 from ...wire.schema import Field, Struct, Type
-from . import draw_cluster, draw_configs, draw_consumer_groups, draw_groups, draw_transactions
+from . import (
+    draw_cluster,
+    draw_configs,
+    draw_consumer_groups,
+    draw_groups,
+    draw_old_versions,
+    draw_transactions,
+)
 from .asks import create, fetch, list_offsets, produce, put
 from .draw_batches import draw_batch, draw_producer_batch
 from .steps import Ask, Damage, Send, Step, Steps, seen
@@ -44,7 +52,7 @@ _NOT_AT_RANDOM = frozenset({JOIN, SYNC, ADD_PARTITIONS, WRITE_MARKERS, ADD_VOTER
 def draw_sequence(seed: int, served: Served, kinds: Sequence[str] = ()) -> Sequence_:
     """The sequence of a seed, of one of these kinds."""
     random = Random(seed)
-    name = random.choice(list(kinds) or _OFTEN)
+    name = random.choice(list(kinds) or (_OFTEN_OLD if served.converts else _OFTEN))
     steps = [*_beginning(random), *KINDS[name](random, served)]
     return Sequence_(f"{name}, seed {seed}", tuple(steps))
 
@@ -256,8 +264,11 @@ KINDS: dict[str, Callable[[Random, Served], Steps]] = {
     "cluster": draw_cluster.administration,
     "configs": draw_configs.configurations,
     "transactions": draw_transactions.transactions,
+    "old": draw_old_versions.old_protocol,
 }
 _OFTEN = ["any"] * 5 + ["log"] * 4 + ["producers"] * 2 + ["sessions"] * 3 + ["offsets"] * 2
 _OFTEN += ["groups"] * 2 + ["damage"] + ["configs"] * 3
 _OFTEN += ["consumers"] * 2
 _OFTEN += ["transactions"] * 4 + ["cluster"] * 3
+_OFTEN_OLD = ["old"] * 10 + ["any"] * 4 + ["log"] * 2 + ["producers", "sessions"]
+_OFTEN_OLD += ["offsets", "groups", "damage"]

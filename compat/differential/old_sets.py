@@ -16,9 +16,10 @@ from struct import pack_into
 from typing import Any
 from zlib import crc32
 
-from ...wire import WireError
+from ...wire import Request, WireError
 from ...wire.compression import Codec, break_lz4_checksum, compress
 from ...wire.message_sets import Entry, build_message, entries, read_entry, read_head
+from .compare import Difference
 from .steps import Symbol, World
 
 _LOG_APPEND_TIME = 8
@@ -47,6 +48,17 @@ def trees_of(data: bytes) -> list[Any]:
         else:
             trees.append({"left": data[pos:]})
     return trees
+
+
+def holds_wrappers(request: Request, difference: Difference) -> bool:
+    """Whether two lists of trees begin alike, as far as both go, and there is a wrapper in them."""
+    real, ours = difference.real, difference.ours
+    if not isinstance(real, list) or not isinstance(ours, list):
+        return False
+    pairs = zip(real, ours, strict=False)
+    both = [(left, right) for left, right in pairs if "messages" in left and "messages" in right]
+    is_alike = all(left["messages"] == right["messages"] for left, right in both)
+    return is_alike and any("compressed" in tree for tree in (*real, *ours))
 
 
 def _tree(data: bytes, entry: Entry) -> dict[str, Any]:

@@ -242,9 +242,7 @@ class Brokers:
             self._coordinators[group] = self.patiently(look, f"group {group}")
         return self._coordinators[group]
 
-    def patiently(
-        self, ask: Callable[[], T], what: str, later: Collection[Error] = _NOT_YET
-    ) -> T:
+    def patiently(self, ask: Callable[[], T], what: str, later: Collection[Error] = _NOT_YET) -> T:
         """`ask()`, again while it is refused with one of `later`. Raises ConsoleError."""
         deadline = time.monotonic() + self.timeout
         while True:

@@ -172,7 +172,8 @@ class ConsumerGroup:
         for commit in request.commits:
             # A partition that has stayed with the member may be committed by what it read before
             # it learned of its newer epoch.
-            given = member.given_in(commit.topic_id, commit.partition)
+            topic = self.view.catalogue.get(commit.topic)  # transactions name no id
+            given = None if topic is None else member.given_in(topic.id, commit.partition)
             if given is None or request.generation < given:
                 raise Refused(stale)
 

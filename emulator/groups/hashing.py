@@ -48,6 +48,11 @@ def int_order(numbers: Iterable[int], *, presized: bool = False) -> list[int]:
     return _in_buckets(numbers, lambda number: number, presized=presized)
 
 
+def partition_order(keys: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
+    """The same for TopicPartitions: topic and number."""
+    return _in_buckets(keys, lambda key: 31 * (31 + key[1]) + java_hash(key[0]))
+
+
 def _id_hash(topic_id: bytes) -> int:
     """Uuid.hashCode of Kafka's."""
     number = int.from_bytes(topic_id[:8], "big") ^ int.from_bytes(topic_id[8:], "big")

@@ -29,6 +29,7 @@ from .records import NO_ID, OffsetRecord, Tombstone
 NO_OFFSET = -1
 NO_LEADER_EPOCH = -1
 NO_RETENTION = -1
+NO_TIME = -1
 
 
 class OffsetCommit(NamedTuple):
@@ -40,6 +41,8 @@ class OffsetCommit(NamedTuple):
     leader_epoch: int = NO_LEADER_EPOCH
     metadata: str | None = ""
     topic_id: bytes = NO_ID
+    timestamp: int = NO_TIME
+    """When, in ms; -1 for now (always, but for v1)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,15 +195,16 @@ def commit_records(
     expires = None if request.retention_ms == NO_RETENTION else now + request.retention_ms
     errors: list[Error] = []
     records: list[OffsetRecord] = []
-    for topic, partition, offset, leader_epoch, metadata, topic_id in request.commits:
+    for topic, partition, offset, leader_epoch, metadata, topic_id, timestamp in request.commits:
         text = metadata or ""
         if _java_length(text, metadata_max_chars) > metadata_max_chars:
             errors.append(Error.OFFSET_METADATA_TOO_LARGE)
             continue
         errors.append(Error.NONE)
+        when = now if timestamp == NO_TIME else timestamp
         records.append(
             OffsetRecord(
-                group_id, topic, partition, offset, leader_epoch, text, now, expires, topic_id
+                group_id, topic, partition, offset, leader_epoch, text, when, expires, topic_id
             )
         )
     return errors, records

@@ -37,7 +37,8 @@ KINDS = TOPIC, BROKER, BROKER_LOGGER, CLIENT_METRICS, GROUP = 2, 4, 8, 16, 32
 def describe_configs(
     cluster: Cluster, call: Call, request: DescribeConfigsRequest
 ) -> DescribeConfigsResponse:
-    if any(resource.resource_type not in KINDS for resource in request.resources):
+    kinds = KINDS[:-1] if cluster.release.converts else KINDS  # those of groups came with 4.0
+    if any(resource.resource_type not in kinds for resource in request.resources):
         return DescribeConfigsResponse(
             results=[
                 Result(
@@ -104,7 +105,10 @@ def _rows(cluster: Cluster, call: Call, kind: int, name: str) -> list[Row]:
         if not name:
             message = "Client metrics subscription name must not be empty"
             raise Refused(Error.INVALID_REQUEST, message)
-        return describe_client_metrics(overrides)
+        rows = describe_client_metrics(overrides)
+        if cluster.release.converts:  # which shows no defaults
+            rows = [row for row in rows if row.name in overrides]
+        return rows
     if not name:
         raise Refused(Error.INVALID_REQUEST, "Group name must not be empty")
     return describe_group(cluster.config, overrides)

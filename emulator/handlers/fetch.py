@@ -229,7 +229,11 @@ class _Fetch:
             try:
                 answers = [(wanted, self.as_old(wanted, answer)) for wanted, answer in answers]
             except Refused as refused:
-                return _refused(self.request, self.call.version, refused.error)
+                answer = _refused(self.request, self.call.version, refused.error)
+                for topic in answer.responses:
+                    for partition in topic.partitions:
+                        partition.records = None
+                return answer
         return FetchResponse(
             session_id=session.id if session is not None else NO_SESSION,
             responses=_grouped(answers),

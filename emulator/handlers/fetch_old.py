@@ -59,5 +59,5 @@ def _failed(answer: Answered, error: Error) -> Answered:
         error_code=error,
         high_watermark=-1,
         records=None,
-        aborted_transactions=None,
+        aborted_transactions=[],
     )

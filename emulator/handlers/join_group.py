@@ -25,7 +25,9 @@ def join_group(cluster: Cluster, call: Call, request: JoinGroupRequest) -> Senti
             client_id=call.client_id,
             client_host=f"/{call.client_host}",
             session_timeout_ms=request.session_timeout_ms,
-            rebalance_timeout_ms=request.rebalance_timeout_ms,
+            rebalance_timeout_ms=(
+                request.rebalance_timeout_ms if call.version else request.session_timeout_ms
+            ),
             protocol_type=request.protocol_type,
             protocols=tuple((p.name, p.metadata) for p in request.protocols),
         ),

@@ -2,7 +2,8 @@
 
 -1 latest, -2 earliest, -3 of the largest timestamp (v7+), -4 earliest local (v8+), -5 latest
 tiered (v9+), -6 earliest pending upload (v11+). Nothing is tiered here, so -4 is -2, and -5 and -6
-find nothing. A partition named twice is answered once, with INVALID_REQUEST.
+find nothing. A partition named twice is answered once, with INVALID_REQUEST. v0 knows nothing of
+times: list_offsets_old.py.
 
 Not emulated: tiered storage.
 """
@@ -16,6 +17,7 @@ from ...wire import Error, Refused
 from ...wire.api.list_offsets import ListOffsetsRequest, ListOffsetsResponse
 from ..dispatch import Call, handles
 from ..partition import READ_COMMITTED, READ_UNCOMMITTED, Partition
+from .list_offsets_old import list_old_offsets
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -42,9 +44,13 @@ _SINCE = {
 
 @handles(ListOffsetsRequest)
 def list_offsets(cluster: Cluster, call: Call, request: ListOffsetsRequest) -> ListOffsetsResponse:
+    if call.version == 0:
+        return list_old_offsets(cluster, call, request)
     if request.isolation_level not in (READ_UNCOMMITTED, READ_COMMITTED):
         return _refused(request, Error.UNKNOWN_SERVER_ERROR)
     times = Counter((t.name, p.partition_index) for t in request.topics for p in t.partitions)
+    if cluster.release.converts:
+        return _as_asked(cluster, call, request, times)
     answered: set[tuple[str, int]] = set()
     topics: dict[str, ListOffsetsResponse.Topic] = {}  # one entry each, also if asked for twice
     for topic in request.topics:
@@ -64,6 +70,29 @@ def list_offsets(cluster: Cluster, call: Call, request: ListOffsetsRequest) -> L
             except Refused as refused:
                 partitions.append(_error(asked, refused.error))
     return ListOffsetsResponse(topics=list(topics.values()))
+
+
+def _as_asked(
+    cluster: Cluster, call: Call, request: ListOffsetsRequest, times: Counter[tuple[str, int]]
+) -> ListOffsetsResponse:
+    """What releases up to 3.9 answer: entry by entry, each that is named twice with 42."""
+
+    def one(name: str, asked: Asked) -> Found:
+        if times[name, asked.partition_index] > 1:
+            return _error(asked, Error.INVALID_REQUEST)
+        try:
+            return _find(cluster, call, request.isolation_level, name, asked)
+        except Refused as refused:
+            return _error(asked, refused.error)
+
+    return ListOffsetsResponse(
+        topics=[
+            ListOffsetsResponse.Topic(
+                name=topic.name, partitions=[one(topic.name, asked) for asked in topic.partitions]
+            )
+            for topic in request.topics
+        ]
+    )
 
 
 def _refused(request: ListOffsetsRequest, error: Error) -> ListOffsetsResponse:

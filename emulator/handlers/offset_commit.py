@@ -25,6 +25,8 @@ Answered = OffsetCommitResponse.Topic
 def offset_commit(
     cluster: Cluster, call: Call, request: OffsetCommitRequest
 ) -> OffsetCommitResponse:
+    if call.version == 0:
+        return _unsupported(request)
     refused: dict[bytes | str, Answered] = {}
     accepted: list[Answered] = []
     commits: list[OffsetCommit] = []
@@ -53,6 +55,23 @@ def offset_commit(
         for place, error in zip(places, _store(cluster, call, request, commits), strict=True):
             place.error_code = error
     return OffsetCommitResponse(topics=_merged(call, refused, accepted))
+
+
+def _unsupported(request: OffsetCommitRequest) -> OffsetCommitResponse:
+    """v0, whose offsets lay in ZooKeeper."""
+    error = Error.UNSUPPORTED_VERSION
+    return OffsetCommitResponse(
+        topics=[
+            Answered(
+                name=topic.name,
+                partitions=[
+                    Answered.Partition(partition_index=p.partition_index, error_code=error)
+                    for p in topic.partitions
+                ],
+            )
+            for topic in request.topics
+        ]
+    )
 
 
 def _key(call: Call, topic: OffsetCommitRequest.Topic | Answered) -> bytes | str:
@@ -97,6 +116,7 @@ def _commit(topic: Topic, partition: OffsetCommitRequest.Topic.Partition) -> Off
         partition.committed_leader_epoch,
         partition.committed_metadata,
         topic.id,
+        partition.commit_timestamp,
     )
 
 

@@ -23,27 +23,42 @@ def offset_delete(
     cluster: Cluster, call: Call, request: OffsetDeleteRequest
 ) -> OffsetDeleteResponse:
     refused: dict[str, Answered] = {}
-    places: list[tuple[str, Answered.Partition]] = []
+    accepted: list[Answered] = []
     for asked in request.topics:
         topic = cluster.topics.get(asked.name)
         count = 0 if topic is None else len(topic.partitions)
-        if topic is None:
-            refused.setdefault(asked.name, Answered(name=asked.name, partitions=[]))
+        answer = Answered(name=asked.name, partitions=[])
         for partition in asked.partitions:
             place = Answered.Partition(partition_index=partition.partition_index)
             if 0 <= partition.partition_index < count:
-                places.append((asked.name, place))
+                answer.partitions.append(place)
                 continue
             place.error_code = Error.UNKNOWN_TOPIC_OR_PARTITION
-            answer = refused.setdefault(asked.name, Answered(name=asked.name, partitions=[]))
-            answer.partitions.append(place)
+            failed = refused.setdefault(asked.name, Answered(name=asked.name, partitions=[]))
+            failed.partitions.append(place)
+        if topic is None:
+            refused.setdefault(asked.name, answer)
+        elif answer.partitions:
+            accepted.append(answer)
+    places = [(answer.name, place) for answer in accepted for place in answer.partitions]
     wanted = [(name, place.partition_index) for name, place in places]
     try:
         errors = cluster.groups.delete_offsets(request.group_id, wanted)
     except Refused as error:
         return OffsetDeleteResponse(error_code=error.error, topics=[])
-    answers = dict(refused)
-    for (name, place), error_code in zip(places, errors, strict=True):
-        place.error_code = error_code
-        answers.setdefault(name, Answered(name=name, partitions=[])).partitions.append(place)
-    return OffsetDeleteResponse(topics=list(answers.values()))
+    for (_, place), code in zip(places, errors, strict=True):
+        place.error_code = code
+    return OffsetDeleteResponse(topics=_merged(refused, accepted))
+
+
+def _merged(refused: dict[str, Answered], accepted: list[Answered]) -> list[Answered]:
+    """Topics of which something does not exist come first; only when there are some, topics that
+    were named twice share an entry."""
+    if not refused:
+        return accepted
+    for answer in accepted:
+        if answer.name in refused:
+            refused[answer.name].partitions += answer.partitions
+        else:
+            refused[answer.name] = answer
+    return list(refused.values())

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from ...wire import Error, Refused
 from ...wire.api.offset_fetch import OffsetFetchRequest, OffsetFetchResponse
 from ..dispatch import Call, handles
+from ..groups.hashing import hash_map_order, partition_order
 from ..groups.offsets import FetchedOffset
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ def offset_fetch(cluster: Cluster, call: Call, request: OffsetFetchRequest) -> O
 
 
 def _single(cluster: Cluster, call: Call, request: OffsetFetchRequest) -> OffsetFetchResponse:
+    if call.version == 0:
+        return _unsupported(request)
     wanted = None
     if request.topics is not None:
         wanted = [(t.name, index) for t in request.topics for index in t.partition_indexes]
@@ -65,6 +68,23 @@ def _single(cluster: Cluster, call: Call, request: OffsetFetchRequest) -> Offset
             for name, offsets in _as_asked(request, found)
         ]
     )
+
+
+def _unsupported(request: OffsetFetchRequest) -> OffsetFetchResponse:
+    """v0, whose offsets lay in ZooKeeper; in the order of the maps in which it is put together."""
+    asked = [(t.name, index) for t in request.topics or [] for index in t.partition_indexes]
+    topics: dict[str, list[Old.Partition]] = {}
+    for name, index in partition_order(asked):
+        topics.setdefault(name, []).append(
+            Old.Partition(
+                partition_index=index,
+                committed_offset=-1,
+                metadata="",
+                error_code=Error.UNSUPPORTED_VERSION,
+            )
+        )
+    names = hash_map_order(topics)
+    return OffsetFetchResponse(topics=[Old(name=n, partitions=topics[n]) for n in names])
 
 
 def _as_asked(

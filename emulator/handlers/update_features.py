@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from ...wire import Error, Refused
 from ...wire.api.update_features import UpdateFeaturesRequest, UpdateFeaturesResponse
 from ..dispatch import Call, handles
-from ..feature_updates import UPGRADE, FeatureUpdate, update_features
+from ..feature_updates import UPGRADE, FeatureUpdate, update_features, update_one_by_one
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -27,6 +27,8 @@ def update(cluster: Cluster, call: Call, request: UpdateFeaturesRequest) -> Upda
         )
         for each in request.feature_updates
     }
+    if cluster.release.converts:
+        return _one_by_one(cluster, updates, request.validate_only)
     try:
         update_features(cluster, updates, validate_only=request.validate_only)
     except Refused as refused:
@@ -38,5 +40,24 @@ def update(cluster: Cluster, call: Call, request: UpdateFeaturesRequest) -> Upda
         results=[
             UpdateFeaturesResponse.Result(feature=each.feature, error_message=Error.NONE.name)
             for each in request.feature_updates
+        ],
+    )
+
+
+def _one_by_one(
+    cluster: Cluster, updates: dict[str, FeatureUpdate], validate_only: bool
+) -> UpdateFeaturesResponse:
+    """What a broker up to 3.9 answers: a result for each feature, whatever becomes of others."""
+    problems = update_one_by_one(cluster, updates, validate_only=validate_only)
+    invalid = Error.INVALID_UPDATE_VERSION
+    return UpdateFeaturesResponse(
+        error_message="",
+        results=[
+            UpdateFeaturesResponse.Result(
+                feature=name,
+                error_code=Error.NONE if problem is None else invalid,
+                error_message=problem,
+            )
+            for name, problem in problems.items()
         ],
     )

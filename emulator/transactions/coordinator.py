@@ -150,12 +150,12 @@ class TransactionCoordinator:
         if outcome is Outcome.DONE:
             return known.producer
         self._check_level(client_version)
-        next_id = NO_PRODUCER_ID
-        if client_version == TV2 and known.is_exhausted:
-            next_id = self._outside.new_producer_id()
         now = self._outside.now()
         prepared = known.prepared(
-            commit=commit, client_version=client_version, now=now, next_producer_id=next_id
+            commit=commit,
+            client_version=client_version,
+            now=now,
+            next_producer_id=self._following(known, client_version),
         )
         self._write(prepared)
         self._complete_soon(prepared)
@@ -197,9 +197,19 @@ class TransactionCoordinator:
     def _fence(self, known: Transaction) -> None:
         """Abort an open transaction under the next epoch. Raises Refused."""
         version = TV2 if self._outside.level() >= TV2 else TV1
-        fenced = known.fenced(client_version=version, now=self._outside.now())
+        fenced = known.fenced(
+            client_version=version,
+            now=self._outside.now(),
+            next_producer_id=self._following(known, version),
+        )
         self._write(fenced)
         self._complete_soon(fenced)
+
+    def _following(self, known: Transaction, client_version: int) -> int:
+        """The producer id for the time after an end that uses up the epochs; -1 for the same."""
+        if client_version == TV2 and known.is_exhausted:
+            return self._outside.new_producer_id()
+        return NO_PRODUCER_ID
 
     def _complete_soon(self, prepared: Transaction) -> None:
         transactional_id = prepared.transactional_id

@@ -120,10 +120,14 @@ class Transaction:
             client_version=client_version,
         )
 
-    def fenced(self, *, client_version: int, now: int) -> Transaction:
+    def fenced(
+        self, *, client_version: int, now: int, next_producer_id: int = NO_PRODUCER_ID
+    ) -> Transaction:
         """It is aborted under the next epoch. Only in the second generation may its producer ask
         again for what it has missed."""
-        aborted = self.prepared(commit=False, client_version=TV2, now=now)
+        aborted = self.prepared(
+            commit=False, client_version=TV2, now=now, next_producer_id=next_producer_id
+        )
         if client_version == TV2:
             return aborted
         return replace(aborted, client_version=client_version, last_epoch=NO_EPOCH)

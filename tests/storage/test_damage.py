@@ -162,6 +162,16 @@ def test_no_bit_of_an_offset_goes_unnoticed(closed: Path, bit: int) -> None:
     log.close()
 
 
+def test_a_batch_behind_a_damaged_one_is_not_taken_for_it(closed: Path) -> None:
+    data = bytearray(file(closed, 0, ".log").read_bytes())
+    data[100] ^= 1
+    data[SIZE : SIZE + 8] = bytes(8)  # the next one's offset, which its CRC does not cover
+    file(closed, 0, ".log").write_bytes(data)
+    log = reopen(closed, clean=True)
+    assert lost(log) == [0, 1]
+    log.close()
+
+
 # Indexes.
 
 
@@ -302,7 +312,8 @@ def test_a_segment_in_which_compaction_left_nothing_is_not_missed(closed: Path) 
 # Anything at all.
 
 
-@settings(max_examples=40, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=100, deadline=None)
 @given(data=st.data())
 def test_whatever_happens_to_an_older_segment_what_is_read_is_right(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject

@@ -7,6 +7,7 @@ requests of that API leave their version open. Modules are named after what they
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from collections.abc import Sequence as Names
 from dataclasses import dataclass, replace
@@ -24,6 +25,12 @@ class Case:
     rule: str
     write: Writer
     each: type[Request] | None
+
+    @property
+    def is_old(self) -> bool:
+        """Whether it is about what releases up to 3.9 do alone: those alone are asked it, unless
+        it is named."""
+        return re.match(r"L\d", self.rule) is not None
 
     def sequences(self, served: Served, every_version: bool = True) -> list[Sequence]:
         """The case, once or in every version; or only in the first and last of them."""
@@ -79,6 +86,8 @@ def all_cases() -> list[Case]:
         group_configs,
         groups,
         offsets,
+        old_lowest,
+        old_versions,
         produce,
         protocol,
         recreation,
@@ -98,6 +107,7 @@ def cases_named(
     return [
         sequence
         for case in all_cases()
-        if not prefixes or case.name.startswith(tuple(prefixes))
+        if (prefixes or case.is_old == served.converts)
+        and (not prefixes or case.name.startswith(tuple(prefixes)))
         for sequence in case.sequences(served, every_version)
     ]

@@ -72,13 +72,14 @@ def a_wrapper_keeps_its_codec() -> Steps:
 
 @case("L4")
 def inner_offsets() -> Steps:
-    firsts = [(0, 1, 0), (0, 1, 1), (0, 1, 5), (5, 1, 4), (5, 1, 6), (0, 0, 0), (9, -3, 9), (0, 3, 3)]
+    firsts = [(0, 1, 0), (0, 1, 1), (0, 1, 5), (5, 1, 4), (5, 1, 6)]
+    firsts += [(0, 0, 0), (9, -3, 9), (0, 3, 3), (0, 1, -1)]
     return [
         create(),
         *(
             sent(old_set(magic, *TWO, codec=1, first=first, step=step, offset=offset))
             for magic in (0, 1)
-            for first, step, offset in [*firsts, (0, 1, -1)]
+            for first, step, offset in firsts
         ),
         *all_of_it(),
     ]
@@ -177,7 +178,8 @@ def nothing_whole() -> Steps:
 @case("L9")
 def sizes() -> Steps:
     steps: Steps = [create("~m", max_message_bytes="100"), create("~s", segment_bytes="200")]
-    for name, sizes_ in (("~m", (30, 31, 32, 33, 34, 65, 66, 67, 90)), ("~s", (120, 132, 133, 150))):
+    of_values = {"~m": (30, 31, 32, 33, 34, 65, 66, 67, 90), "~s": (120, 132, 133, 150)}
+    for name, sizes_ in of_values.items():
         steps += [
             sent(old_set(magic, (TIME, None, bytes(size))), name=name)
             for magic in (0, 1)
@@ -191,7 +193,7 @@ def sizes() -> Steps:
 
 @case("L10, L11")
 def times_and_the_bit_of_append_time() -> Steps:
-    bounded = {"message_timestamp_before_max_ms": "1000000"}
+    bounded: dict[str, Any] = {"message_timestamp_before_max_ms": "1000000"}
     steps: Steps = [
         create("~b", message_timestamp_after_max_ms="1000000", **bounded),
         create("~l", message_timestamp_type="LogAppendTime"),
@@ -327,8 +329,8 @@ def what_becomes_of_stored_batches() -> Steps:
         steps += [put(b"a", b"b", b"c", offsets=(0, 5, 9), name=name)]
         steps += [put(b"a", key=None, time=-1, codec=1, name=name)]
     offsets = (0, 1, 2, 3, 4, 5, 6, 9, 10, 12, 13, 14)
-    steps += [Ask(fetch(at, name), v) for name in ("~t", "~l") for at in offsets for v in (0, 1, 2, 3)]
-    return steps
+    asked = product(("~t", "~l"), offsets, (0, 1, 2, 3))
+    return [*steps, *(Ask(fetch(at, name), version) for name, at, version in asked)]
 
 
 @case("L18, L19, L23")
@@ -374,7 +376,7 @@ def heads_of_compressed_messages() -> Steps:
 
 @case("L30")
 def configs_of_old_topics() -> Steps:
-    odd = {"message_timestamp_difference_max_ms": "1000"}
+    odd: dict[str, Any] = {"message_timestamp_difference_max_ms": "1000"}
     return [
         create("~d", **odd),
         create("~e", message_format_version="0.10.0"),

@@ -101,6 +101,24 @@ def test_the_producer_itself_comes_back_in_the_epoch_of_the_abort(producer: Make
     assert x.producer.epoch == own.epoch + 1
 
 
+def test_a_fence_that_uses_up_the_epochs_brings_another_id(
+    producer: Make, cluster: Cluster
+) -> None:
+    x = producer()
+    known = x.state.initialized(32766, -1, 60_000, cluster.clock.now())
+    cluster.transactions.coordinator_for("x").replay("x", known)
+    x.producer = old = known.producer
+    x.write(b"lost")
+    assert x.init(old) is Error.CONCURRENT_TRANSACTIONS
+    assert x.state.epoch == 0
+    assert x.state.producer_id != old.producer_id
+    assert cluster.partition("t", 0).log.producers.states[old.producer_id].epoch == 32767
+    assert x.init(old) is Error.NONE
+    assert x.producer == x.state.producer
+    assert x.producer.epoch == 0
+    assert read(cluster, committed=True) == []
+
+
 def test_epochs_that_are_used_up_bring_another_id(producer: Make, cluster: Cluster) -> None:
     x = producer()
     coordinator = cluster.transactions.coordinator_for("x")

@@ -1,0 +1,73 @@
+"""ListOffsets v0: the offsets at which segments begin, newest first (semantics, L24).
+
+What may be answered: where each segment begins, but nothing below the log start, and the log end
+if there is anything in the newest segment. Each has a time: when its segment was last written, the
+end now. Asked for -1 all are given, for -2 the first, for a time those up to the newest that is no
+later; of these as many as wanted. Other negative times are not known (35). Open transactions count
+like anything else. A partition named twice is answered twice.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...wire import Error, Refused
+from ...wire.api.list_offsets import ListOffsetsRequest, ListOffsetsResponse
+from ..dispatch import Call
+
+if TYPE_CHECKING:
+    from ..cluster import Cluster
+    from ..partition import Partition
+
+Asked = ListOffsetsRequest.Topic.Partition
+Found = ListOffsetsResponse.Topic.Partition
+
+LATEST, EARLIEST = -1, -2
+
+
+def list_old_offsets(
+    cluster: Cluster, call: Call, request: ListOffsetsRequest
+) -> ListOffsetsResponse:
+    """Answer v0."""
+    return ListOffsetsResponse(
+        topics=[
+            ListOffsetsResponse.Topic(
+                name=topic.name,
+                partitions=[_find(cluster, call, topic.name, asked) for asked in topic.partitions],
+            )
+            for topic in request.topics
+        ]
+    )
+
+
+def _find(cluster: Cluster, call: Call, name: str, asked: Asked) -> Found:
+    found = Found(partition_index=asked.partition_index, old_style_offsets=[])
+    try:
+        partition = cluster.partition(name, asked.partition_index)
+        partition.check_leader(call.node_id)
+        candidates = _candidates(partition, asked.timestamp, call.now)
+        if asked.max_num_offsets < 0:
+            raise Refused(Error.UNKNOWN_SERVER_ERROR)
+        found.old_style_offsets = candidates[: asked.max_num_offsets]
+    except Refused as refused:
+        found.error_code = refused.error
+    return found
+
+
+def _candidates(partition: Partition, timestamp: int, now: int) -> list[int]:
+    log = partition.log
+    dated = [
+        (max(segment.base_offset, log.log_start_offset), segment.modified_ms)
+        for segment in log.segments
+    ]
+    if log.segments[-1].size:
+        dated.append((log.log_end_offset, now))
+    if timestamp == EARLIEST:
+        return [dated[0][0]]
+    if timestamp < LATEST:
+        raise Refused(Error.UNSUPPORTED_VERSION)
+    last = len(dated) - 1
+    if timestamp != LATEST:
+        while last >= 0 and dated[last][1] > timestamp:
+            last -= 1
+    return sorted((offset for offset, _ in dated[: last + 1]), reverse=True)
