@@ -28,6 +28,7 @@ from ..cluster_asks import features
 from ..steps import Ask, Raw, Steps, now, seen
 from ..transaction_asks import epoch, init, pid
 from . import case
+from .configs import alter
 
 HOUR_MS = 3_600_000
 
@@ -168,10 +169,12 @@ def configs_in_their_lowest_version() -> Steps:
         [asked(4, "9")],
         [asked(4, "", every=True)],
         [asked(16, "~m")],
+        [asked(16, "~none")],
         [asked(32, "~g")],
         [asked(2, "~t"), asked(3, "x")],
     ]
     steps: Steps = [create("~t", retention_ms="5", message_format_version="2.0")]
+    steps.append(alter((16, "~m", [("interval.ms", "5000")])))
     return [
         *steps,
         *(Ask(DescribeConfigsRequest(resources=each), v) for each in groups for v in (0, 1, 4)),
