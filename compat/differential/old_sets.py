@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from struct import pack_into
+from struct import calcsize, pack_into
 from typing import Any
 from zlib import crc32
 
@@ -126,7 +126,8 @@ class Edited(Symbol):
         size = int.from_bytes(data[8:12], "big") + 12
         for name, value in self.edits.items():
             place, code = FIELDS[name]
-            pack_into(code, data, place, value)
+            if place + calcsize(code) <= len(data):
+                pack_into(code, data, place, value)
         if self.checked and "crc" not in self.edits:
             pack_into(">I", data, 12, crc32(data[16:size]))
         return bytes(data[: len(data) - self.cut])

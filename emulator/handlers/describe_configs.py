@@ -106,8 +106,8 @@ def _rows(cluster: Cluster, call: Call, kind: int, name: str) -> list[Row]:
             message = "Client metrics subscription name must not be empty"
             raise Refused(Error.INVALID_REQUEST, message)
         rows = describe_client_metrics(overrides)
-        if cluster.release.converts:  # which shows no defaults
-            rows = [row for row in rows if row.name in overrides]
+        if cluster.release.converts:  # which shows neither defaults nor types
+            rows = [row._replace(kind=0) for row in rows if row.name in overrides]
         return rows
     if not name:
         raise Refused(Error.INVALID_REQUEST, "Group name must not be empty")

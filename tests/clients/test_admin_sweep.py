@@ -1,0 +1,73 @@
+"""Every public method of the stock admin clients, asked of a real Kafka and of ours: as one.
+
+The calls are in `sweep_confluent`, `sweep_kafka_python` and `sweep_aiokafka`, in the order in which
+they are made. A method that is in none of them, nor in `NOT_CALLED` with a reason, fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import ModuleType
+
+import pytest
+
+pytest.importorskip("confluent_kafka", reason="unavailable: confluent-kafka")
+pytest.importorskip("kafka.admin", reason="unavailable: kafka-python")
+pytest.importorskip("aiokafka", reason="unavailable: aiokafka")
+
+from odradek.compat import RealKafka, Unavailable  # noqa: E402
+from odradek.emulator import Emulator  # noqa: E402
+
+from . import sweep_aiokafka, sweep_confluent, sweep_kafka_python  # noqa: E402
+from .conftest import UNAVAILABLE  # noqa: E402
+from .sweeping import Answers, ask, prepared, public_methods  # noqa: E402
+
+SWEEPS = {
+    "confluent-kafka": sweep_confluent,
+    "kafka-python": sweep_kafka_python,
+    "aiokafka": sweep_aiokafka,
+}
+CONFIG = {"group.initial.rebalance.delay.ms": "0"}
+EVERY_CALL = [
+    pytest.param(name, number, id=f"{name} {number:02} {call.method}")
+    for name, sweep in SWEEPS.items()
+    for number, call in enumerate(sweep.CALLS)
+]
+
+
+@pytest.fixture(scope="module")
+def answers() -> Iterator[dict[str, list[Answers]]]:
+    """What both brokers answered, by client; each client finds new brokers."""
+    try:
+        yield {name: _swept(sweep) for name, sweep in SWEEPS.items()}
+    except Unavailable as reason:
+        pytest.skip(UNAVAILABLE + str(reason))
+
+
+def _swept(sweep: ModuleType) -> list[Answers]:
+    with RealKafka(config=CONFIG) as kafka, Emulator(CONFIG) as emulator:
+        addresses = kafka.bootstrap_servers, emulator.bootstrap_servers
+        with prepared(addresses[0]), prepared(addresses[1]):
+            real, ours = (sweep.client(address) for address in addresses)
+            found = [ask(call, real, ours) for call in sweep.CALLS]
+            sweep.close(real)
+            sweep.close(ours)
+            return found
+
+
+@pytest.mark.real
+@pytest.mark.slow
+@pytest.mark.parametrize(("client", "number"), EVERY_CALL)
+def test_a_call_brings_the_same(
+    client: str, number: int, answers: dict[str, list[Answers]]
+) -> None:
+    real, ours = answers[client][number]
+    assert ours == real
+
+
+@pytest.mark.parametrize("client", SWEEPS)
+def test_no_method_is_left_out(client: str) -> None:
+    sweep = SWEEPS[client]
+    called = {call.method for call in sweep.CALLS}
+    assert called | set(sweep.NOT_CALLED) == public_methods(sweep.methods())
+    assert not called & set(sweep.NOT_CALLED)
