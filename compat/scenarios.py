@@ -16,12 +16,9 @@ Left out: what only one client can do, and everything that needs a broker's inte
 
 from __future__ import annotations
 
-import time
 import uuid
-from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
-from itertools import pairwise
 from typing import get_args
 
 from .clients import (
@@ -37,6 +34,14 @@ from .clients import (
 )
 from .clients import client as client_named
 from .clients.member import Member, together
+from .scenario_parts import (
+    an_hour_ago,
+    assert_in_order,
+    await_records,
+    await_shares,
+    numbered,
+    placed,
+)
 
 Scenario = Callable[[Client, str], None]
 
@@ -67,7 +72,7 @@ def produces_and_consumes(client: Client, bootstrap: str) -> None:
     topic = new_name("round-trip", client)
     client.create_topic(bootstrap, topic, partitions=3)
     null = None if client.sends_null_header_values else b""
-    start = _an_hour_ago()
+    start = an_hour_ago()
     sent = [
         NewRecord(b"plain", b"key", (), start),
         NewRecord(b"no key", None, (), start + 1),
@@ -82,8 +87,8 @@ def produces_and_consumes(client: Client, bootstrap: str) -> None:
     places = client.produce(bootstrap, topic, sent)
     records = client.consume(bootstrap, topic)
 
-    assert sorted(records) == sorted(map(_at, places, sent))
-    _assert_in_order(records)
+    assert sorted(records) == sorted(map(placed, places, sent))
+    assert_in_order(records)
     homes = {(record.key, partition) for record, (partition, _) in zip(sent, places, strict=True)}
     keys = {key for key, _ in homes if key is not None}
     assert len([home for home in homes if home[0] is not None]) == len(keys), "a key moved"
@@ -92,11 +97,11 @@ def produces_and_consumes(client: Client, bootstrap: str) -> None:
 def _reads_back(codec: Codec | None, client: Client, bootstrap: str) -> None:
     topic = new_name(f"codec-{codec}", client)
     client.create_topic(bootstrap, topic)
-    sent = _numbered(100, b"many bytes that are much alike " * 20)
+    sent = numbered(100, b"many bytes that are much alike " * 20)
 
     places = client.produce(bootstrap, topic, sent, compression=codec)
 
-    assert client.consume(bootstrap, topic) == list(map(_at, places, sent))
+    assert client.consume(bootstrap, topic) == list(map(placed, places, sent))
 
 
 for _codec in (None, *CODECS):
@@ -128,7 +133,7 @@ def produces_idempotently(client: Client, bootstrap: str) -> None:
     """An idempotent producer's records are there once, in order."""
     topic = new_name("idempotent", client)
     client.create_topic(bootstrap, topic)
-    first, second = _numbered(150), _numbered(150)
+    first, second = numbered(150), numbered(150)
 
     places = client.produce(bootstrap, topic, first, idempotent=True)
     places += client.produce(bootstrap, topic, second, idempotent=True)
@@ -161,7 +166,7 @@ def a_group_resumes_where_it_committed(client: Client, bootstrap: str) -> None:
     """A group commits, and its next consumer goes on from there."""
     topic, group = new_name("resume", client), new_name("group", client)
     client.create_topic(bootstrap, topic, partitions=3)
-    client.produce(bootstrap, topic, _numbered(50))
+    client.produce(bootstrap, topic, numbered(50))
 
     first = client.consume(bootstrap, topic, group=group, count=30)
     committed = client.committed(bootstrap, group, topic)
@@ -170,7 +175,7 @@ def a_group_resumes_where_it_committed(client: Client, bootstrap: str) -> None:
     assert len(first) == 30
     assert sum(committed.values()) == 30
     assert len(second) == 20
-    assert {r.value for r in first + second} == {r.value for r in _numbered(50)}
+    assert {r.value for r in first + second} == {r.value for r in numbered(50)}
     assert client.committed(bootstrap, group, topic) == client.end_offsets(bootstrap, topic)
 
 
@@ -179,7 +184,7 @@ def a_group_without_commits_starts_over(client: Client, bootstrap: str) -> None:
     """What is read but not committed is read again."""
     topic, group = new_name("forgetful", client), new_name("group", client)
     client.create_topic(bootstrap, topic)
-    client.produce(bootstrap, topic, _numbered(10))
+    client.produce(bootstrap, topic, numbered(10))
 
     first = client.consume(bootstrap, topic, group=group, count=10, commit=False)
     second = client.consume(bootstrap, topic, group=group, count=10)
@@ -195,15 +200,15 @@ def four_members_share_twelve_partitions(client: Client, bootstrap: str) -> None
     client.create_topic(bootstrap, topic, partitions=12)
     members = [Member(client, bootstrap, topic, group) for _ in range(4)]
     with together(members):
-        _await_shares(members, [3, 3, 3, 3])
+        await_shares(members, [3, 3, 3, 3])
         shares = [set(member.positions) for member in members]
-        places = client.produce(bootstrap, topic, _numbered(360))
-        _await_records(members, 360)
+        places = client.produce(bootstrap, topic, numbered(360))
+        await_records(members, 360)
 
     assert sorted(p for share in shares for p in share) == list(range(12))
     for share, member in zip(shares, members, strict=True):
         assert {record.partition for record in member.seen} <= share
-        _assert_in_order(member.seen)
+        assert_in_order(member.seen)
     assert sorted((r.partition, r.offset) for m in members for r in m.seen) == sorted(places)
 
 
@@ -212,18 +217,18 @@ def a_later_member_takes_its_share(client: Client, bootstrap: str) -> None:
     """A consumer that joins later gets half of the partitions, and gives them back."""
     topic, group = new_name("late", client), new_name("group", client)
     client.create_topic(bootstrap, topic, partitions=4)
-    client.produce(bootstrap, topic, _numbered(40))
+    client.produce(bootstrap, topic, numbered(40))
     with Member(client, bootstrap, topic, group) as first:
         wait_until(
             lambda: sum(client.committed(bootstrap, group, topic).values()) == 40,
             "the first member has committed 40 records",
         )
         with Member(client, bootstrap, topic, group) as second:
-            _await_shares([first, second], [2, 2])
+            await_shares([first, second], [2, 2])
             shares = [set(first.positions), set(second.positions)]
-            places = client.produce(bootstrap, topic, _numbered(40))
-            _await_records([first, second], 80)
-        _await_shares([first], [4])
+            places = client.produce(bootstrap, topic, numbered(40))
+            await_records([first, second], 80)
+        await_shares([first], [4])
 
     assert shares[0] | shares[1] == {0, 1, 2, 3}
     later = first.seen[40:] + second.seen
@@ -232,15 +237,41 @@ def a_later_member_takes_its_share(client: Client, bootstrap: str) -> None:
 
 
 @scenario
+def shares_by_the_new_protocol(client: Client, bootstrap: str) -> None:
+    """A group of the new protocol (KIP-848): joins, shares, gives back, commits, resumes."""
+    client = client.speaking("consumer")
+    topic, group = new_name("new-protocol", client), new_name("group", client)
+    client.create_topic(bootstrap, topic, partitions=4)
+    places = client.produce(bootstrap, topic, numbered(40))
+    with Member(client, bootstrap, topic, group) as first:
+        await_records([first], 40)
+        with Member(client, bootstrap, topic, group) as second:
+            await_shares([first, second], [2, 2])
+            shares = [set(first.positions), set(second.positions)]
+            places += client.produce(bootstrap, topic, numbered(40))
+            await_records([first, second], 80)
+        await_shares([first], [4])
+    resumed = client.produce(bootstrap, topic, numbered(10))
+    last = client.consume(bootstrap, topic, group=group, count=10)
+
+    assert shares[0] | shares[1] == {0, 1, 2, 3}
+    assert {record.partition for record in second.seen} <= shares[1]
+    seen = first.seen + second.seen
+    assert sorted((r.partition, r.offset) for r in seen) == sorted(places)
+    assert sorted((r.partition, r.offset) for r in last) == sorted(resumed)
+    assert client.committed(bootstrap, group, topic) == client.end_offsets(bootstrap, topic)
+
+
+@scenario
 def a_new_reader_starts_at_the_end(client: Client, bootstrap: str) -> None:
     """A consumer that starts at the latest offset sees only what comes after."""
     topic = new_name("latest", client)
     client.create_topic(bootstrap, topic)
-    client.produce(bootstrap, topic, _numbered(5))
+    client.produce(bootstrap, topic, numbered(5))
     with Member(client, bootstrap, topic, from_beginning=False) as reader:
         wait_until(lambda: reader.positions == {0: 5}, "the reader stands at the end")
         client.produce(bootstrap, topic, [NewRecord(b"new")])
-        _await_records([reader], 1)
+        await_records([reader], 1)
 
     assert [(r.offset, r.value) for r in reader.seen] == [(5, b"new")]
 
@@ -250,7 +281,7 @@ def finds_offsets_by_timestamp(client: Client, bootstrap: str) -> None:
     """The offset of the first record at or after a time, or none."""
     topic = new_name("times", client)
     client.create_topic(bootstrap, topic, partitions=2)
-    start = _an_hour_ago()
+    start = an_hour_ago()
     sent = [NewRecord(b"%d" % n, None, (), start + 1000 * n) for n in range(20)]
     client.produce(bootstrap, topic, sent, partition=0)
 
@@ -294,7 +325,7 @@ def consuming_creates_a_topic(client: Client, bootstrap: str) -> None:
     with Member(client, bootstrap, topic) as reader:
         wait_until(lambda: topic in client.list_topics(bootstrap), "the topic is listed")
         client.produce(bootstrap, topic, [NewRecord(b"first")])
-        _await_records([reader], 1)
+        await_records([reader], 1)
 
     assert [(r.offset, r.value) for r in reader.seen] == [(0, b"first")]
 
@@ -320,13 +351,13 @@ def is_read_by_every_other_client(client: Client, bootstrap: str) -> None:
     topic = new_name("cross", client)
     client.create_topic(bootstrap, topic)
     headers = (("name", b"value"), ("again", b""))
-    start = _an_hour_ago()
+    start = an_hour_ago()
     expected: list[Record] = []
     for codec in (None, *CODECS):
         name = str(codec).encode()
         sent = [NewRecord(b"%s %d" % (name, n) * 9, name, headers, start + n) for n in range(30)]
         places = client.produce(bootstrap, topic, sent, compression=codec)
-        expected += map(_at, places, sent)
+        expected += map(placed, places, sent)
 
     readers = [other for name in CLIENTS if name != client.name and (other := _installed(name))]
     assert readers, "no other client is installed"
@@ -348,42 +379,3 @@ def _installed(name: str) -> Client | None:
         return client_named(name)
     except Unavailable:
         return None
-
-
-def _an_hour_ago() -> int:
-    return int(time.time() * 1000) - 3_600_000
-
-
-def _numbered(count: int, padding: bytes = b"") -> list[NewRecord]:
-    """Records whose values say their number, of as many keys as fill every partition."""
-    start = _an_hour_ago()
-    return [NewRecord(b"%d" % n + padding, b"k%d" % (n % 97), (), start + n) for n in range(count)]
-
-
-def _at(place: tuple[int, int], sent: NewRecord) -> Record:
-    """Return the record as it should be read at (partition, offset)."""
-    partition, offset = place
-    assert sent.timestamp is not None
-    return Record(partition, offset, sent.timestamp, sent.key, sent.value, sent.headers)
-
-
-def _assert_in_order(records: Sequence[Record]) -> None:
-    offsets: dict[int, list[int]] = defaultdict(list)
-    for record in records:
-        offsets[record.partition].append(record.offset)
-    for partition, read in offsets.items():
-        assert all(a < b for a, b in pairwise(read)), f"partition {partition}: {read}"
-
-
-def _await_shares(members: Sequence[Member], shares: Sequence[int]) -> None:
-    wait_until(
-        lambda: [len(member.positions) for member in members] == shares,
-        f"members have {shares} partitions",
-    )
-
-
-def _await_records(members: Sequence[Member], count: int) -> None:
-    wait_until(
-        lambda: sum(len(member.seen) for member in members) >= count,
-        f"members have seen {count} records",
-    )

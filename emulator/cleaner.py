@@ -151,7 +151,8 @@ class Cleaner:
                 self._failed(partition, error)
                 continue
             if plan.is_reset:
-                log.warning("%r: the cleaner's checkpoint lay outside of the log", partition)
+                if "delete" not in stored.config.cleanup_policy:  # else retention has passed it
+                    log.warning("%r: the cleaner's checkpoint lay outside of the log", partition)
                 stored.cleaned_offset = plan.first_dirty
             if plan.is_due(stored.config) and (best is None or plan.ratio > best[1].ratio):
                 best = partition, plan

@@ -23,10 +23,14 @@ class SystemClock:
 
 
 class ManualClock:
-    """Stands still until it is moved, for tests of the coordinators."""
+    """Stands still until it is moved, for tests of whatever waits.
 
-    def __init__(self, now: int = 1_600_000_000_000) -> None:
-        self._now = now
+    It begins at `now` (milliseconds since 1970), else at the machine's time: clients stamp their
+    records with that, and a broker refuses what comes from more than an hour ahead of its own.
+    """
+
+    def __init__(self, now: int | None = None) -> None:
+        self._now = SystemClock().now() if now is None else now
 
     def now(self) -> int:
         return self._now

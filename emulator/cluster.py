@@ -19,7 +19,7 @@ from ..wire.scan import HAVE_C
 from . import handlers
 from .answers import AnswerCache
 from .clock import Clock, ManualClock, SystemClock
-from .config import BrokerConfig
+from .config import BrokerConfig, ConfigError
 from .dispatch import Call, log
 from .features import Features, check_features
 from .fetch_sessions import SessionCache
@@ -87,7 +87,7 @@ class Cluster:
         self.log_manager = LogManager(self, retention)
         self.asked_features = check_features(features or {}, release)
         say_what_is_wrong(self.log_dir)
-        self.topics = Catalogue(self)
+        self.topics = self._open_catalogue()
         self.log_dir.note_strangers()
         self.metadata_upkeep = MetadataUpkeep(self)
         self.producer_expiry = ProducerExpiry(self)
@@ -99,6 +99,13 @@ class Cluster:
         self.transactions = open_transactions(self)
         self._checkpoint_ms: int = config.get("log.flush.offset.checkpoint.interval.ms")
         self._checkpoint_later()
+
+    def _open_catalogue(self) -> Catalogue:
+        try:
+            return Catalogue(self)
+        except ConfigError:  # a directory of another release: it stays as it is
+            self.log_dir.close(clean=self.log_dir.clean)
+            raise
 
     # What handlers ask for
 

@@ -99,7 +99,7 @@ class Alteration:
             return False
         if wanted.kind == BROKER_RESOURCE:
             self._look_over_broker(wanted)
-        elif wanted.kind not in (TOPIC_RESOURCE, CLIENT_METRICS_RESOURCE, GROUP_RESOURCE):
+        elif wanted.kind not in self._kinds():
             raise Refused(Error.INVALID_REQUEST, f"Unknown resource type {wanted.kind}")
         return True
 
@@ -205,6 +205,11 @@ class Alteration:
         if name == ALL_BROKERS and _MIN_INSYNC in before and _MIN_INSYNC not in texts:
             message = f"Cluster-level {_MIN_INSYNC} cannot be removed while ELR is enabled."
             raise Refused(Error.INVALID_CONFIG, message)
+
+    def _kinds(self) -> tuple[int, ...]:
+        """Resources whose configs are kept in the metadata log; groups have some since 4.0."""
+        kinds = (TOPIC_RESOURCE, CLIENT_METRICS_RESOURCE)
+        return kinds if self._cluster.release.converts else (*kinds, GROUP_RESOURCE)
 
     # What a resource has, and is to have
 

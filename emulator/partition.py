@@ -3,10 +3,12 @@
 Data is stored once, whatever the number of replicas; the high watermark is therefore the log end.
 The last stable offset follows from the transactions that the log's producers have open. A reader of
 committed data is woken when it moves: by plain data while nothing is open, else by a marker.
+A disk that takes no more is logged, once a minute at most for each partition.
 """
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..storage import Log
@@ -17,6 +19,10 @@ from ..wire.primitives import Buffer
 if TYPE_CHECKING:
     from .topics import Topic
     from .waiting import FetchWait
+
+log = logging.getLogger("odradek")
+
+_SAID_AGAIN_MS = 60_000
 
 READ_UNCOMMITTED = 0
 READ_COMMITTED = 1
@@ -33,7 +39,17 @@ class Appended(NamedTuple):
 class Partition:
     """One partition of a topic."""
 
-    __slots__ = ("index", "isr", "leader", "leader_epoch", "log", "replicas", "topic", "waits")
+    __slots__ = (
+        "_complained_ms",
+        "index",
+        "isr",
+        "leader",
+        "leader_epoch",
+        "log",
+        "replicas",
+        "topic",
+        "waits",
+    )
 
     def __init__(
         self,
@@ -54,6 +70,7 @@ class Partition:
         self.replicas = [leader] if replicas is None else replicas
         self.isr = list(self.replicas) if isr is None else isr
         self.waits: list[FetchWait] = []
+        self._complained_ms: int | None = None
 
     def __repr__(self) -> str:
         return f"<{self.topic.name}-{self.index}>"
@@ -97,18 +114,28 @@ class Partition:
 
         Returns the base offset. Raises Refused(KAFKA_STORAGE_ERROR) when it cannot be written.
         """
-        log = self.log
-        base_offset = log.log_end_offset
+        stored = self.log
+        base_offset = stored.log_end_offset
         epoch = self.leader_epoch
         assign(batch, 0, base_offset, epoch)
         placed = header._replace(base_offset=base_offset, leader_epoch=epoch)
-        if not self.waits:
-            log.append(batch, placed, now)
-            return base_offset
-        unstable_before = log.producers.first_unstable_offset
-        log.append(batch, placed, now)
-        self._appended(header.size, unstable_before)
+        waits = self.waits
+        unstable_before = stored.producers.first_unstable_offset if waits else None
+        try:
+            stored.append(batch, placed, now)
+        except Refused as error:
+            self._complain(error, now)
+            raise
+        if waits:
+            self._appended(header.size, unstable_before)
         return base_offset
+
+    def _complain(self, error: Refused, now: int) -> None:
+        """Say that nothing can be written, but not for every request."""
+        since = self._complained_ms
+        if since is None or not 0 <= now - since < _SAID_AGAIN_MS:
+            self._complained_ms = now
+            log.error("%r takes no records: %s", self, error)
 
     def _appended(self, size: int, unstable_before: int | None) -> None:
         """Tell waiting fetches that there is more to read."""

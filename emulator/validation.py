@@ -144,7 +144,7 @@ def validate(
     try:
         _check_records(payload, header, found, config, now)
     except _Problems as refused:
-        raise _rejected(refused.problems, batch, _bounds(config, now), partition) from None
+        raise _rejected(refused.problems, batch, _shown_bounds(config, now), partition) from None
     if not kept:
         is_incomplete = header.producer_id != NO_PRODUCER_ID and (
             header.producer_epoch < 0 or header.base_sequence < 0
@@ -223,6 +223,14 @@ def _bounds(config: TopicConfig, now: int) -> tuple[int, int]:
         max(now - config.timestamp_before_max_ms, -(2**63)),
         min(now + config.timestamp_after_max_ms, 2**63 - 1),
     )
+
+
+def _shown_bounds(config: TopicConfig, now: int) -> tuple[int, int]:
+    """The same as sentences have them: Java's sums wrap around."""
+    if config.log_append_time:
+        return _UNBOUNDED
+    latest = now + config.timestamp_after_max_ms
+    return now - config.timestamp_before_max_ms, latest - 2**64 if latest >= 2**63 else latest
 
 
 class _Problems(Exception):

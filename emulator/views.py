@@ -90,6 +90,8 @@ def stored_records(partition: Partition) -> list[Record]:
     offset = log.log_start_offset
     while offset < log.log_end_offset:
         chunk = log.read(offset, _CHUNK)
+        if not chunk:  # compaction or a repair has left nothing more
+            break
         for pos, header in batches(chunk):
             if not header.is_control:
                 found += [r for r in read_records(chunk, pos) if r.offset >= offset]

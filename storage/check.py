@@ -13,7 +13,7 @@ from ..wire.batch import CONTROL, TRANSACTIONAL
 from .checkpoints import LEADER_EPOCHS, PARTITION_METADATA, CheckpointError, read_partition_metadata
 from .damage import Damage, given_up_to
 from .epochs import LeaderEpochs
-from .index import TransactionIndex
+from .index import OFFSET_ENTRY_SIZE, TIME_ENTRY_SIZE, TransactionIndex
 from .inspection import NOWHERE, Inspection
 from .naming import OFFSET_INDEX, SNAPSHOT, TIME_INDEX, TRANSACTION_INDEX
 from .partition_directory import PartitionDirectory
@@ -43,11 +43,17 @@ class Finding(NamedTuple):
 class PartitionCheck:
     """The check of one partition, done by `run`; then `damages` and `findings` are what it found.
 
-    `flushed_to`: the log must reach this offset. Methods raise OSError.
+    `flushed_to`: what lies below this offset had reached the disk; with `clean` the log must reach
+    it. Methods raise OSError.
     """
 
     def __init__(
-        self, home: PartitionDirectory, flushed_to: int, gaps: list[tuple[int, int]]
+        self,
+        home: PartitionDirectory,
+        flushed_to: int,
+        gaps: list[tuple[int, int]],
+        *,
+        clean: bool = True,
     ) -> None:
         self.home = home
         self.damages: list[tuple[Segment, Damage]] = []
@@ -55,6 +61,7 @@ class PartitionCheck:
         self.bad_snapshots: list[str] = []
         self.batches = 0
         self._flushed_to = flushed_to
+        self._clean = clean
         self._gaps = gaps
         self._has_producers = self._has_epochs = False
         self._sizes = home.files.files()
@@ -65,8 +72,12 @@ class PartitionCheck:
         suffix = self.home.naming.log_suffix
         bases = sorted(found[0] for found in parsed if found and found[1] == suffix)
         segments = [self._segment(base) for base in bases]
-        for segment, limit in zip(segments, [*bases[1:], NOWHERE], strict=True):
+        for segment, limit in zip(segments, [*bases[1:], NOWHERE], strict=False):
             segment.next_offset = limit
+        if not bases and self._flushed_to and self._clean:
+            lost = f"offsets 0 to {self._flushed_to - 1}"
+            action = "the next start goes on behind them"
+            self._find("", "no segment is left", action, offsets=lost, is_left=True)
         for segment in segments:
             self._check_segment(segment, segments)
         for segment in segments:
@@ -98,6 +109,8 @@ class PartitionCheck:
         self._note_damages(segment, walk, is_newest=limit == NOWHERE)
         if None in stored:
             self._find(segment.name, "an index is missing", "made again")
+        elif len(stored[0] or b"") % OFFSET_ENTRY_SIZE or len(stored[1] or b"") % TIME_ENTRY_SIZE:
+            self._find(segment.name, "an index has an odd size", "made again")
         elif not indexes.are_right(is_final=limit < NOWHERE) and not walk.damages:
             self._find(segment.name, "an index is wrong", "made again")
         if transactions.aborts:
@@ -113,7 +126,7 @@ class PartitionCheck:
             place = self.home.name, segment.name, segment.size, 0
             if damages and damages[-1].next_offset == walk.next_offset < self._flushed_to:
                 damages[-1] = damages[-1]._replace(next_offset=self._flushed_to)
-            elif end < self._flushed_to:
+            elif self._clean and end < self._flushed_to:
                 damages.append(Damage(*place, end, self._flushed_to, LOST_AT_THE_END))
         elif segment.size:
             known = Verification(self.home, [], [], is_compacted=False, gaps=self._gaps)
@@ -158,8 +171,13 @@ class PartitionCheck:
         except CheckpointError as error:
             self._find(PARTITION_METADATA, error.problem, "the next start writes it anew")
 
-    def _find(self, file: str, problem: str, action: str) -> None:
-        self.findings.append(Finding(self.home.name, file, problem, action=action))
+    def _find(
+        self, file: str, problem: str, action: str, *, offsets: str = "", is_left: bool = False
+    ) -> None:
+        found = Finding(
+            self.home.name, file, problem, offsets=offsets, action=action, is_left=is_left
+        )
+        self.findings.append(found)
 
     def _read(self, segment: Segment, suffix: str) -> bytes | None:
         name = self.home.naming.file(segment.base_offset, suffix)

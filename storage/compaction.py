@@ -118,14 +118,15 @@ class CompactableLog(ReadableLog, ABC):
             self._compaction = None
         sources = [segment for cleaned in waiting for segment in cleaned.sources]
         there = set(self.segments[:-1])
+        is_whole = all(one.segment in there for one in compaction.order.sources)
         try:
             with self._home.disk():
                 if not is_current or isinstance(compaction.error, Cancelled):
                     return None
+                if not is_whole:  # what it could not read may have gone with retention
+                    return None
                 if compaction.error is not None:
                     raise compaction.error
-                if not all(segment in there for segment in sources):
-                    return None
                 before = sum(segment.size for segment in sources)
                 after = self._swap(compaction)
                 self.cleaned_offset = compaction.end_offset

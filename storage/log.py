@@ -376,13 +376,14 @@ class Log(CompactableLog):
         facts = interval, now_ms, self.notices, self._config.compact
         recovery = Recovery(self._home, clean, recovery_point, *facts)
         segments = recovery.run(self.topic_id, self.log_start_offset)
-        self.producers = recovery.producers
-        self.epochs = recovery.epochs
+        self.log_start_offset = recovery.log_start_offset
+        self.producers, self.epochs = recovery.producers, recovery.epochs
         if segments:
             self.log_end_offset = self.recovery_point = end = segments[-1].next_offset
             self._flushes.synced_offset = end if clean else min(recovery_point, end)
             self._set_segments(segments)
-            self.log_start_offset = max(self.log_start_offset, segments[0].base_offset)
+        elif self.log_start_offset:
+            self._active.begin()  # lest the next start give these offsets again
 
     def _new_segment(self, base_offset: int, now_ms: int) -> Segment:
         interval = self._config.index_interval_bytes

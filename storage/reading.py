@@ -67,14 +67,18 @@ class ReadableLog:
         return [damage for segment in self.segments for damage in segment.damages]
 
     def behind_damage(self, offset: int) -> int:
-        """The first offset from `offset` on that is not lost. Raises Refused as `read` does."""
+        """The first offset from `offset` on that is not lost, the log end if no batch is left
+        there. Raises Refused as `read` does."""
         segment = self.segments[containing(self.segments, offset)]
         with self._home.disk():
             segment.verify()
         for damage in segment.damages:
             if damage.first_offset <= offset < damage.next_offset:
                 offset = damage.next_offset
-        return offset
+        end = self.log_end_offset
+        # Compaction and repairs leave gaps, also in front of the log end.
+        is_left = offset < end and self.read(offset, 1, whole_first=False)
+        return offset if is_left else end
 
     def aborted_transactions(self, offset: int, size: int) -> list[AbortedTransaction]:
         """Those a read_committed consumer must know for the `size` bytes read from `offset` on.

@@ -17,6 +17,9 @@ Rules:
 - Producers come from the newest snapshot that can be read, and the batches behind it; aborted
   transactions from the `.txnindex`, or from the batches where those were walked without a marker.
 - Leader epochs come from their checkpoint, or from the batches if that is missing or malformed.
+- A log start behind the log end is believed if the leader epochs say the same after a kill: then
+  what was deleted is lost anyway. Otherwise the checkpoint is wrong, and everything stays.
+- A log of which no segment is left goes on where it ended, after a clean stop.
 
 Kafka silently loses a torn last segment after a clean stop, producers whose snapshots are gone, and
 epochs; it ends over a malformed checkpoint. This keeps them, and says so: every repair is a
@@ -71,6 +74,9 @@ class Recovery:
     is_compacted: bool = False
     producers: ProducerStates = field(default_factory=ProducerStates)
     epochs: LeaderEpochs = field(default_factory=LeaderEpochs)
+    log_start_offset: int = 0
+    """Found by `run`."""
+    _stored_epochs: LeaderEpochs | None = None
     _sizes: dict[str, int] = field(default_factory=dict)
     _epochs_seen: list[tuple[int, int]] = field(default_factory=list)
     _unindexed: list[Segment] = field(default_factory=list)
@@ -79,30 +85,69 @@ class Recovery:
     _verification: Verification | None = None
 
     def run(self, topic_id: bytes, log_start_offset: int) -> list[Segment]:
-        """Fill `producers`, `epochs` and `notices`, repair the files and return the segments.
+        """Fill the fields above, repair the files and return the segments.
 
-        If all that is there lies below the log start, it is removed.
+        `log_start_offset` is the checkpoint's. If all that is there lies below it, it is removed.
         """
+        self.log_start_offset = log_start_offset
         home = self.home
         if not home.files.exists(PARTITION_METADATA):
             home.write_metadata(topic_id)
             self.notices.append(f"{PARTITION_METADATA}: missing, written anew")
+        self._read_epochs()
         segments = self._open_segments()
         if segments:
             self._restore_producers(segments)
-            log_start_offset = max(log_start_offset, segments[0].base_offset)
-        self._restore_epochs(segments, log_start_offset)
+            self._find_start(segments)
+        self._restore_epochs(segments, self.log_start_offset)
         home.store_epochs(self.epochs)
         home.find_snapshots()
         if segments and not self.clean:
             home.take_snapshot(segments[-1].next_offset, self.producers)
         home.tidy_snapshots(segments)
-        if segments and segments[-1].next_offset < log_start_offset:
-            self.notices.append(f"all batches lie below the log start {log_start_offset}")
+        if segments and segments[-1].next_offset < self.log_start_offset:
+            self.notices.append(f"all batches lie below the log start {self.log_start_offset}")
             for segment in reversed(segments):
                 segment.remove()
             return []
         return [*segments, *home.continued(segments[-1])] if segments else []
+
+    def _find_start(self, segments: list[Segment]) -> None:
+        """Let the log start no earlier than its first segment, and not where nothing can be."""
+        first, end = segments[0].base_offset, segments[-1].next_offset
+        known = self._known_start
+        if self.log_start_offset > end and (self.clean or self.log_start_offset != known):
+            self.notices.append(
+                f"the log start {self.log_start_offset} lies behind the log end {end}; not believed"
+            )
+            self.log_start_offset = known if known is not None and known <= end else first
+        if self.clean and known is not None and max(known, self.log_start_offset) < first:
+            self.notices.append(
+                f"{segments[0].name}: segments are missing in front of it; the log began at {known}"
+            )
+        self.log_start_offset = max(self.log_start_offset, first)
+
+    @property
+    def _known_start(self) -> int | None:
+        """Where the log starts at the earliest, as the leader epochs have it."""
+        entries = self._stored_epochs.entries if self._stored_epochs is not None else []
+        return entries[0].start_offset if entries else None
+
+    def _all_gone(self) -> list[int]:
+        """No segment is left: say so, and return the base of an empty one that takes the place of
+        those that were there, none after a kill."""
+        base = max(self.log_start_offset, self._known_start or 0)
+        end = max([self.recovery_point, *self.home.find_snapshots()])
+        if end <= base:
+            return []
+        self.notices.append(f"no segment is left of offsets {base} to {end - 1}")
+        if not self.clean:
+            return []
+        segment = self.home.segment(base, now_ms=self.now_ms, index_interval_bytes=0)
+        segment.begin()
+        segment.close()
+        self._sizes[segment.name] = 0
+        return [base]
 
     def _open_segments(self) -> list[Segment]:
         self._sizes = finish_interrupted(self.home.files, self.home.naming, self.notices)
@@ -113,6 +158,7 @@ class Recovery:
             if found and found[1] in _INDEXES and found[0] not in bases:
                 self.home.files.remove(name)
                 self.notices.append(f"{name}: removed, there is no log file to it")
+        bases = bases or self._all_gone()
         segments = [self._segment(base) for base in bases]
         newest = len(bases) - 1
         first = newest if self.clean else containing(segments, self.recovery_point)
@@ -267,6 +313,14 @@ class Recovery:
         segment.transaction_index = TransactionIndex(data)
         return True
 
+    def _compare_aborted(self, segment: Segment) -> None:
+        """Say so if the `.txnindex` is not what the batches say."""
+        name = self.home.naming.file(segment.base_offset, TRANSACTION_INDEX)
+        stored = self.home.files.read_bytes(name) if self.home.files.exists(name) else b""
+        if stored != segment.transaction_index.data:
+            what = "wrong" if stored else "missing"
+            self.notices.append(f"{name}: {what}, made again from the batches")
+
     def _notice(self, segment: Segment) -> Callable[[str], None]:
         return lambda what: self.notices.append(f"{segment.name}: {what}")
 
@@ -280,19 +334,24 @@ class Recovery:
         if self.clean and self.producers.states and not had_snapshots:
             self.notices.append("the snapshots of producers are missing; the batches say the same")
         for segment in self._unindexed:
+            if self.clean:
+                self._compare_aborted(segment)
             segment.store_transaction_index()
 
-    def _restore_epochs(self, segments: list[Segment], log_start_offset: int) -> None:
-        epochs = None
+    def _read_epochs(self) -> None:
         data = self.home.read_epochs()
-        if data is not None:
-            try:
-                if not data.endswith(b"\n") or data.count(b"\n") < 2:  # a number may lack digits
-                    raise CheckpointError(LEADER_EPOCHS, 0, "it is cut short")
-                epochs = LeaderEpochs.from_checkpoint(data)
-            except CheckpointError as error:
-                self.notices.append(f"{error}; the leader epochs were taken from the batches")
-        elif self.clean and segments:
+        if data is None:
+            return
+        try:
+            if not data.endswith(b"\n") or data.count(b"\n") < 2:  # a number may lack digits
+                raise CheckpointError(LEADER_EPOCHS, 0, "it is cut short")
+            self._stored_epochs = LeaderEpochs.from_checkpoint(data)
+        except CheckpointError as error:
+            self.notices.append(f"{error}; the leader epochs were taken from the batches")
+
+    def _restore_epochs(self, segments: list[Segment], log_start_offset: int) -> None:
+        epochs = self._stored_epochs
+        if self.clean and segments and LEADER_EPOCHS not in self._sizes:
             self.notices.append(f"{LEADER_EPOCHS}: missing, taken from the batches")
         seen: Iterable[tuple[int, int]] = self._epochs_seen
         stored = [] if epochs is None else epochs.entries

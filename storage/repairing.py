@@ -157,9 +157,7 @@ class _Repair:
             parsed = map(self.naming.parse_file, names)
             snapshots = [found[0] for found in parsed if found and found[1] == SNAPSHOT]
             end = max([end, *snapshots])
-        else:
-            end = 0
-        check = PartitionCheck(home, end, gaps)
+        check = PartitionCheck(home, end, gaps, clean=self.is_clean)
         check.run()
         self.report.partitions += 1
         self.report.batches += check.batches

@@ -1,7 +1,8 @@
 """Frames: an int32 size and that many bytes. Bytes in, frames out; no socket in sight.
 
 The owner of a socket receives straight into `buffer()` and then says `received(n)`. Small frames
-gather in one buffer and are copied out, a thing of microseconds; a frame that does not fit there
+gather in one buffer and are copied out, a thing of microseconds. That buffer begins small, for
+most of ten thousand connections only ever send heartbeats. A frame that does not fit there
 gets a buffer of its own, and from then on its bytes are received into their final place. That
 buffer is as large as the connection has shown that its frames are; else it grows with what has
 arrived, so a huge size in the first four bytes costs next to nothing.
@@ -20,6 +21,7 @@ from .primitives import Buffer
 
 SIZE = Struct(">i")
 
+_FIRST = 4 * 1024
 _SMALL = 64 * 1024
 _UNPROVEN = 2 * _SMALL
 # Pieces of a response up to this long are joined before they are sent; longer ones go as they are.
@@ -31,7 +33,7 @@ class Frames:
 
     def __init__(self, max_bytes: int = 104857600) -> None:
         self._max_bytes = max_bytes
-        self._small = bytearray(_SMALL)
+        self._small = bytearray(_FIRST)
         self._view = memoryview(self._small)
         self._start = 0
         self._end = 0
@@ -98,7 +100,13 @@ class Frames:
                 break
             start += 4 + size
             frames.append(small[start - size : start])
-        if start == end:
+        if end == len(small) < _SMALL:
+            # There may be more where this came from.
+            self._small = bytearray(_SMALL)
+            self._view = memoryview(self._small)
+            self._view[: end - start] = small[start:end]
+            start, end = 0, end - start
+        elif start == end:
             start = end = 0
         elif start and end == _SMALL:
             self._view[: end - start] = bytes(self._view[start:end])

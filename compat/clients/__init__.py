@@ -14,12 +14,13 @@ Left out: serializers, callbacks, security, and everything asynchronous: verbs b
 
 from __future__ import annotations
 
+import copy
 import importlib.metadata
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from types import TracebackType
-from typing import ClassVar, Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple, Self
 
 from ..jars import Unavailable
 from .limits import TIMEOUT_S, wait_until, within
@@ -109,11 +110,22 @@ class Client(ABC):
     name: ClassVar[str]
     sends_null_header_values: ClassVar[bool] = True
     poll_s: ClassVar[float] = 0.2  # how long one poll in a loop should wait
+    protocols: ClassVar[tuple[str, ...]] = ("classic",)  # of groups
+    protocol = "classic"  # the one that its consumers speak
 
     @property
     def version(self) -> str:
         """The installed version of the library."""
         return importlib.metadata.version(self.name)
+
+    def speaking(self, protocol: str) -> Self:
+        """This client, with consumers that speak another protocol of groups: "classic", or
+        "consumer" (KIP-848). Raises Unavailable if it cannot."""
+        if protocol not in self.protocols:
+            raise Unavailable(f"{self.name} {self.version} does not speak {protocol!r} in groups.")
+        other = copy.copy(self)
+        other.protocol = protocol
+        return other
 
     @abstractmethod
     def produce(

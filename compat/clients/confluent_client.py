@@ -40,8 +40,7 @@ class ConfluentConsumer(Consumer):
         self._positions: dict[int, int] = {}
         self._consumer = LibraryConsumer(options)
         if group is not None:
-            # Positions of an earlier assignment are void: the group's committed offsets count.
-            self._consumer.subscribe([topic], on_assign=lambda *_: self._positions.clear())
+            self._consumer.subscribe([topic], on_assign=self._forget)
             return
         partitions: list[int] = []
 
@@ -52,6 +51,11 @@ class ConfluentConsumer(Consumer):
         wait_until(known, f"{topic} has partitions")
         start = -2 if options["auto.offset.reset"] == "earliest" else -1
         self._consumer.assign([TopicPartition(topic, p, start) for p in partitions])
+
+    def _forget(self, _: Any, assigned: list[TopicPartition]) -> None:
+        """Positions of an earlier assignment are void: the group's committed offsets count."""
+        for each in assigned:
+            self._positions.pop(each.partition, None)
 
     def poll(self, seconds: float, max_records: int = 500) -> list[Record]:
         # One message ends the wait; whatever else has arrived already comes with it.
@@ -123,6 +127,7 @@ class Confluent(Client):
     """The adapter; see Client for the verbs."""
 
     name = "confluent-kafka"
+    protocols = ("classic", "consumer")
 
     def produce(
         self,
@@ -186,9 +191,13 @@ class Confluent(Client):
             "enable.auto.commit": False,
             "enable.partition.eof": True,
             "allow.auto.create.topics": True,
-            "session.timeout.ms": SESSION_TIMEOUT_MS,
-            "heartbeat.interval.ms": HEARTBEAT_MS,
+            "group.protocol": self.protocol,
         }
+        if self.protocol == "classic":  # else it is the broker who says so
+            options |= {
+                "session.timeout.ms": SESSION_TIMEOUT_MS,
+                "heartbeat.interval.ms": HEARTBEAT_MS,
+            }
         return ConfluentConsumer(topic, group, options)
 
     def committed(self, bootstrap: str, group: str, topic: str) -> dict[int, int]:

@@ -75,7 +75,7 @@ class Java(Client):
     """The adapter; see Client for the verbs."""
 
     name = "java"
-    protocol = "classic"
+    protocols = ("classic", "consumer")
 
     @property
     def version(self) -> str:

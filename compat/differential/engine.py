@@ -27,6 +27,7 @@ from ...wire import Request, Response
 from ...wire.headers import API_VERSIONS, RequestHeader, write_request_header
 from . import settle_cluster
 from .allowed import Allowances
+from .allowed_old import allowances_for
 from .brokers import CLOSED, Arrived, Asked, Broker, Key, Side
 from .compare import NOTHING, Comparison, Difference
 from .mapping import Mapper
@@ -97,8 +98,8 @@ class Engine:
 
     def __init__(self, real: Broker, ours: Broker, allowances: Allowances | None = None) -> None:
         self.sides = (Side(real), Side(ours))
-        self.allowances = allowances if allowances is not None else Allowances()
         self.served = Served.of(self.sides)
+        self.allowances = allowances if allowances is not None else allowances_for(self.served)
         self.sequences = self.requests = self.fields = 0
         self._catalogue = Catalogue(self.sides)
         self._prefix = f"d{secrets.token_hex(3)}"  # two engines may share a broker

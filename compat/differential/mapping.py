@@ -30,6 +30,7 @@ from ...wire.records import read_records
 from ...wire.schema import Type
 from .allowed import KEYED, UNKNOWN, UNORDERED, Unordered
 from .allowed_cluster import lists_every_topic
+from .group_log import OFFSETS, own_records, softened
 from .old_sets import is_old, trees_of
 from .steps import OWN
 
@@ -43,7 +44,7 @@ _LONG_NUMBER = re.compile(r"\d{13,}")
 _TIMES = frozenset({"timestamp", "log_append_time_ms", "max_timestamp", "base_timestamp"})
 _TIMES |= {"transaction_start_time_ms", "last_timestamp"}
 _TIMES |= {"last_fetch_timestamp", "last_caught_up_timestamp"}
-_FETCH, _INIT_PRODUCER_ID, _END_TXN = 1, 22, 26
+_FETCH, _JOIN, _INIT_PRODUCER_ID, _END_TXN = 1, 11, 22, 26
 _LISTS_ALL = {
     3: "topics",
     16: "groups",
@@ -75,12 +76,34 @@ class Mapper:
         """The answer with symbols."""
         if answer.api_key in (_INIT_PRODUCER_ID, _END_TXN):
             self._symbol("pid", getattr(answer, "producer_id", -1))
+        if answer.api_key == _JOIN:  # whose answer it is goes before who leads: that may differ
+            self._text(getattr(answer, "member_id", ""), "member_id", self._symbol)
         tree = plain(answer, version)
         if answer.api_key == _FETCH:
-            tree["responses"] = _rows(tree["responses"])
+            tree["responses"] = [self._row(row) for row in _rows(tree["responses"])]
         self._leave_out_others(tree, request)
         self._sort(tree, request, ())
         return self._mapped(tree, "", self._symbol)
+
+    def _row(self, row: Tree) -> Tree:
+        """A fetched partition; of that which keeps groups, what is written of the own ones."""
+        data = row.pop("records", None)
+        if row.get("topic") != OFFSETS:
+            return row if data is None else {**row, "records": batches_of(data)}
+        names = ("topic", "partition_index", "error_code")
+        rows = [
+            {
+                "key": {"type": type(key).__name__, **plain(key, 0)},
+                "value": None if value is None else plain(value, version),
+                "value_version": version,
+                "base_sequence": header.base_sequence,
+                "producer_epoch": header.producer_epoch,
+                "producer_id": header.producer_id,
+                "is_transactional": header.is_transactional,
+            }
+            for header, key, value, version in own_records(data or b"", self._namespace)
+        ]
+        return {**{n: row[n] for n in names}, "written": softened(rows, self._now_ms, NEAR_MS)}
 
     # What is left out, and sorted
 
@@ -95,8 +118,7 @@ class Mapper:
             own = [
                 e
                 for e in tree[name]
-                if self._is_own(_name_of(e))
-                or e.get("resource_type") in _BROKERS
+                if self._is_own(_name_of(e)) or e.get("resource_type") in _BROKERS
             ]
             tree[name] = sorted(own, key=lambda e: str(_name_of(e)))
 
@@ -218,9 +240,7 @@ def _value(value: Any, type_: Type, version: int) -> Tree:
     assert type_.kind is not None
     if type_.kind.name == "uuid":
         return Id(value)
-    if type_.kind.name == "records":
-        return batches_of(bytes(value))
-    return bytes(value) if type_.kind.name == "bytes" else value
+    return bytes(value) if type_.kind.name in ("bytes", "records") else value
 
 
 def batches_of(data: bytes) -> list[Tree]:

@@ -22,7 +22,8 @@ from ...wire.message_sets import Entry, build_message, entries, read_entry, read
 from .compare import Difference
 from .steps import Symbol, World
 
-_LOG_APPEND_TIME = 8
+# Magic and attributes of an entry of magic 1 with log append time.
+_DATED = {bytes((1, codec | 8)) for codec in range(4)}
 FIELDS = {"offset": (0, ">q"), "size": (8, ">i"), "crc": (12, ">I"), "magic": (16, ">b")}
 FIELDS |= {"attributes": (17, ">b"), "time": (18, ">q"), "key_0": (18, ">i"), "key_1": (26, ">i")}
 
@@ -45,6 +46,8 @@ def trees_of(data: bytes) -> list[Any]:
     if pos < len(data):
         if any("compressed" in tree for tree in trees):
             trees.append({"compressed": {"left": len(data) - pos}})
+        elif pos + 17 < len(data) and data[pos + 16 : pos + 18] in _DATED:
+            trees.append({"left, with a time set by the broker": len(data) - pos})
         else:
             trees.append({"left": data[pos:]})
     return trees

@@ -89,7 +89,7 @@ def _view(asker: Asker, topics: list[str], groups: list[str]) -> tuple[Any, list
     wanted = [MetadataRequest.Topic(name=name) for name in topics]
     answer = asker.ask(MetadataRequest(topics=wanted, allow_auto_topic_creation=False), 8)
     seen = sorted(
-        (t.name, t.error_code, [(p.partition_index, p.leader_id) for p in t.partitions])
+        (t.name, t.error_code, sorted((p.partition_index, p.leader_id) for p in t.partitions))
         for t in answer.topics
     )
     offsets = ListOffsetsRequest(

@@ -12,6 +12,7 @@ import java.util.Base64;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Properties;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
@@ -22,6 +23,7 @@ import java.util.regex.Pattern;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.admin.OffsetSpec;
+import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
@@ -122,11 +124,20 @@ public final class JavaClient {
             case "commit_transaction" -> producer.commitTransaction();
             case "abort_transaction" -> producer.abortTransaction();
             case "send_offsets" -> producer.sendOffsetsToTransaction(
-                offsets(command.get("offsets")),
-                consumer(THINGS.get(command.get("consumer").asText())).groupMetadata());
+                offsets(command.get("offsets")), groupMetadata(command));
             case "close" -> producer.close(Duration.ofMillis(command.get("ms").asLong()));
             default -> throw new IllegalArgumentException(verb);
         }
+    }
+
+    /** That of the "consumer", as it is now; or of a "member" of a "group" in a "generation". */
+    private static ConsumerGroupMetadata groupMetadata(JsonNode command) {
+        if (command.hasNonNull("consumer")) {
+            return consumer(THINGS.get(command.get("consumer").asText())).groupMetadata();
+        }
+        return new ConsumerGroupMetadata(
+            command.get("group").asText(), command.get("generation").asInt(),
+            command.get("member").asText(), Optional.empty());
     }
 
     /** Send every record, wait for all, and answer with their partitions and offsets. */

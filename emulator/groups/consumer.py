@@ -64,13 +64,13 @@ class ConsumerGroup:
         self.checked_generation: int | None = None
         self.checked_topics: dict[str, int] = {}
         self.refresh_at = 0
-        # Whether all subscribe to the same, as of the last change of a member. Kafka takes it from
-        # there unless the topics changed, so a member that brings none is not counted.
-        self.is_homogeneous = True
+        # See `is_homogeneous`; None until somebody asks.
+        self._is_homogeneous: bool | None = True
         # When the rebalance timer of a member began, by its id: the epoch it was in.
         self.revoking_epochs: dict[str, int] = {}
         # What is being resolved, once (Due.REGEX, "") is due.
         self.wanted_regexes: frozenset[str] = frozenset()
+        self._regex_counts: Counter[str] = Counter()
         self._instances: dict[str, str] = {}
         self._holders: dict[tuple[bytes, int], str] = {}
 
@@ -113,9 +113,17 @@ class ConsumerGroup:
         """True if a member has the partition, or has yet to give it up."""
         return (topic_id, partition) in self._holders
 
+    @property
+    def is_homogeneous(self) -> bool:
+        """Whether all subscribe to the same, as of the last change of a member. Kafka takes it from
+        there unless the topics changed, so a member that brings none is not counted."""
+        if self._is_homogeneous is None:
+            self._is_homogeneous = self.subscribe_alike(self.members.values())
+        return self._is_homogeneous
+
     def regex_counts(self) -> Counter[str]:
-        """How many members subscribe to each regular expression."""
-        return Counter(member.regex for member in self.members.values() if member.regex)
+        """How many members subscribe to each regular expression: the caller's own."""
+        return self._regex_counts.copy()
 
     def names_of(self, member: ConsumerMember) -> frozenset[str]:
         """What a member subscribes to, by name or by an expression that is resolved."""
@@ -270,9 +278,16 @@ class ConsumerGroup:
             self._instances[member.instance_id] = member.member_id
         for partition in member.partitions():
             self._holders[partition] = member.member_id
-        self.is_homogeneous = self.subscribe_alike(self.members.values())
+        if member.regex:
+            self._regex_counts[member.regex] += 1
+        self._is_homogeneous = None
 
     def _release(self, member: ConsumerMember) -> None:
+        """What a member had and subscribed to, before it changes or goes."""
+        if member.regex:
+            self._regex_counts[member.regex] -= 1
+            if not self._regex_counts[member.regex]:
+                del self._regex_counts[member.regex]
         for partition in member.partitions():
             if self._holders.get(partition) == member.member_id:
                 del self._holders[partition]
@@ -287,7 +302,7 @@ class ConsumerGroup:
             instance = member.instance_id
             if instance is not None and self._instances.get(instance) == member_id:
                 del self._instances[instance]
-            self.is_homogeneous = self.subscribe_alike(self.members.values())
+            self._is_homogeneous = None
 
     def _apply_current(self, member_id: str, value: Any) -> None:
         member = self.members.get(member_id)
@@ -298,6 +313,7 @@ class ConsumerGroup:
             self.put(replace(gone, state=MemberState.STABLE, assigned={}, revoking={}))
 
     def _apply_regex(self, regex: str, value: Any) -> None:
+        _ = self.is_homogeneous  # what the last change of a member left, before this one
         if value is None:
             self.regexes.pop(regex, None)
         else:

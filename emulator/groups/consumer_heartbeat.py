@@ -211,7 +211,8 @@ class Step:
         self.now = now
         self.subscriptions = Subscriptions(group, before, told)
         self.has_changed_topics = False
-        self.is_homogeneous = group.is_homogeneous
+        # Set if the topics changed; else it is the group's.
+        self.is_homogeneous: bool | None = None
 
     def take(self, records: list[Stored]) -> ConsumerMember:
         """The member after it; records are added as they are due."""
@@ -263,7 +264,8 @@ class Step:
             return group.target_epoch, group.target_of(self.told)
         specs = self._specs()
         name = group.preferred_assignor(self.told)
-        targets = assign(name, specs, group.view.count, homogeneous=self.is_homogeneous)
+        alike = group.is_homogeneous if self.is_homogeneous is None else self.is_homogeneous
+        targets = assign(name, specs, group.view.count, homogeneous=alike)
         for member_id in specs:
             target = targets.get(member_id, {})
             if group.targets.get(member_id) != target:

@@ -7,7 +7,7 @@ Rules:
   are not too many, and `group.consumer.migration.policy` allows it. They keep what they have, in an
   epoch that is the generation; whatever they have parked is answered with 27.
 - When the last member that speaks the new protocol goes, the group becomes a classic one in the
-  generation of its epoch, and rebalances.
+  generation of its epoch, and rebalances. Its members are said to have what they were to have.
 - Records: the tombstone of what it was, then all of what it is.
 """
 
@@ -169,7 +169,8 @@ def downgraded(
     for member in members:
         one = classic.roster[member.member_id]
         metadata = one.metadata(classic.protocol_name)
-        one.assignment = write_assignment(member.assigned, metadata, group.view)
+        # What it shall have, though it may wait for that still, or have more.
+        one.assignment = write_assignment(group.target_of(member), metadata, group.view)
         classic.touch(one, now)
     classic.state = STABLE
     classic.learn_topics()

@@ -3,6 +3,7 @@ its subscription, and the assignment it is told (semantics G26)."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from ...wire import WireError
@@ -11,7 +12,7 @@ from ...wire.stored.consumer_protocol import (
     ConsumerProtocolSubscription,
 )
 from ...wire.stored.keyed import keyed, read_value
-from .consumer_members import Assignment, Epochs
+from .consumer_members import Assignment
 from .hashing import int_order
 from .reconcile import Owned
 from .topics_view import TopicsView
@@ -69,7 +70,9 @@ class UnknownAssignor(Malformed):
     """An assignment with data of its assignor's own."""
 
 
-def write_assignment(held: Epochs, metadata: bytes, topics: TopicsView) -> bytes:
+def write_assignment(
+    held: Mapping[bytes, Iterable[int]], metadata: bytes, topics: TopicsView
+) -> bytes:
     """An assignment in the version in which the member wrote its metadata."""
     entry = ConsumerProtocolAssignment.AssignedPartition
     entries = []

@@ -63,6 +63,8 @@ def _in_buckets(
     keys: Iterable[K], hash_code: Callable[[K], int], *, presized: bool = False
 ) -> list[K]:
     distinct = list(dict.fromkeys(keys))
+    if len(distinct) < 2:
+        return distinct
     size = 16
     wanted = len(distinct) * 4 // 3 + 1 if presized else 0
     while len(distinct) > size * 3 // 4 or size < wanted:

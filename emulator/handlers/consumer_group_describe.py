@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
-from ...wire import Refused
+from ...wire import Error, Refused
 from ...wire.api.consumer_group_describe import (
     ConsumerGroupDescribeRequest,
     ConsumerGroupDescribeResponse,
@@ -18,6 +18,7 @@ from ..dispatch import Call, handles
 from ..groups.consumer import ConsumerGroup
 from ..groups.consumer_members import ConsumerMember
 from ..groups.hashing import int_order
+from .consumer_group_heartbeat import has_new_protocol
 from .describe_groups import GROUP_OPERATIONS
 
 if TYPE_CHECKING:
@@ -31,6 +32,9 @@ _CLASSIC, _CONSUMER = 0, 1
 def consumer_group_describe(
     cluster: Cluster, call: Call, request: ConsumerGroupDescribeRequest
 ) -> ConsumerGroupDescribeResponse:
+    if not has_new_protocol(cluster):
+        refused = Refused(Error.UNSUPPORTED_VERSION)
+        return Response(groups=[_refused(group_id, refused) for group_id in request.group_ids])
     asked = request.include_authorized_operations
     return Response(groups=[_described(cluster, group_id, asked) for group_id in request.group_ids])
 

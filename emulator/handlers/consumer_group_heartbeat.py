@@ -31,6 +31,8 @@ Response: TypeAlias = ConsumerGroupHeartbeatResponse
 def consumer_group_heartbeat(
     cluster: Cluster, call: Call, request: ConsumerGroupHeartbeatRequest
 ) -> ConsumerGroupHeartbeatResponse:
+    if not has_new_protocol(cluster):
+        return Response(error_code=Error.UNSUPPORTED_VERSION)
     try:
         _check(request, call.version, cluster.groups.settings.consumer_assignors)
         answer = cluster.groups.consumer_heartbeat(_beat(call, request))
@@ -43,6 +45,12 @@ def consumer_group_heartbeat(
         heartbeat_interval_ms=answer.heartbeat_interval_ms,
         assignment=assignment,
     )
+
+
+def has_new_protocol(cluster: Cluster) -> bool:
+    """Whether there are consumer groups at all: 3.9 has them only where a config asks for them."""
+    wanted = cluster.config.get("group.coordinator.rebalance.protocols")
+    return not cluster.release.converts or "consumer" in wanted
 
 
 def _sentence(refused: Refused) -> str | None:

@@ -61,7 +61,7 @@ def fetch(cluster: Cluster, call: Call, request: FetchRequest) -> FetchResponse 
     targets = [_target(cluster, call, each) for each in wanted]
     isolation = request.isolation_level
     if isolation not in _ISOLATION_LEVELS and any(t.partition is not None for t in targets):
-        return _refused(request, call.version, Error.UNKNOWN_SERVER_ERROR)
+        return _refused(cluster, request, call.version, Error.UNKNOWN_SERVER_ERROR)
     work = _Fetch(cluster, call, request, session, targets)
     return work.begin()
 
@@ -229,11 +229,7 @@ class _Fetch:
             try:
                 answers = [(wanted, self.as_old(wanted, answer)) for wanted, answer in answers]
             except Refused as refused:
-                answer = _refused(self.request, self.call.version, refused.error)
-                for topic in answer.responses:
-                    for partition in topic.partitions:
-                        partition.records = None
-                return answer
+                return _refused(self.cluster, self.request, self.call.version, refused.error)
         return FetchResponse(
             session_id=session.id if session is not None else NO_SESSION,
             responses=_grouped(answers),
@@ -256,10 +252,10 @@ def _aborted(log: Log, offset: int, records: Buffer | None) -> list[Answered.Abo
     ]
 
 
-def _refused(request: FetchRequest, version: int, error: Error) -> FetchResponse:
+def _refused(cluster: Cluster, request: FetchRequest, version: int, error: Error) -> FetchResponse:
     """All of it refused: at the top (v7+), and for each partition while there are names (v4-12)."""
     topics = request.topics if version < _IDS_SINCE else []
-    return FetchResponse(
+    answer = FetchResponse(
         error_code=error,
         session_id=request.session_id,
         responses=[
@@ -270,6 +266,10 @@ def _refused(request: FetchRequest, version: int, error: Error) -> FetchResponse
             for topic in topics
         ],
     )
+    for topic in answer.responses if cluster.release.converts else ():
+        for partition in topic.partitions:
+            partition.records = None
+    return answer
 
 
 def _failed(version: int, index: int, error: Error, partition: Partition | None) -> Answered:

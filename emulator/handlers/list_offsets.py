@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 Asked = ListOffsetsRequest.Topic.Partition
 Found = ListOffsetsResponse.Topic.Partition
 
+_ISOLATION_LEVELS = (READ_UNCOMMITTED, READ_COMMITTED)
+CONSUMER = -1
 LATEST = -1
 EARLIEST = -2
 MAX_TIMESTAMP = -3
@@ -46,7 +48,7 @@ _SINCE = {
 def list_offsets(cluster: Cluster, call: Call, request: ListOffsetsRequest) -> ListOffsetsResponse:
     if call.version == 0:
         return list_old_offsets(cluster, call, request)
-    if request.isolation_level not in (READ_UNCOMMITTED, READ_COMMITTED):
+    if request.isolation_level not in _ISOLATION_LEVELS and not cluster.release.converts:
         return _refused(request, Error.UNKNOWN_SERVER_ERROR)
     times = Counter((t.name, p.partition_index) for t in request.topics for p in t.partitions)
     if cluster.release.converts:
@@ -77,10 +79,15 @@ def _as_asked(
 ) -> ListOffsetsResponse:
     """What releases up to 3.9 answer: entry by entry, each that is named twice with 42."""
 
+    is_known = request.replica_id != CONSUMER or request.isolation_level in _ISOLATION_LEVELS
+
     def one(name: str, asked: Asked) -> Found:
         if times[name, asked.partition_index] > 1:
             return _error(asked, Error.INVALID_REQUEST)
         try:
+            _check_known(asked.timestamp, call.version)
+            if not is_known:
+                raise Refused(Error.UNKNOWN_SERVER_ERROR)
             return _find(cluster, call, request.isolation_level, name, asked)
         except Refused as refused:
             return _error(asked, refused.error)
@@ -113,8 +120,7 @@ def _error(asked: Asked, error: Error) -> Found:
 
 def _find(cluster: Cluster, call: Call, isolation: int, name: str, asked: Asked) -> Found:
     timestamp = asked.timestamp
-    if timestamp < 0 and _SINCE.get(timestamp, call.version + 1) > call.version:
-        raise Refused(Error.UNSUPPORTED_VERSION)
+    _check_known(timestamp, call.version)
     partition = cluster.partition(name, asked.partition_index)
     partition.check_leader(call.node_id)
     if asked.current_leader_epoch < ANY_EPOCH:  # older than any
@@ -127,6 +133,11 @@ def _find(cluster: Cluster, call: Call, isolation: int, name: str, asked: Asked)
         offset=offset,
         leader_epoch=epoch,
     )
+
+
+def _check_known(timestamp: int, version: int) -> None:
+    if timestamp < 0 and _SINCE.get(timestamp, version + 1) > version:
+        raise Refused(Error.UNSUPPORTED_VERSION)
 
 
 def _look_up(partition: Partition, timestamp: int, isolation: int) -> tuple[int, int, int]:

@@ -43,6 +43,8 @@ def list_old_offsets(
 def _find(cluster: Cluster, call: Call, name: str, asked: Asked) -> Found:
     found = Found(partition_index=asked.partition_index, old_style_offsets=[])
     try:
+        if asked.timestamp < EARLIEST:
+            raise Refused(Error.UNSUPPORTED_VERSION)
         partition = cluster.partition(name, asked.partition_index)
         partition.check_leader(call.node_id)
         candidates = _candidates(partition, asked.timestamp, call.now)
@@ -64,8 +66,6 @@ def _candidates(partition: Partition, timestamp: int, now: int) -> list[int]:
         dated.append((log.log_end_offset, now))
     if timestamp == EARLIEST:
         return [dated[0][0]]
-    if timestamp < LATEST:
-        raise Refused(Error.UNSUPPORTED_VERSION)
     last = len(dated) - 1
     if timestamp != LATEST:
         while last >= 0 and dated[last][1] > timestamp:

@@ -26,7 +26,7 @@ def offset_commit(
     cluster: Cluster, call: Call, request: OffsetCommitRequest
 ) -> OffsetCommitResponse:
     if call.version == 0:
-        return _unsupported(request)
+        return _unsupported(cluster, request)
     refused: dict[bytes | str, Answered] = {}
     accepted: list[Answered] = []
     commits: list[OffsetCommit] = []
@@ -57,9 +57,13 @@ def offset_commit(
     return OffsetCommitResponse(topics=_merged(call, refused, accepted))
 
 
-def _unsupported(request: OffsetCommitRequest) -> OffsetCommitResponse:
-    """v0, whose offsets lay in ZooKeeper."""
-    error = Error.UNSUPPORTED_VERSION
+def _unsupported(cluster: Cluster, request: OffsetCommitRequest) -> OffsetCommitResponse:
+    """v0, whose offsets lay in ZooKeeper; that is found out where one partition is known."""
+    error = Error.UNKNOWN_TOPIC_OR_PARTITION
+    for topic in request.topics:
+        known = cluster.topics.get(topic.name)
+        if not all(_problem(known, p.partition_index, by_id=False) for p in topic.partitions):
+            error = Error.UNSUPPORTED_VERSION
     return OffsetCommitResponse(
         topics=[
             Answered(

@@ -126,7 +126,8 @@ def _not_admitted(
                 producers.add(Producer(header.producer_id, header.producer_epoch))
                 candidates.append(Candidate(topic.partitions[index], header.base_sequence))
     if len(producers) > 1:
-        raise Refused(Error.INVALID_PRODUCER_ID_MAPPING)
+        message = "Transactional records contained more than one producer ID"
+        raise Refused(Error.INVALID_PRODUCER_ID_MAPPING, message)
     if not candidates:
         return {}
     found = refusals(

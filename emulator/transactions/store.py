@@ -4,6 +4,10 @@ The topic is made when a coordinator is first looked for (FindCoordinator); befo
 about a transactional id is answered NOT_COORDINATOR, as on a real broker. The coordinator's epoch,
 which markers carry, is the leader epoch of the partition that keeps the id.
 
+Where logs are flushed by number (flush.messages), a record is on the disk before anything follows
+from it, and what it tells of is before it: else a power cut could leave half a transaction, or one
+that is open for ever.
+
 Left out: the pause in which a real broker loads a partition.
 """
 
@@ -118,7 +122,10 @@ class Transactions:
             partition = self.partition_of(transactional_id)
             if len(batch) > partition.topic.config.max_message_bytes:
                 raise Refused(Error.MESSAGE_TOO_LARGE)
+            flusher = self._cluster.log_manager.flusher
+            flusher.drain()  # the markers, before it is written that they are
             partition.append(batch, read_header(batch), self.now())
+            flusher.drain()
         except Refused as refused:
             error = _WRITE_ERRORS.get(refused.error, refused.error)
             raise Refused(error, refused.message) from refused

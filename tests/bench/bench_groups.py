@@ -9,11 +9,11 @@ with both protocols, classic and consumer (KIP-848):
 - large: one group of 500 members on a topic of 1,000 partitions.
 
 Every member has a connection of its own and does what a client does, in one thread of asyncio. A
-case is stable when every member has its share, and the broker calls the group so. That takes at least
-the initial rebalance delay (classic), or a few heartbeats at the assignment's pace (consumer). Then
-members heartbeat as fast as they are answered, some in flight at once: the load generator shares
-the machine, so the broker's own CPU time for a heartbeat says more than the rate. Memory is what
-the process has more than before the members came, their connections included.
+case is stable when every member has its share, and the broker calls the group so. That takes at
+least the initial rebalance delay (classic), or a few heartbeats at the assignment's pace
+(consumer). Then members heartbeat as fast as they are answered, some in flight at once: the load
+generator shares the machine, so the broker's own CPU time for a heartbeat says more than the rate.
+Memory is what the process has more than before the members came, their connections included.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ import struct
 import sys
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -57,7 +57,6 @@ SESSION_MS, REBALANCE_MS = 60_000, 60_000
 CONFIG = {
     "group.initial.rebalance.delay.ms": "1000",
     "group.consumer.min.heartbeat.interval.ms": "500",
-    "group.consumer.heartbeat.interval.ms": "1000",
 }
 STABLE_WITHIN_S = 300.0
 IN_FLIGHT = 32
@@ -265,7 +264,12 @@ class Case:
     groups: int
     members: int
     partitions: int
-    pause_s: float = 5.0
+    interval_ms: int  # of heartbeats, until all is stable
+
+    @property
+    def config(self) -> dict[str, str]:
+        """Of the broker."""
+        return {**CONFIG, "group.consumer.heartbeat.interval.ms": f"{self.interval_ms}"}
 
     async def measure(self, broker: Broker, seconds: float) -> dict[str, float]:
         """Its rows, by label."""
@@ -284,7 +288,9 @@ class Case:
                 members.append(self.kind(line, group, number))
         over = asyncio.Event()
         began = time.perf_counter()
-        tasks = [asyncio.create_task(member.run(over, self.pause_s)) for member in members]
+        tasks = [
+            asyncio.create_task(member.run(over, self.interval_ms / 1000)) for member in members
+        ]
         asker = Asker((host, int(port)))
         await _until_stable(groups, tasks, asker)
         asker.close()
@@ -379,18 +385,26 @@ def _prepared(address: str, partitions: int) -> None:
 
 
 class GroupsOdradek(Odradek):
-    """Odradek with the settings of these cases."""
+    """Odradek with the settings of a case."""
+
+    def __init__(self, config: dict[str, str]) -> None:
+        super().__init__()
+        self._config = config
 
     def command(self) -> Sequence[str]:
-        options = [word for pair in CONFIG.items() for word in ("--set", "=".join(pair))]
+        options = [word for pair in self._config.items() for word in ("--set", "=".join(pair))]
         return [*super().command(), *options]
 
 
 class GroupsKafka(Kafka):
-    """A real Kafka with the settings of these cases."""
+    """A real Kafka with the settings of a case."""
+
+    def __init__(self, config: dict[str, str]) -> None:
+        super().__init__()
+        self._config = config
 
     def start(self) -> None:
-        self._node = _TimedKafka(config=CONFIG, jvm=SCRIPT_JVM)
+        self._node = _TimedKafka(config=self._config, jvm=SCRIPT_JVM)
         self._node.start()
         self.address, self.ready_s = self._node.bootstrap_servers, self._node.ready_s
 
@@ -399,18 +413,21 @@ def cases(quick: bool) -> list[Case]:
     """What is measured."""
     many = 100 if quick else 1000
     members, partitions = (100, 200) if quick else (500, 1000)
-    pause_s = 5.0 if quick else 20.0
+    often_ms, rarely_ms = 1000, 5000
     return [
-        Case("many-classic", Classic, many, 10, 10, pause_s),
-        Case("many-consumer", Modern, many, 10, 10),
-        Case("large-classic", Classic, 1, members, partitions),
-        Case("large-consumer", Modern, 1, members, partitions),
+        Case("many-classic", Classic, many, 10, 10, rarely_ms),
+        Case("many-consumer", Modern, many, 10, 10, rarely_ms),
+        Case("large-classic", Classic, 1, members, partitions, often_ms),
+        Case("large-consumer", Modern, 1, members, partitions, often_ms),
     ]
 
 
-def measured(case: Case, kind: type[Broker], seconds: float) -> dict[str, float]:
+Start = Callable[[dict[str, str]], Broker]
+
+
+def measured(case: Case, kind: Start, seconds: float) -> dict[str, float]:
     """Start a broker, measure, stop it. Raises Unavailable."""
-    broker = kind()
+    broker = kind(case.config)
     broker.prepare()
     broker.start()
     try:
@@ -429,7 +446,10 @@ def main(arguments: list[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-    kinds: dict[str, type[Broker]] = {"odradek": GroupsOdradek, "kafka": GroupsKafka}
+    kinds: dict[str, Callable[[dict[str, str]], Broker]] = {
+        "odradek": GroupsOdradek,
+        "kafka": GroupsKafka,
+    }
     print(describe_machine())
     for case in cases(given.quick):
         if given.case not in (None, case.name):

@@ -17,18 +17,18 @@ from uuid import UUID
 TIMEOUT_S = 30.0
 _MOMENT_MS = 1_500_000_000_000
 _OF_ITS_OWN = {
-    # Sizes, places and counters that say nothing of behaviour.
-    *("port", "size", "total_bytes", "usable_bytes", "log_dir", "base_dir", "coordinator_epoch"),
-    *("producer_id", "finalized_features_epoch", "leader_epoch", "high_watermark", "cluster_id"),
-    *("log_end_offset", "throttle_time_ms", "member_id", "topic_id", "replica_directory_id"),
-    *("last_timestamp", "error_id", "correlation_id", "last_fetch_timestamp", "id_string"),
-    *("transaction_start_time_ms", "last_caught_up_timestamp", "authorized_operations"),
+    # Ids, sizes, places and counters that say nothing of behaviour.
+    *("port", "partition_size", "size", "total_bytes", "usable_bytes", "log_dir", "member_id"),
+    *("producer_id", "topic_id", "replica_directory_id", "cluster_id", "correlation_id"),
+    *("finalized_epoch", "leader_epoch", "coordinator_epoch", "high_watermark", "log_end_offset"),
+    *("throttle_time_ms", "last_timestamp", "last_fetch_timestamp", "last_caught_up_timestamp"),
+    *("transaction_start_time_ms",),
 }
-_OF_ITS_OWN -= {"authorized_operations"}
 _REPLACED = [
+    (r"[\x00-\x1f]", ""),  # librdkafka lets some strings run on behind their end
     (r"(127\.0\.0\.1|localhost):\d+(/\w+)?", "HOST:PORT"),
-    (r"\b[A-Za-z0-9_-]{22}\b", "ID"),
     (r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "UUID"),
+    (r"\b[A-Za-z0-9_-]{22}\b", "ID"),
     (r"\b1[5-9]\d{11}\b", "TIME"),
     (r"\bnode \d+\b", "node N"),
     (r"<class '[\w.]*?(\w+)'>", r"\1"),
@@ -75,8 +75,15 @@ def plain(value: Any, name: str = "") -> Any:
         case tuple() if hasattr(value, "_asdict"):
             return {key: plain(each, key) for key, each in value._asdict().items()}
         case list() | tuple():
-            return [plain(each, name) for each in value]
+            return _in_order([plain(each, name) for each in value])
     return _object(value)
+
+
+def _in_order(values: list[Any]) -> list[Any]:
+    """A list; one of entries in an order of their own, as a real broker's is that of a hash."""
+    if any(isinstance(each, (list, dict)) for each in values):
+        return sorted(values, key=repr)
+    return values
 
 
 def _words(text: str) -> str:

@@ -141,6 +141,7 @@ class Chaos:
         try:
             while self._count() < MEMBERS:
                 self._join()
+            self._until_all_are_in()
             self._began = time.monotonic()
             while time.monotonic() < self._began + seconds:
                 time.sleep(self._random.uniform(0.3, 1.7))
@@ -248,6 +249,18 @@ class Chaos:
             producer.poll(0)
         if left := producer.flush(SETTLE_S):
             raise TimeoutError(f"{left} records were not delivered")
+
+    def _until_all_are_in(self) -> None:
+        """Wait for those who begin: there is a partition for everybody."""
+        deadline = time.monotonic() + SETTLE_S
+        while len(self._members_in()) < MEMBERS:
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"only {sorted(self._members_in())} have joined")
+            time.sleep(0.1)
+
+    def _members_in(self) -> set[tuple[int, int]]:
+        said = [event for event in list(self.history.events) if event.said.get("partitions")]
+        return {(event.host, event.said["who"]) for event in said}
 
     def _until_all_is_committed(self) -> None:
         deadline = time.monotonic() + SETTLE_S

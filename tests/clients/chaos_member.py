@@ -2,10 +2,11 @@
 
     python chaos_member.py '{"client": "aiokafka", "protocol": "classic", "bootstrap": ...}'
 
-It commits what each poll returned, and says on standard output, in lines of JSON, what happens to
-it: "assigned" (with the generation), "revoked", "lost", "records" (runs of offsets), "error". What
-it has read it says before it commits it. It leaves the group when its standard input ends, and then
-says "closed". Moments (`at`) are seconds of the machine's monotonic clock.
+It commits what each poll returned, later if that fails, and says on standard output, in lines of
+JSON, what happens to it: "assigned" (with the generation), "revoked", "lost", "records" (runs of
+offsets), "error". What it has read it says before it commits it. It leaves the group when its
+standard input ends, and then says "closed". Moments (`at`) are seconds of the machine's monotonic
+clock.
 """
 
 from __future__ import annotations
@@ -27,20 +28,18 @@ class Voice:
     """Says what happens, in order."""
 
     def __init__(self) -> None:
+        self.owes_commit = False  # records were delivered that are not committed
         self._runs: list[list[int]] = []
 
     def saw(self, partition: int, offset: int, value: bytes | None) -> None:
         """A record was delivered; its value must be that of its place."""
         if value != b"%d:%d" % (partition, offset):
             self.tell("wrong", partition=partition, offset=offset, value=repr(value))
+        self.owes_commit = True
         if self._runs and self._runs[-1][0] == partition and self._runs[-1][2] + 1 == offset:
             self._runs[-1][2] = offset
         else:
             self._runs.append([partition, offset, offset])
-
-    def has_news(self) -> bool:
-        """Whether records were delivered that have not been told."""
-        return bool(self._runs)
 
     def tell(self, what: str, **more: Any) -> None:
         """Say it, after the records that were delivered before it."""
@@ -67,8 +66,14 @@ class Voice:
 
 
 def confluent(task: dict[str, Any], voice: Voice, is_over: Callable[[], bool]) -> None:
-    """librdkafka, with either protocol."""
-    from confluent_kafka import Consumer, KafkaException
+    """librdkafka, with either protocol. What ends a consumer for good begins another one."""
+    while not is_over():
+        _confluent(task, voice, is_over)
+        voice.tell("closed")
+
+
+def _confluent(task: dict[str, Any], voice: Voice, is_over: Callable[[], bool]) -> None:
+    from confluent_kafka import Consumer, KafkaError, KafkaException
 
     options: dict[str, Any] = {
         "bootstrap.servers": task["bootstrap"],
@@ -99,7 +104,8 @@ def confluent(task: dict[str, Any], voice: Voice, is_over: Callable[[], bool]) -
         voice.tell("lost", partitions=[each.partition for each in partitions])
 
     consumer.subscribe([task["topic"]], on_assign=assigned, on_revoke=revoked, on_lost=lost)
-    while not is_over():
+    is_dead = False
+    while not (is_over() or is_dead):
         # One by one: a rebalance may happen inside of `poll`, and what is returned comes after it.
         message = consumer.poll(POLL_S)
         count = 0
@@ -108,13 +114,17 @@ def confluent(task: dict[str, Any], voice: Voice, is_over: Callable[[], bool]) -
                 voice.saw(message.partition(), message.offset(), message.value())
             else:
                 voice.tell("error", text=str(message.error()))
+                is_dead |= message.error().fatal()
             count += 1
             message = consumer.poll(0) if count < AT_ONCE else None
-        if voice.has_news():
+        if voice.owes_commit:
             voice.tell_records()
             try:
                 consumer.commit(asynchronous=False)
+                voice.owes_commit = False
             except KafkaException as error:
+                # It may be that nothing is left to it that it could commit.
+                voice.owes_commit = error.args[0].code() != KafkaError._NO_OFFSET
                 voice.tell("error", text=str(error))
     consumer.close()
 
@@ -152,9 +162,10 @@ def kafka_python(task: dict[str, Any], voice: Voice, is_over: Callable[[], bool]
             for place, records in found.items():
                 for record in records:
                     voice.saw(place.partition, record.offset, record.value)
-            if voice.has_news():
+            if voice.owes_commit:
                 voice.tell_records()
                 consumer.commit()
+                voice.owes_commit = False
         except KafkaError as error:
             voice.tell("error", text=repr(error))
     consumer.close()
@@ -198,9 +209,10 @@ async def _aiokafka(task: dict[str, Any], voice: Voice, is_over: Callable[[], bo
             for place, records in found.items():
                 for record in records:
                     voice.saw(place.partition, record.offset, record.value)
-            if voice.has_news():
+            if voice.owes_commit:
                 voice.tell_records()
                 await consumer.commit()
+                voice.owes_commit = False
         except KafkaError as error:
             voice.tell("error", text=repr(error))
     await consumer.stop()

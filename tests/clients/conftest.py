@@ -21,7 +21,8 @@ from typing import Any
 
 import pytest
 
-pytest.register_assert_rewrite("odradek.compat.scenarios")  # before anything imports it
+# Before anything imports them.
+pytest.register_assert_rewrite("odradek.compat.scenarios", "odradek.compat.scenario_parts")
 
 from odradek.compat import CLIENTS, Client, RealKafka, Unavailable  # noqa: E402
 from odradek.compat import client as client_named  # noqa: E402
@@ -29,6 +30,11 @@ from odradek.compat import client as client_named  # noqa: E402
 WANT_REAL = os.environ.get("ODRADEK_REAL", "") not in ("", "0")
 RESULTS = os.environ.get("ODRADEK_RESULTS", "")
 UNAVAILABLE = "unavailable: "  # how the reason of such a skip begins
+# Members of groups of the new protocol hear of a change by their heartbeat; 5 s is the default.
+SOON = {
+    "group.consumer.min.heartbeat.interval.ms": "500",
+    "group.consumer.heartbeat.interval.ms": "500",
+}
 
 _results: list[dict[str, Any]] = []
 
@@ -39,13 +45,13 @@ def broker(request: pytest.FixtureRequest) -> Iterator[str]:
     with ExitStack() as stack:
         if request.param == "real":
             try:
-                yield stack.enter_context(RealKafka()).bootstrap_servers
+                yield stack.enter_context(RealKafka(config=SOON)).bootstrap_servers
             except Unavailable as reason:
                 pytest.skip(UNAVAILABLE + str(reason))
         else:
             from odradek.emulator import Emulator
 
-            config = {"group.initial.rebalance.delay.ms": 0}
+            config = {"group.initial.rebalance.delay.ms": 0, **SOON}
             yield stack.enter_context(Emulator(config)).bootstrap_servers
 
 

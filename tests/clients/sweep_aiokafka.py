@@ -1,4 +1,4 @@
-"""Every method of aiokafka's AIOKafkaAdminClient, called in order: what to call, on both brokers."""
+"""Every method of aiokafka's AIOKafkaAdminClient, in the order in which they are called."""
 
 from __future__ import annotations
 

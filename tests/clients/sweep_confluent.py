@@ -1,4 +1,4 @@
-"""Every method of confluent-kafka's AdminClient, called in order: what to call, on both brokers."""
+"""Every method of confluent-kafka's AdminClient, in the order in which they are called."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from confluent_kafka import (
 )
 from confluent_kafka import admin as made
 
-from .sweeping import Call
+from .sweeping import OWN, START_MS, Call
 
 Kind = made.ResourceType
 Of = ConsumerGroupTopicPartitions
@@ -105,13 +105,13 @@ TOPICS = [
         lambda a: a.create_topics(
             [
                 made.NewTopic("new", 2, 1, config={"retention.ms": "1000"}),
-                made.NewTopic("placed", replica_assignment=[[1], [1], [1]]),
+                made.NewTopic("placed", 3, replica_assignment=[[1], [1], [1]]),
                 made.NewTopic("orders", 1, 1),
                 made.NewTopic("bad name", 1, 1),
                 made.NewTopic("none", 0, 1),
                 made.NewTopic("copies", 1, 3),
                 made.NewTopic("wrong", 1, 1, config={"retention.ms": "soon"}),
-                made.NewTopic("away", replica_assignment=[[7]]),
+                made.NewTopic("away", 1, replica_assignment=[[7]]),
                 made.NewTopic("usual"),
             ]
         ),
@@ -162,7 +162,7 @@ TOPICS = [
         )
         for spec in (
             *(Spec.earliest(), Spec.latest(), Spec.max_timestamp()),
-            *(Spec.for_timestamp(0), Spec.for_timestamp(1 << 60)),
+            *(Spec.for_timestamp(START_MS + 2), Spec.for_timestamp(1 << 60)),
         )
         for isolation in IsolationLevel
     ),
@@ -205,7 +205,6 @@ CONFIGS = [
             (Kind.TOPIC, "missing", {"flush_ms": "7"}),
             (Kind.BROKER, "1", {"log_cleaner_backoff_ms": "14000"}),
             (Kind.BROKER, "1", {"broker_id": "3"}),
-            (Kind.BROKER, "", {"log_retention_ms": "7200000"}),
             (Kind.GROUP, "modern", {"consumer_session_timeout_ms": "50000"}),
             (Kind.GROUP, "modern", {"consumer_session_timeout_ms": "5"}),
         )
@@ -213,7 +212,7 @@ CONFIGS = [
     Call(
         "describe_configs", lambda a: a.describe_configs([made.ConfigResource(Kind.TOPIC, "new")])
     ),
-    Call("describe_configs", lambda a: a.describe_configs([made.ConfigResource(Kind.BROKER, "1")])),
+    Call("describe_configs", lambda a: _of_broker(a)),
     Call(
         "describe_configs",
         lambda a: a.describe_configs([made.ConfigResource(Kind.TOPIC, "missing")]),
@@ -300,3 +299,8 @@ CALLS = [*CLUSTER, *TOPICS, *CONFIGS, *GROUPS]
 def _by_id(future: Any) -> Any:
     found = future.result(30)
     return sorted(found.valid, key=lambda group: str(group.group_id)), found.errors
+
+
+def _of_broker(client: Any) -> Any:
+    (found,) = client.describe_configs([made.ConfigResource(Kind.BROKER, "1")]).values()
+    return {name: config for name, config in found.result(30).items() if name not in OWN}

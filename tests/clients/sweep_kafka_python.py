@@ -1,14 +1,16 @@
-"""Every method of kafka-python's KafkaAdminClient, called in order: what to call, on both brokers."""
+"""Every method of kafka-python's KafkaAdminClient, in the order in which they are called."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
+from uuid import UUID
 
 from kafka import TopicPartition
 from kafka import admin as made
 from kafka.structs import OffsetAndMetadata
 
-from .sweeping import Call
+from .sweeping import OWN, START_MS, Call
 
 Part = TopicPartition
 Resource = made.ConfigResource
@@ -36,8 +38,6 @@ SHA256 = made.ScramMechanism.SCRAM_SHA_256
 USER = made.UserScramCredentialUpsertion("u", SHA256, b"secret", 5000)
 FEW = made.UserScramCredentialUpsertion("few", SHA256, b"secret", 1)
 NO_USER = made.UserScramCredentialDeletion("nobody", SHA256)
-# Of the broker itself, on which the two differ by nature.
-OWN = ("log.dirs", "log.dir", "listeners", "advertised.listeners", "node.id", "broker.id")
 
 
 def client(address: str) -> Any:
@@ -62,7 +62,7 @@ def unfinished(client: Any) -> Any:
 
 
 CLUSTER = [
-    Call("api_versions", lambda a: a.api_versions()),
+    Call("api_versions", lambda a: _served(a)),
     Call("get_broker_version_data", lambda a: a.get_broker_version_data(1).broker_version),
     Call("describe_cluster", lambda a: a.describe_cluster()),
     Call("describe_metadata_quorum", lambda a: a.describe_metadata_quorum()),
@@ -155,7 +155,7 @@ TOPICS = [
                 {Part("orders", 0): s, Part("open", 0): s, Part("empty", 0): s}, i
             ),
         )
-        for spec in (*Spec, made.OffsetTimestamp(0), made.OffsetTimestamp(1_700_000_000_002))
+        for spec in (*Spec, made.OffsetTimestamp(0), made.OffsetTimestamp(START_MS + 2))
         for isolation in ("read_uncommitted", "read_committed")
     ),
     Call(
@@ -228,9 +228,9 @@ CONFIGS = [
         )
     ),
     Call("describe_configs", lambda a: _of_broker(a)),
-    Call("list_config_resources", lambda a: a.list_config_resources()),
+    Call("list_config_resources", lambda a: _each_sorted(a.list_config_resources())),
     *(
-        Call("list_config_resources", lambda a, k=kind: a.list_config_resources([k]))
+        Call("list_config_resources", lambda a, k=kind: _each_sorted(a.list_config_resources([k])))
         for kind in ("TOPIC", "BROKER", "GROUP", "CLIENT_METRICS")
     ),
     Call("reset_configs", lambda a: a.reset_configs([Resource("TOPIC", "new", {"segment.ms": 0})])),
@@ -270,7 +270,7 @@ GROUPS = [
             {Part("orders", 0): Spec.EARLIEST, Part("orders", 1): Spec.LATEST},
             {Part("orders", 0): Spec.MAX_TIMESTAMP},
             {Part("orders", 0): 99},
-            {Part("orders", 0): made.OffsetTimestamp(1_700_000_000_003)},
+            {Part("orders", 0): made.OffsetTimestamp(START_MS + 3)},
         )
     ),
     Call("list_group_offsets", lambda a: a.list_group_offsets(["done", "fresh"])),
@@ -336,10 +336,18 @@ CALLS = [*CLUSTER, *TOPICS, *CONFIGS, *GROUPS, *TRANSACTIONS]
 
 
 def _by_id(client: Any, name: str) -> Any:
-    from uuid import UUID
-
     (topic,) = client.describe_topics([name])
     return client.describe_topics([UUID(str(topic["topic_id"]))])
+
+
+def _served(client: Any) -> dict[str, Any]:
+    """Without the groups that are not emulated, and their state."""
+    versions = client.api_versions()
+    return {name: versions[name] for name in versions if not re.search("Share|Streams", name)}
+
+
+def _each_sorted(found: dict[str, list[str]]) -> dict[str, list[str]]:
+    return {kind: sorted(names) for kind, names in found.items()}
 
 
 def _of_broker(client: Any) -> Any:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any, NamedTuple
 
-from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from .admin_plain import TIMEOUT_S, outcome
@@ -22,8 +22,12 @@ from .admin_plain import TIMEOUT_S, outcome
 LOOKS = ("list", "describe", "get", "find_coordinator", "find_hanging", "cluster", "api_versions")
 AGAIN_S = 8.0
 TOPICS = {"orders": 2, "open": 1, "empty": 1, "cut": 1}
-START_MS = 1_700_000_000_000
-NO_OWN_OF = ("close", "start")
+START_MS = int(time.time() * 1000) - 60_000  # young enough to be kept
+# Configs of the broker itself: ports, places, and what RealKafka is started with.
+OWN = {
+    *("listeners", "advertised.listeners", "listener.security.protocol.map", "log.dirs"),
+    *("controller.listener.names", "controller.quorum.voters", "log.cleaner.dedupe.buffer.size"),
+}
 
 
 class Call(NamedTuple):
@@ -69,7 +73,8 @@ def public_methods(client: type) -> set[str]:
 def prepared(address: str) -> Iterator[None]:
     """Make what is asked about; keep its members and its transaction alive meanwhile."""
     settings = {"bootstrap.servers": address}
-    made = AdminClient(settings).create_topics([NewTopic(n, p, 1) for n, p in TOPICS.items()])
+    admin = AdminClient(settings)
+    made = admin.create_topics([NewTopic(n, p, 1) for n, p in TOPICS.items()])
     for future in made.values():
         future.result(TIMEOUT_S)
     producer = Producer({**settings, "enable.idempotence": True})
@@ -77,16 +82,29 @@ def prepared(address: str) -> Iterator[None]:
         for number in range(5):
             producer.produce(topic, b"%d" % number, partition=0, timestamp=START_MS + number)
     assert producer.flush(TIMEOUT_S) == 0
-    leaver = Consumer({**settings, "group.id": "done"})
-    leaver.commit(offsets=[TopicPartition("orders", 0, 3, "so far")], asynchronous=False)
-    leaver.close()
     with ExitStack() as stack:
         stack.enter_context(_open_transaction(settings))
         stack.enter_context(_member({**settings, "group.id": "live"}))
         stack.enter_context(
             _member({**settings, "group.id": "modern", "group.protocol": "consumer"})
         )
+        _commit({**settings, "group.id": "done"}, TopicPartition("orders", 0, 3, "so far"))
         yield
+
+
+def _commit(settings: dict[str, Any], offset: TopicPartition) -> None:
+    """Commit for a group without members, once its coordinator has loaded."""
+    consumer = Consumer(settings)
+    deadline = time.monotonic() + TIMEOUT_S
+    while True:
+        try:
+            consumer.commit(offsets=[offset], asynchronous=False)
+            break
+        except KafkaException:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.1)
+    consumer.close()
 
 
 @contextmanager

@@ -31,7 +31,7 @@ from .raw import ask
 pytestmark = [pytest.mark.real, pytest.mark.slow]
 
 DUMP = "org.apache.kafka.tools.DumpLogSegments"
-SEEDS = 8
+SEEDS = 5
 """Each is a partition of both topics."""
 RETENTIONS_MS = {"soon": 1, "later": 86_400_000, "full": 86_400_000}
 """The topics, and what their tombstones wait for. Of "full" there is one partition, with more keys

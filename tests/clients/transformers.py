@@ -79,6 +79,7 @@ class Confluent(Transformer):
                 # librdkafka 2.x waits for ever to commit offsets in a transaction once it has lost
                 # its only broker and begun anew from its bootstrap servers.
                 "metadata.recovery.strategy": "none",
+                "reconnect.backoff.max.ms": 200,
             }
         )
         self.producer.init_transactions(TIMEOUT_S)
@@ -89,6 +90,7 @@ class Confluent(Transformer):
                 "enable.auto.commit": False,
                 "auto.offset.reset": "earliest",
                 "isolation.level": "read_committed",
+                "reconnect.backoff.max.ms": 200,
             }
         )
 

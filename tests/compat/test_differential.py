@@ -287,6 +287,25 @@ def test_members_that_look_alike_are_not_told_apart_by_their_place() -> None:
     assert trees[0][1]["member_id"] == "c-<uuid 1>"
 
 
+def test_who_is_answered_is_told_apart_before_who_leads() -> None:
+    # A broker may choose either for a leader: that alone may differ, and has to show there.
+    from odradek.compat.differential.mapping import Mapper
+    from odradek.wire.api.join_group import JoinGroupRequest, JoinGroupResponse
+
+    one, other = (f"c-00000000-0000-0000-0000-00000000000{n}" for n in (1, 2))
+    join = JoinGroupRequest(
+        group_id="g", session_timeout_ms=0, member_id="", protocol_type="", protocols=[]
+    )
+    trees = [
+        Mapper("ns-", 0, ("localhost", 9092), "cluster").tree(
+            JoinGroupResponse(member_id=one, leader=leader), 0, join
+        )
+        for leader in (one, other)
+    ]
+    assert [tree["member_id"] for tree in trees] == ["c-<uuid 1>"] * 2
+    assert [tree["leader"] for tree in trees] == ["c-<uuid 1>", "c-<uuid 2>"]
+
+
 def test_the_same_seed_draws_the_same_sequence(engine: Engine) -> None:
     for kind in KINDS:
         drawn = [draw_sequence(7, engine.served, [kind]) for _ in range(2)]

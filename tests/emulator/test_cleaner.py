@@ -120,7 +120,7 @@ def test_tombstones_go_with_the_next_compaction_after_their_time(tmp_path: Path)
     cluster.close()
 
 
-def test_compact_and_delete_both_act(tmp_path: Path) -> None:
+def test_compact_and_delete_both_act(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     cluster = open_cluster(tmp_path)
     topic(cluster, cleanup_policy="compact,delete", retention_ms="20000")
     write(cluster, ("a", "1"), ("a", "2"), ("b", "1"), ("c", "1"))
@@ -128,6 +128,10 @@ def test_compact_and_delete_both_act(tmp_path: Path) -> None:
     assert values(cluster) == [(1, "a", "2"), (2, "b", "1"), (3, "c", "1")]
     cluster.advance(15 * SECOND)
     assert cluster.partition("t", 0).log_start_offset == 4
+    write(cluster, ("a", "3"), ("a", "4"), ("a", "5"))
+    cluster.advance(15 * SECOND)
+    assert values(cluster)[-2:] == [(5, "a", "4"), (6, "a", "5")]
+    assert caplog.records == []  # that retention passes the cleaner is nothing to speak of
     cluster.close()
 
 

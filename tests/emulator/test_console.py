@@ -269,7 +269,8 @@ def test_positions_are_read_as_people_write_them() -> None:
     moment = parse_position("2020-09-13T12:26:40+00:00").timestamp
     assert moment == NOW
     hour, two = parse_position("1h").timestamp, parse_position("2h").timestamp
-    assert hour is not None and two is not None
+    assert hour is not None
+    assert two is not None
     assert 3_599_000 < hour - two < 3_601_000
 
 

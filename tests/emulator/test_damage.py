@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import closing, redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,6 +18,7 @@ from odradek.emulator.cli import main
 from odradek.emulator.cluster import Cluster
 from odradek.storage import LogDirectoryError
 from odradek.wire import Error
+from odradek.wire.api.find_coordinator import FindCoordinatorRequest
 from odradek.wire.api.list_offsets import ListOffsetsRequest
 from odradek.wire.api.offset_commit import OffsetCommitRequest
 from odradek.wire.api.offset_fetch import OffsetFetchRequest
@@ -335,6 +336,27 @@ def test_repair_lets_a_consumer_go_on(closed: Path) -> None:
         assert kafka.notices == []
         expected = [value for value in all_but(6) if value is not None]
         assert kafka.topic("t")[0].values() == expected
+
+
+@pytest.mark.parametrize("topic", ["t", "__cluster_metadata", "__consumer_offsets"])
+def test_repair_of_a_torn_tail_keeps_nobody_reading_for_ever(closed: Path, topic: str) -> None:
+    with closing(open_cluster(closed, **{"offsets.topic.num.partitions": "1"})) as cluster:
+        Topic = OffsetCommitRequest.Topic
+        at = Topic.Partition(partition_index=0, committed_offset=3)
+        commit = OffsetCommitRequest(group_id="g", topics=[Topic(name="t", partitions=[at])])
+        client_of(cluster).ask(FindCoordinatorRequest(key="g"), 2)
+        for _ in range(2):
+            answer = client_of(cluster).ask(commit, 7)
+            assert answer.topics[0].partitions[0].error_code == 0
+        if topic == "__cluster_metadata":
+            cluster.create_topic("last", 1, {})
+    newest = max((closed / f"{topic}-0").glob("*.log"))
+    newest.write_bytes(newest.read_bytes()[:-5])
+    assert repair(closed).returncode == 0
+    with Emulator(data_dir=closed) as kafka:
+        assert kafka.notices == []
+        assert len(kafka.topic("t")[0].records()) == END - (topic == "t")
+        assert "last" not in kafka.topics()
 
 
 def test_a_directory_in_use_is_not_repaired(closed: Path) -> None:

@@ -9,10 +9,14 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
 from odradek.emulator import ConfigError, Emulator, Error, ManualClock, Refused
+
+from .support import batch, client_of
+from .test_produce import produce
 
 
 def open_files() -> int:
@@ -239,6 +243,13 @@ def test_a_manual_clock_is_advanced_by_hand() -> None:
         assert clock.now() == 1_500
     with Emulator() as kafka, pytest.raises(TypeError, match="ManualClock"):
         kafka.advance(1)
+
+
+def test_a_manual_clock_begins_at_the_time_that_clients_stamp_their_records_with() -> None:
+    stamped = batch(b"x", time=int(time.time() * 1000))
+    with Emulator(clock=ManualClock(), topics={"t": 1}) as kafka:
+        answer = kafka.run(lambda cluster: produce(client_of(cluster), stamped))
+    assert answer.error_code == 0
 
 
 def test_without_uvloop_it_runs_on_plain_asyncio(monkeypatch: pytest.MonkeyPatch) -> None:

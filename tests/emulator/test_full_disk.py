@@ -93,6 +93,18 @@ def test_produce_is_refused_until_there_is_room(
     assert values(cluster) == [b"before", b"after"]
 
 
+def test_a_full_disk_is_logged_once_and_again_after_a_minute(
+    cluster: Cluster, client: Client, disk: MemoryDisk, caplog: pytest.LogCaptureFixture
+) -> None:
+    disk.fill()
+    for seconds in (0, 1, 59, 1, 1):
+        cluster.advance(seconds * 1000)
+        assert produce(client, batch(b"x")).error_code == Error.KAFKA_STORAGE_ERROR
+    said = [one.getMessage() for one in caplog.records if "takes no records" in one.getMessage()]
+    assert len(said) == 2
+    assert said[0].startswith("<t-0> takes no records: KAFKA_STORAGE_ERROR: t-0: ")
+
+
 def test_a_disk_that_filled_up_comes_back_with_all_that_was_acknowledged(
     cluster: Cluster, client: Client, disk: MemoryDisk
 ) -> None:

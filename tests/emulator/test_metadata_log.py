@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from odradek.emulator.clock import ManualClock
-from odradek.emulator.metadata_image import MetadataImage, PartitionImage, TopicImage
 from odradek.emulator.features import NEW_FEATURES
+from odradek.emulator.metadata_image import MetadataImage, PartitionImage, TopicImage
 from odradek.emulator.metadata_log import TOPIC_ID, MetadataLog
 from odradek.emulator.metadata_snapshot import record_version
 from odradek.storage import LogDirectory, LogDirectoryError

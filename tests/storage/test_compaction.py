@@ -398,11 +398,15 @@ def test_a_deletion_meanwhile_leaves_nothing(tmp_path: Path, when: str) -> None:
     assert len(content(again)) == 5
 
 
-def test_retention_meanwhile_wins(tmp_path: Path) -> None:
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_retention_meanwhile_wins(tmp_path: Path, when: str) -> None:
     log = filled(tmp_path)
     compaction = begun(log)
-    compaction.run()
+    if when == "after":
+        compaction.run()
     log.delete_old_segments(0, policy=lambda *_: 2)
+    if when == "before":
+        compaction.run()
     assert log.end_compaction(compaction) is None
     assert content(log) == [(n, A, b"%d" % n) for n in (2, 3, 4)]
     log.compact(0)

@@ -448,6 +448,8 @@ def test_after_a_clean_stop_the_newest_transaction_index_is_not_taken_on_trust(
     elif damage == "torn":
         cut(index, 1)
     log = reopen(tmp_path, clean=True)
+    what = {"lost": ["missing"], "torn": ["wrong"], "none": []}[damage]
+    assert log.notices == [f"{index.name}: {one}, made again from the batches" for one in what]
     assert log.aborted_transactions(0, SEGMENT) == [(1, 0, 5, 6)]
     assert log.aborted_transactions(6, SEGMENT) == [(1, 6, 11, 12)]
     assert log.producers.first_unstable_offset == 12
@@ -471,13 +473,58 @@ def test_the_log_start_is_the_later_of_checkpoint_and_first_segment(closed: Path
 
 
 def test_batches_that_all_lie_below_the_log_start_are_removed(closed: Path) -> None:
-    log = reopen(closed, clean=False, log_start_offset=50)
-    assert log.notices == ["all batches lie below the log start 50"]
-    assert (log.log_start_offset, log.log_end_offset, log.size) == (50, 50, 0)
-    assert log.producers.states[7].last_offset == 12
+    log = reopen(closed, clean=True)
+    log.delete_records(END)
+    log.close(clean=False)
+    cut(file(closed, 10, ".log"), SIZE)  # what a power cut takes
+    for clean in (False, True):  # the second start finds the end that the first one left
+        log = reopen(closed, clean=clean, log_start_offset=END)
+        assert (log.log_start_offset, log.log_end_offset, log.size) == (END, END, 0)
+        assert log.notices == ([] if clean else [f"all batches lie below the log start {END}"])
+        log.close(clean=False)
+    log = reopen(closed, clean=False)
     append(log, b"more")
-    assert read_all(log) == [(50, b"more")]
+    assert read_all(log) == [(END, b"more")]
     log.close()
+
+
+@pytest.mark.parametrize("clean", [True, False])
+@pytest.mark.parametrize("start", [0, 6])
+def test_a_log_start_behind_the_log_end_is_not_believed(
+    closed: Path, start: int, clean: bool
+) -> None:
+    log = reopen(closed, clean=True)
+    log.delete_records(start)
+    log.close()
+    log = reopen(closed, clean=clean, log_start_offset=99)
+    assert log.notices == [f"the log start 99 lies behind the log end {END}; not believed"]
+    assert_whole(log, start=start)
+    log.close()
+
+
+def test_a_log_of_which_every_segment_is_gone_gives_no_offset_twice(closed: Path) -> None:
+    for log_file in home(closed).glob("*.log"):
+        log_file.unlink()
+    log = reopen(closed, clean=True)
+    assert f"no segment is left of offsets 0 to {END - 1}" in log.notices
+    assert (log.log_start_offset, log.log_end_offset) == (0, END)
+    with pytest.raises(Refused) as refused:
+        log.read(0, 100)
+    assert refused.value.error == Error.KAFKA_STORAGE_ERROR
+    append(log, b"more")
+    assert log.read(END, 100)
+    log.close()
+
+
+def test_it_is_said_if_the_first_segment_is_gone(closed: Path) -> None:
+    for gone in home(closed).glob(f"{0:020d}.*"):
+        gone.unlink()
+    log = reopen(closed, clean=True)
+    name = f"{5:020d}.log"
+    assert log.notices == [f"{name}: segments are missing in front of it; the log began at 0"]
+    assert_whole(log, start=5)
+    log.close()
+    assert reopen(closed, clean=True).notices == []
 
 
 def test_an_empty_log_of_kafka_opens_empty(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from odradek.storage import LogDirectory, LogDirectoryError, Report, repair
+from odradek.storage.checkpoints import CLEAN_SHUTDOWN
 from odradek.storage.damage import read_aside
 from odradek.storage.log import Log
 
@@ -60,6 +61,7 @@ DAMAGE: list[tuple[str, Callable[[Path], object], list[int]]] = [
     ("the newest segment lost", lambda path: [one.unlink() for one in of(path, 10)], [10, 11, 12]),
     ("an index", lambda path: flip(file(path, 0, ".index"), 7), []),
     ("a time index", lambda path: flip(file(path, 5, ".timeindex"), 20), []),
+    ("an index of odd size", lambda path: file(path, 5, ".index").open("ab").write(b"abc"), []),
     ("an index lost", lambda path: file(path, 5, ".index").unlink(), []),
     ("the epochs lost", lambda path: (home(path) / "leader-epoch-checkpoint").unlink(), []),
     ("a snapshot", lambda path: flip(file(path, END, ".snapshot"), 20), []),
@@ -97,6 +99,39 @@ def test_the_log_goes_on_behind_what_is_lost(
     assert log.epochs.latest == 3
     append(log, b"more", epoch=3)
     assert read_all(log) == [*kept, (END, b"more")]
+    directory.close()
+
+
+def test_after_a_kill_offsets_below_the_recovery_point_are_not_given_again(closed: Path) -> None:
+    (closed / CLEAN_SHUTDOWN).unlink()
+    cut(file(closed, 10, ".log"), 30)
+    assert [one.offsets for one in mend(closed).findings] == ["offset 12"]
+    directory, log = open_directory(closed)
+    assert (log.log_end_offset, directory.notices) == (END, [])
+    directory.close()
+
+
+def test_a_partition_without_a_segment_is_named(closed: Path) -> None:
+    for log_file in home(closed).glob("*.log"):
+        log_file.unlink()
+    found = mend(closed)
+    assert [(one.problem, one.offsets) for one in found.findings] == [
+        ("no segment is left", f"offsets 0 to {END - 1}")
+    ]
+    assert found.status == 1
+    directory, log = open_directory(closed)
+    assert log.log_end_offset == END
+    directory.close()
+    mend(closed)
+    assert mend(closed).status == 0
+
+
+def test_who_reads_on_behind_a_gap_comes_to_the_end(closed: Path) -> None:
+    cut(file(closed, 10, ".log"), 30)
+    mend(closed)
+    directory, log = open_directory(closed)
+    assert log.log_end_offset == END
+    assert [log.behind_damage(offset) for offset in (11, 12, END)] == [11, END, END]
     directory.close()
 
 

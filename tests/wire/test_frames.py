@@ -23,7 +23,9 @@ def test_frames_arrive_whole_whatever_the_size_of_the_pieces(
     assert found == bodies
 
 
-@pytest.mark.parametrize("size", [0, 1, 65531, 65532, 65533, 65536, 3_000_000, 9_000_000])
+@pytest.mark.parametrize(
+    "size", [0, 1, 4091, 4092, 4093, 4096, 65531, 65532, 65533, 65536, 3_000_000, 9_000_000]
+)
 def test_a_frame_of_any_size_is_followed_by_the_next_one(size: int) -> None:
     body = bytes(i % 251 for i in range(1000)) * (size // 1000 + 1)
     body = body[:size]
@@ -42,6 +44,16 @@ def test_a_size_that_no_frame_can_have_is_refused(size: int) -> None:
 
 def test_a_frame_of_exactly_the_limit_is_allowed() -> None:
     assert Frames(max_bytes=100).feed(framed(bytes(100))) == [bytes(100)]
+
+
+def test_a_connection_takes_room_only_when_it_sends_more() -> None:
+    frames = Frames()
+    for _ in range(1000):
+        assert frames.feed(framed(b"heartbeat")) == [b"heartbeat"]
+    assert len(frames.buffer()) <= 4096
+    bodies = [bytes(1000)] * 9
+    assert frames.feed(b"".join(map(framed, bodies))) == bodies
+    assert len(frames.buffer()) > 50_000
 
 
 def test_a_huge_size_costs_nothing_until_its_bytes_arrive() -> None:

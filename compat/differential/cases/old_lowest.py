@@ -228,9 +228,9 @@ def transactions_in_their_lowest_versions() -> Steps:
         )
 
     steps: Steps = [create(), init(version=0)]
-    for who in ((pid(), epoch()), (pid(), 5), (77, 0)):
+    for who in ((pid(), epoch()), (pid(), 5), (77_000_077, 0)):
         steps += [added(*who, ("~t", [0])), grouped(*who), added(*who, ("~t", [0, 7]))]
-    steps += [ended(pid(), 5), ended(77, 0), ended(pid(), epoch()), ended(pid(), epoch())]
+    steps += [ended(pid(), 5), ended(77_000_077, 0), ended(pid(), epoch()), ended(pid(), epoch())]
     marker = WriteTxnMarkersRequest.Marker
     marked = marker(
         producer_id=4711,
@@ -288,8 +288,8 @@ def what_is_served() -> Steps:
     for asked in (level, ("metadata.version", 22, 1)):
         for version in (0, 1):
             steps.append(Ask(features(asked, validate_only=version > 0), version))
-    others = (("group.version", 1, 1), ("kraft.version", 1, 1), ("nonsense", 0, 1))
-    others += (("metadata.version", 20, 2), ("metadata.version", 20, 3))
-    others += (("metadata.version", 0, 2), ("metadata.version", 40, 1))
+    others = [("group.version", 1, 1), ("kraft.version", 1, 1), ("nonsense", 0, 1)]
+    others += [("metadata.version", level, 2) for level in (0, 1, 14, 20)]
+    others += [("metadata.version", 20, 3), ("metadata.version", 40, 1)]
     steps += [Ask(features(each, validate_only=True), 1) for each in others]
     return steps

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Properties;
+import java.util.concurrent.locks.LockSupport;
 import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
@@ -49,6 +50,7 @@ public final class ChaosMembers {
         private final int who;
         private final KafkaConsumer<byte[], byte[]> consumer;
         private List<long[]> runs = new ArrayList<>();
+        private boolean owesCommit;
 
         Member(int who, String topic, Properties config) {
             this.who = who;
@@ -64,12 +66,14 @@ public final class ChaosMembers {
                     for (ConsumerRecord<byte[], byte[]> record : consumer.poll(Duration.ofMillis(100))) {
                         saw(record);
                     }
-                    if (!runs.isEmpty()) {
+                    if (owesCommit) {
                         tellRecords();
                         consumer.commitSync();
+                        owesCommit = false;
                     }
                 } catch (KafkaException thrown) {
                     tell(event("error").put("text", thrown.toString()));
+                    LockSupport.parkNanos(50_000_000);
                 }
             }
             consumer.close();
@@ -77,6 +81,7 @@ public final class ChaosMembers {
         }
 
         private void saw(ConsumerRecord<byte[], byte[]> record) {
+            owesCommit = true;
             String value = new String(record.value(), StandardCharsets.UTF_8);
             if (!value.equals(record.partition() + ":" + record.offset())) {
                 tell(event("wrong").put("partition", record.partition())

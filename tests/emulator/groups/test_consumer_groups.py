@@ -9,6 +9,7 @@ from group_world import World, join_request, sync_request
 from odradek.emulator.groups.consumer import ConsumerGroup, Due
 from odradek.emulator.groups.consumer_messages import Beat, BeatAnswer
 from odradek.emulator.groups.consumer_records import Stored
+from odradek.emulator.groups.embedded import read_assignment
 from odradek.emulator.groups.encoding import decode, encode
 from odradek.emulator.groups.messages import HeartbeatRequest, Leaver
 from odradek.emulator.groups.offsets import CommitRequest, OffsetCommit
@@ -164,6 +165,17 @@ def test_a_classic_group_is_converted_and_back(world: World) -> None:
     assert [one.member_id for one in last.members] == [member]
     (described,) = world.coordinator.describe(["g"], 6)
     assert described.state == "PreparingRebalance"
+
+
+def test_converted_back_members_have_what_they_were_to_have(world: World) -> None:
+    member = classic(world)
+    beat(world, "a")
+    group = world.coordinator.consumer_group("g")
+    target, held = group.targets[member], group.members[member].assigned
+    assert (len(target[T]), held) == (2, {})
+    beat(world, "a", -1)
+    (described,) = world.coordinator.describe(["g"], 6)
+    assert read_assignment(described.members[0].assignment, world.coordinator.topics) == target
 
 
 def test_who_waits_in_a_classic_group_that_is_converted_shall_join_again(world: World) -> None:

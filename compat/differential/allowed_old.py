@@ -1,0 +1,147 @@
+"""What may differ from a real Kafka 3.9 beyond what may differ from 4.3.
+
+What old clients send and get is compared field by field; so is every request in its lowest
+versions. But a 3.9 node keeps its groups with another coordinator (Scala's, gone in 4.0) than the
+one that the emulator follows, and has other words for some refusals.
+"""
+
+from __future__ import annotations
+
+from ...wire import Request
+from .allowed import ALLOWED, Allowances, Allowed, is_missing
+from .compare import Difference
+from .versions import Served
+
+
+def allowances_for(served: Served) -> Allowances:
+    """Those of the release that both brokers are."""
+    return Allowances((*ALLOWED, *ALLOWED_OLD) if served.converts else ALLOWED)
+
+
+def _are_lists(request: Request, difference: Difference) -> bool:
+    return isinstance(difference.real, list) and isinstance(difference.ours, list)
+
+
+def _is_words(request: Request, difference: Difference) -> bool:
+    return difference.place.endswith("message")
+
+
+def _was_closed(request: Request, difference: Difference) -> bool:
+    is_old = any(t.topic for t in request.topics)  # type: ignore[attr-defined]
+    return is_old and (difference.real == "closed" or is_missing(difference.real))
+
+
+def _is_shown_less(request: Request, difference: Difference) -> bool:
+    is_named_only = (difference.real, difference.ours) == ("Empty", "Dead")
+    return difference.real in (b"", 328) or is_named_only
+
+
+def _is_order(request: Request, difference: Difference) -> bool:
+    return difference.place.endswith("partition_index")
+
+
+def _is_ghost(request: Request, difference: Difference) -> bool:
+    return (difference.real, difference.ours) == (22, 69)
+
+
+def _is_never_answered(request: Request, difference: Difference) -> bool:
+    return is_missing(difference.real)
+
+
+ALLOWED_OLD: tuple[Allowed, ...] = (
+    *(
+        Allowed(
+            f"3.9 gathers partitions of groups in maps: API {api}",
+            api,
+            place,
+            "a partition that is named twice is answered once there; the emulator follows 4.3",
+            _are_lists,
+            ends=True,
+        )
+        for api, place in (
+            (8, "topics"),
+            (8, "topics.partitions"),
+            (9, "topics"),
+            (9, "topics.partitions"),
+            (9, "groups.topics"),
+            (9, "groups.topics.partitions"),
+            (28, "topics"),
+            (28, "topics.partitions"),
+        )
+    ),
+    *(
+        Allowed(
+            f"3.9 answers partitions of groups in the order of a map: API {api}",
+            api,
+            "*",
+            "the emulator follows 4.3: as they were asked",
+            _is_order,
+            ends=True,
+        )
+        for api in (9, 28)
+    ),
+    Allowed(
+        "a commit to a group of which nothing is stored",
+        8,
+        "topics.partitions.error_code",
+        "3.9 knows a group that was only named; the emulator follows 4.3",
+        _is_ghost,
+        ends=True,
+    ),
+    Allowed(
+        "OffsetFetch of no group at all",
+        9,
+        "",
+        "3.9 never answers it",
+        _is_never_answered,
+        ends=True,
+    ),
+    Allowed(
+        "deleting a group of which nothing is stored",
+        42,
+        "results.error_code",
+        "3.9 knows a group that was only named; the emulator follows 4.3",
+        ends=True,
+    ),
+    Allowed(
+        "what 3.9 shows of a group",
+        15,
+        "*",
+        "fewer operations, no assignment while members join, and groups that were only named;"
+        " the emulator follows 4.3",
+        _is_shown_less,
+    ),
+    Allowed(
+        "groups of which nothing is stored",
+        16,
+        "groups",
+        "3.9 lists a group that was only named; the emulator follows 4.3",
+        _are_lists,
+        ends=True,
+    ),
+    *(
+        Allowed(
+            f"other words of 3.9: API {api}",
+            api,
+            "*",
+            "sentences for people changed with 4.x; the codes are compared",
+            _is_words,
+        )
+        for api in (19, 37, 45, 64, 33, 44)
+    ),
+    Allowed(
+        "the leader's address with a refusal",
+        1,
+        "node_endpoints",
+        "3.9 names it to strangers who act as replicas; the emulator follows 4.3",
+        _are_lists,
+    ),
+    Allowed(
+        "damage behind what can be converted",
+        1,
+        "",
+        "the real broker closes the connection in the middle of its answer; the emulator fills",
+        _was_closed,
+        ends=True,
+    ),
+)

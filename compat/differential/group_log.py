@@ -1,0 +1,105 @@
+"""What a broker has written of a sequence's groups: its records in `__consumer_offsets`, compared.
+
+    Ask(written("~g"), 12)     fetches the partition that keeps "~g", from its beginning
+
+Keys and values are decoded and shown in their order, those of other sequences' groups left out, and
+so is where a batch ends: a real broker may put what several requests cause into one. Shown besides
+is what the header of a record's batch says of producer, epoch and sequence. Not compared: hashes of
+topics, which follow from ids that each broker draws, versions of the cluster's metadata, and times
+near now, which stand as such.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from ...emulator.groups.hashing import partition_for
+from ...wire import Message
+from ...wire.api.fetch import FetchRequest
+from ...wire.batch import HEADER_SIZE, BatchHeader, read_header
+from ...wire.records import read_records
+from ...wire.stored import consumer_groups as groups
+from ...wire.stored.groups import GroupMetadataKey, GroupMetadataValue
+from ...wire.stored.keyed import Key, read_key, read_value
+from ...wire.stored.offsets import OffsetCommitKey, OffsetCommitValue
+from .steps import Symbol, World
+
+OFFSETS = "__consumer_offsets"
+PARTITIONS = 50
+_ALL = 1 << 26
+
+# What a value is, by the class of its key.
+_VALUES: dict[type[Key], type[Message]] = {
+    OffsetCommitKey: OffsetCommitValue,
+    GroupMetadataKey: GroupMetadataValue,
+    groups.ConsumerGroupMetadataKey: groups.ConsumerGroupMetadataValue,
+    groups.ConsumerGroupPartitionMetadataKey: groups.ConsumerGroupPartitionMetadataValue,
+    groups.ConsumerGroupMemberMetadataKey: groups.ConsumerGroupMemberMetadataValue,
+    groups.ConsumerGroupTargetAssignmentMetadataKey: (
+        groups.ConsumerGroupTargetAssignmentMetadataValue
+    ),
+    groups.ConsumerGroupTargetAssignmentMemberKey: groups.ConsumerGroupTargetAssignmentMemberValue,
+    groups.ConsumerGroupCurrentMemberAssignmentKey: (
+        groups.ConsumerGroupCurrentMemberAssignmentValue
+    ),
+    groups.ConsumerGroupRegularExpressionKey: groups.ConsumerGroupRegularExpressionValue,
+}
+
+
+@dataclass(frozen=True)
+class kept_in(Symbol):
+    """The partition that keeps a group."""
+
+    group: str
+
+    def resolve(self, world: World) -> int:
+        return partition_for(world.resolve(self.group), PARTITIONS)
+
+
+def written(group: str = "~g") -> FetchRequest:
+    """Everything written of a group; by name, so up to v12."""
+    partition: Any = kept_in(group)
+    asked = FetchRequest.Topic.Partition(
+        partition=partition, fetch_offset=0, partition_max_bytes=_ALL
+    )
+    topic = FetchRequest.Topic(topic=OFFSETS, partitions=[asked])
+    return FetchRequest(max_wait_ms=0, min_bytes=0, max_bytes=_ALL, topics=[topic])
+
+
+def own_records(data: bytes, namespace: str) -> Iterator[tuple[BatchHeader, Message, Any, int]]:
+    """The records of a sequence's own groups: header of the batch, key, value, version of that.
+    The value is None for a tombstone. Raises WireError."""
+    own = namespace.encode()
+    pos = 0
+    while len(data) - pos >= HEADER_SIZE:
+        header = read_header(data, pos)
+        if header.size > len(data) - pos:
+            return
+        for record in read_records(data[pos : pos + header.size]):
+            if header.is_control or record.key is None or own not in record.key:
+                continue
+            key, _ = read_key(_VALUES, record.key)
+            if record.value is None:
+                yield header, key, None, -1
+            else:
+                yield header, key, *read_value(_VALUES[type(key)], record.value)
+        pos += header.size
+
+
+def softened(tree: Any, now_ms: int, near_ms: int) -> Any:
+    """A value without what differs between two right brokers."""
+    if isinstance(tree, list):
+        return [softened(value, now_ms, near_ms) for value in tree]
+    if not isinstance(tree, dict):
+        return tree
+    soft = {name: softened(value, now_ms, near_ms) for name, value in tree.items()}
+    for name, value in soft.items():
+        if name.endswith("timestamp") and isinstance(value, int):
+            soft[name] = "<now>" if abs(value - now_ms) < near_ms else value
+        elif name == "metadata_hash" and value:
+            soft[name] = "<hash>"
+        elif name == "version":
+            soft[name] = "<version>"
+    return soft
