@@ -8,6 +8,7 @@ records, and then asks about one thing:
 - sessions: incremental fetches; groups: classic members that join, sync, beat, commit and leave;
 - consumers: members of KIP-848 groups, some by the classic protocol;
 - transactions: two transactional producers of both generations;
+  (after these three and offsets, what was written of the group is looked at as well;)
 - offsets: commits and lookups; damage: frames that are cut, lengthened or changed;
 - old: message sets and clients of before 0.11, where the release still serves them;
 - configs: what is set for topics, groups, metrics and brokers, and topics that come and go.
@@ -36,7 +37,8 @@ from . import (
 )
 from .asks import create, fetch, list_offsets, produce, put
 from .draw_batches import draw_batch, draw_producer_batch
-from .steps import Ask, Damage, Send, Step, Steps, seen
+from .group_log import WRITTEN_S, written
+from .steps import Ask, Damage, Send, Sleep, Step, Steps, seen
 from .steps import Sequence as Sequence_
 from .values import CONFIGS, DEFAULTS, POOLS
 from .versions import Served
@@ -54,6 +56,8 @@ def draw_sequence(seed: int, served: Served, kinds: Sequence[str] = ()) -> Seque
     random = Random(seed)
     name = random.choice(list(kinds) or (_OFTEN_OLD if served.converts else _OFTEN))
     steps = [*_beginning(random), *KINDS[name](random, served)]
+    if name in _WRITES_GROUPS and not served.converts:
+        steps += [Sleep(WRITTEN_S), Ask(written(), 12)]
     return Sequence_(f"{name}, seed {seed}", tuple(steps))
 
 
@@ -266,6 +270,8 @@ KINDS: dict[str, Callable[[Random, Served], Steps]] = {
     "transactions": draw_transactions.transactions,
     "old": draw_old_versions.old_protocol,
 }
+# After these, what was written of the group "~g" is compared too.
+_WRITES_GROUPS = frozenset({"offsets", "groups", "consumers", "transactions"})
 _OFTEN = ["any"] * 5 + ["log"] * 4 + ["producers"] * 2 + ["sessions"] * 3 + ["offsets"] * 2
 _OFTEN += ["groups"] * 2 + ["damage"] + ["configs"] * 3
 _OFTEN += ["consumers"] * 2

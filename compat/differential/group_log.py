@@ -11,8 +11,9 @@ near now, which stand as such.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 from ...emulator.groups.hashing import partition_for
@@ -28,7 +29,10 @@ from .steps import Symbol, World
 
 OFFSETS = "__consumer_offsets"
 PARTITIONS = 50
+WRITTEN_S = 0.15
+"""How long a real broker takes to write what it has answered already, at most."""
 _ALL = 1 << 26
+Order = Callable[[Any], str]
 
 # What a value is, by the class of its key.
 _VALUES: dict[type[Key], type[Message]] = {
@@ -88,18 +92,35 @@ def own_records(data: bytes, namespace: str) -> Iterator[tuple[BatchHeader, Mess
         pos += header.size
 
 
-def softened(tree: Any, now_ms: int, near_ms: int) -> Any:
-    """A value without what differs between two right brokers."""
+def softened(tree: Any, now_ms: int, near_ms: int, order: Order) -> Any:
+    """A value without what differs between two right brokers. `order` is what entries of lists
+    that come from hash maps are sorted by."""
     if isinstance(tree, list):
-        return [softened(value, now_ms, near_ms) for value in tree]
+        soft = [softened(value, now_ms, near_ms, order) for value in tree]
+        is_unordered = any("topic_id" in e or "member_id" in e for e in soft if isinstance(e, dict))
+        return sorted(soft, key=order) if is_unordered else soft
     if not isinstance(tree, dict):
         return tree
-    soft = {name: softened(value, now_ms, near_ms) for name, value in tree.items()}
-    for name, value in soft.items():
+    if "expire_timestamp" in tree:  # that long after the commit
+        lasts_ms = tree["expire_timestamp"] - tree["commit_timestamp"]
+        tree = {**tree, "expire_timestamp": f"after {lasts_ms} ms"}
+    rest = {name: softened(value, now_ms, near_ms, order) for name, value in tree.items()}
+    for name, value in rest.items():
         if name.endswith("timestamp") and isinstance(value, int):
-            soft[name] = "<now>" if abs(value - now_ms) < near_ms else value
+            rest[name] = "<now>" if abs(value - now_ms) < near_ms else value
         elif name == "metadata_hash" and value:
-            soft[name] = "<hash>"
+            rest[name] = "<hash>"
         elif name == "version":
-            soft[name] = "<version>"
-    return soft
+            rest[name] = "<version>"
+    return rest
+
+
+def in_order(rows: list[Any], order: Order) -> list[Any]:
+    """Records as they follow each other; tombstones of one type, and the parts of a target
+    assignment, stand in the order of a hash map and are sorted."""
+    ordered: list[Any] = []
+    for (kind, is_gone), those in groupby(rows, lambda r: (r["key"]["type"], r["value"] is None)):
+        run = list(those)
+        is_unordered = is_gone or kind == groups.ConsumerGroupTargetAssignmentMemberKey.__name__
+        ordered += sorted(run, key=lambda r: order(r["key"])) if is_unordered else run
+    return ordered

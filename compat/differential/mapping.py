@@ -30,7 +30,7 @@ from ...wire.records import read_records
 from ...wire.schema import Type
 from .allowed import KEYED, UNKNOWN, UNORDERED, Unordered
 from .allowed_cluster import lists_every_topic
-from .group_log import OFFSETS, own_records, softened
+from .group_log import OFFSETS, in_order, own_records, softened
 from .old_sets import is_old, trees_of
 from .steps import OWN
 
@@ -103,7 +103,12 @@ class Mapper:
             }
             for header, key, value, version in own_records(data or b"", self._namespace)
         ]
-        return {**{n: row[n] for n in names}, "written": softened(rows, self._now_ms, NEAR_MS)}
+
+        def order(tree: Tree) -> str:
+            return repr(self._mapped(tree, "", self._known))
+
+        soft = [softened(each, self._now_ms, NEAR_MS, order) for each in rows]
+        return {**{n: row[n] for n in names}, "written": in_order(soft, order)}
 
     # What is left out, and sorted
 

@@ -22,8 +22,6 @@ from ...wire.message_sets import Entry, build_message, entries, read_entry, read
 from .compare import Difference
 from .steps import Symbol, World
 
-# Magic and attributes of an entry of magic 1 with log append time.
-_DATED = {bytes((1, codec | 8)) for codec in range(4)}
 FIELDS = {"offset": (0, ">q"), "size": (8, ">i"), "crc": (12, ">I"), "magic": (16, ">b")}
 FIELDS |= {"attributes": (17, ">b"), "time": (18, ">q"), "key_0": (18, ">i"), "key_1": (26, ">i")}
 
@@ -46,11 +44,16 @@ def trees_of(data: bytes) -> list[Any]:
     if pos < len(data):
         if any("compressed" in tree for tree in trees):
             trees.append({"compressed": {"left": len(data) - pos}})
-        elif pos + 17 < len(data) and data[pos + 16 : pos + 18] in _DATED:
-            trees.append({"left, with a time set by the broker": len(data) - pos})
+        elif pos + 17 < len(data) and _hangs_on_broker(data[pos + 17]):
+            trees.append({"left, as a broker made it": len(data) - pos})
         else:
             trees.append({"left": data[pos:]})
     return trees
+
+
+def _hangs_on_broker(attributes: int) -> bool:
+    """Whether a cut entry holds what a library packed, or a time set by the broker."""
+    return attributes & 15 != 0
 
 
 def holds_wrappers(request: Request, difference: Difference) -> bool:

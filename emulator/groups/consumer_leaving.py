@@ -1,8 +1,8 @@
 """Members leave a consumer group, or are taken out of it (KIP-848).
 
 Rules (semantics G16, G21, G26):
-- Epoch -1 leaves. A static member that says -2 stays with all it has until its session is over; a
-  member of another id may take its instance over meanwhile.
+- Epoch -1 leaves. A static member that says -2 stays with all it has until its session is over, as
+  if it had got it in epoch 0; a member of another id may take its instance over meanwhile.
 - Whoever leaves or is taken out takes along its target; the group's epoch rises by one, however
   many go at once. An expression that nobody subscribes to any more is forgotten.
 - If only members of the classic protocol are left then, the group becomes a classic one
@@ -40,7 +40,9 @@ def leaver(group: ConsumerGroup, beat: Beat) -> ConsumerMember:
 
 def leave_for_a_while(group: ConsumerGroup, member: ConsumerMember) -> Outcome:
     """A static member goes, and may be back within its session."""
-    away = replace(member, epoch=STATIC_LEAVE_EPOCH, revoking={})
+    # In which epochs it got its partitions is forgotten: whoever takes over may commit in any.
+    kept = {topic: dict.fromkeys(held, 0) for topic, held in member.assigned.items()}
+    away = replace(member, epoch=STATIC_LEAVE_EPOCH, assigned=kept, revoking={})
     records = [current_record(group.group_id, away)]
     return Outcome(records, BeatAnswer(member.member_id, STATIC_LEAVE_EPOCH))
 

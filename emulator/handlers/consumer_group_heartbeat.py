@@ -48,9 +48,8 @@ def consumer_group_heartbeat(
 
 
 def has_new_protocol(cluster: Cluster) -> bool:
-    """Whether there are consumer groups at all: 3.9 has them only where a config asks for them."""
-    wanted = cluster.config.get("group.coordinator.rebalance.protocols")
-    return not cluster.release.converts or "consumer" in wanted
+    """Whether there are consumer groups: 3.9 has them only as a preview, which is left out."""
+    return not cluster.release.converts
 
 
 def _sentence(refused: Refused) -> str | None:

@@ -1,5 +1,5 @@
-"""Exactly once with Kafka's own Java client, in both generations of the protocol of transactions and
-both protocols of groups: commits, aborts, zombies, time, and applications that die."""
+"""Exactly once with Kafka's own Java client, in both generations of the protocol of transactions
+and both protocols of groups: commits, aborts, zombies, time, and applications that die."""
 
 from __future__ import annotations
 
@@ -82,7 +82,9 @@ BROKERS = [("odradek", 2), ("odradek", 1)]
 REAL = [pytest.param(("real", level), marks=pytest.mark.real) for level in (2, 1) if WANT_REAL]
 
 
-@pytest.fixture(scope="module", params=[*BROKERS, *REAL], ids=lambda param: "-TV".join(map(str, param)))
+@pytest.fixture(
+    scope="module", params=[*BROKERS, *REAL], ids=lambda param: "-TV".join(map(str, param))
+)
 def place(request: pytest.FixtureRequest) -> Iterator[Place]:
     """Each broker, at each level of transaction.version."""
     kind, level = request.param
@@ -137,9 +139,7 @@ def refused(step: Callable[..., Any], *arguments: Any, **more: Any) -> str:
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_members_of_a_group_write_each_result_once(
-    work: Work, start: Start, protocol: str
-) -> None:
+def test_members_of_a_group_write_each_result_once(work: Work, start: Start, protocol: str) -> None:
     application = start(PROTOCOLS[protocol])
     for number, commit in ((2, True), (3, False), (1, True), (2, False), (3, True)):
         application.work(number)

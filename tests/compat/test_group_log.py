@@ -10,7 +10,7 @@ from odradek.compat.differential.brokers import CONFIG, EmulatedBroker
 from odradek.compat.differential.cases import all_cases, cases_named
 from odradek.compat.differential.consumer_asks import delete, enter, made
 from odradek.compat.differential.engine import Engine
-from odradek.compat.differential.group_log import kept_in, own_records, softened, written
+from odradek.compat.differential.group_log import in_order, kept_in, own_records, softened, written
 from odradek.compat.differential.steps import Ask, Sequence, Step, World
 from odradek.emulator.groups.hashing import partition_for
 from odradek.wire.api.fetch import FetchResponse
@@ -61,10 +61,27 @@ def test_groups_of_other_sequences_are_left_out() -> None:
 
 def test_times_near_now_stand_as_such_and_others_as_they_are() -> None:
     tree = {"commit_timestamp": 1_000, "metadata_hash": 7, "a": [{"timestamp": 99_000}]}
-    assert softened(tree, 1_500, 600) == {
+    assert softened(tree, 1_500, 600, repr) == {
         "commit_timestamp": "<now>",
         "metadata_hash": "<hash>",
         "a": [{"timestamp": 99_000}],
+    }
+
+
+def test_only_what_lies_in_hash_maps_may_stand_in_any_order() -> None:
+    def row(kind: str, name: str, value: object) -> dict[str, object]:
+        return {"key": {"type": kind, "name": name}, "value": value}
+
+    commits = [row("OffsetCommitKey", name, 1) for name in "ba"]
+    gone = [row("OffsetCommitKey", name, None) for name in "ba"]
+    parts = [row("ConsumerGroupTargetAssignmentMemberKey", name, 1) for name in "ba"]
+    found = in_order([*commits, *gone, *parts], repr)
+    assert found == [*commits, *reversed(gone), *reversed(parts)]
+    tree = {"commit_timestamp": 0, "expire_timestamp": 9, "a": [{"topic_id": 2}, {"topic_id": 1}]}
+    assert softened(tree, 10_000, 5, repr) == {
+        "commit_timestamp": 0,
+        "expire_timestamp": "after 9 ms",
+        "a": [{"topic_id": 1}, {"topic_id": 2}],
     }
 
 

@@ -21,14 +21,13 @@ from ..consumer_asks import (
     subscription,
     tell,
 )
-from ..group_log import written
+from ..group_log import WRITTEN_S, written
 from ..steps import Ask, Sleep, Steps, seen
 from ..transaction_asks import end, init, txn_offsets
 from . import case
 
 LOG = 12
 """The last version of Fetch that names topics."""
-WRITTEN_S = 0.1
 
 
 def log_of(*groups: str) -> Steps:
@@ -148,6 +147,19 @@ def how_a_consumer_group_is_written() -> Steps:
         Ask(depart("a")),
         Ask(depart("c", instance="i")),
         delete(),
+        *log_of(),
+    ]
+
+
+@case("G21, G24, G27")
+def when_a_static_member_got_its_partitions_is_forgotten() -> Steps:
+    return [
+        *made(),
+        Ask(enter("a", instance="i")),
+        Ask(commit(("~t", 0, 5), member="a", generation=1), 9),
+        Ask(depart("a", -2, instance="i")),
+        Ask(enter("b", instance="i")),
+        *(Ask(commit(("~t", 0, 5), member="b", generation=epoch), 9) for epoch in (0, 1, 2, 3)),
         *log_of(),
     ]
 

@@ -113,6 +113,17 @@ def test_commits_count_by_the_epoch_in_which_a_partition_was_given(world: World)
     assert commit(3, 0, version=8) is Error.UNSUPPORTED_VERSION
 
 
+def test_who_takes_a_static_member_over_may_commit_in_any_epoch(world: World) -> None:
+    beat(world, "a", instance_id="i")
+    commit = CommitRequest(9, "a", None, 1, [OffsetCommit("t", 0, 5)])
+    assert refusal(world.coordinator.commit, "g", commit)[0] is Error.STALE_MEMBER_EPOCH
+    beat(world, "a", -2, instance_id="i")
+    assert beat(world, "b", instance_id="i").epoch == 2
+    for epoch in (0, 1):
+        commit = CommitRequest(9, "b", "i", epoch, [OffsetCommit("t", 0, 5)])
+        assert world.coordinator.commit("g", commit) == [Error.NONE]
+
+
 def test_a_transaction_of_a_stale_member_is_refused_as_of_another_generation(world: World) -> None:
     beat(world, "a")
     group = world.coordinator.consumer_group("g")
