@@ -104,6 +104,8 @@ def softened(tree: Any, now_ms: int, near_ms: int, order: Order) -> Any:
     if "expire_timestamp" in tree:  # that long after the commit
         lasts_ms = tree["expire_timestamp"] - tree["commit_timestamp"]
         tree = {**tree, "expire_timestamp": f"after {lasts_ms} ms"}
+    if "topic_id" in tree and "partitions" in tree:
+        tree = {**tree, **_sorted_partitions(tree)}
     rest = {name: softened(value, now_ms, near_ms, order) for name, value in tree.items()}
     for name, value in rest.items():
         if name.endswith("timestamp") and isinstance(value, int):
@@ -113,6 +115,16 @@ def softened(tree: Any, now_ms: int, near_ms: int, order: Order) -> Any:
         elif name == "version":
             rest[name] = "<version>"
     return rest
+
+
+def _sorted_partitions(entry: Any) -> dict[str, Any]:
+    """The partitions of a topic in their order, and each one's epoch where that stands."""
+    places = sorted(range(len(entry["partitions"])), key=lambda at: entry["partitions"][at])
+    epochs = entry.get("assignment_epochs") or []
+    found = {"partitions": [entry["partitions"][at] for at in places]}
+    if len(epochs) == len(places):
+        found["assignment_epochs"] = [epochs[at] for at in places]
+    return found
 
 
 def in_order(rows: list[Any], order: Order) -> list[Any]:

@@ -250,6 +250,8 @@ class Brokers:
                 return ask()
             except Refused as refused:
                 if refused.error not in later or time.monotonic() > deadline:
+                    if refused.error is Error.UNKNOWN_TOPIC_OR_PARTITION:
+                        raise ConsoleError(f"there is no {what}") from None
                     raise ConsoleError(f"{what}: {refused}") from None
             time.sleep(_RETRY_S)
 

@@ -34,7 +34,11 @@ def add_views(commands: argparse._SubParsersAction[argparse.ArgumentParser], onl
         )
         parser.add_argument("address", help="HOST:PORT of a broker; several with commas")
         parser.add_argument(
-            "--timeout", type=float, default=TIMEOUT_S, help=f"seconds to wait ({TIMEOUT_S:g})"
+            "--timeout",
+            type=float,
+            metavar="SECONDS",
+            default=TIMEOUT_S,
+            help=f"how long a broker may take to answer (default: {TIMEOUT_S:g})",
         )
         if module is not None:
             module.add_arguments(parser)

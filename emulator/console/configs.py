@@ -10,6 +10,7 @@ odradek configs localhost:9092 broker --set log.retention.ms=60000     (all brok
 from __future__ import annotations
 
 import argparse
+import time
 from dataclasses import dataclass
 
 from ...wire.api.describe_configs import DescribeConfigsRequest
@@ -37,6 +38,8 @@ _SOURCES = {
 # Those that somebody has set for just this resource (or, in v0, that are no default).
 _OWN_SOURCES = {TOPIC: (1,), BROKER: (2, 3), GROUP: (8,)}
 _SENSITIVE = "(hidden)"
+_SETTLES_S = 2.0
+_RETRY_S = 0.05
 
 
 @dataclass(frozen=True)
@@ -52,13 +55,23 @@ class Config:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What may follow `odradek configs ADDRESS`."""
     parser.add_argument("kind", choices=KINDS)
-    parser.add_argument("name", nargs="?", default="", help="a topic, a broker's id, a group")
-    parser.add_argument("--all", action="store_true", help="defaults too")
     parser.add_argument(
-        "--set", metavar="CONFIG=VALUE", action="append", default=[], help="may be repeated"
+        "name", nargs="?", default="", help="a topic, a broker (default: all), a group"
+    )
+    parser.add_argument("--all", action="store_true", help="show defaults too")
+    parser.add_argument(
+        "--set",
+        metavar="CONFIG=VALUE",
+        action="append",
+        default=[],
+        help="set a config; may be repeated",
     )
     parser.add_argument(
-        "--unset", metavar="CONFIG", action="append", default=[], help="may be repeated"
+        "--unset",
+        metavar="CONFIG",
+        action="append",
+        default=[],
+        help="go back to the default; may be repeated",
     )
 
 
@@ -69,6 +82,8 @@ def run(brokers: Brokers, asked: argparse.Namespace) -> int:
         raise ConsoleError(f"which {asked.kind}?")
     if asked.set or asked.unset:
         _alter(brokers, kind, asked.name, asked.set, asked.unset)
+        changed = {text.partition("=")[0]: True for text in asked.set}
+        _settled(brokers, kind, asked.name, changed | dict.fromkeys(asked.unset, False))
     configs = read_configs(brokers, kind, asked.name)
     shown = [config for config in configs if asked.all or config.is_set]
     if shown:
@@ -77,7 +92,7 @@ def run(brokers: Brokers, asked: argparse.Namespace) -> int:
             [[config.name, config.value, config.source] for config in shown],
         )
     else:
-        print(f"nothing is set for {asked.kind} {asked.name or 'defaults'}; --all shows defaults")
+        print(f"nothing is set for {_called(kind, asked.name)}; --all shows defaults")
     return 0
 
 
@@ -88,7 +103,7 @@ def read_configs(brokers: Brokers, kind: int, name: str) -> list[Config]:
     )
     request = DescribeConfigsRequest(resources=[resource])
     (result,) = brokers.ask(request, node=_node(kind, name)).results
-    check(result.error_code, name, result.error_message)
+    check(result.error_code, _called(kind, name), result.error_message)
     return sorted(
         (
             Config(
@@ -117,7 +132,25 @@ def _alter(brokers: Brokers, kind: int, name: str, to_set: list[str], to_unset: 
     )
     request = IncrementalAlterConfigsRequest(resources=[resource], validate_only=False)
     (result,) = brokers.ask(request, node=_node(kind, name)).responses
-    check(result.error_code, name or "all brokers", result.error_message)
+    check(result.error_code, _called(kind, name), result.error_message)
+
+
+def _settled(brokers: Brokers, kind: int, name: str, changed: dict[str, bool]) -> None:
+    """Wait until what was set is there, and what was unset is gone: a broker follows the one that
+    changes the cluster a moment later."""
+    deadline = time.monotonic() + _SETTLES_S
+    while time.monotonic() < deadline:
+        found = {config.name: config.is_set for config in read_configs(brokers, kind, name)}
+        if all(found.get(key, False) == is_set for key, is_set in changed.items()):
+            return
+        time.sleep(_RETRY_S)
+
+
+def _called(kind: int, name: str) -> str:
+    """What a resource is called in a sentence."""
+    if kind == BROKER and not name:
+        return "all brokers"
+    return f"{next(word for word, number in KINDS.items() if number == kind)} {name}"
 
 
 def _node(kind: int, name: str) -> int | None:

@@ -12,36 +12,43 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable
 
+from ...wire import Error
 from ...wire.api.delete_groups import DeleteGroupsRequest
 from ...wire.api.metadata import MetadataResponse
 from ...wire.api.offset_commit import OffsetCommitRequest
 from ...wire.api.offset_delete import OffsetDeleteRequest
-from .broker import Brokers, ConsoleError, check
+from .broker import Brokers, ConsoleError, check, report
 from .group_reading import Group, committed, describe, list_groups
 from .offsets import Place, bounds, parse_position, resolve
 from .tables import print_table, ranges
 
 _BY_NAME_UP_TO = 9  # OffsetCommit
+# What to do about a refusal to which a broker adds no words.
+_HINTS = {
+    Error.NON_EMPTY_GROUP: "it has members: stop its consumers first",
+    Error.GROUP_SUBSCRIBED_TO_TOPIC: "its members read it: stop its consumers first",
+    Error.GROUP_ID_NOT_FOUND: "there is no such group",
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What may follow `odradek groups ADDRESS`."""
-    actions = parser.add_subparsers(dest="action", metavar="ACTION")
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", help="without one: list them")
     show = actions.add_parser("show", help="members, offsets and lag")
     reset = actions.add_parser("reset", help="commit other offsets for a group that nobody is in")
     forget = actions.add_parser("forget", help="delete a group's offsets of a topic")
     delete = actions.add_parser("delete", help="delete groups that nobody is in")
     for action in (show, delete):
-        action.add_argument("group", nargs="+")
+        action.add_argument("group", nargs="+", help="its name")
     for action in (reset, forget):
-        action.add_argument("group")
+        action.add_argument("group", help="its name")
         action.add_argument(
             "--topic",
             action="append",
             default=[],
             metavar="NAME[:PARTITION]",
             required=action is forget,
-            help="may be repeated" + ("" if action is forget else " (all it has offsets of)"),
+            help="may be repeated" + ("" if action is forget else "; default: all it has"),
         )
     reset.add_argument(
         "--to",
@@ -144,8 +151,7 @@ def _reset(brokers: Brokers, asked: argparse.Namespace) -> None:
     group = describe(brokers, asked.group)
     if group.members:
         raise ConsoleError(
-            f"group {asked.group} is {group.state} with {len(group.members)} members: "
-            "stop its consumers first"
+            f"group {asked.group} is {group.state} and has members: stop its consumers first"
         )
     before = committed(brokers, asked.group)
     wanted = _partitions(asked.topic) if asked.topic else [(topic, None) for topic, _ in before]
@@ -220,15 +226,19 @@ def _forget(brokers: Brokers, group: str, texts: list[str]) -> None:
         ]
         topics.append(OffsetDeleteRequest.Topic(name=topic.name or "", partitions=parts))
     answer = brokers.ask_coordinator(group, OffsetDeleteRequest(group_id=group, topics=topics))
-    check(answer.error_code, f"group {group}")
+    check(answer.error_code, f"group {group}", _HINTS.get(answer.error_code))
     for topic in answer.topics:
         for part in topic.partitions:
-            check(part.error_code, f"{topic.name}-{part.partition_index}")
-    print(f"{group} has no offsets of {', '.join(topic.name for topic in topics)} any more")
+            place = f"{topic.name}-{part.partition_index}"
+            check(part.error_code, place, _HINTS.get(part.error_code))
+    print(f"{group} has no offsets of {', '.join(texts)} any more")
 
 
 def _delete(brokers: Brokers, names: Iterable[str]) -> None:
-    for name in names:
-        answer = brokers.ask_coordinator(name, DeleteGroupsRequest(groups_names=[name]))
-        check(answer.results[0].error_code, f"group {name}")
-        print(f"deleted {name}")
+    report(_deleted(brokers, name) for name in names)
+
+
+def _deleted(brokers: Brokers, name: str) -> tuple[int, str, str | None, str]:
+    answer = brokers.ask_coordinator(name, DeleteGroupsRequest(groups_names=[name]))
+    code = answer.results[0].error_code
+    return code, f"group {name}", _HINTS.get(code), f"deleted {name}"

@@ -32,16 +32,21 @@ _NULL = "null"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What may follow `odradek records ADDRESS`."""
-    parser.add_argument("topic")
+    parser.add_argument("topic", help="its name")
     parser.add_argument(
-        "--partition", type=int, action="append", default=[], help="may be repeated (all)"
+        "--partition",
+        type=int,
+        metavar="N",
+        action="append",
+        default=[],
+        help="only this one; may be repeated",
     )
     parser.add_argument(
         "--from",
         dest="start",
         default="earliest",
         metavar="POSITION",
-        help="earliest, latest, an offset, -N, an age (15m, 2h, 3d) or a time (earliest)",
+        help="earliest (the default), latest, an offset, -N, an age (15m, 2h, 3d) or a time",
     )
     parser.add_argument("--max", type=int, metavar="N", help="stop after N records shown")
     parser.add_argument("--follow", action="store_true", help="wait for more, until Ctrl-C")

@@ -31,20 +31,25 @@ _WHOLE = -1
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What may follow `odradek topics ADDRESS`."""
     parser.add_argument("--internal", action="store_true", help="list internal topics too")
-    actions = parser.add_subparsers(dest="action", metavar="ACTION")
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", help="without one: list them")
     show = actions.add_parser("show", help="partitions, and configs that were set")
     create = actions.add_parser("create", help="make topics")
-    create.add_argument("--partitions", type=int, default=-1, help="(the broker's default)")
-    create.add_argument("--replicas", type=int, default=-1, help="(the broker's default)")
+    number = {"type": int, "metavar": "N"}
+    create.add_argument("--partitions", **number, default=-1, help="default: the broker's")
+    create.add_argument("--replicas", **number, default=-1, help="default: the broker's")
     create.add_argument(
-        "--set", metavar="CONFIG=VALUE", action="append", default=[], help="may be repeated"
+        "--set",
+        metavar="CONFIG=VALUE",
+        action="append",
+        default=[],
+        help="a config of the topic; may be repeated",
     )
     grow = actions.add_parser("grow", help="add partitions")
-    grow.add_argument("--partitions", type=int, required=True, help="how many there shall be")
+    grow.add_argument("--partitions", **number, required=True, help="how many there shall be")
     empty = actions.add_parser("empty", help="delete every record and keep the topic")
     delete = actions.add_parser("delete", help="delete topics")
     for action in (show, create, grow, empty, delete):
-        action.add_argument("topic", nargs="+")
+        action.add_argument("topic", nargs="+", help="its name")
 
 
 def run(brokers: Brokers, asked: argparse.Namespace) -> int:

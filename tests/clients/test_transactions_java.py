@@ -29,6 +29,8 @@ VALUES = [b"a", b"b", b"c", b"d", b"e", b"f"]
 UPPER = [value.upper() for value in VALUES]
 CONFIGS = {
     "group.initial.rebalance.delay.ms": "0",
+    "group.consumer.min.heartbeat.interval.ms": "100",
+    "group.consumer.heartbeat.interval.ms": "200",
     "transaction.abort.timed.out.transaction.cleanup.interval.ms": "200",
 }
 PROTOCOLS = {"classic": JavaMember, "consumer": JavaMemberOfConsumerProtocol}

@@ -77,6 +77,12 @@ def test_only_what_lies_in_hash_maps_may_stand_in_any_order() -> None:
     parts = [row("ConsumerGroupTargetAssignmentMemberKey", name, 1) for name in "ba"]
     found = in_order([*commits, *gone, *parts], repr)
     assert found == [*commits, *reversed(gone), *reversed(parts)]
+    held = {"topic_id": 1, "partitions": [2, 0], "assignment_epochs": [7, 8]}
+    assert softened(held, 0, 0, repr) == {
+        "topic_id": 1,
+        "partitions": [0, 2],
+        "assignment_epochs": [8, 7],
+    }
     tree = {"commit_timestamp": 0, "expire_timestamp": 9, "a": [{"topic_id": 2}, {"topic_id": 1}]}
     assert softened(tree, 10_000, 5, repr) == {
         "commit_timestamp": 0,

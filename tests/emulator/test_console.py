@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -13,6 +14,7 @@ from odradek.emulator.cli import main
 from odradek.emulator.console.broker import Brokers
 from odradek.emulator.console.offsets import parse_position
 from odradek.emulator.console.tables import print_table, ranges
+from odradek.wire import Error
 from odradek.wire.api.offset_commit import OffsetCommitRequest
 from odradek.wire.api.produce import ProduceRequest
 from odradek.wire.records import NewRecord, build_batch
@@ -21,6 +23,10 @@ from tests.clients.raw import Connection
 from tests.emulator.support import NOW
 
 Shell = Callable[..., list[list[str]]]
+
+# A real broker names a leader a moment before that one takes records.
+READY_S = 10.0
+NOT_YET = (Error.UNKNOWN_TOPIC_OR_PARTITION, Error.NOT_LEADER_OR_FOLLOWER)
 
 
 @pytest.fixture
@@ -48,9 +54,15 @@ def fill(kafka: Emulator, partition: int, *records: NewRecord) -> None:
 def fill_at(address: str, topic: str, partition: int, *records: NewRecord) -> None:
     data = ProduceRequest.Topic.Partition(index=partition, records=bytes(build_batch(records)))
     topics = [ProduceRequest.Topic(name=topic, partition_data=[data])]
+    request = ProduceRequest(acks=1, timeout_ms=1000, topic_data=topics)
     with Connection(address) as connection:
-        answer = connection.ask(ProduceRequest(acks=1, timeout_ms=1000, topic_data=topics), 9)
-    assert answer.responses[0].partition_responses[0].error_code == 0
+        deadline = time.monotonic() + READY_S
+        while True:
+            result = connection.ask(request, 9).responses[0].partition_responses[0]
+            if result.error_code not in NOT_YET or time.monotonic() > deadline:
+                break
+            time.sleep(0.05)
+    assert result.error_code == 0
 
 
 def commit(kafka: Emulator, group: str, partition: int, offset: int) -> None:
@@ -145,6 +157,30 @@ def test_a_group_that_is_not_there_is_not_shown(shell: Shell) -> None:
     assert " ".join(shell("groups", "show", "nope", status=1)[0]) == (
         "odradek: there is no group nope"
     )
+
+
+def test_one_group_that_is_not_there_spares_the_others(
+    kafka: Emulator, capsys: pytest.CaptureFixture[str]
+) -> None:
+    commit(kafka, "billing", 0, 0)
+    assert main(["groups", kafka.bootstrap_servers, "delete", "nope", "billing"]) == 1
+    out = capsys.readouterr()
+    assert out.out == "deleted billing\n"
+    assert "group nope: GROUP_ID_NOT_FOUND (there is no such group)" in out.err
+
+
+def test_only_the_offsets_that_are_named_are_forgotten(kafka: Emulator, shell: Shell) -> None:
+    commit(kafka, "billing", 0, 0)
+    commit(kafka, "billing", 1, 0)
+    (line,) = shell("groups", "forget", "billing", "--topic", "orders:1")
+    assert " ".join(line) == "billing has no offsets of orders:1 any more"
+    assert [row[1] for row in shell("groups", "show", "billing")[2:]] == ["0"]
+
+
+def test_a_topic_that_is_not_there_is_named(shell: Shell) -> None:
+    for command in (["topics", "show"], ["records"]):
+        (line,) = shell(*command, "nope", status=1)
+        assert " ".join(line) == "odradek: there is no topic nope"
 
 
 def test_a_partition_that_is_not_there_is_named(shell: Shell) -> None:

@@ -272,7 +272,7 @@ def members_leave() -> Steps:
 
 
 @case("G21")
-def a_static_member_comes_back() -> Steps:
+def a_static_consumer_comes_back() -> Steps:
     return [
         *made(),
         Ask(enter("a", instance="i")),

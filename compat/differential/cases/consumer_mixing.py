@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from ....wire.api.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from ..asks import beat, commit, create, describe, join, leave, offsets_of, sync
+from ..cluster_asks import features
 from ..consumer_asks import (
     RESOLVED_S,
     assigned,
@@ -20,6 +22,10 @@ from ..consumer_asks import (
 )
 from ..steps import Ask, Restart, Sleep, Steps, seen
 from . import case
+
+UP, UNSAFE = 1, 3
+LEVEL_KNOWN_S = 0.5
+"""How long a real broker's coordinator takes to hear of a feature's level, at most."""
 
 
 @case("G26")
@@ -168,6 +174,22 @@ def metadata_that_is_none() -> Steps:
         Ask(join(protocols=(("anything", v0),)), 3, keep={"m": "member_id"}),
         Ask(sync(seen("m"), 3, protocol="anything")),
         Ask(looked()),
+    ]
+
+
+@case("G15, I12", each=ConsumerGroupHeartbeatRequest)
+def consumer_groups_without_their_feature() -> Steps:
+    return [
+        Ask(join(group="~h"), 3),
+        Ask(features(("group.version", 0, UNSAFE))),
+        Sleep(LEVEL_KNOWN_S),
+        Ask(enter("a")),
+        Ask(tell("a", -5)),
+        Ask(looked("~g", "~h")),
+        Ask(describe("~g", "~h"), 6),
+        Ask(features(("group.version", 1, UP))),
+        Sleep(LEVEL_KNOWN_S),
+        Ask(enter("a")),
     ]
 
 

@@ -81,7 +81,7 @@ def a_new_topic_that_matches() -> Steps:
 
 
 @case("G24", each=OffsetCommitRequest)
-def commits_of_members() -> Steps:
+def commits_of_consumers() -> Steps:
     one = ("~t", 0, 5)
     return [
         *two_members(),
