@@ -34,9 +34,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", metavar="ACTION", help="without one: list them")
     show = actions.add_parser("show", help="partitions, and configs that were set")
     create = actions.add_parser("create", help="make topics")
-    number = {"type": int, "metavar": "N"}
-    create.add_argument("--partitions", **number, default=-1, help="default: the broker's")
-    create.add_argument("--replicas", **number, default=-1, help="default: the broker's")
+    create.add_argument(
+        "--partitions", type=int, metavar="N", default=-1, help="default: the broker's"
+    )
+    create.add_argument(
+        "--replicas", type=int, metavar="N", default=-1, help="default: the broker's"
+    )
     create.add_argument(
         "--set",
         metavar="CONFIG=VALUE",
@@ -45,7 +48,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a config of the topic; may be repeated",
     )
     grow = actions.add_parser("grow", help="add partitions")
-    grow.add_argument("--partitions", **number, required=True, help="how many there shall be")
+    grow.add_argument(
+        "--partitions", type=int, metavar="N", required=True, help="how many there shall be"
+    )
     empty = actions.add_parser("empty", help="delete every record and keep the topic")
     delete = actions.add_parser("delete", help="delete topics")
     for action in (show, create, grow, empty, delete):
