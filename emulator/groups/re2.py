@@ -1,11 +1,11 @@
-"""Regular expressions as a broker reads them: RE2's syntax, run by Python's `re`.
+"""Regular expressions as a broker reads them: RE2's syntax, in Python.
 
-`compile_re2` reads an expression by RE2's rules and writes it anew for `re`; what RE2 does not know
-(lookahead, backreferences, possessive repetition, ...) is refused in RE2/J's words. Source: the
-syntax page of RE2.
+`compile_re2` reads an expression by RE2's rules and writes it anew for Python's parser; what RE2
+does not know (lookahead, backreferences, possessive repetition, ...) is refused in RE2/J's words.
+It is matched by automaton.py, in time that grows with the text as RE2's does. Source: the syntax
+page of RE2.
 
-Differences that stay: `re` backtracks, so an expression that repeats repetitions can take long
-where RE2 never does; of the Unicode classes only general categories and the scripts Latin, Greek
+Differences that stay: of the Unicode classes only general categories and the scripts Latin, Greek
 and Cyrillic are known, and they stand for the first 65536 characters.
 """
 
@@ -14,6 +14,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import cache
+
+from .automaton import Automaton, TooLarge
 
 _REPEAT_MAX = 1000
 _PERL = {"d": "0-9", "s": r"\t\n\f\r ", "w": "0-9A-Za-z_"}
@@ -58,9 +60,12 @@ TRAILING_BACKSLASH = "trailing backslash at end of expression"
 
 
 @cache
-def compile_re2(expression: str) -> re.Pattern[str]:
-    """The expression for Python; use its `fullmatch`. Raises InvalidRegex."""
-    return re.compile(_Reader(expression).read())
+def compile_re2(expression: str) -> Automaton:
+    """The expression, to be used by its `fullmatch`. Raises InvalidRegex."""
+    try:
+        return Automaton(_Reader(expression).read())
+    except TooLarge:
+        raise InvalidRegex(BAD_REPEAT) from None
 
 
 class _Reader:
