@@ -281,7 +281,7 @@ class Log(CompactableLog):
             self.epochs.truncate_from_end(end)
             self._home.store_epochs(self.epochs)
             restore_producers(self._home, segments, self.producers, self.notices)
-            self._home.sync(segments[-1:])  # lest what was cut off comes back behind what follows
+            self._home.sync(segments[-2:])  # lest what was cut off comes back behind what follows
 
     def delete(self, unique: bytes, later: bool = False) -> str | None:
         """Close the log and remove its directory, renaming it first as Kafka does.

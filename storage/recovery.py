@@ -185,6 +185,7 @@ class Recovery:
             newest.damages.append(Damage(*place, end, flushed, LOST_AT_THE_END))
         elif end < self.recovery_point and not self.clean:
             self._notice(newest)(f"ends at {end}, in front of the recovery point")
+            self.home.sync([newest])  # a truncation that was interrupted must not be undone later
         if newest.damages:
             newest.next_offset = max(end, newest.damages[-1].next_offset)
         for damage in newest.damages:

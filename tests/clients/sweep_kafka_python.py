@@ -342,7 +342,7 @@ def _by_id(client: Any, name: str) -> Any:
 
 def _served(client: Any) -> dict[str, Any]:
     """Without the groups that are not emulated, and their state."""
-    versions = client.api_versions()
+    versions = {getattr(key, "name", str(key)): v for key, v in client.api_versions().items()}
     return {name: versions[name] for name in versions if not re.search("Share|Streams", name)}
 
 

@@ -197,3 +197,16 @@ def test_an_older_segments_time_index_counts_even_without_an_offset_index(
     found = log.find_timestamp(9)
     assert found is not None
     assert found.offset == 0
+
+
+def test_a_truncation_that_a_kill_interrupted_is_not_undone_by_the_power(disk: MemoryDisk) -> None:
+    directory, log = start(disk)
+    append(log, b"a")
+    log.flush()
+    directory.checkpoint()
+    killed: list[MemoryDisk] = []
+    disk.on_change = lambda *_: killed.append(disk.kill())
+    log.truncate(0)
+    interrupted = next(one for one in killed if one.read_bytes(f"t-0/{0:020d}.log") == b"")
+    assert values(start(interrupted)[1]) == []
+    assert values(start(interrupted.crash())[1]) == []
