@@ -13,13 +13,14 @@ demo: $(READY)  ## A broker, the stock clients and Spark against it, and a table
 	$(BIN)/python -m odradek.compat.demo
 
 test: lint types  ## Everything: style, types, and all tests
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile
 
 test-real: $(READY)  ## The client tests also against a real Apache Kafka
 	ODRADEK_REAL=1 $(BIN)/python -m pytest -q tests/clients
 
 check: $(READY)  ## The inner loop: under a minute
-	$(BIN)/python -m pytest -q tests/wire tests/storage tests/emulator -m "not real and not slow"
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile tests/wire tests/storage tests/emulator \
+		-m "not real and not slow"
 
 lint: $(READY)
 	$(BIN)/ruff check .
