@@ -94,6 +94,8 @@ class Emulator:
             {name: _config_text(value) for name, value in (config or {}).items()},
             is_old=self._release.converts,
         )
+        if topics is not None and not isinstance(topics, Mapping):
+            raise TypeError(f"topics is name -> number of partitions, not {topics!r}")
         self._topics = dict(topics or {})
         self._features = check_features(features or {}, self._release)
         if data_dir is not None and disk is not None:

@@ -90,8 +90,8 @@ def check_features(asked: Mapping[str, int], release: Release = KAFKA_4_3) -> di
             known = ", ".join(sorted(supported.keys() - {KRAFT_VERSION}))
             raise ConfigError(name, f"Unknown feature: {name}. There are: {known}")
         first, last = supported[name]
-        if not first <= level <= last:
-            raise ConfigError(name, f"Feature {name} has the levels {first}-{last}, not {level}")
+        if type(level) is not int or not first <= level <= last:
+            raise ConfigError(name, f"Feature {name} has the levels {first}-{last}, not {level!r}")
     if asked.get(ELIGIBLE_LEADERS, 0) and asked.get(METADATA_VERSION, 30) < 23:
         sentence = f"{ELIGIBLE_LEADERS} 1 depends on {METADATA_VERSION} level 23"
         raise ConfigError(ELIGIBLE_LEADERS, sentence)

@@ -41,7 +41,8 @@ _BROKER: tuple[tuple[str, str], ...] = (
     ("there is no tiered storage", "remote.* log.local.retention.* follower.fetch.last.tiered.*"),
     (
         "there are no share groups",
-        "group.share.* share.coordinator.threads share.coordinator.write.* share.coordinator.cold.* "
+        "group.share.* share.coordinator.threads share.coordinator.write.* "
+        "share.coordinator.cold.* "
         "share.coordinator.snapshot.* share.coordinator.state.topic.prune.*",
     ),
     ("there are no streams groups", "group.streams.*"),

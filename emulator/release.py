@@ -40,12 +40,12 @@ class Release:
 
 
 def release_named(name: str) -> Release:
-    """The release of a version as people write it: "4.3", "3.9", "3.9.2".
+    """The release of a version as people write it: "4.3", "3.9", "3.9.2" (or 3.9, a number).
 
     Raises ValueError for others, naming those there are.
     """
     for known in RELEASES:
-        if name == known or name.startswith(f"{known}."):
+        if str(name) == known or str(name).startswith(f"{known}."):
             return RELEASES[known]
     raise ValueError(f"no release {name!r} of Kafka here; there are {', '.join(RELEASES)}")
 

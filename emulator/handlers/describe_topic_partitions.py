@@ -1,8 +1,9 @@
 """DescribeTopicPartitions (75): partitions of topics in the order of their names, page by page.
 
 The cursor is where a page begins; topics before it are not looked at. A page ends after
-`response_partition_limit` partitions (1 to `max.request.partition.size.limit`, 2000), topics that fail not counted, and says where the
-next one begins (semantics I12). With topics named, the cursor's must be among them.
+`response_partition_limit` partitions (1 to `max.request.partition.size.limit`, 2000), topics that
+fail not counted, and says where the next one begins (semantics I12). With topics named, the
+cursor's must be among them.
 
 Not emulated: eligible leader replicas, which need brokers that fall behind; their lists are empty.
 """

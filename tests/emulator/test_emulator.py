@@ -259,3 +259,8 @@ def test_without_uvloop_it_runs_on_plain_asyncio(monkeypatch: pytest.MonkeyPatch
             "asyncio"
         )
         assert answers(kafka.bootstrap_servers)
+
+
+def test_topics_that_are_no_mapping_are_refused_with_what_they_should_be() -> None:
+    with pytest.raises(TypeError, match=r"name -> number of partitions, not \['orders'\]"):
+        Emulator(topics=["orders"])  # type: ignore[arg-type]

@@ -12,7 +12,7 @@ from odradek.emulator.broker import Broker
 from odradek.emulator.clock import ManualClock
 from odradek.emulator.cluster import Cluster
 from odradek.emulator.config import BrokerConfig, ConfigError
-from odradek.emulator.release import KAFKA_3_9, KAFKA_4_3
+from odradek.emulator.release import KAFKA_3_9, KAFKA_4_3, release_named
 from odradek.wire import Error
 from odradek.wire.api.api_versions import ApiVersionsRequest
 from odradek.wire.api.create_topics import CreateTopicsRequest
@@ -321,3 +321,7 @@ def test_configs_that_came_later_are_unknown() -> None:
         Emulator({"group.coordinator.background.threads": 1}, version="3.9")
     with pytest.raises(ConfigError, match="Unknown broker config name"):
         Emulator({"log.message.downconversion.enable": False})
+
+
+def test_a_version_may_be_written_as_a_number() -> None:
+    assert release_named(3.9) is KAFKA_3_9  # type: ignore[arg-type]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from odradek.emulator.cluster import Cluster
@@ -198,3 +199,9 @@ def test_a_directory_takes_the_levels_of_a_later_start(tmp_path: Path) -> None:
 def test_levels_that_cannot_be_are_refused_at_once(features: dict[str, int]) -> None:
     with pytest.raises(ConfigError):
         Emulator(features=features)
+
+
+@pytest.mark.parametrize("level", ["1", 1.0, None])
+def test_a_level_that_is_no_integer_is_refused_by_name(level: Any) -> None:
+    with pytest.raises(ConfigError, match=r"transaction.version has the levels 0-2, not"):
+        Emulator(features={"transaction.version": level})
