@@ -261,7 +261,9 @@ def _spliced(definition: Definition | None, text: str | None, change: Change) ->
         what = "APPEND" if is_append else "SUBTRACT"
         message = f"Can't {what} to key {change.name} because its type is not LIST."
         raise Refused(Error.INVALID_CONFIG, message)
-    whole = text if text is not None else definition.default_text or ""
+    whole = definition.default_text if text is None else text
+    if whole is None:  # over which a real broker stumbles
+        raise Refused(Error.UNKNOWN_SERVER_ERROR)
     items = [item for item in whole.split(",") if item]
     for item in _split(change.value or ""):
         if is_append and item not in items:

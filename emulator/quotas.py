@@ -44,6 +44,9 @@ class Component(NamedTuple):
     match: str | None
 
 
+_BUCKETS = 4
+"""Of the map in which a real broker keeps an entity's parts."""
+
 # Changing
 
 
@@ -51,7 +54,7 @@ def check_entity(names: Mapping[str, str | None]) -> None:
     """Raises Refused(INVALID_REQUEST) for an entity that cannot have quotas."""
     if not names:
         raise Refused(Error.INVALID_REQUEST, "Invalid empty client quota entity")
-    for kind in hash_map_order(names):
+    for kind in hash_map_order(names, room=_BUCKETS):
         if kind not in (USER, CLIENT_ID, IP):
             raise Refused(Error.INVALID_REQUEST, f"Unhandled client quota entity type: {kind}")
         if names[kind] == "":

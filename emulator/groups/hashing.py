@@ -31,10 +31,14 @@ def partition_for(group_id: str, partitions: int) -> int:
     return 0 if value == -(1 << 31) else abs(value) % partitions
 
 
-def hash_map_order(names: Iterable[str]) -> list[str]:
+_ROOM = 16  # buckets of a new HashMap
+
+
+def hash_map_order(names: Iterable[str], *, room: int = _ROOM) -> list[str]:
     """Distinct strings in the order in which a java.util.HashMap lists them, which was filled in
-    the given order. Buckets that Java turns into trees (more than eight names) are not modelled."""
-    return _in_buckets(names, java_hash)
+    the given order. Buckets that Java turns into trees (more than eight names) are not modelled.
+    `room`: the buckets it was made with."""
+    return _in_buckets(names, java_hash, room=room)
 
 
 def id_order(ids: Iterable[bytes], *, presized: bool = False) -> list[bytes]:
@@ -60,12 +64,16 @@ def _id_hash(topic_id: bytes) -> int:
 
 
 def _in_buckets(
-    keys: Iterable[K], hash_code: Callable[[K], int], *, presized: bool = False
+    keys: Iterable[K],
+    hash_code: Callable[[K], int],
+    *,
+    presized: bool = False,
+    room: int = _ROOM,
 ) -> list[K]:
     distinct = list(dict.fromkeys(keys))
     if len(distinct) < 2:
         return distinct
-    size = 16
+    size = room
     wanted = len(distinct) * 4 // 3 + 1 if presized else 0
     while len(distinct) > size * 3 // 4 or size < wanted:
         size *= 2

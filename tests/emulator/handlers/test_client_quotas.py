@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 from odradek.emulator.cluster import Cluster
+from odradek.emulator.quotas import check_entity
+from odradek.wire import Refused
 from odradek.wire.api.alter_client_quotas import AlterClientQuotasRequest
 from odradek.wire.api.describe_client_quotas import DescribeClientQuotasRequest
 
@@ -180,3 +182,8 @@ def test_filters_without_sense(
     component = made.Component(entity_type=part[0], match_type=part[1], match=part[2])
     answer = client_of(cluster).ask(made(components=[component], strict=False), 1)
     assert (answer.error_code, answer.error_message, answer.entries) == (error, message, None)
+
+
+def test_of_several_empty_names_the_user_is_told_of_first() -> None:
+    with pytest.raises(Refused, match="Empty user not supported"):
+        check_entity({"ip": "", "user": ""})

@@ -430,3 +430,11 @@ def test_a_bad_change_of_a_logger_is_refused(
     client: Client, change: Change, error: int, message: str | None
 ) -> None:
     assert alter(client, (LOGGER, "1", [change])) == [(error, message)]
+
+
+@pytest.mark.parametrize("operation", [APPEND, SUBTRACT])
+def test_a_list_without_a_default_is_what_a_real_broker_stumbles_over(
+    client: Client, operation: int
+) -> None:
+    changes: list[Change] = [("process.roles", operation, "broker")]
+    assert alter(client, (BROKER, "", changes)) == [(-1, None)]
