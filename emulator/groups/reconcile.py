@@ -53,6 +53,9 @@ def _still_has(partitions: Epochs, owned: Owned | None) -> bool:
 def _unsubscribed(member: ConsumerMember, goal: Goal) -> ConsumerMember:
     """Take away the topics that the member does not subscribe to any more."""
     kept = {topic: parts for topic, parts in member.assigned.items() if topic in goal.subscribed}
+    if not member.assigned and not member.revoking and not goal.subscribed:
+        # Nothing to take away, but a real broker counts it as a step and writes it down.
+        return member.moved(member.state, member.epoch, {}, {})
     if len(kept) == len(member.assigned):
         return member
     revoking = {topic: dict(parts) for topic, parts in member.revoking.items()}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from group_world import FakeTopics
+from odradek.emulator.groups.consumer_members import ConsumerMember
 from odradek.emulator.groups.consumer_states import TRANSITIONS, MemberState, picture
 from odradek.emulator.groups.embedded import (
     Malformed,
@@ -14,6 +15,7 @@ from odradek.emulator.groups.embedded import (
 )
 from odradek.emulator.groups.hashing import id_order, int_order
 from odradek.emulator.groups.re2 import InvalidRegex, compile_re2
+from odradek.emulator.groups.reconcile import Goal, reconcile
 from odradek.emulator.groups.topics_view import TopicsView
 from odradek.emulator.groups.xxh3 import xxh3_64
 from odradek.wire.stored.consumer_protocol import (
@@ -180,3 +182,11 @@ def test_an_assignors_own_data_cannot_be_kept() -> None:
     told = ConsumerProtocolAssignment(assigned_partitions=[], user_data=b"x")
     with pytest.raises(UnknownAssignor):
         read_assignment(keyed(told, 1), view_of())
+
+
+def test_wanting_nothing_anew_is_a_step_though_there_is_nothing_to_give_up() -> None:
+    member = ConsumerMember("a", epoch=1, previous_epoch=0)
+    goal = Goal(1, {}, frozenset(), True, lambda *_: False, None)
+    after = reconcile(member, goal)
+    assert (after.epoch, after.previous_epoch, after.state) == (1, 1, MemberState.STABLE)
+    assert reconcile(member, goal._replace(subscription_changed=False)) is member
