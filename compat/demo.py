@@ -1,6 +1,6 @@
 """`python -m odradek.compat.demo`: a broker, and the stock clients at work on it.
 
-Each Python client appends to the topic `orders`, then reads all of it in a consumer group of its
+Each client appends to the topic `orders`, then reads all of it in a consumer group of its
 own: half, commit, close, and a second consumer resumes. Spark reads the topic as a batch and as a
 stream that resumes from its checkpoint, and writes a batch and a stream. Everything that is
 claimed is checked; the exit status is 0 only if every check held.
@@ -35,7 +35,12 @@ EACH = 500  # records that each client produces
 LATER = 50  # records that come while Spark's stream is stopped
 CUSTOMERS = 40
 STEP_TIMEOUT_S = 120.0
-CODECS: dict[str, Codec] = {"aiokafka": "gzip", "kafka-python": "snappy", "confluent-kafka": "zstd"}
+CODECS: dict[str, Codec] = {
+    "aiokafka": "gzip",
+    "kafka-python": "snappy",
+    "confluent-kafka": "zstd",
+    "java": "lz4",
+}
 
 
 class CheckFailed(Exception):
@@ -90,7 +95,7 @@ def orders(who: str, start: int, count: int) -> list[NewRecord]:
 
 
 def show_client(table: Table, bootstrap: str, stock: Client, total: int) -> None:
-    """Let a Python client produce its share, after which `total` records are there, and read."""
+    """Let a client produce its share, after which `total` records are there, and read."""
     codec, group = CODECS[stock.name], f"demo-{stock.name}"
 
     def produce() -> str:
