@@ -590,7 +590,9 @@ def test_any_damage_to_the_newest_segment_leaves_what_lies_before_it(
     if not clean:  # offsets are not under the CRC, but all else is
         found = [content_read for _, content_read in read_all(log)]
         assert found == [value(offset) for offset in range(len(found))]
-    for offset in range(END if clean else intact):
+    # Of the last batch the offset itself is believed: it is not under the CRC, and nothing follows.
+    is_believed = kind == "flip" and 0 <= at - (END - 1 - 10) * SIZE < 8
+    for offset in range(END - is_believed if clean else intact):
         try:
             assert without_epoch(log.read(offset, 1)) == without_epoch(build(offset))
         except Refused as refused:  # what is served is right, whatever else happened
