@@ -16,7 +16,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from ..storage import Directory, Log, LogDirectoryError
-from ..wire.batch import batches
 from ..wire.errors import WireError
 from ..wire.records import Record, read_records
 from ..wire.stored.cluster import read_record
@@ -28,7 +27,6 @@ log = logging.getLogger("odradek")
 
 BOOTSTRAP = "bootstrap.checkpoint"
 NO_SNAPSHOT = SnapshotId(0, 0)
-_CHUNK = 1 << 20
 
 
 @dataclass
@@ -87,18 +85,15 @@ def _replay_contents(contents: Contents, image: MetadataImage) -> None:
 
 def _replay_log(stored: Log, found: Replayed) -> None:
     """Replay what the log has behind the snapshot. Raises Refused for damage."""
-    first = offset = found.snapshot.end
-    while (offset := stored.behind_damage(offset)) < stored.log_end_offset:
-        chunk = stored.read(offset, _CHUNK)
-        for pos, header in batches(chunk):
-            records = read_records(chunk, pos)
-            if header.is_control:
-                _replay_controls(records, first, found.image)
-            else:
-                _replay_records(records, first, found.image)
-            offset = max(offset, header.last_offset + 1)
-            found.last_timestamp = header.max_timestamp
-            found.log_bytes += header.size
+    first = found.snapshot.end
+    for header, chunk, pos in stored.batches_from(first):
+        records = read_records(chunk, pos)
+        if header.is_control:
+            _replay_controls(records, first, found.image)
+        else:
+            _replay_records(records, first, found.image)
+        found.last_timestamp = header.max_timestamp
+        found.log_bytes += header.size
 
 
 def _replay_controls(records: Iterable[Record], first: int, image: MetadataImage) -> None:

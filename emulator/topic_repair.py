@@ -29,7 +29,6 @@ from ..storage.directory import Directory
 from ..storage.naming import Naming, leaving
 from ..storage.repairing import naming_in
 from ..storage.strangers import latest_epoch
-from ..wire.batch import batches
 from ..wire.errors import WireError
 from ..wire.records import read_records
 from ..wire.stored.cluster import MetadataRecord, PartitionRecord, RemoveTopicRecord, read_record
@@ -38,7 +37,6 @@ from .metadata_image import MetadataImage
 from .metadata_log import TOPIC, MetadataLog
 from .topic_records import topic_records
 
-_CHUNK = 1 << 20
 Found: TypeAlias = dict[tuple[str, bytes], dict[int, str]]
 """The topics on disk, by name and id: the numbers of their partitions, and the directories."""
 
@@ -133,17 +131,13 @@ def _known(
 
 def _deleted(log_dir: LogDirectory) -> Iterator[bytes]:
     stored = log_dir.logs[TOPIC, 0]
-    offset = stored.log_start_offset
-    while (offset := stored.behind_damage(offset)) < stored.log_end_offset:
-        chunk = stored.read(offset, _CHUNK)
-        for position, header in batches(chunk):
-            offset = max(offset, header.last_offset + 1)
-            if header.is_control:
+    for header, chunk, position in stored.batches_from(stored.log_start_offset):
+        if header.is_control:
+            continue
+        for record in read_records(chunk, position):
+            try:
+                message, _ = read_record(record.value or b"")
+            except WireError:
                 continue
-            for record in read_records(chunk, position):
-                try:
-                    message, _ = read_record(record.value or b"")
-                except WireError:
-                    continue
-                if isinstance(message, RemoveTopicRecord):
-                    yield message.topic_id
+            if isinstance(message, RemoveTopicRecord):
+                yield message.topic_id

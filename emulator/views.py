@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ..wire.batch import batches
 from ..wire.records import Record, read_records
 
 if TYPE_CHECKING:
     from .cluster import Cluster
     from .emulator import Emulator
     from .partition import Partition
-
-_CHUNK = 1 << 20
 
 
 class PartitionView:
@@ -86,14 +83,11 @@ class TopicView:
 def stored_records(partition: Partition) -> list[Record]:
     """Read a partition from its start to its end. Raises WireError for what cannot be read."""
     log = partition.log
-    found: list[Record] = []
-    offset = log.log_start_offset
-    while offset < log.log_end_offset:
-        chunk = log.read(offset, _CHUNK)
-        if not chunk:  # compaction or a repair has left nothing more
-            break
-        for pos, header in batches(chunk):
-            if not header.is_control:
-                found += [r for r in read_records(chunk, pos) if r.offset >= offset]
-            offset = max(offset, header.last_offset + 1)
-    return found
+    start = log.log_start_offset
+    return [
+        record
+        for header, chunk, pos in log.batches_from(start, over_damage=False)
+        if not header.is_control
+        for record in read_records(chunk, pos)
+        if record.offset >= start
+    ]

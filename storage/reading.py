@@ -12,6 +12,9 @@ Left out: how the segments come to be (log.py). Source: the documentation's chap
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from ..wire.batch import BatchHeader, batches
 from ..wire.errors import Error, Refused, WireError
 from ..wire.primitives import Buffer
 from .damage import Damage
@@ -19,6 +22,8 @@ from .lookup import Found, aborted_transactions, find_max_timestamp, find_timest
 from .partition_directory import PartitionDirectory
 from .producers import AbortedTransaction
 from .segment import Segment, containing
+
+_CHUNK = 1 << 20
 
 
 class ReadableLog:
@@ -60,6 +65,24 @@ class ReadableLog:
         except OSError as error:
             raise self._home.storage_error(error) from error
         return b""
+
+    def batches_from(
+        self, offset: int, *, over_damage: bool = True
+    ) -> Iterator[tuple[BatchHeader, Buffer, int]]:
+        """Each batch from the one that contains `offset` on, to the log end: its header, a buffer,
+        and where in that it begins.
+
+        What is damaged is passed over; without `over_damage` it raises Refused, as `read` does.
+        """
+        while offset < self.log_end_offset:
+            if over_damage:
+                offset = self.behind_damage(offset)
+            chunk = self.read(offset, _CHUNK)
+            if not chunk:  # compaction or a repair has left nothing more
+                return
+            for position, header in batches(chunk):
+                yield header, chunk, position
+                offset = max(offset, header.last_offset + 1)
 
     @property
     def damages(self) -> list[Damage]:

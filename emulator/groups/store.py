@@ -12,9 +12,10 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from ...storage.replay import find_marker
 from ...wire import Error, Refused, WireError
-from ...wire.batch import batches, read_header
-from ...wire.records import build_batch, read_marker, read_records
+from ...wire.batch import read_header
+from ...wire.records import build_batch, read_records
 from ..group_configs import group_config
 from .answers import send
 from .coordinator import Coordinator
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from ..partition import Partition
 
 OFFSETS_TOPIC = "__consumer_offsets"
-_CHUNK = 1 << 20
 log = logging.getLogger("odradek")
 
 
@@ -130,21 +130,18 @@ def _replayed(partition: Partition) -> Iterator[Replayed | TransactionEnd]:
     """What a partition's log says, in order. A record that cannot be read is named and passed
     over, where a real broker would refuse to load the partition."""
     stored = partition.log
-    offset = stored.log_start_offset
-    while (offset := stored.behind_damage(offset)) < stored.log_end_offset:
-        chunk = stored.read(offset, _CHUNK)
-        for pos, header in batches(chunk):
-            offset = header.last_offset + 1
-            if header.is_control:
-                marker = read_marker(chunk, pos)
+    for header, chunk, pos in stored.batches_from(stored.log_start_offset):
+        if header.is_control:
+            marker = find_marker(memoryview(chunk)[pos:], header)
+            if marker is not None:  # else compaction took it, after its transaction's offsets
                 yield TransactionEnd(header.producer_id, marker.commit)
+            continue
+        producer_id = header.producer_id if header.is_transactional else None
+        for record in read_records(chunk, pos):
+            try:
+                decoded = decode(record)
+            except WireError as error:
+                log.error("%s: record %d passed over: %s", partition, record.offset, error)
                 continue
-            producer_id = header.producer_id if header.is_transactional else None
-            for record in read_records(chunk, pos):
-                try:
-                    decoded = decode(record)
-                except WireError as error:
-                    log.error("%s: record %d passed over: %s", partition, record.offset, error)
-                    continue
-                if decoded is not None:
-                    yield Replayed(decoded, producer_id)
+            if decoded is not None:
+                yield Replayed(decoded, producer_id)

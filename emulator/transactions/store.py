@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ...wire import Error, Refused, WireError
-from ...wire.batch import batches, read_header
+from ...wire.batch import read_header
 from ...wire.records import NewRecord, Record, build_batch, read_records
 from ..groups.hashing import partition_for
 from ..internal_topics import TRANSACTION_STATE
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from ..config import BrokerConfig
     from ..partition import Partition
 
-_CHUNK = 1 << 20
 log = logging.getLogger("odradek")
 
 # What a coordinator says when it could not write; other codes are passed on.
@@ -160,12 +159,6 @@ def settings_of(config: BrokerConfig) -> TransactionSettings:
 def _records(partition: Partition) -> Iterator[Record]:
     """Every record of a partition, in order."""
     stored = partition.log
-    offset = stored.log_start_offset
-    while (offset := stored.behind_damage(offset)) < stored.log_end_offset:
-        chunk = stored.read(offset, _CHUNK)
-        if not chunk:
-            return  # compaction has left nothing more
-        for pos, header in batches(chunk):
-            offset = header.last_offset + 1
-            if not header.is_control:
-                yield from read_records(chunk, pos)
+    for header, chunk, pos in stored.batches_from(stored.log_start_offset):
+        if not header.is_control:
+            yield from read_records(chunk, pos)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,8 @@ from odradek.wire.api.list_groups import ListGroupsRequest
 from odradek.wire.api.offset_commit import OffsetCommitRequest
 from odradek.wire.api.offset_fetch import OffsetFetchRequest
 from odradek.wire.api.sync_group import SyncGroupRequest
-from odradek.wire.records import read_records
+from odradek.wire.batch import read_header
+from odradek.wire.records import end_transaction_batch, read_records
 
 from .support import NOW, Client, client_of, open_cluster
 
@@ -285,3 +287,36 @@ def test_a_group_that_fell_empty_goes_on_with_the_next_generation(
     client = restart()
     assert client.ask(DescribeGroupsRequest(groups=["g"]), 5).groups[0].group_state == "Empty"
     assert joined(client).generation_id == 3
+
+
+def test_a_marker_that_compaction_has_emptied_keeps_no_group_from_coming_back(
+    cluster: Cluster, client: Client, tmp_path: Path
+) -> None:
+    client.ask(FindCoordinatorRequest(key="g"), 1)
+    offsets = cluster.topics.get("__consumer_offsets")
+    assert offsets is not None
+    stored = offsets.partitions[cluster.groups.partition_for("g")].log
+    stored.config = replace(stored.config, delete_retention_ms=0)
+    marker = end_transaction_batch(
+        True,
+        base_offset=0,
+        timestamp=NOW,
+        producer_id=5,
+        producer_epoch=0,
+        coordinator_epoch=0,
+        leader_epoch=0,
+    )
+    stored.append(marker, read_header(marker), NOW)
+    commit = OffsetCommitRequest.Topic.Partition(partition_index=0, committed_offset=7)
+    topics = [OffsetCommitRequest.Topic(name="t", partitions=[commit])]
+    client.ask(OffsetCommitRequest(group_id="g", topics=topics), 5)
+    for later in (1, 2):  # the first pass sets the horizon, the second is behind it
+        stored.compact(NOW + later, force=True)
+    headers = [header for header, _, _ in stored.batches_from(0)]
+    assert [(h.is_control, h.count) for h in headers] == [(True, 0), (False, 1)]
+
+    cluster.close()
+    again = open_cluster(tmp_path / "data")
+    found = again.groups.fetch("g", [("t", 0)])
+    assert [one.offset for one in found] == [7]
+    again.close()

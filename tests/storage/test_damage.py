@@ -151,6 +151,17 @@ def test_several_damages_in_one_segment(closed: Path) -> None:
     log.close()
 
 
+def test_whoever_walks_through_a_log_is_led_past_damage_or_told_of_it(closed: Path) -> None:
+    flip(file(closed, 5, ".log"), 2 * SIZE + 100)
+    log = reopen(closed, clean=True)
+    walked = [header.base_offset for header, _, _ in log.batches_from(3)]
+    assert walked == [n for n in range(3, END) if n != 7]
+    with pytest.raises(Refused, match="damaged at byte"):
+        list(log.batches_from(3, over_damage=False))
+    assert list(log.batches_from(END)) == []
+    log.close()
+
+
 @pytest.mark.parametrize("bit", range(64))
 def test_no_bit_of_an_offset_goes_unnoticed(closed: Path, bit: int) -> None:
     position = 2 * SIZE + 7 - bit // 8
