@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.installed
 PACKAGES := wire storage emulator fixtures compat
 
-.PHONY: demo test test-real check lint types bench table clean
+.PHONY: demo test test-real check explore lint types bench table clean
 
 demo: $(READY)  ## A broker, the stock clients and Spark against it, and a table of what was seen
 	$(BIN)/python -m odradek.compat.demo
@@ -21,6 +21,10 @@ test-real: $(READY)  ## The client tests also against a real Apache Kafka
 check: $(READY)  ## The inner loop: under a minute
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile tests/wire tests/storage tests/emulator \
 		-m "not real and not slow"
+
+explore: $(READY)  ## The tests that draw their examples, with new ones (make check draws the same)
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile --hypothesis-profile explore \
+		tests/wire tests/storage tests/emulator
 
 lint: $(READY)
 	$(BIN)/ruff check .

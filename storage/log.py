@@ -155,11 +155,13 @@ class Log(CompactableLog):
             if not self._home.exists:
                 self._home.create(self.topic_id, self.epochs)
             if header.leader_epoch != self.epochs.latest and header.leader_epoch >= 0:
-                self.start_epoch(header.leader_epoch, base_offset)
+                self.epochs.assign(header.leader_epoch, base_offset)
+                self._home.store_epochs(self.epochs)
             if is_roll_due(self._active, header, size, self._config, self._age_ms_max, now_ms):
                 self._roll(next_base(self.log_end_offset, header), now_ms)
             self._active.append(batch, header, now_ms)
         except OSError as error:
+            self.epochs.truncate_from_end(self.log_end_offset + 1)  # one that began behind a gap
             raise self._home.storage_error(error) from error
         self.log_end_offset = base_offset + header.last_offset_delta + 1
         if marker is not None:
@@ -173,12 +175,12 @@ class Log(CompactableLog):
             if self.on_unflushed is not None:
                 self.on_unflushed(self)
 
-    def start_epoch(self, epoch: int, offset: int | None = None) -> None:
-        """Note that a leader epoch starts at the log end (or `offset`): a leader was elected.
+    def start_epoch(self, epoch: int) -> None:
+        """Note that a leader epoch starts at the log end: a leader was elected.
 
         Raises Refused (KAFKA_STORAGE_ERROR); the epoch is noted then, and stored later.
         """
-        if self.epochs.assign(epoch, self.log_end_offset if offset is None else offset):
+        if self.epochs.assign(epoch, self.log_end_offset):
             with self._home.disk():
                 self._home.store_epochs(self.epochs)
 

@@ -255,6 +255,9 @@ class World:
         served = served_batches(log)
         start = log.log_start_offset
         stored = promised.start_stored if self.durable or not power else 0
+        if promised.truncating is not None:  # within a batch: it goes, and the end is before it
+            ends = [batch.base for batch in promised.acked if batch.last >= promised.truncating]
+            stored = min([stored, *ends])
         assert stored <= start <= max(promised.start, stored)
 
         lineage = [*promised.acked, *([promised.appending] if promised.appending else [])]

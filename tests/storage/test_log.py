@@ -156,6 +156,14 @@ def test_a_batch_behind_a_gap_that_cannot_be_written_leaves_no_trace(
     assert read_all(small)[-1] == (3, b"z")
 
 
+def test_an_epoch_that_would_have_begun_behind_a_gap_begins_with_its_first_batch(log: Log) -> None:
+    append(log, b"x", epoch=0)
+    with disk_full_at(0), pytest.raises(Refused):
+        append(log, b"y", epoch=1, offset=3)
+    append(log, b"z", epoch=1)
+    assert log.epochs.entries == [(0, 0), (1, 1)]
+
+
 def test_the_first_append_on_a_full_disk_leaves_an_empty_log(log: Log) -> None:
     with disk_full_at(0), pytest.raises(Refused):
         append(log, b"x")
