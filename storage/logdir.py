@@ -178,11 +178,18 @@ class LogDirectory:
         self.logs[key] = log
         self.partitions[key] = topic_id
         self._unchecked.discard(key)
+        self._correct_offsets(key, log)
+        return log
+
+    def _correct_offsets(self, key: TopicPartition, log: Log) -> None:
+        """What is stored behind the log end must neither vouch for nor hide what is appended now in
+        place of what was lost."""
         if self._recovery_points.get(key, 0) > log.log_end_offset:
-            # It must not vouch for what is appended now in place of what was lost.
             self._recovery_points[key] = log.log_end_offset
             self._write_offsets(RECOVERY_POINTS, self._recovery_points)
-        return log
+        if self._log_starts.get(key, 0) > log.log_end_offset:
+            self._log_starts[key] = log.log_start_offset
+            self._write_offsets(LOG_STARTS, self._log_starts)
 
     def delete_log(self, topic: str, partition: int, later: bool = False) -> str | None:
         """Remove an open log from disk; or, `later`, rename its directory, for `remove_left`, and

@@ -365,7 +365,7 @@ class Recovery:
         for epoch, start_offset in seen:
             if epoch > epochs.latest:
                 epochs.assign(epoch, start_offset)
-        if segments:
-            epochs.truncate_from_end(segments[-1].next_offset)
+        if segments:  # one that begins with the log stays, though no record is left: `_known_start`
+            epochs.truncate_from_end(max(segments[-1].next_offset, log_start_offset + 1))
         epochs.truncate_from_start(log_start_offset)
         self.epochs = epochs

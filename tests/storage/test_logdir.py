@@ -261,6 +261,31 @@ def test_after_a_kill_every_log_is_recovered(closed: Path) -> None:
     directory.close()
 
 
+def test_a_log_start_behind_what_was_lost_does_not_hide_what_comes_in_its_place(
+    path: Path,
+) -> None:
+    directory = open_directory(path)
+    (log,) = open_logs(directory, 0)
+    append(log, b"a"), append(log, b"lost", b"lost"), log.delete_records(2)
+    directory.checkpoint()
+    directory.close(clean=False)
+    (file,) = (path / "t-0").glob("*.log")
+    cut(file, 1)
+    (path / "recovery-point-offset-checkpoint").write_text("0\n0\n")
+    (path / "t-0" / "leader-epoch-checkpoint").write_text("0\n1\n0 0\n")
+
+    directory = open_directory(path)
+    (log,) = open_logs(directory, 0)
+    assert log.log_end_offset == 1
+    append(log, b"b"), append(log, b"c")
+    directory.close(clean=False)
+
+    directory = open_directory(path)
+    (log,) = open_logs(directory, 0)
+    assert [value for _, value in read_all(log)][-2:] == [b"b", b"c"]
+    directory.close()
+
+
 def test_an_unclean_directory_stays_so_until_every_log_was_opened(closed: Path) -> None:
     directory = open_directory(closed)
     directory.close(clean=False)

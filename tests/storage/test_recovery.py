@@ -472,10 +472,13 @@ def test_the_log_start_is_the_later_of_checkpoint_and_first_segment(closed: Path
     log.close()
 
 
-def test_batches_that_all_lie_below_the_log_start_are_removed(closed: Path) -> None:
+@pytest.mark.parametrize("starts", [0, 1])
+def test_batches_that_all_lie_below_the_log_start_are_removed(closed: Path, starts: int) -> None:
     log = reopen(closed, clean=True)
     log.delete_records(END)
     log.close(clean=False)
+    for _ in range(starts):  # which know of the log start, though nothing is left behind it
+        reopen(closed, clean=False, log_start_offset=END).close(clean=False)
     cut(file(closed, 10, ".log"), SIZE)  # what a power cut takes
     for clean in (False, True):  # the second start finds the end that the first one left
         log = reopen(closed, clean=clean, log_start_offset=END)
