@@ -75,6 +75,8 @@ ALLOWED_OLD: tuple[Allowed, ...] = (
             (9, "groups.topics.partitions"),
             (28, "topics"),
             (28, "topics.partitions"),
+            (47, "topics"),
+            (47, "topics.partitions"),
         )
     ),
     *(

@@ -25,6 +25,9 @@ from .steps import Symbol, World
 FIELDS = {"offset": (0, ">q"), "size": (8, ">i"), "crc": (12, ">I"), "magic": (16, ">b")}
 FIELDS |= {"attributes": (17, ">b"), "time": (18, ">q"), "key_0": (18, ">i"), "key_1": (26, ">i")}
 
+HEAD = 18
+"""An entry's bytes up to its attributes, which say whether it is packed."""
+
 
 def is_old(data: bytes) -> bool:
     """Whether an answer begins with an entry of magic 0 or 1, or with filling."""
@@ -44,7 +47,7 @@ def trees_of(data: bytes) -> list[Any]:
     if pos < len(data):
         if any("compressed" in tree for tree in trees):
             trees.append({"compressed": {"left": len(data) - pos}})
-        elif pos + 17 < len(data) and _hangs_on_broker(data[pos + 17]):
+        elif pos + HEAD <= len(data) and _hangs_on_broker(data[pos + HEAD - 1]):
             trees.append({"left, as a broker made it": len(data) - pos})
         else:
             trees.append({"left": data[pos:]})
@@ -65,6 +68,18 @@ def holds_wrappers(request: Request, difference: Difference) -> bool:
     both = [(left, right) for left, right in pairs if "messages" in left and "messages" in right]
     is_alike = all(left["messages"] == right["messages"] for left, right in both)
     return is_alike and any("compressed" in tree for tree in (*real, *ours))
+
+
+def is_cut_in_its_head(request: Request, difference: Difference) -> bool:
+    """Whether an answer ends so early in an entry that nobody can see if it is packed."""
+    real, ours = difference.real, difference.ours
+    if (
+        not isinstance(real, bytes)
+        or not isinstance(ours, bytes)
+        or max(len(real), len(ours)) > HEAD
+    ):
+        return False
+    return real.startswith(ours) or ours.startswith(real)
 
 
 def _tree(data: bytes, entry: Entry) -> dict[str, Any]:

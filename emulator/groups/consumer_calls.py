@@ -39,7 +39,7 @@ from .messages import JoinAnswer, JoinRequest, LeaveAnswer, Leaver, SyncAnswer, 
 from .offset_calls import OffsetCalls
 from .rebalance import begin
 from .records import Record, Tombstone
-from .shard import Shard
+from .shard import AnyGroup, Shard
 
 
 class ConsumerCalls(OffsetCalls):
@@ -101,7 +101,7 @@ class ConsumerCalls(OffsetCalls):
         NOT_COORDINATOR, COORDINATOR_LOAD_IN_PROGRESS."""
         if not group_id:
             raise Refused(Error.INVALID_GROUP_ID)
-        return self._consumer_group(self.shard_for(group_id), group_id)
+        return _as_consumer_group(group_id, self.shard_for(group_id).seen(group_id))
 
     def _consumer_leave(self, shard: Shard, beat: Beat) -> BeatAnswer:
         group = self._consumer_group(shard, beat.group_id)
@@ -114,12 +114,7 @@ class ConsumerCalls(OffsetCalls):
         return BeatAnswer(beat.member_id, beat.epoch)
 
     def _consumer_group(self, shard: Shard, group_id: str) -> ConsumerGroup:
-        group = shard.groups.get(group_id)
-        if group is None:
-            raise Refused(Error.GROUP_ID_NOT_FOUND, f"Group {group_id} not found.")
-        if not isinstance(group, ConsumerGroup):
-            raise Refused(Error.GROUP_ID_NOT_FOUND, f"Group {group_id} is not a consumer group.")
-        return group
+        return _as_consumer_group(group_id, shard.groups.get(group_id))
 
     def _remove(
         self, shard: Shard, group: ConsumerGroup, members: Collection[ConsumerMember]
@@ -258,3 +253,11 @@ class ConsumerCalls(OffsetCalls):
 
 
 _TRY_AGAIN_MS = 500
+
+
+def _as_consumer_group(group_id: str, group: AnyGroup | None) -> ConsumerGroup:
+    if group is None:
+        raise Refused(Error.GROUP_ID_NOT_FOUND, f"Group {group_id} not found.")
+    if not isinstance(group, ConsumerGroup):
+        raise Refused(Error.GROUP_ID_NOT_FOUND, f"Group {group_id} is not a consumer group.")
+    return group

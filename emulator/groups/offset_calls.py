@@ -2,7 +2,7 @@
 
 Rules (semantics F3-F6, F8, F9, G10, G13, G28):
 - A commit with a generation to a missing group: 22, from v9 on 69; without one it creates a simple
-  group, whatever the member id. The group id may be empty here.
+  group, whatever the member id, even if its metadata is refused. The group id may be empty here.
 - Offsets are written first and count then. A refused write commits nothing.
 - Deleting a group writes tombstones for its offsets, then one for the group, in one batch. Groups
   with members are 68, missing ones 69.
@@ -74,6 +74,9 @@ class OffsetCalls(Runtime):
             self._write(group_id, records, producer)
             for record in records:
                 shard.apply(record, now, None if producer is None else producer.producer_id)
+        elif group_id not in shard.groups:
+            shard.create(group_id, now)
+            shard.unseen.add(group_id)
         return errors
 
     def end_transaction(self, partition: int, end: TransactionEnd) -> None:
@@ -102,7 +105,7 @@ class OffsetCalls(Runtime):
         if not group_id:
             raise Refused(Error.INVALID_GROUP_ID)
         shard = self.shard_for(group_id)
-        group = _existing(shard, group_id)
+        group = _existing(group_id, shard.groups.get(group_id))
         group.check_offset_delete()
         free = [key for key in partitions if not group.is_subscribed(key[0])]
         self._write_tombstones(
@@ -129,7 +132,7 @@ class OffsetCalls(Runtime):
     def _delete_one(self, group_id: str) -> Error:
         try:
             shard = self.shard_for(group_id)
-            group = _existing(shard, group_id)
+            group = _existing(group_id, shard.groups.get(group_id))
             group.check_delete()
             gone = shard.offsets_of(group_id).tombstones(group_id)
             self._write_tombstones(shard, group_id, [*gone, *_tombstones(group)])
@@ -152,7 +155,7 @@ class OffsetCalls(Runtime):
 
     def _describe_one(self, group_id: str, version: int) -> GroupDescription:
         try:
-            group = _existing(self.shard_for(group_id), group_id)
+            group = _existing(group_id, self.shard_for(group_id).seen(group_id))
             if isinstance(group, ClassicGroup):
                 return group.describe()
             raise Refused(Error.GROUP_ID_NOT_FOUND, f"Group {group_id} is not a classic group.")
@@ -175,7 +178,7 @@ class OffsetCalls(Runtime):
         return [
             listing
             for shard in self.shards.values()
-            for listing in [group.listing() for group in shard.groups.values()]
+            for listing in [g.listing() for g in shard.groups.values() if shard.seen(g.group_id)]
             if (not wanted_states or listing.state.lower() in wanted_states)
             and (not wanted_types or listing.type in wanted_types)
         ]
@@ -221,8 +224,7 @@ def _tombstones(group: AnyGroup) -> list[Record]:
     return [Tombstone(group.group_id)]
 
 
-def _existing(shard: Shard, group_id: str) -> AnyGroup:
-    group = shard.groups.get(group_id)
+def _existing(group_id: str, group: AnyGroup | None) -> AnyGroup:
     if group is None:
         raise Refused(Error.GROUP_ID_NOT_FOUND, f"Group {group_id} not found.")
     return group

@@ -125,6 +125,7 @@ class Runtime(ABC):
         except Refused as refusal:
             error = _WRITE_ERRORS.get(refusal.error, refusal.error)
             raise Refused(error, refusal.message) from refusal
+        self.shard_for(group_id).unseen.clear()
 
     def _carry_out(self, group: ClassicGroup, effects: Effects) -> None:
         """Write, tell the group how it went, then answer. The answers go last and all together:

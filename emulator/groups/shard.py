@@ -65,6 +65,9 @@ class Shard:
         self.state = ShardState.LOADING
         self.groups: dict[str, AnyGroup] = {}
         self.offsets: dict[str, Offsets] = {}
+        self.unseen: set[str] = set()
+        """Groups of which nothing was written, nor anything to the partition since: those who only
+        look do not see them, as a real coordinator shows what lies below the high watermark."""
         self._settings = settings
         self._topics = topics
         self._new_uuid = new_uuid
@@ -81,8 +84,13 @@ class Shard:
         """The group's offsets; none if it has never committed, or is no more."""
         return self.offsets.get(group_id, _NONE) if group_id in self.groups else _NONE
 
+    def seen(self, group_id: str) -> AnyGroup | None:
+        """The group, for those who only look."""
+        return None if group_id in self.unseen else self.groups.get(group_id)
+
     def forget(self, group_id: str) -> None:
         """The group and all its offsets, pending ones too, are no more."""
+        self.unseen.discard(group_id)
         self.groups.pop(group_id, None)
         self.offsets.pop(group_id, None)
 
@@ -127,5 +135,6 @@ class Shard:
 
     def end_transaction(self, end: TransactionEnd) -> None:
         """A transaction's pending offsets become committed, or vanish."""
+        self.unseen.clear()
         for table in self.offsets.values():
             table.end_transaction(end.producer_id, end.commit)

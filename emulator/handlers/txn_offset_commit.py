@@ -31,13 +31,14 @@ def txn_offset_commit(
     cluster: Cluster, call: Call, request: TxnOffsetCommitRequest
 ) -> TxnOffsetCommitResponse:
     refused: dict[str, Answered] = {}
-    accepted: dict[str, Answered] = {}
+    accepted: list[Answered] = []
     commits: list[OffsetCommit] = []
     places: list[Partition] = []
     for asked in request.topics:
         topic = cluster.topics.get(asked.name)
         if topic is None:  # answered even if it is asked for without partitions
             _place(refused, asked.name)
+        stored: list[Partition] = []
         for partition in asked.partitions:
             index = partition.partition_index
             answer = Partition(partition_index=index)
@@ -45,7 +46,7 @@ def txn_offset_commit(
                 answer.error_code = Error.UNKNOWN_TOPIC_OR_PARTITION
                 _place(refused, asked.name).partitions.append(answer)
                 continue
-            _place(accepted, asked.name).partitions.append(answer)
+            stored.append(answer)
             places.append(answer)
             commits.append(
                 OffsetCommit(
@@ -56,12 +57,22 @@ def txn_offset_commit(
                     partition.committed_metadata,
                 )
             )
+        if stored:
+            accepted.append(Answered(name=asked.name, partitions=stored))
     if commits:
         for place, error in zip(places, _store(cluster, call, request, commits), strict=True):
             place.error_code = error
-    for name, answered in accepted.items():
-        _place(refused, name).partitions += answered.partitions
-    return TxnOffsetCommitResponse(topics=list(refused.values()))
+    return TxnOffsetCommitResponse(topics=_merged(refused, accepted))
+
+
+def _merged(refused: dict[str, Answered], accepted: list[Answered]) -> list[Answered]:
+    """Topics of which something does not exist come first; only when there are some, topics that
+    were named twice share an entry."""
+    if not refused:
+        return accepted
+    for answered in accepted:
+        _place(refused, answered.name).partitions += answered.partitions
+    return list(refused.values())
 
 
 def _place(answers: dict[str, Answered], name: str) -> Answered:

@@ -62,7 +62,7 @@ class Logs(RuleBasedStateMachine):
         shutil.rmtree(self.path)
 
     def make(self, times: list[int], size: int, gap: int) -> Batch:
-        base = self.end + gap
+        base = self.end + gap * bool(self.batches)  # a log's first epoch begins where the log does
         values = [
             (time, None, b"%d:" % (base + at) + bytes(size), ()) for at, time in enumerate(times)
         ]

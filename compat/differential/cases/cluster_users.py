@@ -59,10 +59,12 @@ def quotas_that_are_refused() -> Steps:
         ask.quota(user, (ask.PRODUCED, 1.0), (ask.PRODUCED, 2.0, True)),
     ]
     twice = ask.quota([("user", "~v"), ("client-id", None)], (ask.PRODUCED, 8.0))
+    address = ask.quota([("ip", ""), ("client-id", "")], (ask.CONNECTIONS, 8.0))
     return [
         *(Ask(ask.alter_quotas(entry)) for entry in entries),
         Ask(ask.alter_quotas()),
         Ask(ask.alter_quotas(twice, twice)),
+        Ask(ask.alter_quotas(address, address)),
         Ask(ask.quotas()),
         Ask(
             ask.alter_quotas(

@@ -24,6 +24,40 @@ from ..transaction_asks import add_offsets, end, init, txn_offsets
 from . import case
 
 
+@case("F5", each=OffsetCommitRequest)
+def a_group_of_commits_that_were_refused() -> Steps:
+    """Metadata that is too long is found only when the group is there."""
+    steps: Steps = [*made("~t", 1)]
+    for group in ("~g", "~empty", ""):
+        refused = commit(("~t", 0, 8), metadata="m" * 4097, group=group)
+        steps += [
+            Ask(refused),
+            Ask(describe(group)),
+            Ask(offsets_of(group), 7),
+            forget(("~t", [0]), group=group),
+            Ask(ListGroupsRequest(states_filter=[], types_filter=[])),
+            delete(group),
+            Ask(describe(group)),
+            Ask(ListGroupsRequest(states_filter=[], types_filter=[])),
+        ]
+    return steps
+
+
+@case("H4")
+def a_group_of_transactional_commits_that_were_refused() -> Steps:
+    return [
+        *made("~t", 1),
+        init(),
+        add_offsets(),
+        txn_offsets(("~t", 0, 5), metadata="x" * 4097),
+        Ask(describe()),
+        Ask(ListGroupsRequest(states_filter=[], types_filter=[])),
+        end(True, 4),
+        delete(),
+        Ask(ListGroupsRequest(states_filter=[], types_filter=[])),
+    ]
+
+
 @case("G23")
 def a_regular_expression() -> Steps:
     return [

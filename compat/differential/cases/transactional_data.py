@@ -52,6 +52,24 @@ def offsets_in_a_transaction() -> Steps:
     return steps
 
 
+@case("H4", each=TxnOffsetCommitRequest)
+def offsets_of_topics_named_twice() -> Steps:
+    twice = (("~t", 0, 5), ("~t", 1, 6), ("~t", 0, 7))
+    return [
+        create(partitions=2),
+        init(),
+        *(txn_offsets(*twice, version=None, group=group) for group in ("", "~g")),
+        add_offsets(),
+        txn_offsets(*twice, version=None, who=(pid(), 9)),
+        txn_offsets(*twice, version=None, generation=3),
+        txn_offsets(*twice, version=None),
+        txn_offsets(*twice, version=None, metadata="x" * 4097),
+        txn_offsets(*twice, ("~none", 0, 1), version=None),
+        end(True, 4),
+        Ask(offsets_of(topics=[("~t", [0, 1])]), 6),
+    ]
+
+
 @case("H4")
 def members_in_transactional_commits() -> Steps:
     steps: Steps = [

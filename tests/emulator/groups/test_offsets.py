@@ -54,9 +54,21 @@ def test_partitions_of_one_commit_are_judged_one_by_one() -> None:
     assert fetched(world) == {("t", 0): 5, ("t", 2): 5, ("t", 4): -1}
 
 
-def test_a_commit_that_takes_nothing_makes_no_group() -> None:
+def test_a_commit_that_takes_nothing_makes_a_group_that_is_seen_with_the_next_write() -> None:
     world = World()
     commit(world, OffsetCommit("t", 0, 5, metadata="x" * 4097))
+    assert world.coordinator.list_groups() == []
+    assert [it.error for it in world.coordinator.describe(["g"], 6)] == [Error.GROUP_ID_NOT_FOUND]
+    request = CommitRequest(2, "", None, -1, [OffsetCommit("t", 0, 5)])
+    world.coordinator.commit("other", request)
+    assert [it.group_id for it in world.coordinator.list_groups()] == ["g", "other"]
+    assert [it.error for it in world.coordinator.describe(["g"], 6)] == [Error.NONE]
+
+
+def test_a_group_of_which_nothing_was_written_can_be_deleted() -> None:
+    world = World()
+    commit(world, OffsetCommit("t", 0, 5, metadata="x" * 4097))
+    assert world.coordinator.delete(["g"]) == [("g", Error.NONE)]
     assert world.coordinator.delete(["g"]) == [("g", Error.GROUP_ID_NOT_FOUND)]
 
 
