@@ -10,6 +10,7 @@ from __future__ import annotations
 from ...wire import Request
 from .allowed import ALLOWED, Allowances, Allowed, is_missing
 from .compare import Difference
+from .old_sets import asks_for_too_much
 from .versions import Served
 
 
@@ -89,6 +90,14 @@ ALLOWED_OLD: tuple[Allowed, ...] = (
             ends=True,
         )
         for api in (8, 9, 28)
+    ),
+    Allowed(
+        "an entry in a wrapper that is larger than the real broker's memory",
+        0,
+        "responses.partition_responses.error_code",
+        "it makes room for the whole entry before it sees that the entry is cut; the emulator looks"
+        " first",
+        asks_for_too_much,
     ),
     Allowed(
         "a commit to a group of which nothing is stored",

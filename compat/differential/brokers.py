@@ -32,9 +32,13 @@ CONFIG = {
     "log.cleaner.dedupe.buffer.size": "4194304",
     "group.consumer.assignment.interval.ms": "0",
     "transaction.abort.timed.out.transaction.cleanup.interval.ms": "100",
+    "producer.id.expiration.check.interval.ms": "86400000",
+    "offsets.retention.check.interval.ms": "86400000",
+    "transaction.remove.expired.transaction.cleanup.interval.ms": "86400000",
 }
-"""For both brokers: sequences write records of long ago, and retention comes when it comes; what
-the cleaner may take is judged with its threads; nobody waits ten seconds for a timeout."""
+"""For both brokers: sequences write records of long ago, and retention and expiry come when they
+come; what the cleaner may take is judged with its threads; nobody waits ten seconds for a
+timeout."""
 REAL_VERSIONS = {KAFKA_4_3.name: VERSION, KAFKA_3_9.name: "3.9.2"}
 """Which real Kafka stands for a release."""
 CLOSED = "closed"

@@ -17,8 +17,21 @@ from typing import Any
 from zlib import crc32
 
 from ...wire import Request, WireError
-from ...wire.compression import Codec, break_lz4_checksum, compress
-from ...wire.message_sets import Entry, build_message, entries, read_entry, read_head
+from ...wire.compression import (
+    Codec,
+    break_lz4_checksum,
+    compress,
+    decompress,
+    mend_lz4_checksum,
+)
+from ...wire.message_sets import (
+    Entry,
+    build_message,
+    entries,
+    read_entry,
+    read_head,
+    read_key_and_value,
+)
 from .compare import Difference
 from .steps import Symbol, World
 
@@ -80,6 +93,39 @@ def is_cut_in_its_head(request: Request, difference: Difference) -> bool:
     ):
         return False
     return real.startswith(ours) or ours.startswith(real)
+
+
+HEAP = 1 << 29
+"""Bytes of memory that the real broker has here."""
+
+
+def asks_for_too_much(request: Request, difference: Difference) -> bool:
+    """Whether an entry inside a wrapper has a size that the real broker has no memory for. It makes
+    room before it sees that the entry is cut, and answers that it does not know what went wrong."""
+    parts = (part for topic in request.topic_data for part in topic.partition_data)  # type: ignore[attr-defined]
+    return difference.real == -1 and any(
+        _largest_inner(part.records or b"") > HEAP for part in parts
+    )
+
+
+def _largest_inner(data: bytes) -> int:
+    """The largest size that an entry in a wrapper says it has."""
+    sizes = [0]
+    try:
+        for entry in entries(data):
+            head = read_head(data, entry)
+            value = read_key_and_value(data, entry)[1]
+            if entry.magic > 1 or not head.codec or value is None:
+                continue
+            packed = mend_lz4_checksum(value) if head.codec == Codec.LZ4 else value
+            text = bytes(decompress(head.codec, packed, 1 << 26))
+            pos = 0
+            while pos + 12 <= len(text):
+                sizes.append(int.from_bytes(text[pos + 8 : pos + 12], "big", signed=True))
+                pos += 12 + max(sizes[-1], 14)
+    except WireError:
+        return max(sizes)
+    return max(sizes)
 
 
 def _tree(data: bytes, entry: Entry) -> dict[str, Any]:

@@ -292,9 +292,10 @@ class Step:
         group, told = self.group, self.told
         if not self.has_changed_topics and told.is_reconciled_to(target_epoch):
             return told
-        subscribed = group.view.ids(group.names_of(told))
+        names = group.names_of(told)
         goal = Goal(
-            target_epoch, target, subscribed, self.has_changed_topics, group.is_held, self.owned
+            *(target_epoch, target, group.view.ids(names), bool(names)),
+            *(self.has_changed_topics, group.is_held, self.owned),
         )
         after = reconcile(told, goal)
         if after == told:

@@ -26,6 +26,9 @@ class Goal(NamedTuple):
     epoch: int
     target: Assignment
     subscribed: Set[bytes]
+    """Of the topics it asks for, those that are there."""
+    asks: bool
+    """Whether it asks for any topic."""
     subscription_changed: bool
     is_held: Callable[[bytes, int], bool]
     owned: Owned | None
@@ -53,7 +56,7 @@ def _still_has(partitions: Epochs, owned: Owned | None) -> bool:
 def _unsubscribed(member: ConsumerMember, goal: Goal) -> ConsumerMember:
     """Take away the topics that the member does not subscribe to any more."""
     kept = {topic: parts for topic, parts in member.assigned.items() if topic in goal.subscribed}
-    if not member.assigned and not member.revoking and not goal.subscribed:
+    if not member.assigned and not member.revoking and not goal.asks:
         # Nothing to take away, but a real broker counts it as a step and writes it down.
         return member.moved(member.state, member.epoch, {}, {})
     if len(kept) == len(member.assigned):

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 from ...storage.replay import find_marker
 from ...wire import Error, Refused, WireError
 from ...wire.batch import read_header
-from ...wire.records import build_batch, read_records
+from ...wire.old_batches import read_logged
+from ...wire.records import build_batch
 from ..group_configs import group_config
 from .answers import send
 from .coordinator import Coordinator
@@ -137,7 +138,7 @@ def _replayed(partition: Partition) -> Iterator[Replayed | TransactionEnd]:
                 yield TransactionEnd(header.producer_id, marker.commit)
             continue
         producer_id = header.producer_id if header.is_transactional else None
-        for record in read_records(chunk, pos):
+        for record in read_logged(chunk, pos):
             try:
                 decoded = decode(record)
             except WireError as error:

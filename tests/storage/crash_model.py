@@ -50,8 +50,6 @@ class Promised(NamedTuple):
     compacted: tuple[Batch, ...] | None
     """What a compaction makes of them; each may be there as it was or as it becomes."""
     start: int
-    start_most: int
-    """What a power cut may bring back of before a truncation, if names are not durable."""
     start_stored: int
     flushed: int
 
@@ -66,16 +64,14 @@ class Partition:
     truncating: int | None = None
     compacted: tuple[Batch, ...] | None = None
     start: int = 0
-    start_most: int = 0
     start_stored: int = 0
     flushed: int = 0
 
     def promised(self) -> Promised:
-        self.start_most = max(self.start_most, self.start)
         return Promised(
             tuple(self.acked),
             *(self.appending, self.truncating, self.compacted),
-            *(self.start, self.start_most, self.start_stored, self.flushed),
+            *(self.start, self.start_stored, self.flushed),
         )
 
 
@@ -262,8 +258,7 @@ class World:
         if promised.truncating is not None:  # within a batch: it goes, and the end is before it
             ends = [batch.base for batch in promised.acked if batch.last >= promised.truncating]
             stored = min([stored, *ends])
-        most = promised.start_most if power and not self.durable else promised.start
-        assert stored <= start <= max(most, stored)
+        assert stored <= start <= max(promised.start, stored)
 
         lineage = [*promised.acked, *([promised.appending] if promised.appending else [])]
         assert all(one.last < other.base for one, other in pairwise(served)), names(served)
@@ -272,7 +267,7 @@ class World:
         if promised.truncating is not None:
             limit = min(limit, promised.truncating)
         kept = promised.acked if promised.compacted is None else promised.compacted
-        must = {batch.base for batch in kept if batch.last >= most and batch.last < limit}
+        must = {batch.base for batch in kept if batch.last >= promised.start and batch.last < limit}
         assert must <= {batch.base for batch in served}, (must, names(served))
         if served:
             assert log.log_end_offset >= served[-1].last + 1
@@ -280,7 +275,6 @@ class World:
         gone = [batch for batch in lineage if batch.last < start]
         partition.acked = [*gone, *served]
         partition.start = start
-        partition.start_most = promised.start_most
         partition.start_stored = min(stored, start)
         partition.flushed = min(promised.flushed, log.log_end_offset)
         if promised.truncating is not None:
