@@ -25,7 +25,6 @@ from .cases import all_cases, cases_named
 from .engine import Engine
 from .generate import KINDS
 from .run import Run
-from .steps import Restart, Sequence
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -48,20 +47,13 @@ def main(arguments: list[str] | None = None) -> int:
         real_version = REAL_VERSIONS[release]
         with RealKafka(real_version, CONFIG) as real, EmulatedBroker(CONFIG, release) as ours:
             run = Run(Engine(real, ours), partial(print, flush=True))
-            sequences = cases_named(run.engine.served, given.case)
-            run.cases([sequence for sequence in sequences if not _restarts(sequence)])
+            run.cases(cases_named(run.engine.served, given.case))
             if not given.case:
                 run.drawn(given.seed, given.requests, given.minutes, given.kind)
-            # Last: what restarts leave behind, as higher leader epochs, stays with a broker.
-            run.cases([sequence for sequence in sequences if _restarts(sequence)])
             return run.report(is_whole=not (given.case or given.kind))
     except Unavailable as reason:
         print(f"unavailable: {reason}", file=sys.stderr)
         return 2
-
-
-def _restarts(sequence: Sequence) -> bool:
-    return any(isinstance(step, Restart) for step in sequence.steps)
 
 
 if __name__ == "__main__":

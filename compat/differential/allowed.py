@@ -104,7 +104,6 @@ KEYED: dict[tuple[int, str], str] = {
 }
 
 _PARTITIONS_MAX = 2**31 - 2001
-_EPOCHS_OF_A_RESTART = 2
 
 Test = Callable[[Request, Difference], bool]
 
@@ -140,11 +139,6 @@ def _is_not_served(request: Request, difference: Difference) -> bool:
 
 def _is_at(places: tuple[str, ...], request: Request, difference: Difference) -> bool:
     return difference.place in places
-
-
-def _is_later_epoch(request: Request, difference: Difference) -> bool:
-    is_epoch = difference.place.endswith("leader_epoch")
-    return is_epoch and (difference.real, difference.ours) == (_EPOCHS_OF_A_RESTART, 0)
 
 
 def _is_past_the_last(request: Request, difference: Difference) -> bool:
@@ -228,13 +222,6 @@ ALLOWED: tuple[Allowed, ...] = (
     *(
         Allowed(name, api, "*", reason, partial(_is_at, places))
         for name, api, places, reason in allowed_cluster.PLACES
-    ),
-    Allowed(
-        "the leader's epoch after a restart",
-        None,
-        "*",
-        "a single real node loses its partitions when it stops and wins them back: two epochs more",
-        _is_later_epoch,
     ),
     Allowed(
         "who leads a group whose leader left",

@@ -53,6 +53,8 @@ class Broker(Protocol):
     @property
     def bootstrap_servers(self) -> str: ...
 
+    def kill(self) -> None: ...
+
     def restart(self) -> None: ...
 
 
@@ -79,8 +81,12 @@ class EmulatedBroker:
         """The address, "127.0.0.1:PORT"."""
         return self.emulator.bootstrap_servers
 
+    def kill(self) -> None:
+        """Let its directory be as a crash leaves it."""
+        self.emulator.run(lambda cluster: cluster.log_dir.close(clean=False))
+
     def restart(self) -> None:
-        """Stop it cleanly and start it again."""
+        """Stop it, cleanly unless it was killed, and start it again."""
         port = int(self.bootstrap_servers.rpartition(":")[2])
         self.emulator.stop()
         self.emulator = self._make(port).start()

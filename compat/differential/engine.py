@@ -119,10 +119,12 @@ class Engine:
         self.fields += run.result.fields
         return run.result
 
-    def restart(self) -> None:
+    def restart(self, is_killed: bool = False) -> None:
         """Restart both brokers, and wait until they answer as before."""
         for side in self.sides:
             side.close_all()
+            if is_killed:
+                side.broker.kill()
         with ThreadPoolExecutor(2) as pool:
             list(pool.map(lambda side: side.broker.restart(), self.sides))
         self._catalogue.warm_up()
@@ -132,6 +134,10 @@ class Engine:
     ) -> None:
         """Wait until both sides say the same of these topics and groups."""
         self._catalogue.settle(names, groups, limit_s)
+
+    def settle_controller(self) -> None:
+        """Wait until both sides have a controller again."""
+        self._catalogue.settle_controller()
 
     def settle_transactions(self, ids: Iterable[str], limit_s: float = SETTLE_S) -> None:
         """Wait until both sides say the same of these transactional ids."""
@@ -172,6 +178,8 @@ class _Run:
             self._compare(index)
             if self.result.findings or self.is_over:
                 return
+            if _is_unknown_failure(self.result.log[index].real):
+                self.engine.settle_controller()
             if isinstance(step, Ask) and step.request.api_key in _MAY_CHANGE_TOPICS:
                 self.engine.settle(self.names, self.groups)
             elif isinstance(step, Ask) and step.request.api_key in _MAY_CHANGE_CONFIGS:
@@ -198,7 +206,7 @@ class _Run:
             for side in self.engine.sides:
                 side.close(step.on)
         elif isinstance(step, Restart):
-            self.engine.restart()
+            self.engine.restart(step.is_killed)
             self.engine.settle(self.names, self.groups, RESTART_S)
             self.engine.settle_cluster(self.worlds[0].namespace)
 
@@ -372,3 +380,10 @@ def _follow(value: Any, path: str) -> Any:
         if value is None:
             return None
     return value
+
+
+def _is_unknown_failure(tree: Any) -> bool:
+    """Whether -1 is among the error codes of an answer."""
+    if isinstance(tree, dict):
+        return tree.get("error_code") == -1 or any(map(_is_unknown_failure, tree.values()))
+    return isinstance(tree, list) and any(map(_is_unknown_failure, tree))

@@ -17,6 +17,7 @@ from typing import Any
 from zlib import crc32
 
 from ...wire import Request, WireError
+from ...wire.batch import CODEC_MASK, LOG_APPEND_TIME
 from ...wire.compression import (
     Codec,
     break_lz4_checksum,
@@ -58,18 +59,14 @@ def trees_of(data: bytes) -> list[Any]:
     except WireError as error:
         trees.append({"not an entry": str(error)})
     if pos < len(data):
-        if any("compressed" in tree for tree in trees):
+        attributes = data[pos + HEAD - 1] if pos + HEAD <= len(data) else 0
+        if any("compressed" in tree for tree in trees) or attributes & CODEC_MASK:
             trees.append({"compressed": {"left": len(data) - pos}})
-        elif pos + HEAD <= len(data) and _hangs_on_broker(data[pos + HEAD - 1]):
-            trees.append({"left, as a broker made it": len(data) - pos})
+        elif attributes & LOG_APPEND_TIME:
+            trees.append({"left, with a time of the broker's": len(data) - pos})
         else:
             trees.append({"left": data[pos:]})
     return trees
-
-
-def _hangs_on_broker(attributes: int) -> bool:
-    """Whether a cut entry holds what a library packed, or a time set by the broker."""
-    return attributes & 15 != 0
 
 
 def holds_wrappers(request: Request, difference: Difference) -> bool:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ...wire import Request
+from ...wire.api.alter_client_quotas import AlterClientQuotasRequest
 from ...wire.api.find_coordinator import FindCoordinatorRequest
 from ...wire.api.init_producer_id import InitProducerIdRequest
 from ...wire.api.list_groups import ListGroupsRequest
@@ -26,6 +27,10 @@ from .versions import Asker
 
 WARM_UP_S = 60.0
 _LATEST = -1
+_PROBE = AlterClientQuotasRequest.Entry(
+    entity=[AlterClientQuotasRequest.Entry.Entity(entity_type="user", entity_name="probe")],
+    ops=[AlterClientQuotasRequest.Entry.Op(key="consumer_byte_rate", value=1.0)],
+)
 # What a broker says while something is still being made or loaded.
 _NOT_YET = frozenset({5, 6, 14, 15, 16})
 
@@ -60,6 +65,12 @@ class Catalogue:
             if (views[0] == views[1] and is_ready) or time.monotonic() > deadline:
                 return
             time.sleep(0.003)
+
+    def settle_controller(self) -> None:
+        """Wait until both have a controller again: a real one steps down when a request fails in a
+        way that it does not know, and what it is asked until the next one is elected is lost."""
+        for asker in self._askers:  # what is forwarded waits for a controller
+            asker.ask(AlterClientQuotasRequest(entries=[_PROBE], validate_only=True), 0)
 
     def settle_transactions(self, ids: Iterable[str], limit_s: float) -> None:
         """Wait until both sides describe these transactional ids alike."""

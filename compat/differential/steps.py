@@ -165,7 +165,10 @@ class Close:
 
 @dataclass(frozen=True)
 class Restart:
-    """Stop both brokers cleanly and start them again on the same address and data."""
+    """Stop both brokers cleanly and start them again on the same address and data; `is_killed`
+    ends them as kill -9 does, after which a real one takes ten seconds more to come back."""
+
+    is_killed: bool = False
 
 
 Step: TypeAlias = Ask | Raw | Sleep | Close | Restart
@@ -181,7 +184,7 @@ class Sequence:
 
     @property
     def restarts(self) -> bool:
-        """Whether a broker has to be restarted for it: such sequences run last."""
+        """Whether a broker has to be restarted for it, so that it is not shrunk."""
         return any(isinstance(step, Restart) for step in self.steps)
 
     def requests(self) -> int:

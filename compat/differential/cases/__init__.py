@@ -93,6 +93,7 @@ def all_cases() -> list[Case]:
         protocol,
         recreation,
         rejections,
+        restarts,
         sessions,
         topics,
         transactional_data,
