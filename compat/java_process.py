@@ -7,6 +7,7 @@ The rules:
 - One process answers one line of JSON on standard output for each on standard input. It ends when
   its standard input does, so it never outlives this process; an answer that does not come in time
   ends it too.
+- Bytes travel in base64, null as null.
 - Whatever is missing (a JDK, Maven, a network) is `Unavailable`.
 """
 
@@ -19,6 +20,7 @@ import select
 import shutil
 import subprocess
 import tempfile
+from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
@@ -45,8 +47,7 @@ class JavaProcess:
 
     def start(self) -> Self:
         """Compile what needs to be compiled, and start Java. Raises Unavailable."""
-        texts = {path.name: path.read_text("utf-8") for path in self._sources.glob("*.java")}
-        classes = compiled(self._main.lower(), self.version, texts)
+        classes = compiled(self._main.lower(), self.version, self.texts())
         path = os.pathsep.join([str(classes), classpath(jars(self.version))])
         self._process = subprocess.Popen(
             [java(), *JVM, QUIET, "-cp", path, self._main],
@@ -54,6 +55,10 @@ class JavaProcess:
             stdout=subprocess.PIPE,
         )
         return self
+
+    def texts(self) -> dict[str, str]:
+        """The sources, file name to text; a subclass may edit them to suit the version."""
+        return {path.name: path.read_text("utf-8") for path in self._sources.glob("*.java")}
 
     def close(self) -> None:
         """End the process; it has nothing to lose."""
@@ -92,6 +97,16 @@ class JavaProcess:
             raise EOFError(f"Java ended with status {process.wait()}")
         answer: dict[str, Any] = json.loads(line)
         return answer
+
+
+def to_base64(data: bytes | None) -> str | None:
+    """Bytes, or null, as they stand in a line of JSON."""
+    return None if data is None else b64encode(data).decode()
+
+
+def from_base64(text: str | None) -> bytes | None:
+    """What `to_base64` was given."""
+    return None if text is None else b64decode(text)
 
 
 def javac() -> str:

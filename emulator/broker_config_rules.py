@@ -113,7 +113,7 @@ def check_change(
 ) -> None:
     """Judge what a broker, or all of them, are to have at run time. `before` are all values
     of a broker, `made` makes of the change what they would be. Raises ConfigError."""
-    known = [name for name in texts if name in definitions]
+    known = [name for name in definitions if name in texts]
     fixed = [name for name in known if definitions[name].mode not in ("cluster", "broker")]
     if fixed:
         raise _listed(fixed, "Cannot update these configs dynamically")

@@ -7,13 +7,13 @@ the interpreter, and its version is that of the archives (jars.py).
 from __future__ import annotations
 
 import atexit
-from base64 import b64decode, b64encode
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from typing import Any
 
 from ..java_client import JavaClients, JavaError, JavaThing
+from ..java_process import from_base64, to_base64
 from ..real_kafka import VERSION
 from . import (
     HEARTBEAT_MS,
@@ -203,21 +203,13 @@ def _row(record: NewRecord, partition: int | None) -> dict[str, Any]:
     return {
         "partition": partition,
         "timestamp": record.timestamp,
-        "key": _text(record.key),
-        "value": _text(record.value),
-        "headers": [(name, _text(value)) for name, value in record.headers],
+        "key": to_base64(record.key),
+        "value": to_base64(record.value),
+        "headers": [(name, to_base64(value)) for name, value in record.headers],
     }
 
 
 def _record(row: dict[str, Any]) -> Record:
-    headers = tuple((name, _bytes(value)) for name, value in row["headers"])
-    key, value = _bytes(row["key"]), _bytes(row["value"])
+    headers = tuple((name, from_base64(value)) for name, value in row["headers"])
+    key, value = from_base64(row["key"]), from_base64(row["value"])
     return Record(row["partition"], row["offset"], row["timestamp"], key, value, headers)
-
-
-def _text(data: bytes | None) -> str | None:
-    return None if data is None else b64encode(data).decode()
-
-
-def _bytes(text: str | None) -> bytes | None:
-    return None if text is None else b64decode(text)

@@ -38,7 +38,7 @@ def _is_shown_less(request: Request, difference: Difference) -> bool:
 
 
 def _is_order(request: Request, difference: Difference) -> bool:
-    return difference.place.endswith("partition_index")
+    return difference.place.endswith("partition_index") or difference.place == "topics.name"
 
 
 def _is_ghost(request: Request, difference: Difference) -> bool:

@@ -6,32 +6,20 @@
 
 The rules:
 
-- Three small Java files beside this one are compiled against the archives of that version, once
-  (java_process.py).
-- One Java process serves one JavaWire. Commands and answers are lines of JSON (JavaWire.java says
-  which); it ends when its standard input does, so it never outlives this process.
-- Whatever is missing (a JDK, Maven, a network) is `Unavailable`; what Kafka's classes refuse is
-  `Refused`, with what Java said.
+- One Java process (java_process.py) serves one JavaWire; JavaWire.java says what it can be asked.
+- What Kafka's classes refuse is `Refused`, with what Java said.
 """
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
 import zipfile
-from base64 import b64decode, b64encode
+from base64 import b64decode
 from collections.abc import Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any, NamedTuple
 
-from ..jars import classpath, jars, java
-from ..java_process import compiled
-
-SOURCES = ("JavaWire.java", "Filler.java", "Batches.java")
-STOP_TIMEOUT_S = 10.0
-JVM = ["-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto"]
+from ..jars import jars
+from ..java_process import ANSWER_TIMEOUT_S, JavaProcess, from_base64, to_base64
 
 # Records moved into this package in Kafka 4.2; before, the line that imports it must go.
 _RECORDS = "org.apache.kafka.common.record.internal"
@@ -73,54 +61,22 @@ class JavaRecord(NamedTuple):
     headers: tuple[tuple[str, bytes | None], ...] = ()
 
 
-class JavaWire:
+class JavaWire(JavaProcess):
     """One Java process with the classes of one Kafka version. Raises Unavailable from `start`."""
 
     def __init__(self, version: str) -> None:
-        self.version = version
-        self._process: subprocess.Popen[str] | None = None
+        super().__init__(version, "JavaWire", Path(__file__).parent)
 
-    def start(self) -> JavaWire:
-        """Compile what needs to be compiled, and start Java."""
-        path = os.pathsep.join([str(_classes(self.version)), classpath(jars(self.version))])
-        self._process = subprocess.Popen(
-            [java(), *JVM, "-cp", path, "JavaWire"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            encoding="utf-8",
-        )
-        return self
+    def texts(self) -> dict[str, str]:
+        """The sources, without an import of what this version does not have."""
+        texts = super().texts()
+        if _has_package(jars(self.version) / f"kafka-clients-{self.version}.jar", _RECORDS):
+            return texts
+        return {k: text.replace(f"import {_RECORDS}.*;\n", "") for k, text in texts.items()}
 
-    def close(self) -> None:
-        """End the process; it has nothing to lose."""
-        process, self._process = self._process, None
-        if process is not None:
-            process.kill()
-            process.communicate(timeout=STOP_TIMEOUT_S)
-
-    def __enter__(self) -> JavaWire:
-        return self.start()
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
-
-    def ask(self, **command: Any) -> dict[str, Any]:
-        """Send one command and return its answer. Raises Refused, or EOFError if Java is gone."""
-        process = self._process
-        assert process is not None, "not started"
-        assert process.stdin is not None
-        assert process.stdout is not None
-        process.stdin.write(json.dumps(command) + "\n")
-        process.stdin.flush()
-        line = process.stdout.readline()
-        if not line:
-            raise EOFError(f"Java ended with status {process.wait()}")
-        answer: dict[str, Any] = json.loads(line)
+    def ask(self, timeout: float = ANSWER_TIMEOUT_S, **command: Any) -> dict[str, Any]:
+        """Send one command and return its answer. Raises Refused; EOFError, TimeoutError."""
+        answer = super().ask(timeout, **command)
         if "error" in answer:
             raise Refused(answer["error"])
         return answer
@@ -142,7 +98,7 @@ class JavaWire:
 
     def read(self, name: str, version: int, data: bytes) -> Read:
         """Let Java read a message and write it again."""
-        answer = self.ask(do="read", name=name, version=version, bytes=_text(data))
+        answer = self.ask(do="read", name=name, version=version, bytes=to_base64(data))
         return Read(b64decode(answer["again"]), answer["left"], answer["values"])
 
     def build(
@@ -164,9 +120,9 @@ class JavaWire:
             {
                 "offset": record.offset,
                 "timestamp": record.timestamp,
-                "key": _text(record.key),
-                "value": _text(record.value),
-                "headers": [(name, _text(content)) for name, content in record.headers],
+                "key": to_base64(record.key),
+                "value": to_base64(record.value),
+                "headers": [(name, to_base64(content)) for name, content in record.headers],
             }
             for record in records
         ]
@@ -187,7 +143,7 @@ class JavaWire:
 
     def batches(self, data: bytes) -> list[tuple[dict[str, Any], list[JavaRecord]]]:
         """Let Java check and read every batch: its header's fields, and its records."""
-        found = self.ask(do="records", bytes=_text(data))["batches"]
+        found = self.ask(do="records", bytes=to_base64(data))["batches"]
         return [(batch, [_record(row) for row in batch.pop("records")]) for batch in found]
 
     def marker(self, **fields: Any) -> bytes:
@@ -196,27 +152,9 @@ class JavaWire:
 
 
 def _record(row: dict[str, Any]) -> JavaRecord:
-    headers = tuple((name, _bytes(content)) for name, content in row["headers"])
-    key, value = _bytes(row["key"]), _bytes(row["value"])
+    headers = tuple((name, from_base64(content)) for name, content in row["headers"])
+    key, value = from_base64(row["key"]), from_base64(row["value"])
     return JavaRecord(row["offset"], row["timestamp"], key, value, headers)
-
-
-def _text(data: bytes | None) -> str | None:
-    return None if data is None else b64encode(data).decode()
-
-
-def _bytes(text: str | None) -> bytes | None:
-    return None if text is None else b64decode(text)
-
-
-def _classes(version: str) -> Path:
-    """The directory of the compiled classes for that Kafka version. Raises Unavailable."""
-    archives = jars(version)
-    here = Path(__file__).parent
-    texts = {name: (here / name).read_text(encoding="utf-8") for name in SOURCES}
-    if not _has_package(archives / f"kafka-clients-{version}.jar", _RECORDS):
-        texts = {k: text.replace(f"import {_RECORDS}.*;\n", "") for k, text in texts.items()}
-    return compiled("java-wire", version, texts)
 
 
 def _has_package(archive: Path, package: str) -> bool:

@@ -1,4 +1,4 @@
-"""The classic group coordinator: groups as state machines, their offsets, their topic.
+"""The group coordinator, for both protocols (classic and KIP-848): groups, offsets, their topic.
 
 `Groups` is the coordinator of a cluster. Everything below it is synchronous and told the time.
 """

@@ -178,7 +178,9 @@ class OffsetCalls(Runtime):
         return [
             listing
             for shard in self.shards.values()
-            for listing in [g.listing() for g in shard.groups.values() if shard.seen(g.group_id)]
+            for listing in [
+                g.listing() for name, g in shard.groups.items() if name not in shard.unseen
+            ]
             if (not wanted_states or listing.state.lower() in wanted_states)
             and (not wanted_types or listing.type in wanted_types)
         ]

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ..cluster import Cluster
 
 Answered = FetchResponse.Topic.Partition
+Endpoint = FetchResponse.NodeEndpoint
 
 _ISOLATION_LEVELS = (READ_UNCOMMITTED, READ_COMMITTED)
 _FUTURE = -3
@@ -155,9 +156,12 @@ class _Fetch:
                 )
                 at_once = at_once or target.partition is not None
             found = len(answer.records or b"")
-            left = max(0, left - found)
             size += found
-            (answers if target.partition is not None else unknown).append((target.wanted, answer))
+            if target.partition is None:
+                unknown.append((target.wanted, answer))
+                continue
+            left = max(0, left - found)  # a negative limit is one for the first that is read only
+            answers.append((target.wanted, answer))
         return Reading(answers + unknown, size, at_once)  # what is unknown comes last
 
     def read_one(self, target: Target, left: int, whole_first: bool) -> tuple[Answered, bool]:
@@ -233,7 +237,20 @@ class _Fetch:
         return FetchResponse(
             session_id=session.id if session is not None else NO_SESSION,
             responses=_grouped(answers),
+            node_endpoints=self.leaders_told(answers),
         )
+
+    def leaders_told(self, answers: list[tuple[Wanted, Answered]]) -> list[Endpoint]:
+        """Where the leaders are that some answers name, for clients that know another; a follower
+        is not told."""
+        if self.is_follower:
+            return []
+        told = {each.current_leader.leader_id for _, each in answers if each.error_code}
+        return [
+            Endpoint(node_id=node.node_id, host=node.host, port=node.port, rack=node.rack)
+            for node in map(self.cluster.brokers.get, sorted(told))
+            if node is not None
+        ]
 
     def as_old(self, wanted: Wanted, answer: Answered) -> Answered:
         """An answer as this client can read it. Raises Refused when nothing can be answered."""

@@ -296,11 +296,17 @@ def test_a_bad_value_at_run_time_changes_nothing() -> None:
     assert config.get("log.retention.ms") is None
 
 
+def test_of_two_bad_values_that_is_named_which_kafka_looks_at_first() -> None:
+    bad = {"log.cleaner.max.compaction.lag.ms": "", "group.share.assignment.interval.ms": ""}
+    for judge in (BrokerConfig().check_dynamic, BrokerConfig().set_dynamic):
+        with pytest.raises(ConfigError, match=r"group\.share\.assignment"):
+            judge(ALL_BROKERS, bad)
+
+
 def test_the_tables_fit_together() -> None:
     brokers, topics = broker_definitions(), topic_definitions()
     assert len(brokers) == 360
     assert len(topics) == 34
-    assert list(brokers) == sorted(brokers)
     named = {
         *OUR_DEFAULTS,
         *NOT_SETTABLE,

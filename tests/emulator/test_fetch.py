@@ -99,6 +99,16 @@ def test_a_negative_limit_is_an_error_of_the_partition(client: Client) -> None:
     assert only(client.ask(request(asked(), isolation_level=2), 12)).error_code == -1
 
 
+def test_a_negative_limit_of_all_is_one_of_the_first_partition_that_is_there(
+    client: Client,
+) -> None:
+    produce(client, batch(b"x"))
+    produce(client, batch(b"y"), partition=1)
+    answer = client.ask(request(asked(7), asked(0), asked(1), max_bytes=-1), 12)
+    found = {one.partition_index: one.error_code for one in answer.responses[0].partitions}
+    assert found == {7: 3, 0: -1, 1: 0}
+
+
 def test_it_waits_for_the_first_byte(cluster: Cluster, client: Client) -> None:
     client.send(request(asked(), max_wait_ms=500), 12)
     assert client.answers() == []

@@ -52,6 +52,19 @@ def configs_of_a_broker_change() -> Steps:
 
 
 @case("I15")
+def two_bad_values() -> Steps:
+    """Which of them is named follows Kafka's own order."""
+    names = ("log.cleaner.max.compaction.lag.ms", "group.share.assignment.interval.ms")
+    names += ("num.io.threads", "message.max.bytes")
+    return [
+        change((BROKER, "", [(one, SET, ""), (other, SET, "")]), only=True)
+        for one in names
+        for other in names
+        if one != other
+    ]
+
+
+@case("I15")
 def names_of_brokers() -> Steps:
     steps: Steps = []
     for name in ("2", "x", " 1", "+1", "01", "1.0", "-1", "99999999999", "\u0661"):

@@ -125,24 +125,9 @@ def topics_that_change() -> Steps:
 
 @case("G17, G25")
 def a_target_is_computed_once_an_interval() -> Steps:
-    one = IncrementalAlterConfigsRequest.Resource
-    change = IncrementalAlterConfigsRequest(
-        resources=[
-            one(
-                resource_type=32,
-                resource_name="~g",
-                configs=[
-                    one.Config(
-                        name="consumer.assignment.interval.ms", config_operation=0, value="1200"
-                    )
-                ],
-            )
-        ],
-        validate_only=False,
-    )
     return [
         *made(),
-        Ask(change),
+        Ask(set_for_group("consumer.assignment.interval.ms", "1200")),
         Sleep(0.3),
         Ask(enter("a")),
         Ask(enter("b")),
@@ -158,22 +143,15 @@ def a_target_is_computed_once_an_interval() -> Steps:
 
 @case("G25")
 def a_group_with_times_of_its_own() -> Steps:
-    one = IncrementalAlterConfigsRequest.Resource
-    change = IncrementalAlterConfigsRequest(
-        resources=[
-            one(
-                resource_type=32,
-                resource_name="~g",
-                configs=[
-                    one.Config(
-                        name="consumer.heartbeat.interval.ms", config_operation=0, value="7000"
-                    )
-                ],
-            )
-        ],
-        validate_only=False,
-    )
+    change = set_for_group("consumer.heartbeat.interval.ms", "7000")
     return [*made(), Ask(change), Sleep(0.3), Ask(enter("a")), Ask(tell("a", 2))]
+
+
+def set_for_group(name: str, value: str) -> IncrementalAlterConfigsRequest:
+    Resource = IncrementalAlterConfigsRequest.Resource
+    config = Resource.Config(name=name, config_operation=0, value=value)
+    resource = Resource(resource_type=32, resource_name="~g", configs=[config])
+    return IncrementalAlterConfigsRequest(resources=[resource], validate_only=False)
 
 
 @case("G18")

@@ -121,6 +121,10 @@ def limits_and_cut_batches() -> Steps:
         Ask(
             fetch_all(("~t", [wanted(2), wanted(partition=1, partition_max_bytes=5)]), max_bytes=50)
         ),
+        *(
+            Ask(fetch_all(("~t", [first, wanted(), wanted(partition=1)]), max_bytes=-1))
+            for first in (wanted(partition=7), wanted(99), wanted(partition=1))
+        ),
     ]
 
 

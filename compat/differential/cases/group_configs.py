@@ -65,6 +65,17 @@ def configs_of_groups() -> Steps:
     ]
 
 
+@case("I5")
+def unknown_configs_of_groups() -> Steps:
+    names = ("nonsense", "retention.ms", "cleanup.policy", "b", "foo", "zz", "hello.world")
+    return [
+        alter((GROUP, "~g", [(one, "1"), (two, "1")]))
+        for one in names
+        for two in names
+        if one != two
+    ]
+
+
 @case("I5, I6")
 def configs_of_metrics_subscriptions() -> Steps:
     pairs: list[Pair] = [("interval.ms", v) for v in ("99", "100", "3600000", "3600001", "x", "-1")]

@@ -216,6 +216,12 @@ def test_a_classic_group_that_cannot_be_converted_says_why(
     assert [listing.type for listing in world.coordinator.list_groups()] == ["classic"]
 
 
+def test_a_group_is_listed_when_its_last_member_has_left(world: World) -> None:
+    beat(world, "a")
+    beat(world, "a", -1)
+    assert [(it.type, it.state) for it in world.coordinator.list_groups()] == [("consumer", "Empty")]
+
+
 @pytest.mark.parametrize("policy", ["disabled", "upgrade"])
 def test_without_leave_to_downgrade_the_group_stays_what_it_is(world: World, policy: str) -> None:
     beat(world, "a")
