@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import re
+
 
 def parse_address(text: str) -> tuple[str, int]:
     """Split "host:port" or "[::1]:port". Raises ValueError saying what is wrong."""
     host, colon, port = text.rpartition(":")
-    if not colon or not host or not port.isdigit() or not 0 < int(port) <= 65535:
+    if not colon or not host or not is_port(port):
         raise ValueError(f"not an address of the form HOST:PORT: {text!r}")
     return host.strip("[]"), int(port)
+
+
+def is_port(text: str) -> bool:
+    """Whether a text is a port to connect to: 1 to 65535, in plain digits."""
+    return bool(re.fullmatch("[0-9]{1,5}", text)) and 0 < int(text) <= 65535
 
 
 def reachable(host: str) -> str:

@@ -1,7 +1,9 @@
-"""`odradek serve`: the broker, left running until Ctrl-C or SIGTERM; and views (console/).
+"""The `odradek` command: `serve`, the broker left running until Ctrl-C or SIGTERM; and the way to
+the views of brokers (console/) and to `repair` (repair_cli.py), which say themselves what they do.
 
-One line on standard output when it is ready, with the address; everything else goes to standard
-error. Exit status 0 after a clean stop, 2 for a wrong option or config, 1 when it cannot start.
+`serve` says one line on standard output when it is ready, with the address; everything else goes to
+standard error. Exit status 0 after a clean stop, 2 for a wrong option or config, 1 when it cannot
+start.
 """
 
 from __future__ import annotations
@@ -9,20 +11,30 @@ from __future__ import annotations
 import argparse
 import gc
 import os
+import re
 import signal
 import sys
 import threading
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .console.command import VIEWS, add_views, run_view
 from .release import KAFKA_4_3, release_named
 from .repair_cli import add_repair, run_repair
 
+if TYPE_CHECKING:
+    from .emulator import Emulator
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The `odradek` command."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        return _run(list(sys.argv[1:] if arguments is None else arguments))
+    except KeyboardInterrupt:  # before there was anything to stop
+        return 130
+
+
+def _run(given: list[str]) -> int:
     parser = _parser(view=given[0] if given else "")
     options = parser.parse_args(given)
     if options.command in VIEWS:
@@ -132,21 +144,15 @@ def _serve(options: argparse.Namespace) -> int:
     from ..storage import LogDirectoryError
     from ..wire import Refused
     from .config import ConfigError
-    from .emulator import Emulator
 
     try:
-        emulator = Emulator(
-            dict(options.set),
-            topics=dict(options.topic),
-            features=dict(options.feature),
-            data_dir=options.data_dir,
-            host=options.host,
-            port=options.port,
-            advertised=options.advertised,
-            scan_limit=getattr(options, "scan_limit", "default"),
-            version=options.kafka_version,
-            naming=options.naming,
-        ).start()
+        emulator = _emulator(options)
+    except ValueError as error:  # a ConfigError too
+        return _fail(2, str(error))
+    except Refused as error:
+        return _fail(2, f"--topic: {error}")
+    try:
+        emulator.start()
     except ConfigError as error:
         return _fail(2, str(error))
     except Refused as error:
@@ -166,6 +172,24 @@ def _serve(options: argparse.Namespace) -> int:
     finally:
         emulator.stop()
     return 0
+
+
+def _emulator(options: argparse.Namespace) -> Emulator:
+    """What was asked for, not started. Raises ValueError, of which ConfigError is one; Refused."""
+    from .emulator import Emulator
+
+    return Emulator(
+        dict(options.set),
+        topics=dict(options.topic),
+        features=dict(options.feature),
+        data_dir=options.data_dir,
+        host=options.host,
+        port=options.port,
+        advertised=options.advertised,
+        scan_limit=getattr(options, "scan_limit", "default"),
+        version=options.kafka_version,
+        naming=options.naming,
+    )
 
 
 def _ready_line(address: str, scan_limit: int | None) -> str:
@@ -204,8 +228,13 @@ def _fail(status: int, message: str) -> int:
     return status
 
 
+def _is_number(text: str) -> bool:
+    """Plain digits: `isdigit` knows more than `int` does. And not too many of them."""
+    return bool(re.fullmatch("[0-9]{1,18}", text))
+
+
 def _port(text: str) -> int:
-    if not text.isdigit() or int(text) > 65535:
+    if not _is_number(text) or int(text) > 65535:
         raise argparse.ArgumentTypeError(f"not a port: {text!r}")
     return int(text)
 
@@ -222,7 +251,7 @@ def _address(text: str) -> str:
 
 def _topic(text: str) -> tuple[str, int]:
     name, colon, partitions = text.partition(":")
-    if colon and (not partitions.isdigit() or int(partitions) < 1):
+    if colon and not (_is_number(partitions) and 0 < int(partitions) < 2**31):
         raise argparse.ArgumentTypeError(f"not a number of partitions: {partitions!r}")
     return name, int(partitions) if colon else 1
 
@@ -243,7 +272,7 @@ def _release(text: str) -> str:
 
 def _feature(text: str) -> tuple[str, int]:
     name, _, level = text.partition("=")
-    if not name or not level.isdigit():
+    if not name or not _is_number(level):
         raise argparse.ArgumentTypeError(f"not of the form NAME=LEVEL: {text!r}")
     return name.strip(), int(level)
 
@@ -251,7 +280,7 @@ def _feature(text: str) -> tuple[str, int]:
 def _scan_limit(text: str) -> int | None:
     if text == "all":
         return None
-    if not text.isdigit():
+    if not _is_number(text):
         raise argparse.ArgumentTypeError(f"neither a number of records nor `all`: {text!r}")
     return int(text)
 

@@ -30,13 +30,21 @@ class ManualClock:
     """
 
     def __init__(self, now: int | None = None) -> None:
-        self._now = SystemClock().now() if now is None else now
+        self._now = SystemClock().now() if now is None else whole_ms("now", now)
 
     def now(self) -> int:
         return self._now
 
     def advance(self, milliseconds: int) -> None:
         """Move forward; the owner of the timers fires what is due."""
+        whole_ms("milliseconds", milliseconds)
         if milliseconds < 0:
             raise ValueError(f"time cannot go back by {-milliseconds} ms")
         self._now += milliseconds
+
+
+def whole_ms(name: str, given: int) -> int:
+    """The same number, if it is one. Raises TypeError."""
+    if not isinstance(given, int) or isinstance(given, bool):
+        raise TypeError(f"{name} is a whole number of milliseconds, not {given!r}")
+    return given

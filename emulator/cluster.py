@@ -28,6 +28,7 @@ from .handlers.api_versions import fallback
 from .log_manager import LogManager, say_what_is_wrong
 from .logger_configs import Loggers
 from .metadata_upkeep import MetadataUpkeep
+from .parameters import scan_limit as checked_scan_limit
 from .producer_expiry import ProducerExpiry
 from .release import KAFKA_4_3, Release
 from .telemetry import TelemetryClients
@@ -194,12 +195,13 @@ class Cluster:
         """Write what is needed to come back, and let go of every file."""
         self.log_manager.close()
         self.loggers.close()
+        if self.topics.resign():
+            self.metadata_upkeep.resigned()
         self.log_dir.close(clean=True)
 
 
 def _scan_limit(given: int | str | None) -> int | None:
-    if isinstance(given, int) or given is None:
-        return given
-    if given != "default":
-        raise ValueError(f"scan_limit is a number of records or None, not {given!r}")
-    return None if HAVE_C else UNSCANNED_WITHOUT_C
+    limit = checked_scan_limit(given)
+    if isinstance(limit, str):
+        return None if HAVE_C else UNSCANNED_WITHOUT_C
+    return limit

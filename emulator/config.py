@@ -224,6 +224,7 @@ class TopicConfig:
                 flush_messages=get("flush.messages"),
                 flush_ms=get("flush.ms"),
                 file_delete_delay_ms=get("file.delete.delay.ms"),
+                keeps_old_formats=self.broker.is_old,
             )
         return self._log_config
 

@@ -140,11 +140,12 @@ def show(value: Value) -> str | None:
     return None if value is None else str(value)
 
 
-def java_order(names: Iterable[str]) -> list[str]:
-    """Names in the order in which Java's hash sets and maps hold them: sentences list them so."""
+def java_order(names: Iterable[str], *, beside: int = 0) -> list[str]:
+    """Names in the order in which Java's hash sets and maps hold them: sentences list them so.
+    `beside`: how many others are held with them, which makes the buckets more."""
     distinct = list(dict.fromkeys(names))
     buckets = 16
-    while len(distinct) > buckets * 3 // 4:
+    while len(distinct) + beside > buckets * 3 // 4:
         buckets *= 2
     return sorted(distinct, key=lambda name: _java_hash(name) & (buckets - 1))
 

@@ -16,7 +16,7 @@ import shutil
 import tempfile
 import threading
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -28,21 +28,21 @@ from ..storage import (
     RetentionPolicy,
     kafka_retention,
 )
-from ..storage.naming import naming_of
 from ..wire import Error, Refused
-from .addresses import bracketed, parse_address, reachable
+from . import parameters
+from .addresses import bracketed, reachable
 from .broker import Broker
-from .clock import Clock
+from .clock import Clock, whole_ms
 from .cluster import Cluster
 from .config import BrokerConfig
 from .dispatch import log
 from .features import check_features
-from .release import KAFKA_4_3, release_named
+from .parameters import ConfigValue
+from .release import KAFKA_4_3
 from .server import Server
 from .views import TopicView
 
 T = TypeVar("T")
-ConfigValue = str | int | float | bool | Sequence[str]
 _STOP_TIMEOUT_S = 30
 _STOPPED = "the broker was stopped meanwhile"
 
@@ -67,7 +67,10 @@ class Emulator:
     version     the release of Kafka to be: "4.3", or "3.9" with the protocol of older clients
     naming      of directories and files: "kafka", or "documented" (storage/naming.py)
 
-    Raises ConfigError for a config that Kafka would refuse, OSError when it cannot listen.
+    Raises ConfigError for a config that Kafka would refuse, TypeError, ValueError or Refused for
+    another argument that cannot be (parameters.py); `start` raises Refused for a topic that Kafka
+    would refuse, LogDirectoryError for a data_dir that cannot be opened, OSError when it cannot
+    listen.
     """
 
     def __init__(
@@ -87,28 +90,20 @@ class Emulator:
         version: str = KAFKA_4_3.name,
         naming: str = "kafka",
     ) -> None:
-        self._naming = naming_of(naming)
-        self._retention = retention
-        self._release = release_named(version)
-        self._config = BrokerConfig(
-            {name: _config_text(value) for name, value in (config or {}).items()},
-            is_old=self._release.converts,
-        )
-        if topics is not None and not isinstance(topics, Mapping):
-            raise TypeError(f"topics is name -> number of partitions, not {topics!r}")
-        self._topics = dict(topics or {})
-        self._features = check_features(features or {}, self._release)
-        if data_dir is not None and disk is not None:
-            raise ValueError("data_dir and disk exclude each other: everything lies in one of them")
-        self._given_dir = Path(data_dir) if data_dir is not None else None
+        self._naming = parameters.naming(naming)
+        self._retention = parameters.retention_policy(retention)
+        self._release = parameters.release(version)
+        texts = parameters.config_texts(config)
+        self._config = BrokerConfig(texts, is_old=self._release.converts)
+        self._topics = parameters.topic_counts(topics)
+        self._features = check_features(parameters.feature_levels(features), self._release)
+        self._given_dir = parameters.storage(data_dir, disk)
         self._disk = disk
-        if not 0 <= port <= 65535:
-            raise ValueError(f"not a port: {port}")
-        self._address = (host, port)
-        self._advertised = parse_address(advertised) if advertised else None
+        self._address = parameters.listener(host, port)
+        self._advertised = parameters.advertised_address(advertised)
         self._pending: set[concurrent.futures.Future[Any]] = set()
-        self._clock = clock
-        self._scan_limit = scan_limit
+        self._clock = parameters.checked_clock(clock)
+        self._scan_limit = parameters.scan_limit(scan_limit)
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stopping: asyncio.Event | None = None
@@ -226,13 +221,16 @@ class Emulator:
     def create_topic(
         self, name: str, partitions: int = 1, configs: Mapping[str, ConfigValue] | None = None
     ) -> TopicView:
-        """Create a topic. Raises Refused as CreateTopics would answer."""
-        texts = {key: _config_text(value) for key, value in (configs or {}).items()}
+        """Create a topic. Raises Refused as CreateTopics would answer, TypeError."""
+        texts = parameters.config_texts(configs, "configs")
+        parameters.topic_name(name)
+        parameters.partition_count(partitions)
         self.run(lambda cluster: cluster.create_topic(name, partitions, texts))
         return TopicView(self, name)
 
     def topic(self, name: str) -> TopicView:
         """A look at a topic that exists. Raises Refused(UNKNOWN_TOPIC_OR_PARTITION) otherwise."""
+        parameters.topic_name(name)
         self.run(lambda cluster: cluster.topic(name))
         return TopicView(self, name)
 
@@ -242,6 +240,7 @@ class Emulator:
 
     def delete_topic(self, name: str) -> None:
         """Delete a topic. Raises Refused(UNKNOWN_TOPIC_OR_PARTITION) if there is none."""
+        parameters.topic_name(name)
         self.run(lambda cluster: cluster.topics.delete(cluster.topic(name)))
 
     def compact(self) -> int:
@@ -256,6 +255,7 @@ class Emulator:
 
     def advance(self, milliseconds: int) -> None:
         """Move a ManualClock forward; everything due on the way happens, in order."""
+        whole_ms("milliseconds", milliseconds)
         self.run(lambda cluster: cluster.advance(milliseconds))
 
     # The thread
@@ -364,12 +364,6 @@ def new_event_loop() -> asyncio.AbstractEventLoop:
         return asyncio.new_event_loop()
     loop: asyncio.AbstractEventLoop = uvloop.new_event_loop()
     return loop
-
-
-def _config_text(value: ConfigValue) -> str:
-    if isinstance(value, list | tuple):
-        return ",".join(map(_config_text, value))
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _ensure_topic(cluster: Cluster, name: str, partitions: int) -> None:

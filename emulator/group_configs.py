@@ -38,6 +38,7 @@ _BOUNDED = (
     "streams.num.standby.replicas",
     "streams.assignment.interval.ms",
 )
+_BROKERS_OWN = 11  # looked through together with what a group is to have
 _ENDS = ("min", "max")
 _PROTOCOLS = ("consumer", "share", "streams")
 
@@ -72,7 +73,8 @@ def group_config(cluster: Cluster, group_id: str) -> GroupConfig:
 def check_group(broker: BrokerConfig, overrides: Mapping[str, str]) -> None:
     """Judge what a group is to have. Raises ConfigError."""
     definitions = group_definitions()
-    for name in java_order(name for name in overrides if name not in definitions):
+    unknown = [name for name in overrides if name not in definitions]
+    for name in java_order(unknown, beside=_BROKERS_OWN):
         raise ConfigError(name, f"Unknown group config name: {name}")
     config = GroupConfig(broker, overrides)
     values = {name: config.get(name) for name in definitions}

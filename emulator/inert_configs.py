@@ -7,6 +7,7 @@ config has to take it off this list.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 
@@ -125,4 +126,10 @@ def page() -> str:
 
 
 if __name__ == "__main__":
-    print(page())
+    from .console.output import with_output
+
+    def _main() -> int:
+        print(page())
+        return 0
+
+    sys.exit(with_output(_main))

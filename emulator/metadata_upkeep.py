@@ -1,9 +1,11 @@
 """What is done to the metadata log without anyone asking: snapshots, and letting go of old ones.
 
-Rules (Kafka's):
+Rules (Kafka's, but for one):
 - A snapshot is written when `metadata.log.max.record.bytes.between.snapshots` (20 MiB) of records
   have come since the last one, and when that was `metadata.log.max.snapshot.interval.ms` (1 h) ago
   and any have come; 0 ms is never.
+- At a clean stop one is written when 1 MiB of records have come: a restart of thousands of
+  partitions adds that much (restart_leaders.py), and each start would replay more. Not Kafka's.
 - A snapshot but the newest goes, and with it the log in front of the next one, when log and
   snapshots together are larger than `metadata.max.retention.bytes` (100 MiB), or when its last
   record is older than `metadata.max.retention.ms` (7 days).
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("odradek")
 
 _MINUTE_MS = 60_000
+_REPLAYED_MAX = 1 << 20
 
 
 def metadata_log_config(config: BrokerConfig) -> LogConfig:
@@ -71,6 +74,11 @@ class MetadataUpkeep:
         if snapshot is not None:
             log.info("metadata snapshot %s is written", snapshot.name)
         return snapshot is not None
+
+    def resigned(self) -> None:
+        """The last record before a stop is written: let the next start replay little."""
+        if self._log.bytes_since_snapshot >= _REPLAYED_MAX:
+            self.take_snapshot()
 
     def delete_old(self) -> None:
         """Let go of old snapshots and of the log in front of the others."""

@@ -34,6 +34,11 @@ class Release:
         return max(first, self.not_served_before.get(api_key, 0)) <= version <= last
 
     @property
+    def fences_at_start(self) -> bool:
+        """Whether a broker that comes back after a kill loses what it led before it leads again."""
+        return not self.converts
+
+    @property
     def converts(self) -> bool:
         """Whether message sets of before 0.11 are taken and given: Produce v0-2, Fetch v0-3."""
         return self.serves(0, 0)

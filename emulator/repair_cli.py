@@ -13,8 +13,9 @@ option is wrong.
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import TYPE_CHECKING, Any
+
+from .console.output import fail, with_output
 
 if TYPE_CHECKING:
     from ..storage import Report
@@ -52,10 +53,13 @@ def run_repair(options: argparse.Namespace) -> int:
     try:
         report = _repaired(options.directory, options.dry_run, options.topic)
     except (LogDirectoryError, OSError) as error:
-        print(f"odradek: {error}", file=sys.stderr)
-        return 2
-    print("\n".join(report.lines()))
-    return report.status
+        return fail(str(error), 2)
+
+    def show() -> int:
+        print("\n".join(report.lines()))
+        return report.status
+
+    return with_output(show)
 
 
 def _repaired(directory: str, dry_run: bool, topics: list[str] | None) -> Report:
@@ -63,7 +67,29 @@ def _repaired(directory: str, dry_run: bool, topics: list[str] | None) -> Report
     from .clock import SystemClock
     from .topic_repair import bring_back
 
+    if topics is not None:
+        _check_topics(directory, topics)
     clock = SystemClock()
     report = repair(directory, dry_run=dry_run, topics=topics, now_ms=clock.now())
     report.findings += bring_back(directory, topics, clock, dry_run=dry_run)
     return report
+
+
+def _check_topics(path: str, topics: list[str]) -> None:
+    """Whether they are there at all: a name that is mistyped has nothing wrong with it.
+
+    Raises LogDirectoryError.
+    """
+    from ..storage import Directory, LogDirectoryError
+    from ..storage.repairing import naming_in
+
+    directory = Directory(path)
+    if not directory.exists():
+        return  # the repair says so
+    naming = naming_in(directory)
+    there = {
+        found[0] for name in directory.directories() if (found := naming.parse_directory(name))
+    }
+    for topic in topics:
+        if topic not in there:
+            raise LogDirectoryError(f"{path} has no partition of a topic {topic}")

@@ -1,4 +1,4 @@
-"""The records that a change of the catalogue is written as, and who leads after a restart.
+"""The records that a change of the catalogue is written as, and who is elected.
 
 Kafka's order: a topic, its configs, its partitions. Directories of replicas stay empty, which
 Kafka takes for "not known", and finds them. Source: KIP-631, KIP-858, KIP-966.
@@ -71,7 +71,7 @@ def config_records(
 def election(
     topic_id: bytes, index: int, partition: PartitionImage, alive: Collection[int]
 ) -> PartitionChangeRecord | None:
-    """What changes at a start: a leader that is alive, if there is one; None if nothing does.
+    """What changes for a partition to have a leader that is alive, if there can be one, or None.
 
     Every replica that is alive is in sync, for all of them share one log.
     """
@@ -82,10 +82,13 @@ def election(
         if partition.leader == NO_LEADER:
             return None
         return PartitionChangeRecord(partition_id=index, topic_id=topic_id, leader=NO_LEADER)
-    in_sync = [replica for replica in replicas if replica in partition.isr]
+    fit = {*partition.isr, *partition.eligible_leaders}
+    able = [replica for replica in replicas if replica in fit]
     change = PartitionChangeRecord(
-        partition_id=index, topic_id=topic_id, leader=(in_sync or replicas)[0], isr=replicas
+        partition_id=index, topic_id=topic_id, leader=(able or replicas)[0]
     )
+    if partition.isr != replicas:
+        change.isr = replicas
     if partition.has_eligible_leaders:
         change.eligible_leader_replicas = []
         change.last_known_elr = []

@@ -16,6 +16,8 @@ NAME_LENGTH_MAX = 249
 _LEGAL = re.compile(r"[a-zA-Z0-9._-]+")
 
 DEFAULT = -1
+LARGEST_REQUEST = 10_000
+"""Partitions that one request may make, and records of the metadata log that it may take."""
 """Number of partitions or replicas: what the broker's configs say."""
 
 Assignments = Sequence[tuple[int, Sequence[int]]]
@@ -70,6 +72,13 @@ def assigned(
     return [by_index[index] for index in range(len(by_index))]
 
 
+def check_request_size(partitions: int) -> None:
+    """Raises Refused for more partitions than one request may make."""
+    if partitions > LARGEST_REQUEST:
+        message = "Excessively large number of partitions per request."
+        raise Refused(Error.POLICY_VIOLATION, message)
+
+
 def placed(
     partitions: int, factor: int, brokers: Collection[int], config: BrokerConfig
 ) -> list[list[int]]:
@@ -85,6 +94,7 @@ def placed(
             "Number of partitions was set to an invalid non-positive value.",
         )
     count = config.get("num.partitions") if partitions == DEFAULT else partitions
+    check_request_size(count)
     replicas = config.get("default.replication.factor") if factor == DEFAULT else factor
     return _place(range(count), replicas, brokers)
 

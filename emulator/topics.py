@@ -6,12 +6,12 @@ Rules:
 - A topic is its id: deleting removes the logs, and what is created later under the same name has
   another id, other logs and no record of the old one.
 - Opening a log costs no directory before the first append, so many empty topics are cheap.
-- At the start partitions whose leader is not alive get one that is, under the next leader epoch:
-  after a clean stop of a real Kafka none has a leader. All brokers here share the data, so every
-  replica that is alive is in sync.
+- A restart gives every partition its leader anew, under a later leader epoch (restart_leaders.py).
+  All brokers here share the data, so every replica that is alive is in sync.
 - `generation` rises with every change that an answer might show.
 
-Not emulated: Kafka's random placement of replicas (see topic_rules.py), reassignment.
+Not emulated: Kafka's random placement of replicas (see topic_rules.py). Who leads and replicates
+a partition later on: leadership.py.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from .metadata_image import BROKER_RESOURCE, TOPIC_RESOURCE, MetadataImage, Part
 from .metadata_log import MetadataLog
 from .metadata_upkeep import metadata_log_config
 from .partition import Partition
+from .restart_leaders import resign, take_over
 from .topic_records import (
     NO_LEADER,
     config_records,
-    election,
     new_partition,
     partition_records,
     topic_records,
@@ -271,6 +271,10 @@ class Catalogue:
         self._cluster.groups.topic_deleted(topic.name)
         self._cluster.transactions.topic_deleted(topic.name)
 
+    def resign(self) -> bool:
+        """Note that nobody leads any more: a clean stop. Return whether anything was written."""
+        return resign(self.metadata_log)
+
     # Within
 
     def _restore(self, image: MetadataImage) -> None:
@@ -280,14 +284,7 @@ class Catalogue:
                 self._restore_broker_configs(name, texts)
             elif resource != TOPIC_RESOURCE:
                 self.resource_configs[resource, name] = dict(texts)
-        alive = self._alive()
-        changes = [
-            change
-            for topic in image.topics.values()
-            for index, partition in topic.partitions.items()
-            if (change := election(topic.topic_id, index, partition, alive)) is not None
-        ]
-        self.metadata_log.append(changes)
+        take_over(self.metadata_log, self._alive(), self._cluster.release)
         for found in image.topics.values():
             texts = image.configs.get((TOPIC_RESOURCE, found.name), {})
             topic = Topic(found.name, found.topic_id, self._restored_config(found.name, texts))

@@ -4,8 +4,8 @@ Before the log is asked (`whole_batch`): exactly one whole batch of magic 2.
 At the log (`validate`): base offset 0, size, CRC, the header against itself, then every record.
 The order decides which error a client sees when several apply (semantics, B3-B12).
 
-Left out: magic 0 and 1, which Kafka 4 refuses in Produce v3 and later (INVALID_RECORD) and does
-not serve before.
+Left out: message sets of magic 0 and 1. Produce v3 and later refuse them (INVALID_RECORD); v0-2, of
+old releases, make a batch of them first (handlers/produce_old.py).
 """
 
 from __future__ import annotations

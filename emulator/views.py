@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ..wire.records import Record, read_records
+from ..wire.old_batches import read_logged
+from ..wire.records import Record
 
 if TYPE_CHECKING:
     from .cluster import Cluster
@@ -88,6 +89,6 @@ def stored_records(partition: Partition) -> list[Record]:
         record
         for header, chunk, pos in log.batches_from(start, over_damage=False)
         if not header.is_control
-        for record in read_records(chunk, pos)
+        for record in read_logged(chunk, pos)
         if record.offset >= start
     ]

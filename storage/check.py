@@ -35,7 +35,7 @@ class Finding(NamedTuple):
     offsets: str = ""
     """The offsets that are lost, in words."""
     action: str = ""
-    """What was done about it, or would be."""
+    """What was done about it, or in a dry run would be: "made again"."""
     is_left: bool = False
     """Whether that leaves something to be done by hand."""
 

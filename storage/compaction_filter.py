@@ -13,8 +13,13 @@ Rules, for batches in the order of the log:
 - A batch that loses everything stays as a header without records if a producer's last batch is in
   it, so that its sequence is not lost, or if it is the last that may be cleaned, so that the log's
   end is not lost.
+- Messages of magic 0 and 1 (compaction_old.py) have no delete horizon: their tombstones go from a
+  segment that was last written to `delete.retention.ms` before the last one that is clean. What is
+  left of them becomes a batch of magic 2, or stays in its format (`keeps_old_formats`). One that
+  loses everything stays as it is if it is the last that may be cleaned: Kafka's cleaner gives the
+  log up there, for these formats have nothing without records.
 
-Left out: batches of magic 0 and 1. Source: KIP-98, KIP-534; segments that Kafka 4.3.1 cleaned.
+Source: KIP-98, KIP-534; segments that Kafka 4.3.1 cleaned.
 """
 
 from __future__ import annotations
@@ -30,6 +35,7 @@ from ..wire.batch import (
     HEADER,
     HEADER_SIZE,
     LOG_APPEND_TIME,
+    MAGIC,
     NO_TIMESTAMP,
     OVERHEAD,
     TRANSACTIONAL,
@@ -40,6 +46,7 @@ from ..wire.compression import compress, decompress
 from ..wire.primitives import Buffer
 from ..wire.records import read_marker
 from .compaction_map import OffsetMap, rebuilt
+from .compaction_old import as_batch, as_records, rewritten_old
 from .producers import AbortedTransaction
 
 _KEPT_ATTRIBUTES = LOG_APPEND_TIME | TRANSACTIONAL | CONTROL
@@ -115,17 +122,23 @@ class BatchFilter:
         end: int,
         now_ms: int,
         delete_retention_ms: int,
+        keeps_old_formats: bool = False,
     ) -> None:
         self.aborted_kept: list[AbortedTransaction] = []
+        self.keeps_old_tombstones = True
+        """Whether those of magic 0 and 1 stay that come next."""
         self._offsets = offsets
         self._transactions = transactions
         self._last_batches = last_batches
         self._end = end
         self._now_ms = now_ms
         self._horizon_ms = now_ms + delete_retention_ms
+        self._keeps_old_formats = keeps_old_formats
 
     def keep(self, header: BatchHeader, batch: memoryview) -> Kept | None:
         """What is left of a batch, None for nothing. Raises WireError if it is damaged."""
+        if header.magic != MAGIC:
+            return self._keep_old(header, batch)
         is_over = header.has_delete_horizon and header.base_timestamp <= self._now_ms
         kept = None
         if header.is_control:
@@ -143,12 +156,12 @@ class BatchFilter:
     def _marker(self, header: BatchHeader, batch: memoryview, is_empty: bool) -> Kept:
         if not is_empty or header.has_delete_horizon:
             return Kept(header, batch, header.count)
-        payload, mask = _payload(header, batch), b"\1" * header.count
+        payload, mask = payload_of(header, batch), b"\1" * header.count
         new = header._replace(base_timestamp=self._horizon_ms)
         return _rewritten(header, new, payload, mask, DELETE_HORIZON)
 
     def _choose(self, header: BatchHeader, batch: memoryview, *, tombstones: bool) -> Kept | None:
-        payload = _payload(header, batch)
+        payload = payload_of(header, batch)
         choice = self._offsets.choose(
             payload, header.count, header.base_offset, tombstones=tombstones
         )
@@ -170,6 +183,24 @@ class BatchFilter:
         new = header._replace(base_timestamp=base_ms, max_timestamp=latest_ms)
         return _rewritten(header, new, payload, choice.mask, horizon)
 
+    def _keep_old(self, header: BatchHeader, entry: memoryview) -> Kept | None:
+        choice = self._offsets.choose(
+            as_records(header, entry),
+            header.count,
+            header.base_offset,
+            tombstones=self.keeps_old_tombstones,
+        )
+        is_last = header.last_offset + 1 == self._end
+        is_whole = choice.kept == header.count and self._keeps_old_formats
+        if is_whole or (is_last and not choice.kept):
+            return Kept(header, entry, header.count)
+        if not choice.kept:
+            return None
+        if self._keeps_old_formats:
+            return Kept(*rewritten_old(header, entry, choice.mask), choice.kept)
+        horizon_ms = self._horizon_ms if choice.tombstone else None
+        return Kept(*as_batch(header, entry, choice.mask, horizon_ms), choice.kept)
+
     def _is_needed(self, header: BatchHeader) -> bool:
         """Whether something else than records would be lost with this batch."""
         if header.last_offset + 1 == self._end:
@@ -187,7 +218,10 @@ def _emptied(header: BatchHeader) -> Kept:
     return _built(header._replace(attributes=attributes, base_timestamp=NO_TIMESTAMP, count=0), b"")
 
 
-def _payload(header: BatchHeader, batch: memoryview) -> Buffer:
+def payload_of(header: BatchHeader, batch: memoryview) -> Buffer:
+    """The records of a batch as the offset map reads them. Raises WireError."""
+    if header.magic != MAGIC:
+        return as_records(header, batch)
     records = batch[HEADER_SIZE:]
     return decompress(header.codec, records) if header.codec else records
 

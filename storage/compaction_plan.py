@@ -21,10 +21,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from ..wire.batch import HEADER_SIZE, read_header
 from .config import NEVER, LogConfig
 from .index import OFFSET_ENTRY_SIZE, TIME_ENTRY_SIZE
 from .segment import RELATIVE_OFFSET_MAX, Segment, containing
+from .walking import header_at
 
 
 class Plan(NamedTuple):
@@ -101,8 +101,9 @@ def _is_overdue(dirty: Iterable[Segment], lag_ms: int, now_ms: int) -> bool:
 def first_timestamp(segment: Segment) -> int:
     """The largest time in a segment's first batch, -1 if it has none. Looked up once."""
     if segment.first_timestamp < 0 and segment.size:
-        header = read_header(segment.file.read(0, HEADER_SIZE))
-        segment.first_timestamp = header.max_timestamp
+        first = header_at(segment.file, 0, segment.size)
+        if first is not None:
+            segment.first_timestamp = first.max_timestamp
     return segment.first_timestamp
 
 

@@ -24,11 +24,11 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import NamedTuple
 
-from ..wire.batch import HEADER_SIZE, MAGIC, OVERHEAD, BatchHeader, checksum, read_header
-from ..wire.compression import decompress
+from ..wire.batch import MAGIC, OVERHEAD, BatchHeader, checksum
 from ..wire.errors import WireError
+from ..wire.old_batches import is_intact
 from ..wire.primitives import Buffer
-from .compaction_filter import BatchFilter, Kept, LastBatches, Transactions
+from .compaction_filter import BatchFilter, Kept, LastBatches, Transactions, payload_of
 from .compaction_map import offset_map
 from .compaction_plan import Plan, grouped
 from .config import LogConfig
@@ -38,6 +38,7 @@ from .index import TransactionIndex
 from .naming import CLEANED, Naming
 from .producers import AbortedTransaction
 from .segment import Segment
+from .walking import walk
 
 _READ_BYTES = 1 << 20
 _WRITE_BYTES = 1 << 20
@@ -136,14 +137,20 @@ class Compaction:
                 if header.is_control:
                     transactions.end(header, batch)
                 elif not transactions.is_aborted(header) and header.count:
-                    payload: Buffer = batch[HEADER_SIZE:]
-                    if header.codec:
-                        payload = decompress(header.codec, payload)
+                    payload = payload_of(header, batch)
                     if self._offsets.add(payload, header.count, header.base_offset, start):
                         return
                 if header.last_offset >= start:
                     self._spoken_for(header.last_offset)
             self._spoken_for(source.next_base - 1)
+
+    @property
+    def _old_tombstones_until_ms(self) -> int:
+        """Those of magic 0 and 1 go from segments that were not written to after this time."""
+        order = self.order
+        clean = (one.segment for one in order.sources)
+        times = [one.modified_ms for one in clean if one.base_offset < order.plan.first_dirty]
+        return times[-1] - order.config.delete_retention_ms if times else 0
 
     def _spoken_for(self, offset: int) -> None:
         self._offsets.latest_offset = max(self._offsets.latest_offset, offset)
@@ -157,6 +164,7 @@ class Compaction:
             end=order.plan.end,
             now_ms=order.now_ms,
             delete_retention_ms=order.config.delete_retention_ms,
+            keeps_old_formats=order.config.keeps_old_formats,
         )
         of = {source.segment: source for source in sources}
         for group in grouped([*of], order.config, order.plan.end):
@@ -176,8 +184,12 @@ class Compaction:
         writer = _Writer(segment)
         try:
             for source in group:
+                modified_ms = source.segment.modified_ms
+                batch_filter.keeps_old_tombstones = modified_ms > self._old_tombstones_until_ms
                 for header, batch in self._batches(source, 0):
-                    if checksum(batch, 0, header.size) != header.crc:
+                    if checksum(batch, 0, len(batch)) != header.crc and (
+                        header.magic == MAGIC or not is_intact(batch, 0, header)  # its own sum
+                    ):
                         raise WireError(f"the batch at offset {header.base_offset} is damaged")
                     self.records_read += header.count
                     kept = batch_filter.keep(header, batch)
@@ -203,7 +215,14 @@ class Compaction:
         try:
             with self._opening():
                 file.size()  # opens it
-            yield from _whole_batches(file, start, source.size, self._check)
+            copies = _Copies(file, self._check)
+            read, view = None, memoryview(b"")
+            for _, header, chunk, at in walk(copies, start, source.size, _READ_BYTES, whole=True):
+                if chunk is not read:
+                    read, view = chunk, memoryview(chunk)
+                yield header, view[at : at + header.batch_length + OVERHEAD]
+        except WireError as error:
+            raise WireError(f"{source.name}: {error}") from None
         finally:
             file.close()
 
@@ -243,28 +262,17 @@ class _Writer:
             self._waiting, self._bytes = [], 0
 
 
-def _whole_batches(
-    file: File, position: int, end: int, check: Callable[[], None]
-) -> Iterator[tuple[BatchHeader, memoryview]]:
-    size_wanted = _READ_BYTES
-    while position < end:
-        check()
-        chunk = memoryview(_copied(file, position, min(size_wanted, end - position)))
-        at = 0
-        size_wanted = _READ_BYTES
-        while len(chunk) - at >= HEADER_SIZE:
-            header = read_header(chunk, at)
-            size = header.batch_length + OVERHEAD
-            if header.magic != MAGIC or size < HEADER_SIZE or position + at + size > end:
-                raise WireError(f"{file.path}: no batch at byte {position + at}")
-            if at + size > len(chunk):
-                size_wanted = max(_READ_BYTES, size)
-                break
-            yield header, chunk[at : at + size]
-            at += size
-        if not at and size_wanted <= len(chunk):
-            raise WireError(f"{file.path}: the batch at byte {position} is cut short")
-        position += at
+class _Copies:
+    """A file that is walked through while others may end the work."""
+
+    def __init__(self, file: File, check: Callable[[], None]) -> None:
+        self._file = file
+        self._check = check
+
+    def read(self, position: int, size: int) -> Buffer:
+        """A copy of its bytes. Raises OSError, Cancelled."""
+        self._check()
+        return _copied(self._file, position, size)
 
 
 def _copied(file: File, position: int, size: int) -> Buffer:

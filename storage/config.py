@@ -38,6 +38,9 @@ class LogConfig:
     flush_messages: int = NEVER
     flush_ms: int = NEVER
     file_delete_delay_ms: int = 60_000
+    keeps_old_formats: bool = False
+    """Whether compaction leaves messages of magic 0 and 1 in their format, as up to Kafka 3.9; else
+    it makes batches of magic 2 of them. No config of a topic."""
 
     @cached_property
     def compact(self) -> bool:

@@ -56,7 +56,8 @@ What becomes of a directory, after a clean stop unless it says "killed":
                                   gone, as -stray               count, so do topics in them
 
 Left out: damage that is consistent in itself (a whole file replaced by an older one), a leader
-epoch in a batch (not under its CRC), and a time index whose last entry is too low.
+epoch in a batch (not under its CRC), the offset of a log's very last batch (nor is that, and no
+batch behind it tells), and a time index whose last entry is too low.
 Source: damaged copies given to Kafka 4.3.1.
 """
 

@@ -11,7 +11,8 @@ Rules:
 - Truncation drops entries from the end. Raising the log start moves the entry it falls into.
 - -1 is "no epoch" and "no offset" in every answer.
 
-On disk (`leader-epoch-checkpoint`) this is checkpoint text with lines `<epoch> <start offset>`.
+On disk (`leader-epoch-checkpoint`) this is checkpoint text with lines `<epoch> <start offset>`. It
+is written with the first batch of an epoch; Kafka writes it when the leader is elected.
 Methods that change something say so by returning True; writing the file is the caller's.
 Source: KIP-101, KIP-279; the answers are those of Kafka 4.3.1.
 """
@@ -54,9 +55,16 @@ class LeaderEpochs:
             epochs.assign(epoch, start_offset)
         return epochs
 
-    def to_checkpoint(self) -> bytes:
-        """The bytes of the checkpoint file."""
-        return format_epochs(self.entries)
+    def to_checkpoint(self, log_end_offset: int | None = None) -> bytes:
+        """The bytes of the checkpoint file.
+
+        Given where the log ends, a newest epoch in which nothing was written is left out, unless
+        it is the only one: that one says where the log starts.
+        """
+        entries = self.entries
+        if log_end_offset is not None and entries[1:] and entries[-1][1] >= log_end_offset:
+            entries.pop()
+        return format_epochs(entries)
 
     @property
     def entries(self) -> list[EpochEntry]:
@@ -67,6 +75,11 @@ class LeaderEpochs:
     def latest(self) -> int:
         """The newest epoch, or -1."""
         return self._epochs[-1] if self._epochs else NO_EPOCH
+
+    def is_written(self, epoch: int, log_end_offset: int) -> bool:
+        """Whether it is the newest epoch, and something was written in it."""
+        starts = self._starts
+        return bool(starts) and starts[-1] < log_end_offset and self._epochs[-1] == epoch
 
     def assign(self, epoch: int, start_offset: int) -> bool:
         """Note that `epoch` is in force from `start_offset` on.

@@ -1,9 +1,9 @@
 """Looking at every batch of a segment: which are valid, and where the damage between them lies.
 
-A batch is valid if it is whole, of magic 2, its CRC right, and its offsets lie behind those of the
+A batch is valid if it is whole, its CRC right, and its offsets lie behind those of the
 batch before it, in front of the next segment's base, and within an index entry's 31 bits of the
 segment's own. Offsets are not under the CRC. Where one jumps, and the batch behind it does not
-follow the jump, the jump is the damage.
+follow the jump, the jump is the damage. Messages of magic 0 and 1 are batches too (walking.py).
 
 Behind damage the next valid batch is looked for: first where the damaged one says that it ends,
 then byte by byte.
@@ -17,10 +17,11 @@ from typing import NamedTuple
 
 from ..wire.batch import HEADER_SIZE, MAGIC, BatchHeader, checksum, read_header
 from ..wire.errors import WireError
+from ..wire.old_batches import MAGIC_END, is_intact
 from ..wire.primitives import Buffer
 from .damage import Damage
 from .segment import RELATIVE_OFFSET_MAX, Segment
-from .walking import walk
+from .walking import header_at, walk
 
 NOWHERE = (1 << 63) - 1
 """An offset that no log reaches."""
@@ -92,7 +93,9 @@ class Inspection:
     def _judge(self, found: tuple[int, BatchHeader, Buffer, int]) -> None:
         """Raise WireError if a batch is not valid where it stands."""
         position, header, chunk, at = found
-        if checksum(chunk, at, header.size) != header.crc:
+        if checksum(chunk, at, header.size) != header.crc and (
+            header.magic == MAGIC or not is_intact(chunk, at, header)  # which has a sum of its own
+        ):
             raise WireError(f"the batch at byte {position} has a wrong checksum")
         base = header.base_offset
         last = header.last_offset
@@ -108,11 +111,7 @@ class Inspection:
                 self.holes = True
 
     def _header(self, position: int) -> BatchHeader | None:
-        if position + HEADER_SIZE > self.end:
-            return None
-        header = read_header(self._segment.file.read(position, HEADER_SIZE))
-        is_one = header.magic == MAGIC and header.size >= HEADER_SIZE
-        return header if is_one and position + header.size <= self.end else None
+        return header_at(self._segment.file, position, self.end)
 
     def _pass_over(self, position: int, found: _Found, problem: str) -> int:
         """Note the damage at `position`; return where to go on."""
@@ -157,7 +156,7 @@ class Inspection:
         """The next byte at which a valid batch begins, of the offset `least` or above."""
         pattern = _beginning(self.next_offset, min(self._limit, self.next_offset + _REACH))
         overlap = _MAGIC_AT
-        while position + HEADER_SIZE <= self.end:
+        while position + MAGIC_END <= self.end:
             chunk = bytes(self._segment.file.read(position, min(_CHUNK, self.end - position)))
             for match in pattern.finditer(chunk):
                 base = self._valid_at(position + match.start(), least)
@@ -193,8 +192,12 @@ _LENGTH_AT = 8
 
 
 def _beginning(low: int, high: int) -> re.Pattern[bytes]:
-    """Matches where a batch may begin whose base offset lies in [low, high), overlaps included."""
+    """Matches where a batch may begin whose base offset lies in [low, high), overlaps included.
+
+    Zeros are none: of a batch, and of a message of magic 0, the size is not zero.
+    """
     first, last = low.to_bytes(8, "big"), high.to_bytes(8, "big")
     same = next((i for i in range(8) if first[i] != last[i]), _LENGTH_AT)
-    rest = _MAGIC_AT - same
-    return re.compile(rb"(?=%s.{%d}\x02)" % (re.escape(first[:same]), rest), re.DOTALL)
+    rest = _LENGTH_AT - same
+    pattern = rb"(?=%s.{%d}(?!\0{4}).{8}[\0-\x02])" % (re.escape(first[:same]), rest)
+    return re.compile(pattern, re.DOTALL)

@@ -154,8 +154,9 @@ class Log(CompactableLog):
         try:
             if not self._home.exists:
                 self._home.create(self.topic_id, self.epochs)
-            if header.leader_epoch != self.epochs.latest and header.leader_epoch >= 0:
-                self.epochs.assign(header.leader_epoch, base_offset)
+            epoch, end_offset = header.leader_epoch, self.log_end_offset
+            if epoch >= 0 and not self.epochs.is_written(epoch, end_offset):
+                self.epochs.assign(epoch, base_offset)
                 self._home.store_epochs(self.epochs)
             if is_roll_due(self._active, header, size, self._config, self._age_ms_max, now_ms):
                 self._roll(next_base(self.log_end_offset, header), now_ms)
@@ -176,13 +177,9 @@ class Log(CompactableLog):
                 self.on_unflushed(self)
 
     def start_epoch(self, epoch: int) -> None:
-        """Note that a leader epoch starts at the log end: a leader was elected.
-
-        Raises Refused (KAFKA_STORAGE_ERROR); the epoch is noted then, and stored later.
-        """
-        if self.epochs.assign(epoch, self.log_end_offset):
-            with self._home.disk():
-                self._home.store_epochs(self.epochs)
+        """Note that an epoch starts at the log end. It is stored with the first batch: a start
+        writes no file for each of thousands of partitions."""
+        self.epochs.assign(epoch, self.log_end_offset)
 
     def _roll(self, base_offset: int, now_ms: int) -> None:
         """Begin a new segment. Raises OSError, with which everything stays as it was."""
@@ -280,7 +277,8 @@ class Log(CompactableLog):
             self.recovery_point = min(self.recovery_point, end)
             self._flushes.truncated(end)
             self._uncompact(end)
-            self.epochs.truncate_from_end(end)
+            start = self.log_start_offset  # by which the next start knows that it is no mistake
+            self.epochs.truncate_from_end(max(end, start + 1) if start else end)
             self._home.store_epochs(self.epochs)
             restore_producers(self._home, segments, self.producers, self.notices)
             self._home.sync(segments[-2:])  # lest what was cut off comes back behind what follows
@@ -339,7 +337,7 @@ class Log(CompactableLog):
         if self._home.exists and not self._home.closed:
             with self._home.disk():
                 self._active.store_indexes()
-                self._home.store_epochs(self.epochs)
+                self._home.store_epochs(self.epochs, self.log_end_offset)
 
     def close(self, *, clean: bool = True) -> None:
         """Leave the directory as a clean stop does: indexes complete, a snapshot at the log end.
@@ -356,7 +354,7 @@ class Log(CompactableLog):
                     if self._flushes.failure is not None:
                         raise self._flushes.failure
                     self._active.finish()
-                    home.store_epochs(self.epochs)
+                    home.store_epochs(self.epochs, self.log_end_offset)
                     home.take_snapshot(self.log_end_offset, self.producers)
                     home.tidy_snapshots(self.segments)
                 if self._flush_asked and self._flushes.synced_offset < self.log_end_offset:

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..wire.records import read_records
+from ..wire.old_batches import read_logged
 from .damage import unreadable
 from .producers import AbortedTransaction
 from .segment import Segment, containing
@@ -67,7 +67,9 @@ def _first_record(
     for position, header, _, _ in walk(segment.file, start, end):
         if header.max_timestamp < timestamp or header.last_offset < start_offset:
             continue
-        for record in read_records(segment.file.read(position, header.size)):
+        if not header.magic:  # it has no times, so is no record with the largest one either
+            return None
+        for record in read_logged(segment.file.read(position, header.size)):
             if record.timestamp >= timestamp and record.offset >= start_offset:
                 return Found(record.offset, record.timestamp, header.leader_epoch)
     if damage is not None:

@@ -81,9 +81,9 @@ class PartitionDirectory:
         """Say which topic this is."""
         self.files.write_atomic(PARTITION_METADATA, format_partition_metadata(topic_id))
 
-    def store_epochs(self, epochs: LeaderEpochs) -> None:
+    def store_epochs(self, epochs: LeaderEpochs, log_end_offset: int | None = None) -> None:
         """Write the leader epochs, if there is a directory and they are other ones."""
-        data = epochs.to_checkpoint()
+        data = epochs.to_checkpoint(log_end_offset)
         if self.exists and data != self._stored_epochs:
             self.files.write_atomic(LEADER_EPOCHS, data)
             self._stored_epochs = data

@@ -14,8 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..wire.batch import BatchHeader, batches
+from ..wire.batch import BatchHeader
 from ..wire.errors import Error, Refused, WireError
+from ..wire.old_batches import logged_batches
 from ..wire.primitives import Buffer
 from .damage import Damage
 from .lookup import Found, aborted_transactions, find_max_timestamp, find_timestamp
@@ -80,7 +81,7 @@ class ReadableLog:
             chunk = self.read(offset, _CHUNK)
             if not chunk:  # compaction or a repair has left nothing more
                 return
-            for position, header in batches(chunk):
+            for position, header in logged_batches(chunk):
                 yield header, chunk, position
                 offset = max(offset, header.last_offset + 1)
 

@@ -6,8 +6,9 @@ Rules:
 - The newest segment is always walked through, its indexes made anew. Without a clean shutdown
   marker so are all segments from the recovery point on.
 - After a kill what was not yet flushed, from the recovery point on, ends behind its last valid
-  batch: whole, of magic 2, its offsets above those before it, its CRC right. What follows is cut
-  off, and segments behind the cut are renamed to `.deleted`, so they stay for one more start.
+  batch, or message of an old format: whole, its offsets above those before it, its CRC right. What
+  follows is cut off, and segments behind the cut are renamed to `.deleted`, so they stay for one
+  more start.
 - Of the metadata log, which no checkpoint knows, only what no valid batch follows is cut.
 - What was flushed is never cut: below the recovery point, or after a clean stop, what is no valid
   batch is damage (damage.py). After a clean stop the log ends where checkpoint and snapshot say,
@@ -55,7 +56,7 @@ from .producers import ProducerStates
 from .replay import readable_headers, restore_producers
 from .scanning import scan
 from .segment import RELATIVE_OFFSET_MAX, Segment, containing
-from .verification import LOST_AT_THE_END, Verification
+from .verification import EMPTY, LOST_AT_THE_END, Verification
 from .walking import PEEK, walk
 
 _INDEXES = (OFFSET_INDEX, TIME_INDEX, TRANSACTION_INDEX)
@@ -252,7 +253,7 @@ class Recovery:
             return 0, 0, "damaged"
         # An empty index may be right (large batches, no timestamps) or lost; the walk is the judge.
         missing = log_size and (not times or (not offsets and log_size > self.index_interval_bytes))
-        return offsets, times, "empty" if missing else ""
+        return offsets, times, EMPTY if missing else ""
 
     def _end_entries(
         self, base: int, suffix: str, entry_size: int, count: int
@@ -366,6 +367,7 @@ class Recovery:
             if epoch > epochs.latest:
                 epochs.assign(epoch, start_offset)
         if segments:  # one that begins with the log stays, though no record is left: `_known_start`
-            epochs.truncate_from_end(max(segments[-1].next_offset, log_start_offset + 1))
+            end, start = segments[-1].next_offset, log_start_offset
+            epochs.truncate_from_end(max(end, start + 1) if start else end)
         epochs.truncate_from_start(log_start_offset)
         self.epochs = epochs

@@ -51,6 +51,8 @@ from .strangers import named_otherwise
 
 _COPY_BYTES = 1 << 20
 _NO_TOPIC = bytes(16)
+# How actions begin that no repair does: what a broker will do, and what somebody has to.
+_NOT_OURS = ("the next start", "to be mended")
 _CONFIG = LogConfig()
 
 
@@ -71,27 +73,34 @@ class Report:
 
     def lines(self) -> list[str]:
         """The report as aligned columns, and a sentence at the end."""
-        header = ("PARTITION", "FILE", "BYTE", "OFFSETS", "WHAT IS WRONG", self._done)
-        rows = [header, *map(_row, self.findings)] if self.findings else []
+        done = "TO BE DONE" if self.dry_run else "DONE"
+        header = ("PARTITION", "FILE", "BYTE", "OFFSETS", "WHAT IS WRONG", done)
+        rows = [header, *map(self._row, self.findings)] if self.findings else []
         widths = [max(len(row[column]) for row in rows) for column in range(6)] if rows else []
         lines = [
             "  ".join(t.ljust(w) for t, w in zip(r, widths, strict=True)).rstrip() for r in rows
         ]
-        looked = f"{self.partitions} partitions, {self.batches} batches"
-        return [*lines, f"{self.path}: {looked}, {len(self.findings) or 'no'} findings"]
+        counts = (
+            _counted(self.partitions, "partition", "partitions"),
+            _counted(self.batches, "batch", "batches"),
+            _counted(len(self.findings), "finding", "findings"),
+        )
+        return [*lines, f"{self.path}: {', '.join(counts)}"]
 
-    @property
-    def _done(self) -> str:
-        return "WOULD BE DONE" if self.dry_run else "DONE"
+    def _row(self, finding: Finding) -> tuple[str, ...]:
+        place = "" if finding.position is None else str(finding.position)
+        action = finding.action
+        if self.dry_run and not action.startswith(_NOT_OURS):
+            action = f"would be {action}"
+        return (
+            *(finding.partition or "-", finding.file or "-", place or "-"),
+            *(finding.offsets.removeprefix("offsets ").removeprefix("offset ") or "-",),
+            *(finding.problem, action),
+        )
 
 
-def _row(finding: Finding) -> tuple[str, ...]:
-    place = "" if finding.position is None else str(finding.position)
-    return (
-        *(finding.partition or "-", finding.file or "-", place or "-"),
-        *(finding.offsets.removeprefix("offsets ").removeprefix("offset ") or "-",),
-        *(finding.problem, finding.action),
-    )
+def _counted(number: int, one: str, many: str) -> str:
+    return f"{number or 'no'} {one if number == 1 else many}"
 
 
 def repair(

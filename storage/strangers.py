@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from ..wire.batch import read_header
+from ..wire.old_batches import header_of
 from .checkpoints import LEADER_EPOCHS, PARTITION_METADATA, CheckpointError
 from .directory import Directory
 from .epochs import EpochEntry, LeaderEpochs
@@ -66,4 +66,4 @@ def find_log_start(log: Log, first: EpochEntry) -> int | None:
     if not is_inside or log.behind_damage(start - 1) >= start:
         return None
     before = log.read(start - 1, 1)
-    return start if len(before) and read_header(before).leader_epoch == first.epoch else None
+    return start if len(before) and header_of(before).leader_epoch == first.epoch else None

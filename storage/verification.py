@@ -29,6 +29,7 @@ from .replay import find_aborted, find_marker
 from .segment import Segment
 
 WRONG = "wrong"
+EMPTY = "empty"
 LOST_AT_THE_END = "batches at the end of the log are lost"
 MISSING = "batches are missing in front of the next segment"
 
@@ -63,7 +64,10 @@ class Verification:
             segment.damages += self.missing_end(segment, walk)
         segment.open_producers = frozenset(transactions.open)
         segment.ended_producers = frozenset(transactions.ended)
-        if walk.damages or doubt != WRONG or not indexes.are_right():
+        is_right = indexes.are_right()
+        if doubt == EMPTY and is_right and stored[0]:
+            doubt = WRONG  # there are no times in the batches, so none in the index
+        if walk.damages or doubt != WRONG or not is_right:
             self._index_again(segment, doubt, stored)
         self._check_aborted(segment, transactions)
         for damage in segment.damages:

@@ -11,7 +11,8 @@ records, and then asks about one thing:
   (after these three and offsets, what was written of the group is looked at as well;)
 - offsets: commits and lookups; damage: frames that are cut, lengthened or changed;
 - old: message sets and clients of before 0.11, where the release still serves them;
-- configs: what is set for topics, groups, metrics and brokers, and topics that come and go.
+- configs: what is set for topics, groups, metrics and brokers, and topics that come and go;
+- cluster: quotas, credentials, features, moves of partitions.
 
 What a drawn request avoids, because a real broker then answers late, or depending on chance, or
 never, stands in `_tame`.

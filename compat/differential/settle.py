@@ -29,7 +29,7 @@ WARM_UP_S = 60.0
 _LATEST = -1
 _PROBE = AlterClientQuotasRequest.Entry(
     entity=[AlterClientQuotasRequest.Entry.Entity(entity_type="user", entity_name="probe")],
-    ops=[AlterClientQuotasRequest.Entry.Op(key="consumer_byte_rate", value=1.0)],
+    ops=[AlterClientQuotasRequest.Entry.Op(key="consumer_byte_rate", value=1.0, remove=False)],
 )
 # What a broker says while something is still being made or loaded.
 _NOT_YET = frozenset({5, 6, 14, 15, 16})

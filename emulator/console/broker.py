@@ -15,8 +15,7 @@ from __future__ import annotations
 import socket
 import struct
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterable
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -27,7 +26,9 @@ from ...wire.api.describe_groups import DescribeGroupsRequest
 from ...wire.api.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
 from ...wire.api.metadata import MetadataRequest, MetadataResponse
 from ...wire.headers import RequestHeader, read_response_header, write_request_header
+from ..addresses import bracketed
 from . import TIMEOUT_S
+from .arguments import parse_addresses
 
 T = TypeVar("T")
 
@@ -81,11 +82,14 @@ class _Connection:
     """A connection to one broker."""
 
     def __init__(self, host: str, port: int, timeout: float) -> None:
-        self.address = f"{host}:{port}"
+        self.address = f"{bracketed(host)}:{port}"
         try:
             self._socket = socket.create_connection((host, port), timeout=timeout)
         except OSError as error:
-            raise ConsoleError(f"no broker at {self.address}: {error}") from None
+            why = error.strerror or error
+            raise ConsoleError(f"no broker at {self.address}: {why}") from None
+        except UnicodeError:
+            raise ConsoleError(f"no broker at {self.address}: not a name of a host") from None
         self._stream = self._socket.makefile("rb")
         self._correlation_id = 0
         self._served: dict[int, tuple[int, int]] = {}
@@ -123,7 +127,10 @@ class _Connection:
         self._correlation_id += 1
         key = request.api_key
         header = RequestHeader(key, version, self._correlation_id, CLIENT_ID)
-        body = write_request_header(header) + request.encode(version)
+        try:
+            body = write_request_header(header) + request.encode(version)
+        except (WireError, UnicodeError) as error:
+            raise ConsoleError(f"no broker can be asked that: {error}") from None
         try:
             self._socket.sendall(struct.pack(">i", len(body)) + body)
             frame = self._frame()
@@ -168,8 +175,12 @@ class Brokers:
         self.timeout = timeout
         self._connections: dict[tuple[str, int], _Connection] = {}
         self._coordinators: dict[str, int] = {}
-        self._any = self._first(list(_parse(addresses)))
-        self.metadata: MetadataResponse = self._any.ask(_topics_named([]))
+        self._any = self._first(_parsed(addresses))
+        try:
+            self.metadata: MetadataResponse = self._any.ask(_topics_named([]))
+        except BaseException:
+            self._any.close()
+            raise
 
     def __enter__(self) -> Brokers:
         return self
@@ -267,8 +278,16 @@ class Brokers:
     def _node(self, node: int) -> _Connection:
         for broker in self.metadata.brokers:
             if broker.node_id == node:
-                return self._connect(broker.host, broker.port)
+                return self._advertised(broker)
         return self._any  # it is not known (yet): whoever is asked says so itself
+
+    def _advertised(self, broker: MetadataResponse.Broker) -> _Connection:
+        try:
+            return self._connect(broker.host, broker.port)
+        except ConsoleError as error:
+            raise ConsoleError(
+                f"{error}; {self._any.address} says that broker {broker.node_id} is there"
+            ) from None
 
     def _connect(self, host: str, port: int) -> _Connection:
         known = self._connections.get((host, port))
@@ -290,13 +309,8 @@ def _topics_named(names: list[str] | None) -> MetadataRequest:
     return MetadataRequest(topics=topics, allow_auto_topic_creation=False)
 
 
-def _parse(addresses: str) -> Iterator[tuple[str, int]]:
-    for address in addresses.split(","):
-        host, colon, port = address.strip().rpartition(":")
-        if not colon:
-            host, port = address.strip(), "9092"
-        with suppress(ValueError):
-            if host and 0 < int(port) < 65536:
-                yield host.strip("[]"), int(port)
-                continue
-        raise ConsoleError(f"not an address of the form HOST:PORT: {address!r}")
+def _parsed(addresses: str) -> list[tuple[str, int]]:
+    try:
+        return list(parse_addresses(addresses))
+    except ValueError as error:
+        raise ConsoleError(str(error)) from None

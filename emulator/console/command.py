@@ -1,17 +1,18 @@
 """From the command line to a view: arguments, the connection, and how it ends.
 
-Exit status: 0; 1 when a broker refuses or cannot be reached (one line on standard error); 2 for a
-wrong option; 130 after Ctrl-C, except where waiting for more is what was asked.
+Exit status: 0; 1 when a broker refuses or cannot be reached, or the output cannot be written (one
+line on standard error); 2 for a wrong option (arguments.py), before any broker is asked; 130 after
+Ctrl-C, except where waiting for more is what was asked.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
-import sys
 from importlib import import_module
 
 from . import TIMEOUT_S
+from .arguments import addresses, seconds
+from .output import fail, with_output
 
 VIEWS = {
     "topics": "topics and their partitions: list, show, create, grow, empty, delete",
@@ -32,10 +33,12 @@ def add_views(commands: argparse._SubParsersAction[argparse.ArgumentParser], onl
             description=described,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        parser.add_argument("address", help="HOST:PORT of a broker; several with commas")
+        parser.add_argument(
+            "address", type=addresses, help="HOST:PORT of a broker; several with commas"
+        )
         parser.add_argument(
             "--timeout",
-            type=float,
+            type=seconds,
             metavar="SECONDS",
             default=TIMEOUT_S,
             help=f"how long a broker may take to answer (default: {TIMEOUT_S:g})",
@@ -50,17 +53,15 @@ def run_view(asked: argparse.Namespace) -> int:
     from .broker import Brokers, ConsoleError
 
     module = import_module(f".{asked.command}", __package__)
-    try:
+
+    def run() -> int:
         with Brokers(asked.address, asked.timeout) as brokers:
             status: int = module.run(brokers, asked)
-        sys.stdout.flush()
+            return status
+
+    try:
+        return with_output(run)
     except ConsoleError as error:
-        print(f"odradek: {error}", file=sys.stderr)
-        return 1
+        return fail(str(error))
     except KeyboardInterrupt:
         return 0 if getattr(asked, "follow", False) else 130
-    except BrokenPipeError:
-        # Who reads has seen enough; what is still buffered goes nowhere.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    return status

@@ -10,12 +10,14 @@ odradek configs localhost:9092 broker --set log.retention.ms=60000     (all brok
 from __future__ import annotations
 
 import argparse
+import re
 import time
 from dataclasses import dataclass
 
 from ...wire.api.describe_configs import DescribeConfigsRequest
 from ...wire.api.incremental_alter_configs import IncrementalAlterConfigsRequest
-from .broker import Brokers, ConsoleError, check
+from .arguments import named, setting
+from .broker import Brokers, check
 from .tables import print_table
 
 TOPIC = 2
@@ -54,35 +56,39 @@ class Config:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What may follow `odradek configs ADDRESS`."""
-    parser.add_argument("kind", choices=KINDS)
-    parser.add_argument(
-        "name", nargs="?", default="", help="a topic, a broker (default: all), a group"
-    )
-    parser.add_argument("--all", action="store_true", help="show defaults too")
-    parser.add_argument(
-        "--set",
-        metavar="CONFIG=VALUE",
-        action="append",
-        default=[],
-        help="set a config; may be repeated",
-    )
-    parser.add_argument(
-        "--unset",
-        metavar="CONFIG",
-        action="append",
-        default=[],
-        help="go back to the default; may be repeated",
-    )
+    kinds = parser.add_subparsers(dest="kind", metavar="KIND", required=True)
+    topic = kinds.add_parser("topic", help="of a topic")
+    topic.add_argument("name", help="its name")
+    broker = kinds.add_parser("broker", help="of a broker, or of all brokers")
+    broker.add_argument("name", nargs="?", default="", help="its id (default: all brokers)")
+    group = kinds.add_parser("group", help="of a group")
+    group.add_argument("name", help="its name")
+    for each in (topic, broker, group):
+        each.add_argument("--all", action="store_true", help="show defaults too")
+        each.add_argument(
+            "--set",
+            metavar="CONFIG=VALUE",
+            action="append",
+            default=[],
+            type=setting,
+            help="set a config; may be repeated",
+        )
+        each.add_argument(
+            "--unset",
+            metavar="CONFIG",
+            action="append",
+            default=[],
+            type=named,
+            help="go back to the default; may be repeated",
+        )
 
 
 def run(brokers: Brokers, asked: argparse.Namespace) -> int:
     """Carry out the command. Raises ConsoleError."""
     kind = KINDS[asked.kind]
-    if kind != BROKER and not asked.name:
-        raise ConsoleError(f"which {asked.kind}?")
     if asked.set or asked.unset:
         _alter(brokers, kind, asked.name, asked.set, asked.unset)
-        changed = {text.partition("=")[0]: True for text in asked.set}
+        changed = {key: True for key, _ in asked.set}
         _settled(brokers, kind, asked.name, changed | dict.fromkeys(asked.unset, False))
     configs = read_configs(brokers, kind, asked.name)
     shown = [config for config in configs if asked.all or config.is_set]
@@ -118,14 +124,11 @@ def read_configs(brokers: Brokers, kind: int, name: str) -> list[Config]:
     )
 
 
-def _alter(brokers: Brokers, kind: int, name: str, to_set: list[str], to_unset: list[str]) -> None:
+def _alter(
+    brokers: Brokers, kind: int, name: str, to_set: list[tuple[str, str]], to_unset: list[str]
+) -> None:
     config = IncrementalAlterConfigsRequest.Resource.Config
-    changes = []
-    for text in to_set:
-        key, equals, value = text.partition("=")
-        if not equals:
-            raise ConsoleError(f"--set takes CONFIG=VALUE, not {text!r}")
-        changes.append(config(name=key, config_operation=_SET, value=value))
+    changes = [config(name=key, config_operation=_SET, value=value) for key, value in to_set]
     changes += [config(name=key, config_operation=_UNSET, value=None) for key in to_unset]
     resource = IncrementalAlterConfigsRequest.Resource(
         resource_type=kind, resource_name=name, configs=changes
@@ -155,4 +158,4 @@ def _called(kind: int, name: str) -> str:
 
 def _node(kind: int, name: str) -> int | None:
     """Only a broker itself knows (and changes) what is its own."""
-    return int(name) if kind == BROKER and name.isdigit() else None
+    return int(name) if kind == BROKER and re.fullmatch("[0-9]{1,9}", name) else None

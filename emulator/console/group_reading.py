@@ -1,4 +1,7 @@
-"""Reading groups of both protocols: which there are, who is in them, what they have committed."""
+"""Reading groups of both protocols: which there are, who is in them, what they have committed.
+
+Left out: what share groups and streams groups hold; they are listed, and that is all.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +20,11 @@ from ...wire.stored.keyed import read_value
 from .broker import Brokers, check
 from .offsets import Place
 
+CLASSIC = "classic"
+CONSUMER = "consumer"
+DEAD = "Dead"
+"""The state of a group that is not there."""
 _BY_NAME_UP_TO = 9  # OffsetFetch
-_NEW_PROTOCOL = "consumer"
 _NO_SUCH_GROUP = 69
 
 
@@ -43,32 +49,48 @@ class Group:
     members: list[Member] = field(default_factory=list)
 
 
-def list_groups(brokers: Brokers) -> dict[str, str]:
-    """Every group's name, in order, and its type. Raises ConsoleError."""
-    found: dict[str, str] = {}
+@dataclass(frozen=True)
+class Listed:
+    """What the list of groups says of one."""
+
+    kind: str
+    state: str
+
+
+def list_groups(brokers: Brokers) -> dict[str, Listed]:
+    """Every group's name, in order, and what it is. Raises ConsoleError."""
+    found: dict[str, Listed] = {}
     for node in brokers.nodes:
         answer = brokers.ask(ListGroupsRequest(), node=node)
         check(answer.error_code, "the list of groups")
         for group in answer.groups:
-            found[group.group_id] = group.group_type or "classic"
+            kind = group.group_type.lower() or CLASSIC  # none before ListGroups v5
+            found[group.group_id] = Listed(kind, group.group_state)
     return dict(sorted(found.items()))
 
 
-def describe(brokers: Brokers, name: str) -> Group:
-    """A group of either protocol; Dead if there is none. Raises ConsoleError."""
-    if list_groups(brokers).get(name, "").lower() == _NEW_PROTOCOL:
+def describe(brokers: Brokers, name: str, listed: Listed | None) -> Group:
+    """A group of either protocol, `listed` as it is; Dead if there is none. Raises ConsoleError.
+
+    One of another kind has no members here: they are not consumers.
+    """
+    if listed is not None and listed.kind not in (CLASSIC, CONSUMER):
+        return Group(listed.kind, listed.state, "")
+    if listed is not None and listed.kind == CONSUMER:
         request = ConsumerGroupDescribeRequest(
             group_ids=[name], include_authorized_operations=False
         )
         (new,) = brokers.ask_coordinator(name, request).groups
+        if new.error_code == _NO_SUCH_GROUP:  # not any more
+            return Group(CONSUMER, DEAD, "")
         check(new.error_code, f"group {name}", new.error_message)
         members = [_member(member) for member in new.members]
-        return Group(_NEW_PROTOCOL, new.group_state, new.assignor_name, members)
+        return Group(CONSUMER, new.group_state, new.assignor_name, members)
     (group,) = brokers.ask_coordinator(name, DescribeGroupsRequest(groups=[name])).groups
     if group.error_code != _NO_SUCH_GROUP:
         check(group.error_code, f"group {name}", group.error_message)
     classic = [_classic_member(member) for member in group.members]
-    return Group("classic", group.group_state, group.protocol_data, classic)
+    return Group(CLASSIC, group.group_state, group.protocol_data, classic)
 
 
 def _member(member: ConsumerGroupDescribeResponse.Group.Member) -> Member:

@@ -17,12 +17,15 @@ from ...wire.api.delete_groups import DeleteGroupsRequest
 from ...wire.api.metadata import MetadataResponse
 from ...wire.api.offset_commit import OffsetCommitRequest
 from ...wire.api.offset_delete import OffsetDeleteRequest
+from .arguments import partitions
 from .broker import Brokers, ConsoleError, check, report
-from .group_reading import Group, committed, describe, list_groups
+from .escapes import one_line
+from .group_reading import CLASSIC, CONSUMER, DEAD, Group, Listed, committed, describe, list_groups
 from .offsets import Place, bounds, parse_position, resolve
 from .tables import print_table, ranges
 
 _BY_NAME_UP_TO = 9  # OffsetCommit
+_HEADS = ("group", "type", "state", "members", "lag")
 # What to do about a refusal to which a broker adds no words.
 _HINTS = {
     Error.NON_EMPTY_GROUP: "it has members: stop its consumers first",
@@ -47,6 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             action="append",
             default=[],
             metavar="NAME[:PARTITION]",
+            type=partitions,
             required=action is forget,
             help="may be repeated" + ("" if action is forget else "; default: all it has"),
         )
@@ -54,6 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--to",
         required=True,
         metavar="POSITION",
+        type=parse_position,
         help="earliest, latest, an offset, -N, an age (15m, 2h, 3d) or a time",
     )
     reset.add_argument("--dry-run", action="store_true", help="only say what would be committed")
@@ -76,51 +81,75 @@ def run(brokers: Brokers, asked: argparse.Namespace) -> int:
 
 
 def _list(brokers: Brokers) -> None:
+    groups = list_groups(brokers)
+    offsets = {name: committed(brokers, name) for name in groups if _has_offsets(groups[name])}
+    limits = _limits(brokers, {place for of_group in offsets.values() for place in of_group})
     rows = []
-    for name in list_groups(brokers):
-        group = describe(brokers, name)
-        lags = [lag for _, _, _, lag in _progress(brokers, name) if lag is not None]
-        rows.append([name, group.kind, group.state, len(group.members), sum(lags)])
-    print_table(["group", "type", "state", "members", "lag"], rows)
+    for name, listed in groups.items():
+        group = describe(brokers, name, listed)
+        row: list[object] = [name, group.kind, group.state]
+        if name in offsets:
+            lags = [lag for *_, lag in _progress(offsets[name], limits) if lag is not None]
+            row += [len(group.members), sum(lags)]
+        rows.append(row + [None] * (len(_HEADS) - len(row)))
+    print_table(_HEADS, rows)
 
 
 def _show(brokers: Brokers, names: Iterable[str]) -> None:
+    groups = list_groups(brokers)
     for number, name in enumerate(names):
+        listed = groups.get(name)
+        if listed is not None and not _has_offsets(listed):
+            raise ConsoleError(f"{name} is a {listed.kind} group, of which only the list tells")
+        group = describe(brokers, name, listed)
+        offsets = committed(brokers, name)
+        if group.state == DEAD and not offsets:
+            raise ConsoleError(f"there is no group {name}")
         if number:
             print()
-        group = describe(brokers, name)
-        offsets = committed(brokers, name)
-        if group.state == "Dead" and not offsets:
-            raise ConsoleError(f"there is no group {name}")
-        print(f"{name}: {group.state}, {group.kind}" + (f", {group.how}" if group.how else ""))
-        if group.members:
-            print_table(
-                ["member", "instance", "client", "host", "partitions"],
-                [
-                    [m.member_id, m.instance_id, m.client_id, m.host, _places(m.assigned)]
-                    for m in group.members
-                ],
-            )
-            print()
-        owners = _owners(group)
+        _show_one(brokers, name, group, offsets)
+
+
+def _show_one(brokers: Brokers, name: str, group: Group, offsets: dict[Place, int]) -> None:
+    how = f", {group.how}" if group.how else ""
+    print(one_line(f"{name}: {group.state}, {group.kind}{how}"))
+    if group.members:
         print_table(
-            ["topic", "partition", "committed", "next", "lag", "member"],
+            ["member", "instance", "client", "host", "partitions"],
             [
-                [topic, index, offset, after, lag, owners.get((topic, index))]
-                for (topic, index), offset, after, lag in _progress(brokers, name, owners)
+                [m.member_id, m.instance_id, m.client_id, m.host, _places(m.assigned)]
+                for m in group.members
             ],
         )
+        print()
+    owners = _owners(group)
+    places = {*offsets, *owners}
+    print_table(
+        ["topic", "partition", "committed", "next", "lag", "member"],
+        [
+            [*place, offset, after, lag, owners.get(place)]
+            for place, offset, after, lag in _progress(offsets, _limits(brokers, places), owners)
+        ],
+    )
+
+
+def _has_offsets(listed: Listed) -> bool:
+    """Whether it is a group of consumers, which commit offsets as these views know them."""
+    return listed.kind in (CLASSIC, CONSUMER)
+
+
+def _limits(brokers: Brokers, places: Iterable[Place]) -> dict[Place, tuple[int, int]]:
+    return bounds(brokers, brokers.topics({topic for topic, _ in places}))
 
 
 def _progress(
-    brokers: Brokers, name: str, owned: Iterable[Place] = ()
+    offsets: dict[Place, int],
+    limits: dict[Place, tuple[int, int]],
+    owned: Iterable[Place] = (),
 ) -> list[tuple[Place, int | None, int | None, int | None]]:
     """Of each partition the group has an offset or a member for: committed, next, lag."""
-    offsets = committed(brokers, name)
-    places = sorted({*offsets, *owned})
-    limits = bounds(brokers, brokers.topics({topic for topic, _ in places}))
     rows = []
-    for place in places:
+    for place in sorted({*offsets, *owned}):
         offset = offsets.get(place)
         first, after = limits.get(place, (None, None))
         behind = None
@@ -144,19 +173,15 @@ def _places(assigned: dict[str, list[int]]) -> str:
 
 
 def _reset(brokers: Brokers, asked: argparse.Namespace) -> None:
-    try:
-        position = parse_position(asked.to)
-    except ValueError as error:
-        raise ConsoleError(f"--to: {error}") from None
-    group = describe(brokers, asked.group)
+    group = describe(brokers, asked.group, list_groups(brokers).get(asked.group))
     if group.members:
         raise ConsoleError(
             f"group {asked.group} is {group.state} and has members: stop its consumers first"
         )
     before = committed(brokers, asked.group)
-    wanted = _partitions(asked.topic) if asked.topic else [(topic, None) for topic, _ in before]
+    wanted = asked.topic or [(topic, None) for topic, _ in before]
     topics = _narrowed(brokers, wanted, None if asked.topic else set(before))
-    target = resolve(brokers, topics, position)
+    target = resolve(brokers, topics, asked.to)
     if not target:
         raise ConsoleError(f"group {asked.group} has no offsets; name a topic with --topic")
     if not asked.dry_run:
@@ -165,16 +190,6 @@ def _reset(brokers: Brokers, asked: argparse.Namespace) -> None:
         ["topic", "partition", "before", "after"],
         [[*place, before.get(place), offset] for place, offset in sorted(target.items())],
     )
-
-
-def _partitions(texts: Iterable[str]) -> list[tuple[str, int | None]]:
-    wanted: list[tuple[str, int | None]] = []
-    for text in texts:
-        name, colon, index = text.partition(":")
-        if colon and not index.isdigit():
-            raise ConsoleError(f"--topic takes NAME or NAME:PARTITION, not {text!r}")
-        wanted.append((name, int(index) if colon else None))
-    return wanted
 
 
 def _narrowed(
@@ -217,9 +232,9 @@ def _commit(brokers: Brokers, group: str, offsets: dict[Place, int]) -> None:
             check(part.error_code, f"{topic.name}-{part.partition_index}")
 
 
-def _forget(brokers: Brokers, group: str, texts: list[str]) -> None:
+def _forget(brokers: Brokers, group: str, wanted: list[tuple[str, int | None]]) -> None:
     topics = []
-    for topic in _narrowed(brokers, _partitions(texts), None):
+    for topic in _narrowed(brokers, wanted, None):
         parts = [
             OffsetDeleteRequest.Topic.Partition(partition_index=part.partition_index)
             for part in topic.partitions
@@ -231,7 +246,8 @@ def _forget(brokers: Brokers, group: str, texts: list[str]) -> None:
         for part in topic.partitions:
             place = f"{topic.name}-{part.partition_index}"
             check(part.error_code, place, _HINTS.get(part.error_code))
-    print(f"{group} has no offsets of {', '.join(texts)} any more")
+    forgotten = ", ".join(name if index is None else f"{name}:{index}" for name, index in wanted)
+    print(one_line(f"{group} has no offsets of {forgotten} any more"))
 
 
 def _delete(brokers: Brokers, names: Iterable[str]) -> None:

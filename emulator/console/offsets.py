@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import time
+from argparse import ArgumentTypeError
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
@@ -18,9 +19,10 @@ from .broker import Brokers, check
 
 LATEST = -1
 EARLIEST = -2
+READ_COMMITTED = 1
 _NAMES_UP_TO = 11  # ListOffsets names topics in every version there is
 _UNITS_MS = {"s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
-_AGE = re.compile(r"(\d+)([smhd])")
+_AGE = re.compile(r"([0-9]+)([smhd])")
 
 Place = tuple[str, int]
 """Topic and partition."""
@@ -36,46 +38,58 @@ class Position:
 
 
 def parse_position(text: str) -> Position:
-    """What a person wrote. Raises ValueError with a sentence for them."""
+    """What a person wrote. Raises ArgumentTypeError with a sentence for them."""
     if text in ("earliest", "beginning", "first"):
         return Position(timestamp=EARLIEST)
     if text in ("latest", "end"):
         return Position(timestamp=LATEST)
-    if re.fullmatch(r"-\d+", text):
-        return Position(before_end=int(text[1:]))
-    if text.isdigit():
-        return Position(offset=int(text))
-    age = _AGE.fullmatch(text)
-    if age:
-        return Position(timestamp=int(time.time() * 1000) - int(age[1]) * _UNITS_MS[age[2]])
     try:
-        return Position(timestamp=int(datetime.fromisoformat(text).timestamp() * 1000))
-    except ValueError:
-        raise ValueError(
+        if re.fullmatch("-[0-9]+", text):
+            return Position(before_end=int(text[1:]))
+        if re.fullmatch("[0-9]+", text):
+            return Position(offset=int(text))
+        age = _AGE.fullmatch(text)
+        if age:
+            return _moment(int(time.time() * 1000) - int(age[1]) * _UNITS_MS[age[2]])
+        return _moment(int(datetime.fromisoformat(text).timestamp() * 1000))
+    except (ValueError, OverflowError):
+        raise ArgumentTypeError(
             f"{text!r} is no position: earliest, latest, an offset, -N (before the end), an age "
             "such as 15m, 2h or 3d, or a time such as 2026-01-31T12:00"
         ) from None
 
 
+def _moment(timestamp: int) -> Position:
+    """A time of ListOffsets: what is below zero would mean something else there."""
+    return Position(timestamp=max(0, timestamp))
+
+
 def bounds(
-    brokers: Brokers, topics: Iterable[MetadataResponse.Topic]
+    brokers: Brokers, topics: Iterable[MetadataResponse.Topic], *, committed: bool = False
 ) -> dict[Place, tuple[int, int]]:
-    """The first offset and the next one, of every partition that has a leader."""
+    """The first offset and the next one, of every partition that has a leader.
+
+    With `committed` the next one is where the first open transaction begins, if there is one.
+    """
     listed = list(topics)
     first = look_up(brokers, listed, EARLIEST)
-    after = look_up(brokers, listed, LATEST)
+    after = look_up(brokers, listed, LATEST, committed=committed)
     return {place: (first[place], after[place]) for place in first if place in after}
 
 
 def resolve(
-    brokers: Brokers, topics: Iterable[MetadataResponse.Topic], position: Position
+    brokers: Brokers,
+    topics: Iterable[MetadataResponse.Topic],
+    position: Position,
+    *,
+    committed: bool = False,
 ) -> dict[Place, int]:
     """The offset that a position means in each partition, within what is there.
 
-    A time after the last record means the end.
+    A time after the last record means the end; with `committed` that is bounds' end.
     """
     listed = list(topics)
-    limits = bounds(brokers, listed)
+    limits = bounds(brokers, listed, committed=committed)
     found: dict[Place, int] = {}
     if position.timestamp is not None:
         found = look_up(brokers, listed, position.timestamp)
@@ -93,11 +107,16 @@ def resolve(
 
 
 def look_up(
-    brokers: Brokers, topics: Iterable[MetadataResponse.Topic], timestamp: int
+    brokers: Brokers,
+    topics: Iterable[MetadataResponse.Topic],
+    timestamp: int,
+    *,
+    committed: bool = False,
 ) -> dict[Place, int]:
     """ListOffsets of every partition, each asked of its leader; -1 where nothing is found."""
     found: dict[Place, int] = {}
     for node, request in _by_leader(topics, timestamp).items():
+        request.isolation_level = READ_COMMITTED if committed else 0
         answer = brokers.ask(request, most=_NAMES_UP_TO, node=node)
         for topic in answer.topics:
             for part in topic.partitions:

@@ -1,28 +1,35 @@
 """Fetching a topic's records from its leaders, up to the end there was or on and on.
 
-Rules: a fetch begins at the batch that contains the offset, so earlier records are skipped; a batch
-cut off at the end is asked for again; with `committed`, records of aborted transactions are left
-out as consumers do it, by the list that comes with the answer; markers never show.
+The rules:
+
+- A fetch begins at the batch that contains the offset, so earlier records are skipped; a batch cut
+  off at the end is asked for again.
+- With `committed`, records of aborted transactions are left out as consumers do it, by the list
+  that comes with the answer, and the end is where the first open transaction begins.
+- Markers never show.
+- An answer without any records means that none are left up to the end: compaction took them. One
+  that has some may have left others out, for its size.
+- What was deleted meanwhile is passed over.
+
 Source: the protocol guide; KIP-98, "Reading committed messages".
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from ...wire import Error, WireError
 from ...wire.api.fetch import FetchRequest, FetchResponse
 from ...wire.api.metadata import MetadataResponse
-from ...wire.batch import batches
-from ...wire.records import Record, read_marker, read_records
+from ...wire.old_batches import logged_batches, read_logged
+from ...wire.records import Record, read_marker
 from .broker import Brokers, ConsoleError, check
-from .offsets import LATEST, look_up
+from .offsets import EARLIEST, LATEST, READ_COMMITTED, look_up
 
 _BY_NAME_UP_TO = 12
 _WAIT_MS = 500
 _PARTITION_BYTES = 1 << 20
 _FETCH_BYTES = 16 << 20
-_COMMITTED = 1
 _MOVED = (Error.NOT_LEADER_OR_FOLLOWER, Error.FENCED_LEADER_EPOCH, Error.LEADER_NOT_AVAILABLE)
 
 Answered = FetchResponse.Topic.Partition
@@ -47,7 +54,7 @@ class Reader:
         self._committed = committed
         self._ends: dict[int, int] | None = None
         if not follow:
-            ends = look_up(brokers, [topic], LATEST)
+            ends = look_up(brokers, [topic], LATEST, committed=committed)
             self._ends = {index: offset for (_, index), offset in ends.items()}
 
     def __iter__(self) -> Iterator[tuple[int, Record]]:
@@ -57,9 +64,16 @@ class Reader:
                     self._request(indexes), most=_BY_NAME_UP_TO, node=node
                 )
                 check(answer.error_code, f"topic {self._name}")
-                for topic in answer.responses:
-                    for part in topic.partitions:
-                        yield from self._take(part)
+                parts = [part for topic in answer.responses for part in topic.partitions]
+                for part in parts:
+                    yield from self._take(part)
+                if not any(part.records for part in parts):
+                    self._end(part.partition_index for part in parts if not part.error_code)
+
+    def _end(self, indexes: Iterable[int]) -> None:
+        """Nothing is left to be read in these partitions, unless more is waited for."""
+        if self._ends is not None:
+            self._next |= {index: self._ends[index] for index in indexes}
 
     def _open(self) -> list[int]:
         """The partitions that are not read to their end."""
@@ -84,10 +98,10 @@ class Reader:
             for index in indexes
         ]
         return FetchRequest(
-            max_wait_ms=_WAIT_MS,
+            max_wait_ms=min(_WAIT_MS, int(self._brokers.timeout * 1000 / 2)),
             min_bytes=1,
             max_bytes=_FETCH_BYTES,
-            isolation_level=_COMMITTED if self._committed else 0,
+            isolation_level=READ_COMMITTED if self._committed else 0,
             topics=[FetchRequest.Topic(topic=self._name, partitions=partitions)],
         )
 
@@ -96,8 +110,13 @@ class Reader:
         if part.error_code in _MOVED:
             self._topic = self._brokers.topic(self._name)
             return
-        check(part.error_code, f"{self._name}-{index}")
         before = self._next[index]
+        if part.error_code == Error.OFFSET_OUT_OF_RANGE:
+            first = look_up(self._brokers, [self._topic], EARLIEST).get((self._name, index), -1)
+            if first > before:
+                self._next[index] = first
+                return
+        check(part.error_code, f"{self._name}-{index}")
         try:
             for record in self._records(part):
                 # The position moves first: whoever iterates may stop at any record.
@@ -107,18 +126,12 @@ class Reader:
             raise ConsoleError(
                 f"{self._name}-{index}: what follows offset {before} cannot be read: {error}"
             ) from None
-        if self._next[index] == before and self._is_stuck(part):
-            self._next[index] = part.last_stable_offset
-
-    def _is_stuck(self, part: Answered) -> bool:
-        """Whether nothing is left to read although the end is ahead (compaction took it)."""
-        return self._ends is not None and not part.records and not self._committed
 
     def _records(self, part: Answered) -> Iterator[Record]:
         data = part.records or b""
         aborted = sorted((a.first_offset, a.producer_id) for a in part.aborted_transactions or [])
         open_aborts: set[int] = set()
-        for pos, header in batches(data):
+        for pos, header in logged_batches(data):
             while aborted and aborted[0][0] <= header.last_offset:
                 open_aborts.add(aborted.pop(0)[1])
             self._next[part.partition_index] = header.last_offset + 1
@@ -128,4 +141,4 @@ class Reader:
                 continue
             if self._committed and header.is_transactional and header.producer_id in open_aborts:
                 continue
-            yield from read_records(data, pos)
+            yield from read_logged(data, pos)

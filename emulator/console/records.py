@@ -16,14 +16,15 @@ import argparse
 import json
 import re
 from base64 import b64encode
-from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
 from ...wire import WireError
 from ...wire.records import Record
 from ...wire.stored.topics import INTERNAL_TOPICS, read_pair
+from .arguments import INT32, header, pattern, whole
 from .broker import Brokers, ConsoleError
+from .escapes import one_line
 from .offsets import parse_position, resolve
 from .reading import Reader
 
@@ -35,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("topic", help="its name")
     parser.add_argument(
         "--partition",
-        type=int,
+        type=whole(0, INT32),
         metavar="N",
         action="append",
         default=[],
@@ -46,26 +47,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         dest="start",
         default="earliest",
         metavar="POSITION",
+        type=parse_position,
         help="earliest (the default), latest, an offset, -N, an age (15m, 2h, 3d) or a time",
     )
-    parser.add_argument("--max", type=int, metavar="N", help="stop after N records shown")
+    parser.add_argument(
+        "--max", type=whole(1, INT32), metavar="N", help="stop after N records shown"
+    )
     parser.add_argument("--follow", action="store_true", help="wait for more, until Ctrl-C")
-    parser.add_argument("--key", metavar="REGEX", help="only records whose key matches")
-    parser.add_argument("--value", metavar="REGEX", help="only records whose value matches")
-    parser.add_argument("--header", metavar="NAME=REGEX", help="only records with such a header")
+    for option, what in (("--key", "key"), ("--value", "value")):
+        parser.add_argument(
+            option, metavar="REGEX", type=pattern, help=f"only records whose {what} matches"
+        )
+    parser.add_argument(
+        "--header", metavar="NAME=REGEX", type=header, help="only records with such a header"
+    )
     parser.add_argument("--committed", action="store_true", help="no open or aborted transactions")
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
 
 
 def run(brokers: Brokers, asked: argparse.Namespace) -> int:
     """Carry out the command. Raises ConsoleError."""
-    if asked.max is not None and asked.max < 1:
-        raise ConsoleError("--max is a number of records, at least 1")
-    matches = _Filter(asked)
-    try:
-        position = parse_position(asked.start)
-    except ValueError as error:
-        raise ConsoleError(f"--from: {error}") from None
     topic = brokers.topic(asked.topic)
     there = {part.partition_index for part in topic.partitions}
     for index in asked.partition:
@@ -73,61 +74,35 @@ def run(brokers: Brokers, asked: argparse.Namespace) -> int:
             raise ConsoleError(f"topic {asked.topic} has no partition {index}")
     if asked.partition:
         topic.partitions = [p for p in topic.partitions if p.partition_index in asked.partition]
-    starts = resolve(brokers, [topic], position)
+    starts = resolve(brokers, [topic], asked.start, committed=asked.committed)
     reader = Reader(brokers, topic, starts, committed=asked.committed, follow=asked.follow)
     show = _as_json if asked.json else _as_line
-    for count, (partition, record) in enumerate(matches(iter(reader)), 1):
+    wanted = ((partition, record) for partition, record in reader if _matches(asked, record))
+    for count, (partition, record) in enumerate(wanted, 1):
         print(show(asked.topic, partition, record), flush=asked.follow)
         if count == asked.max:
             break
     return 0
 
 
-class _Filter:
-    """What the person asked to see, by regular expressions."""
-
-    def __init__(self, asked: argparse.Namespace) -> None:
-        self._key = _compiled("--key", asked.key)
-        self._value = _compiled("--value", asked.value)
-        text: str = asked.header or ""
-        self._header, equals, pattern = text.partition("=")
-        self._header_value = _compiled("--header", pattern)
-        if asked.header and not equals:
-            raise ConsoleError(f"--header takes NAME=REGEX, not {asked.header!r}")
-
-    def __call__(self, records: Iterator[tuple[int, Record]]) -> Iterator[tuple[int, Record]]:
-        return (found for found in records if self._matches(found[1]))
-
-    def _matches(self, record: Record) -> bool:
-        return (
-            _found(self._key, record.key)
-            and _found(self._value, record.value)
-            and (
-                not self._header
-                or any(
-                    name == self._header and _found(self._header_value, value)
-                    for name, value in record.headers
-                )
-            )
-        )
+def _matches(asked: argparse.Namespace, record: Record) -> bool:
+    """Whether it is what the person asked to see, by regular expressions."""
+    if not (_found(asked.key, record.key) and _found(asked.value, record.value)):
+        return False
+    if asked.header is None:
+        return True
+    wanted, regex = asked.header
+    return any(name == wanted and _found(regex, value) for name, value in record.headers)
 
 
-def _compiled(option: str, pattern: str | None) -> re.Pattern[str] | None:
-    try:
-        return None if pattern is None else re.compile(pattern)
-    except re.error as error:
-        raise ConsoleError(f"{option}: {pattern!r} is no regular expression: {error}") from None
-
-
-def _found(pattern: re.Pattern[str] | None, data: bytes | None) -> bool:
-    return pattern is None or (data is not None and pattern.search(_text(data)) is not None)
+def _found(regex: re.Pattern[str] | None, data: bytes | None) -> bool:
+    return regex is None or (data is not None and regex.search(_text(data)) is not None)
 
 
 def _text(data: bytes | None) -> str:
     if data is None:
         return _NULL
-    text = data.decode("utf-8", "backslashreplace")
-    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
+    return one_line(data.decode("utf-8", "backslashreplace"))
 
 
 def _as_line(topic: str, partition: int, record: Record) -> str:
@@ -135,7 +110,7 @@ def _as_line(topic: str, partition: int, record: Record) -> str:
     decoded = _decoded(topic, record)
     if decoded is not None:
         key, value = decoded
-    headers = " ".join(f"{name}={_text(value)}" for name, value in record.headers)
+    headers = " ".join(f"{one_line(name)}={_text(value)}" for name, value in record.headers)
     line = f"{partition:>3} {record.offset:>8}  {_time(record.timestamp)}  {key:<8}  {value}"
     return f"{line}  [{headers}]" if headers else line
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ...wire.tables import aligned
+from .escapes import one_line
 
 NONE = "-"
 """What stands where there is nothing to say."""
@@ -36,8 +37,7 @@ def ranges(numbers: Iterable[int]) -> str:
 def _text(cell: object) -> str:
     if cell is None or cell == "":
         return NONE
-    # A name may hold anything; a line of a table is one line.
-    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in str(cell))
+    return one_line(str(cell))  # a name may hold anything
 
 
 def _is_number(cell: str) -> bool:

@@ -18,6 +18,7 @@ from ...wire.api.create_topics import CreateTopicsRequest
 from ...wire.api.delete_records import DeleteRecordsRequest
 from ...wire.api.delete_topics import DeleteTopicsRequest
 from ...wire.api.metadata import MetadataResponse
+from .arguments import INT16, INT32, setting, whole
 from .broker import Brokers, check, report
 from .configs import TOPIC, read_configs
 from .offsets import bounds
@@ -26,6 +27,7 @@ from .tables import print_table, ranges
 _TIMEOUT_MS = 30_000
 _BY_NAME_UP_TO = 5  # DeleteTopics
 _WHOLE = -1
+_THE_BROKERS = -1
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,21 +37,34 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     show = actions.add_parser("show", help="partitions, and configs that were set")
     create = actions.add_parser("create", help="make topics")
     create.add_argument(
-        "--partitions", type=int, metavar="N", default=-1, help="default: the broker's"
+        "--partitions",
+        metavar="N",
+        default=_THE_BROKERS,
+        type=whole(1, INT32),
+        help="default: the broker's",
     )
     create.add_argument(
-        "--replicas", type=int, metavar="N", default=-1, help="default: the broker's"
+        "--replicas",
+        metavar="N",
+        default=_THE_BROKERS,
+        type=whole(1, INT16),
+        help="default: the broker's",
     )
     create.add_argument(
         "--set",
         metavar="CONFIG=VALUE",
         action="append",
         default=[],
+        type=setting,
         help="a config of the topic; may be repeated",
     )
     grow = actions.add_parser("grow", help="add partitions")
     grow.add_argument(
-        "--partitions", type=int, metavar="N", required=True, help="how many there shall be"
+        "--partitions",
+        metavar="N",
+        required=True,
+        type=whole(1, INT32),
+        help="how many there shall be",
     )
     empty = actions.add_parser("empty", help="delete every record and keep the topic")
     delete = actions.add_parser("delete", help="delete topics")
@@ -122,10 +137,8 @@ def _row(
 
 
 def _create(brokers: Brokers, asked: argparse.Namespace) -> None:
-    configs = []
-    for text in asked.set:
-        name, _, value = text.partition("=")
-        configs.append(CreateTopicsRequest.Topic.Config(name=name, value=value))
+    config = CreateTopicsRequest.Topic.Config
+    configs = [config(name=name, value=value) for name, value in asked.set]
     answer = brokers.ask_controller(
         CreateTopicsRequest(
             topics=[

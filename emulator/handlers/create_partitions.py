@@ -14,15 +14,13 @@ from typing import TYPE_CHECKING
 from ...wire import Error, Refused
 from ...wire.api.create_partitions import CreatePartitionsRequest, CreatePartitionsResponse
 from ..dispatch import Call, handles
+from ..topic_rules import LARGEST_REQUEST
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
 
 Asked = CreatePartitionsRequest.Topic
 Answer = CreatePartitionsResponse.Result
-
-LARGEST_REQUEST = 10_000
-"""Partitions that may be added in one request."""
 
 
 @handles(CreatePartitionsRequest)

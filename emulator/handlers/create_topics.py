@@ -17,7 +17,7 @@ from ...wire import Error, Refused
 from ...wire.api.create_topics import CreateTopicsRequest, CreateTopicsResponse
 from ..config_rows import describe_created_topic
 from ..dispatch import Call, handles
-from ..topic_rules import DEFAULT
+from ..topic_rules import DEFAULT, LARGEST_REQUEST, check_request_size
 from ..topics import null_configs
 
 if TYPE_CHECKING:
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 Asked = CreateTopicsRequest.Topic
 Answer = CreateTopicsResponse.Topic
 
-LARGEST_REQUEST = 10_000
-"""Partitions in a request, and records of the metadata log that it may take."""
 _CONFIGS_SINCE = 5
 
 
@@ -48,10 +46,7 @@ def _create(cluster: Cluster, version: int, request: CreateTopicsRequest) -> lis
     single = [topic for topic in request.topics if times[topic.name] == 1]
     if request.timeout_ms <= 0 and single:
         raise Refused(Error.REQUEST_TIMED_OUT)
-    partitions = sum(_partitions(cluster, topic) for topic in single)
-    if partitions > LARGEST_REQUEST:
-        message = "Excessively large number of partitions per request."
-        raise Refused(Error.POLICY_VIOLATION, message)
+    check_request_size(sum(_partitions(cluster, topic) for topic in single))
     twice = Refused(Error.INVALID_REQUEST, "Duplicate topic name.")
     answers = {name: _failed(name, twice) for name, count in times.items() if count > 1}
     plans = []

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from ..topics import Topic
 
 Result = ProduceResponse.Topic.Partition
+Endpoint = ProduceResponse.NodeEndpoint
 _ACKS = (-1, 0, 1)
 _CODEC_LATER_SINCE = 7
 _SECOND_GENERATION_SINCE = 12
@@ -88,7 +89,7 @@ def produce(cluster: Cluster, call: Call, request: ProduceRequest) -> ProduceRes
             )
         )
     if request.acks != 0:
-        return ProduceResponse(responses=answers)
+        return ProduceResponse(responses=answers, node_endpoints=_leaders_told(cluster, answers))
     if failed:
         call.close()
     return NO_REPLY
@@ -282,6 +283,17 @@ def _refusal(cluster: Cluster, topic: Topic | None, index: int, refused: Refused
             leader_id=partition.leader, leader_epoch=partition.leader_epoch
         )
     return result
+
+
+def _leaders_told(cluster: Cluster, answers: list[ProduceResponse.Topic]) -> list[Endpoint]:
+    """Where the leaders are that some answers name, for clients that know another."""
+    results = (result for topic in answers for result in topic.partition_responses)
+    told = {result.current_leader.leader_id for result in results if result.error_code}
+    return [
+        Endpoint(node_id=node.node_id, host=node.host, port=node.port, rack=node.rack)
+        for node in map(cluster.brokers.get, sorted(told))
+        if node is not None
+    ]
 
 
 def _known(cluster: Cluster, call: Call, request: ProduceRequest) -> Iterator[Buffer | None]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
 from odradek.compat.clients.java_client import java_clients
 from odradek.compat.java_client import JavaClients, JavaError, JavaThing
+from odradek.compat.java_process import from_base64, to_base64
 
 from .transformers import TIMEOUT_S, Fenced, Transformer
 
@@ -62,7 +62,7 @@ class JavaTransformer(Transformer):
             rows += self.consumer.do("poll", ms=POLL_MS)["records"]
         assert len(rows) >= count
         rows = rows[:count]
-        return [b64decode(row["value"]) for row in rows], rows[-1]["offset"] + 1
+        return [from_base64(row["value"]) for row in rows], rows[-1]["offset"] + 1
 
     def _seek_to_committed(self) -> None:
         """A member that begins anew: from the position of its group, if there is one."""
@@ -85,7 +85,7 @@ class JavaTransformer(Transformer):
 
     def write(self, values: list[bytes], position: int) -> None:
         rows = [
-            {"partition": 0, "key": None, "value": b64encode(value).decode(), "headers": []}
+            {"partition": 0, "key": None, "value": to_base64(value), "headers": []}
             for value in values
         ]
         with _fenced():

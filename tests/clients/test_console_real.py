@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import pytest
+from confluent_kafka import Producer
 from odradek.compat import RealKafka, Unavailable
 from odradek.emulator import Emulator
 from odradek.emulator.cli import main
+from odradek.wire.records import NewRecord
 
 from tests.clients.conftest import UNAVAILABLE
-from tests.emulator.test_console import fill_at, record
+from tests.emulator.test_console import NOW, fill_at, record
 
 Shell = Callable[..., str]
 
@@ -81,3 +83,22 @@ def test_configs(shell: Shell) -> None:
     shell("configs", "topic", "set", "--set", "retention.ms=soon", status=1)
     shell("configs", "topic", "set", "--unset", "retention.ms")
     shell("configs", "broker")
+
+
+def test_what_is_committed_ends_before_an_open_transaction(
+    shell: Shell, addresses: tuple[str, str]
+) -> None:
+    shell("topics", "create", "open")
+    open_ones = []
+    for address in addresses:
+        fill_at(address, "open", 0, record(b"first"), NewRecord(NOW, None, None, ()))
+        producer = Producer({"bootstrap.servers": address, "transactional.id": "t"})
+        producer.init_transactions()
+        producer.begin_transaction()
+        producer.produce("open", b"of the transaction", timestamp=NOW)
+        producer.flush()
+        open_ones.append(producer)
+    assert len(shell("records", "open", "--committed").splitlines()) == 2
+    assert len(shell("records", "open").splitlines()) == 3
+    for producer in open_ones:
+        producer.abort_transaction()

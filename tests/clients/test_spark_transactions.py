@@ -9,7 +9,6 @@ a committed reader the last stable offset.
 from __future__ import annotations
 
 import uuid
-from base64 import b64encode
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from odradek.compat import Client, NewRecord, Unavailable
 from odradek.compat import client as client_named
 from odradek.compat.clients import TIMEOUT_S
 from odradek.compat.clients.java_client import java_clients
+from odradek.compat.java_process import to_base64
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
@@ -79,7 +79,7 @@ class Topic:
             {
                 "partition": partition,
                 "key": None,
-                "value": b64encode(value).decode(),
+                "value": to_base64(value),
                 "headers": [],
             }
             for value in values

@@ -3,7 +3,6 @@ and both protocols of groups: commits, aborts, zombies, time, and applications t
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from itertools import count
@@ -14,6 +13,7 @@ from odradek.compat import CLIENTS, Client, NewRecord, RealKafka, Unavailable
 from odradek.compat import client as client_named
 from odradek.compat.clients.java_client import java_clients
 from odradek.compat.java_client import JavaClients, JavaError, JavaThing
+from odradek.compat.java_process import to_base64
 from odradek.compat.real_kafka import VERSION
 from odradek.emulator import Emulator
 from odradek.wire.api.update_features import UpdateFeaturesRequest
@@ -76,7 +76,7 @@ class Work:
         return producer
 
     def send(self, producer: JavaThing, value: bytes) -> None:
-        row = {"partition": 0, "key": None, "value": b64encode(value).decode(), "headers": []}
+        row = {"partition": 0, "key": None, "value": to_base64(value), "headers": []}
         producer.do("send", topic=self.target, records=[row])
 
 

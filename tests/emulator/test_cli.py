@@ -11,6 +11,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from odradek.emulator import cli
+from odradek.emulator.cli import main
 
 SERVE = [sys.executable, "-m", "odradek.emulator.cli", "serve"]
 
@@ -36,25 +38,51 @@ def test_one_line_when_ready_and_a_clean_stop(number: signal.Signals, tmp_path: 
 
 
 @pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        (["--set", "num.partitions"], "CONFIG=VALUE"),
+        (["--topic", "orders:none"], "none"),
+        (["--topic", "a:0"], "not a number of partitions: '0'"),
+        (["--topic", "a:²"], "not a number of partitions: '²'"),
+        (["--topic", "a:2147483648"], "not a number of partitions: '2147483648'"),
+        (["--topic", "a:1", "--topic", "a:5"], "a is given two different values"),
+        (["--port", "99999"], "99999"),
+        (["--port", "²"], "not a port: '²'"),
+        (["--advertised", "nowhere"], "nowhere"),
+        (["--advertised", "nowhere:0"], "nowhere:0"),
+        (["--feature", "group.version"], "group.version"),
+        (["--feature", "group.version=²"], "not of the form NAME=LEVEL"),
+        (["--scan-limit=-1"], "neither a number of records nor `all`: '-1'"),
+        (["--scan-limit", "²"], "neither a number of records nor `all`: '²'"),
+        (["--kafka-version", "2.7"], "no release '2.7'"),
+        (["--naming", "x"], "invalid choice: 'x'"),
+    ],
+)
+def test_a_wrong_option_is_named(
+    options: list[str], named: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["serve", *options])
+    assert ended.value.code == 2
+    assert named in capsys.readouterr().err.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
     ("options", "status", "named"),
     [
         (["--set", "no.such.config=1"], 2, "no.such.config"),
         (["--set", "num.partitions=many"], 2, "num.partitions"),
-        (["--set", "num.partitions"], 2, "CONFIG=VALUE"),
-        (["--topic", "orders:none"], 2, "none"),
         (["--topic", "no/slash"], 2, "no/slash"),
-        (["--port", "99999"], 2, "99999"),
-        (["--advertised", "nowhere"], 2, "nowhere"),
-        (["--advertised", "nowhere:0"], 2, "nowhere:0"),
+        (["--topic", ""], 2, "the empty string is not allowed"),
         (["--host", "203.0.113.1"], 1, "203.0.113.1"),
+        (["--host", ""], 2, "host is a name or an address"),
         (["--data-dir", "/dev/null"], 1, "/dev/null"),
-        (["--topic", "a:1", "--topic", "a:5"], 2, "a is given two different values"),
+        (["--data-dir", ""], 2, "data_dir is the path of a directory"),
         (["--set", "authorizer.class.name=x"], 2, "no authorizer"),
-        (["--feature", "group.version"], 2, "group.version"),
         (["--feature", "nonsense=1"], 2, "Unknown feature: nonsense"),
     ],
 )
-def test_what_is_wrong_is_named(options: list[str], status: int, named: str) -> None:
+def test_what_cannot_be_served_is_named(options: list[str], status: int, named: str) -> None:
     process = serve("--port", "0", *options)
     output, errors = process.communicate(timeout=20)
     assert process.returncode == status
@@ -82,3 +110,11 @@ def test_with_standard_output_closed_it_says_so_and_leaves_nothing(tmp_path: Pat
 def test_the_version() -> None:
     done = subprocess.run([*SERVE[:-1], "--version"], capture_output=True, text=True)
     assert re.fullmatch(r"odradek \d+\.\d+\.\d+\n", done.stdout)
+
+
+def test_ctrl_c_while_it_is_being_loaded_is_no_crash(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(_: list[str]) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli, "_run", interrupted)
+    assert main(["topics", "127.0.0.1:1"]) == 130

@@ -184,6 +184,8 @@ def test_a_topic_that_is_not_there_is_named(shell: Shell) -> None:
 
 
 def test_a_partition_that_is_not_there_is_named(shell: Shell) -> None:
+    (line,) = shell("records", "orders", "--partition", "9", status=1)
+    assert " ".join(line) == "odradek: topic orders has no partition 9"
     (line,) = shell("groups", "reset", "g", "--to", "0", "--topic", "orders:7", status=1)
     assert " ".join(line) == "odradek: topic orders has no partition 7"
 
@@ -240,20 +242,6 @@ def test_records_of_internal_topics_are_decoded(kafka: Emulator, shell: Shell) -
     assert "OffsetCommitKey(group='billing', topic='orders', partition=0)" in text
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--from", "soon"], "--from: 'soon' is no position"),
-        (["--key", "("], "--key: '(' is no regular expression"),
-        (["--header", "x"], "--header takes NAME=REGEX, not 'x'"),
-        (["--max", "0"], "--max is a number of records, at least 1"),
-        (["--partition", "9"], "topic orders has no partition 9"),
-    ],
-)
-def test_a_wrong_option_is_named(shell: Shell, arguments: list[str], message: str) -> None:
-    assert message in " ".join(shell("records", "orders", *arguments, status=1)[0])
-
-
 # Configs.
 
 
@@ -289,12 +277,6 @@ def test_the_second_address_is_tried_when_the_first_is_gone(
 ) -> None:
     assert main(["topics", f"127.0.0.1:1,{kafka.bootstrap_servers}"]) == 0
     assert "orders" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("address", ["", "host:port", "host:0", ":9092"])
-def test_an_address_that_is_none_is_named(address: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["topics", address]) == 1
-    assert repr(address) in capsys.readouterr().err
 
 
 def test_positions_are_read_as_people_write_them() -> None:

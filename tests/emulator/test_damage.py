@@ -299,7 +299,7 @@ def test_a_topic_that_the_metadata_log_lost_is_brought_back(closed: Path) -> Non
     spoil_creation(closed)
     dry = repair(closed, "--dry-run")
     assert dry.returncode == 1
-    assert "entered again, without its configs" in dry.stdout
+    assert "  would be entered again, without its configs\n" in dry.stdout
     done = repair(closed)
     assert (done.returncode, done.stderr) == (0, "")
     assert "of a topic that the metadata log does not know" in done.stdout
@@ -350,8 +350,9 @@ def test_repair_of_a_torn_tail_keeps_nobody_reading_for_ever(closed: Path, topic
             assert answer.topics[0].partitions[0].error_code == 0
         if topic == "__cluster_metadata":
             cluster.create_topic("last", 1, {})
-    newest = max((closed / f"{topic}-0").glob("*.log"))
-    newest.write_bytes(newest.read_bytes()[:-5])
+        newest = max((closed / f"{topic}-0").glob("*.log"))
+        torn = newest.read_bytes()[:-5]  # what a stop adds is behind the tear
+    newest.write_bytes(torn)
     assert repair(closed).returncode == 0
     with Emulator(data_dir=closed) as kafka:
         assert kafka.notices == []
@@ -419,3 +420,17 @@ def test_a_directory_of_the_other_naming_is_refused_by_name(
         pass
     with pytest.raises(ValueError, match="'Kafka', but kafka and documented"):
         Emulator(naming="Kafka")
+
+
+def test_repair_of_a_topic_that_is_not_there_is_refused(closed: Path) -> None:
+    done = repair(closed, "--topic", "t", "--topic", "typo")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"odradek: {closed} has no partition of a topic typo\n"
+
+
+@pytest.mark.parametrize("path", ["", "nowhere", "a file"])
+def test_repair_of_what_is_no_directory_is_refused(tmp_path: Path, path: str) -> None:
+    (tmp_path / "a file").touch()
+    done = repair(tmp_path / path if path else Path("\0"), "--topic", "t")
+    assert done.returncode == 2
+    assert done.stderr.startswith("odradek: ")

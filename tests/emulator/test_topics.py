@@ -48,10 +48,7 @@ def seen(cluster: Cluster) -> dict[str, object]:
         topic.name: (
             topic.id,
             topic.config.overrides,
-            [
-                (p.index, p.leader, p.leader_epoch, p.replicas, p.isr, p.log_end_offset)
-                for p in topic.partitions
-            ],
+            [(p.index, p.leader, p.replicas, p.isr, p.log_end_offset) for p in topic.partitions],
         )
         for topic in cluster.topics
     }
@@ -412,14 +409,14 @@ def test_partitions_whose_leader_is_not_there_get_another_under_the_next_epoch(
     cluster.close()
 
     cluster = open_as(tmp_path, 1, 2)
-    assert leaders(cluster.topic("t")) == [(1, 0, [1, 2]), (2, 0, [2, 3]), (1, 1, [1])]
-    assert cluster.partition("t", 2).log.epochs.latest == 1
+    assert leaders(cluster.topic("t")) == [(1, 2, [1, 2]), (2, 2, [2]), (1, 2, [1])]
+    assert cluster.partition("t", 2).log.epochs.latest == 2
     cluster.close()
 
     cluster = open_as(tmp_path, 1)
-    assert leaders(cluster.topic("t")) == [(1, 0, [1, 2]), (-1, 1, [2, 3]), (1, 1, [1])]
+    assert leaders(cluster.topic("t")) == [(1, 4, [1]), (-1, 3, []), (1, 4, [1])]
     cluster.close()
 
     cluster = open_as(tmp_path, 1, 2, 3)
-    assert leaders(cluster.topic("t")) == [(1, 0, [1, 2]), (2, 2, [2, 3]), (1, 1, [1])]
+    assert leaders(cluster.topic("t")) == [(1, 6, [1, 2]), (2, 4, [2, 3]), (1, 6, [3, 1])]
     cluster.close()

@@ -45,7 +45,7 @@ def test_a_sound_directory_is_left_as_it_is(closed: Path) -> None:
     before = contents(closed)
     report = mend(closed)
     assert (report.findings, report.status, report.partitions, report.batches) == ([], 0, 1, END)
-    assert report.lines() == [f"{closed}: 1 partitions, 13 batches, no findings"]
+    assert report.lines() == [f"{closed}: 1 partition, 13 batches, no findings"]
     assert contents(closed) == before
 
 
@@ -84,7 +84,10 @@ def test_the_log_goes_on_behind_what_is_lost(
     assert dry.status == 1
     assert contents(closed) == before
 
+    assert all("would be " in line for line in dry.lines()[1:-1])
+
     done = mend(closed)
+    assert "would" not in "".join(done.lines())
     assert [one[:5] for one in done.findings] == [one[:5] for one in dry.findings]
     assert done.status == 0
     again = mend(closed)
@@ -168,7 +171,7 @@ def test_the_report_is_a_table(closed: Path) -> None:
         f"PARTITION   FILE{' ' * 22}BYTE  OFFSETS  WHAT IS WRONG{' ' * 31}DONE",
         f"lost+found  -{' ' * 25}-     -        not a partition's directory{' ' * 17}left alone",
         f"t-0         {log}  200   1        the batch at byte 200 has a wrong checksum  set aside",
-        f"{closed}: 1 partitions, 12 batches, 2 findings",
+        f"{closed}: 1 partition, 12 batches, 2 findings",
     ]
 
 

@@ -54,8 +54,8 @@ def configs_of_a_broker_change() -> Steps:
 @case("I15")
 def two_bad_values() -> Steps:
     """Which of them is named follows Kafka's own order."""
-    names = ("log.cleaner.max.compaction.lag.ms", "group.share.assignment.interval.ms")
-    names += ("num.io.threads", "message.max.bytes")
+    names = ["log.cleaner.max.compaction.lag.ms", "group.share.assignment.interval.ms"]
+    names += ["num.io.threads", "message.max.bytes"]
     return [
         change((BROKER, "", [(one, SET, ""), (other, SET, "")]), only=True)
         for one in names

@@ -219,7 +219,9 @@ def test_a_classic_group_that_cannot_be_converted_says_why(
 def test_a_group_is_listed_when_its_last_member_has_left(world: World) -> None:
     beat(world, "a")
     beat(world, "a", -1)
-    assert [(it.type, it.state) for it in world.coordinator.list_groups()] == [("consumer", "Empty")]
+    assert [(it.type, it.state) for it in world.coordinator.list_groups()] == [
+        ("consumer", "Empty")
+    ]
 
 
 @pytest.mark.parametrize("policy", ["disabled", "upgrade"])

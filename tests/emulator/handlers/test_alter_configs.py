@@ -97,3 +97,19 @@ def test_resources_are_listed_by_type(client: Client, cluster: Cluster) -> None:
 @pytest.mark.parametrize("kind", [0, 1, 3, 64, -1])
 def test_a_type_that_is_not_known_is_no_version_of_ours(client: Client, kind: int) -> None:
     assert listed(client, TOPIC, kind) == (35, [])
+
+
+@pytest.mark.parametrize(
+    ("names", "first"),
+    [
+        (["retention.ms", "nonsense"], "nonsense"),
+        (["nonsense", "cleanup.policy"], "nonsense"),
+        (["b", "cleanup.policy", "zz"], "zz"),
+        (["q2", "a", "foo"], "q2"),
+    ],
+)
+def test_of_two_unknown_configs_of_a_group_the_one_that_kafka_names_is_named(
+    client: Client, names: list[str], first: str
+) -> None:
+    answer = alter(client, (GROUP, "g", [(name, "1") for name in names]))
+    assert answer == [(40, f"Unknown group config name: {first}")]

@@ -13,9 +13,10 @@ from odradek.emulator.config import BrokerConfig
 from odradek.wire.api.alter_partition_reassignments import AlterPartitionReassignmentsRequest
 from odradek.wire.api.elect_leaders import ElectLeadersRequest
 from odradek.wire.api.list_partition_reassignments import ListPartitionReassignmentsRequest
+from odradek.wire.api.produce import ProduceRequest
 from odradek.wire.api.unregister_broker import UnregisterBrokerRequest
 
-from ..support import NOW, Client, client_of
+from ..support import NOW, Client, batch, client_of
 
 Topics = list[tuple[str, list[int]]]
 
@@ -81,7 +82,7 @@ def test_a_move_is_over_when_it_begins_and_lasts(three: Cluster, tmp_path: Path)
     assert client_of(three).ask(made(topics=None), 0).topics == []
     three.close()
     again = _open(tmp_path)
-    assert placed(again) == ([3, 1], [3, 1], 3, 1)
+    assert placed(again) == ([3, 1], [3, 1], 3, 3)
     again.close()
 
 
@@ -115,6 +116,17 @@ def test_the_number_of_replicas_may_be_kept(three: Cluster) -> None:
     assert code == 38
     assert move(client_of(three), [1, 2, 3]) == (0, None)
     assert move(client_of(three), [1], timeout_ms=0) == (7, None)
+
+
+def test_who_produces_to_another_broker_is_told_where_the_leader_is(three: Cluster) -> None:
+    made = ProduceRequest.Topic
+    part = made.Partition(index=0, records=batch(b"x"))
+    topic = made(name="t", topic_id=three.topic("t").id, partition_data=[part])
+    request = ProduceRequest(acks=1, timeout_ms=1000, topic_data=[topic])
+    answer = client_of(three, node_id=2).ask(request, 13)
+    (found,) = answer.responses[0].partition_responses
+    assert (found.error_code, found.current_leader.leader_id) == (6, 1)
+    assert [(n.node_id, n.host, n.port) for n in answer.node_endpoints] == [(1, "h", 1)]
 
 
 def test_a_broker_that_is_taken_out_leads_nothing(three: Cluster) -> None:

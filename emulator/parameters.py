@@ -1,0 +1,173 @@
+"""What may be given to an Emulator: each argument is judged, by its name, before it is used.
+
+TypeError for what is of the wrong kind, ValueError for what cannot be, Refused for a number of
+partitions that no topic has; each says the argument, what is wanted and what was given. What only
+Kafka's rules can tell (names and values of configs, names of topics) is judged there, by them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from reprlib import repr as shortened
+from typing import Any
+
+from ..storage import MemoryDisk
+from ..storage.naming import Naming, naming_of
+from ..wire import Error, Refused
+from .addresses import parse_address
+from .clock import Clock
+from .release import Release, release_named
+from .topic_rules import LARGEST_REQUEST
+
+ConfigValue = str | int | float | bool | Sequence[str]
+
+DEFAULT = "default"
+_VALUE = "a str, a number, a bool, or a list of them"
+
+
+def config_texts(given: Mapping[str, ConfigValue] | None, name: str = "config") -> dict[str, str]:
+    """Configs as Kafka writes them: name to text."""
+    texts = {}
+    for key, value in _mapping(name, "a mapping, name of a config -> value", given).items():
+        _check(isinstance(key, str), f"the name of a config in {name}", "a str", key)
+        texts[key] = _config_text(f"{key} in {name}", value)
+    return texts
+
+
+def topic_counts(given: Mapping[str, int] | None) -> dict[str, int]:
+    """Name to number of partitions."""
+    counts = _mapping("topics", "a mapping, name -> number of partitions", given)
+    for key, count in counts.items():
+        topic_name(key, "the name of a topic in topics")
+        partition_count(count, f"topics[{key!r}]")
+        if count < 1:
+            sentence = f"topics[{key!r}] is a number of partitions, at least 1, not {count}"
+            raise Refused(Error.INVALID_PARTITIONS, sentence)
+        if count > LARGEST_REQUEST:
+            sentence = f"topics[{key!r}] is at most {LARGEST_REQUEST} partitions, not {count}"
+            raise Refused(Error.POLICY_VIOLATION, sentence)
+    return counts
+
+
+def feature_levels(given: Mapping[str, int] | None) -> dict[str, int]:
+    """Name to level; which there are is judged by the features' own rules."""
+    return _mapping("features", "a mapping, name of a feature -> level", given)
+
+
+def topic_name(given: str, name: str = "name") -> str:
+    """A text; whether it names a topic is Kafka's to say."""
+    _check(isinstance(given, str), name, "a str", given)
+    return given
+
+
+def partition_count(given: int, name: str = "partitions") -> int:
+    """A number; whether it is too small is Kafka's to say."""
+    _check(_is_int(given), name, "a number of partitions", given)
+    return given
+
+
+def storage(data_dir: str | Path | None, disk: MemoryDisk | None) -> Path | None:
+    """The directory that is meant, if one is."""
+    if disk is not None:
+        _check(isinstance(disk, MemoryDisk), "disk", "a MemoryDisk", disk)
+        if data_dir is not None:
+            raise ValueError("data_dir and disk exclude each other: everything lies in one of them")
+    if data_dir is None:
+        return None
+    _check(isinstance(data_dir, str | os.PathLike), "data_dir", "a str or a Path", data_dir)
+    text = os.fspath(data_dir)
+    if not text or "\0" in text:
+        raise ValueError(f"data_dir is the path of a directory, not {shortened(text)}")
+    return Path(data_dir)
+
+
+def listener(host: str, port: int) -> tuple[str, int]:
+    """Where to listen."""
+    _check(isinstance(host, str), "host", "a str", host)
+    try:
+        is_name = bool(host.encode("idna"))
+    except UnicodeError:
+        is_name = False
+    if not is_name:
+        raise ValueError(f"host is a name or an address to listen on, not {shortened(host)}")
+    _check(_is_int(port), "port", "an int from 0 (a free one) to 65535", port)
+    if not 0 <= port <= 65535:
+        raise ValueError(f"port is from 0 (a free one) to 65535, not {port}")
+    return host, port
+
+
+def advertised_address(given: str | None) -> tuple[str, int] | None:
+    """The address that clients are told, if it is another."""
+    if given is None:
+        return None
+    _check(isinstance(given, str), "advertised", 'a str, "host:port"', given)
+    try:
+        return parse_address(given)
+    except ValueError as error:
+        raise ValueError(f"advertised: {error}") from None
+
+
+def checked_clock(given: Clock | None) -> Clock | None:
+    """Something that tells the time."""
+    tells = not isinstance(given, type) and callable(getattr(given, "now", None))
+    _check(given is None or tells, "clock", "a Clock, for instance ManualClock()", given)
+    return given
+
+
+def scan_limit(given: int | str | None) -> int | str | None:
+    """A number of records, None for all, or DEFAULT."""
+    wanted = f"a number of records, None for every record, or {DEFAULT!r}"
+    is_default = isinstance(given, str) and given == DEFAULT
+    _check(given is None or is_default or _is_int(given), "scan_limit", wanted, given)
+    if isinstance(given, int) and given < 0:
+        raise ValueError(
+            f"scan_limit is at least 0, not {given}: no batch has fewer records than none"
+        )
+    return given
+
+
+def retention_policy(given: Any) -> Any:
+    """Something that can be called."""
+    is_one = callable(given) and not isinstance(given, type)
+    _check(is_one, "retention", "a function, as kafka_retention", given)
+    return given
+
+
+def release(given: str) -> Release:
+    """The release of a version: a text, or a number as 3.9."""
+    try:
+        return release_named(given)
+    except ValueError as error:
+        raise ValueError(f"version: {error}") from None
+
+
+def naming(given: str) -> Naming:
+    """A naming by its name."""
+    _check(isinstance(given, str), "naming", "a str", given)
+    try:
+        return naming_of(given)
+    except ValueError as error:
+        raise ValueError(f"naming: {error}") from None
+
+
+def _check(is_right: bool, name: str, wanted: str, given: object) -> None:
+    if not is_right:
+        raise TypeError(f"{name} is {wanted}, not {shortened(given)}")
+
+
+def _is_int(given: object) -> bool:
+    return isinstance(given, int) and not isinstance(given, bool)
+
+
+def _mapping(name: str, wanted: str, given: Mapping[str, Any] | None) -> dict[str, Any]:
+    _check(given is None or isinstance(given, Mapping), name, wanted, given)
+    return dict(given or {})
+
+
+def _config_text(name: str, value: ConfigValue) -> str:
+    if isinstance(value, list | tuple):
+        return ",".join(_config_text(f"an item of {name}", one) for one in value)
+    _check(isinstance(value, str | int | float), name, _VALUE, value)
+    return str(value).lower() if isinstance(value, bool) else str(value)
