@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from struct import Struct
 from typing import NamedTuple
 
-from ..wire.batch import HEADER_SIZE, MAGIC, BatchHeader, checksum, read_header
+from ..wire.batch import HEADER_SIZE, MAGIC, OVERHEAD, BatchHeader, checksum, read_header
 from ..wire.errors import WireError
 from ..wire.old_batches import MAGIC_END, is_intact
 from ..wire.primitives import Buffer
@@ -155,10 +156,12 @@ class Inspection:
     def _search(self, position: int, least: int) -> _Found:
         """The next byte at which a valid batch begins, of the offset `least` or above."""
         pattern = _beginning(self.next_offset, min(self._limit, self.next_offset + _REACH))
-        overlap = _MAGIC_AT
+        overlap = MAGIC_END
         while position + MAGIC_END <= self.end:
             chunk = bytes(self._segment.file.read(position, min(_CHUNK, self.end - position)))
             for match in pattern.finditer(chunk):
+                if not _adds_up(chunk, match.start()):
+                    continue
                 base = self._valid_at(position + match.start(), least)
                 if base is not None:
                     return _Found(position + match.start(), base)
@@ -189,15 +192,37 @@ class Inspection:
 _MAGIC_AT = 16
 _REACH = 1 << 40
 _LENGTH_AT = 8
+_LENGTH = Struct(">i")
+_KEYS_AT = (18, 26)
+"""Where the length of the key stands, by magic."""
+
+
+def _adds_up(chunk: bytes, at: int) -> bool:
+    """Whether key and value fill a message of magic 0 or 1, as far as the chunk shows it.
+
+    To be looked for in data that is full of zeros, such a message is too much like them.
+    """
+    magic = chunk[at + _MAGIC_AT]
+    if magic == MAGIC:
+        return True
+    end: int = at + OVERHEAD + _LENGTH.unpack_from(chunk, at + _LENGTH_AT)[0]
+    pos = at + _KEYS_AT[magic]
+    for _ in ("key", "value"):
+        if pos + _LENGTH.size > min(end, len(chunk)):
+            return end > len(chunk)
+        pos += _LENGTH.size + max(0, _LENGTH.unpack_from(chunk, pos)[0])
+    return bool(pos == end)
 
 
 def _beginning(low: int, high: int) -> re.Pattern[bytes]:
     """Matches where a batch may begin whose base offset lies in [low, high), overlaps included.
 
-    Zeros are none: of a batch, and of a message of magic 0, the size is not zero.
+    Of a message of magic 0 or 1 neither size nor CRC are zero, lest zeros look like many of them,
+    and of its attributes only four bits are used.
     """
     first, last = low.to_bytes(8, "big"), high.to_bytes(8, "big")
     same = next((i for i in range(8) if first[i] != last[i]), _LENGTH_AT)
     rest = _LENGTH_AT - same
-    pattern = rb"(?=%s.{%d}(?!\0{4}).{8}[\0-\x02])" % (re.escape(first[:same]), rest)
+    old = rb"(?!\0{4})[\0-\x7f].{3}(?!\0{4}).{4}[\0\x01][\0-\x0f]"
+    pattern = rb"(?=%s.{%d}(?:.{8}\x02|%s))" % (re.escape(first[:same]), rest, old)
     return re.compile(pattern, re.DOTALL)

@@ -356,6 +356,20 @@ def test_a_torn_end_after_a_clean_stop_is_damage(tmp_path: Path) -> None:
     log.close()
 
 
+def test_a_message_behind_a_mebibyte_of_nonsense_is_found_wherever_it_begins(
+    tmp_path: Path,
+) -> None:
+    front = loose(1, [0])
+    place(tmp_path, {0: front})
+    for nonsense in range((1 << 20) - 20, (1 << 20) + 2):
+        rest = loose(0, [5]) if nonsense % 2 else wrapped(1, [4, 5])
+        file(tmp_path, 0, ".log").write_bytes(front + b"\xff" * nonsense + rest)
+        log = open_log(tmp_path, CONFIG, recovery_point=6)
+        assert [(d.position, d.size) for d in log.damages] == [(len(front), nonsense)]
+        assert log.read(5, 1) == rest
+        log.close()
+
+
 def test_zeros_in_front_of_messages_are_passed_over(tmp_path: Path) -> None:
     place(tmp_path, {0: loose(1, range(3)) + bytes(50_000) + loose(1, range(5, 7)), 7: batch(7, 1)})
     log = open_log(tmp_path, CONFIG, recovery_point=8)
