@@ -126,6 +126,14 @@ class LeaderEpochs:
         del self._epochs[keep:], self._starts[keep:]
         return True
 
+    def truncate(self, log_start_offset: int, log_end_offset: int) -> None:
+        """Forget the epochs that start at the log end or behind it. Of a log that starts above 0
+        and holds nothing one stays: by it the next start knows where the log starts."""
+        first = self._epochs[:1]
+        self.truncate_from_end(log_end_offset)
+        if first and log_start_offset and not self._starts:
+            self._epochs, self._starts = first, [log_start_offset]
+
     def truncate_from_start(self, offset: int) -> bool:
         """Let the log start at `offset`: the epoch in force there becomes the first entry."""
         index = bisect_right(self._starts, offset) - 1

@@ -277,8 +277,7 @@ class Log(CompactableLog):
             self.recovery_point = min(self.recovery_point, end)
             self._flushes.truncated(end)
             self._uncompact(end)
-            start = self.log_start_offset  # by which the next start knows that it is no mistake
-            self.epochs.truncate_from_end(max(end, start + 1) if start else end)
+            self.epochs.truncate(self.log_start_offset, end)
             self._home.store_epochs(self.epochs)
             restore_producers(self._home, segments, self.producers, self.notices)
             self._home.sync(segments[-2:])  # lest what was cut off comes back behind what follows

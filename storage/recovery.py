@@ -366,8 +366,7 @@ class Recovery:
         for epoch, start_offset in seen:
             if epoch > epochs.latest:
                 epochs.assign(epoch, start_offset)
-        if segments:  # one that begins with the log stays, though no record is left: `_known_start`
-            end, start = segments[-1].next_offset, log_start_offset
-            epochs.truncate_from_end(max(end, start + 1) if start else end)
+        if segments:
+            epochs.truncate(log_start_offset, segments[-1].next_offset)
         epochs.truncate_from_start(log_start_offset)
         self.epochs = epochs

@@ -21,6 +21,7 @@ from odradek.compat.jars import jars
 from odradek.compat.real_kafka import VERSION, RealKafka
 from odradek.emulator import Emulator
 from odradek.wire import Error
+from odradek.wire.api.metadata import MetadataRequest
 
 from .filling import (
     GROUPS,
@@ -31,6 +32,7 @@ from .filling import (
     sequences,
 )
 from .interrupting import tear, write_until_killed
+from .raw import ask
 from .served import Served
 from .shown import COMMITTED, LATEST, Shown, differences, everything
 
@@ -194,12 +196,14 @@ def test_a_directory_of_ours_goes_back_and_forth(tmp_path: Path) -> None:
         await_retention(data, filled)
         assert emulator.compact() >= 3, "groups, transactions, and a topic"
         assert emulator.run(lambda cluster: cluster.metadata_upkeep.take_snapshot())
+        assert epoch_of(emulator.bootstrap_servers) == 2, "each start adds two, whoever it is"
         shown = shown_by(emulator.bootstrap_servers)
         assert filled.missing(shown) == []
     assert complaints_of_tool(data, compacted=["compacted"]) == []
 
     with RealKafka(data_dir=data, config={**KAFKA, **UNCLEANED}) as kafka:
         shown = kafka_goes_on(kafka, shown, filled, torn=False)
+        assert epoch_of(kafka.bootstrap_servers) == 4
 
     with Served(data, OURS) as served:
         address = served.bootstrap_servers
@@ -212,12 +216,21 @@ def test_a_directory_of_ours_goes_back_and_forth(tmp_path: Path) -> None:
 
     with RealKafka(data_dir=data, config={**KAFKA, **UNCLEANED}) as kafka:
         kafka_goes_on(kafka, shown, filled, torn=True)
+        assert epoch_of(kafka.bootstrap_servers) == 8, "we were killed in between"
         write_until_killed(kafka.bootstrap_servers, kafka.kill, filled)
 
     with Emulator(OURS, data_dir=data) as emulator:
+        assert epoch_of(emulator.bootstrap_servers) == 10
         shown = shown_by(emulator.bootstrap_servers)
         assert filled.missing(shown) == []
     assert complaints_of_tool(data, compacted=["compacted"]) == []
+
+
+def epoch_of(address: str) -> int:
+    """The leader epoch of a topic that was there from the beginning."""
+    request = MetadataRequest(topics=[MetadataRequest.Topic(name="compacted")])
+    found: int = ask(address, request, 12).topics[0].partitions[0].leader_epoch
+    return found
 
 
 def shown_of_a_copy(data: Path, copy: Path, filled: Filled) -> Shown:

@@ -44,18 +44,18 @@ def look(*names: str) -> Iterable[Step]:
         yield Ask(fetch(1, name))
 
 
-def _over(restart: Restart) -> Steps:
+def _over(first: Restart) -> Steps:
     return [
         create("~t"),
         create("~empty", partitions=2),
         put(b"a", b"b"),
-        restart,
+        first,
         *look("~t", "~empty"),
         put(b"c"),
         put(b"y", name="~empty"),
         create("~later"),
         *look("~t", "~empty", "~later"),
-        restart,
+        Restart(),
         *look("~t", "~empty", "~later"),
         put(b"d"),
         *look("~t"),
@@ -68,7 +68,7 @@ def leader_epochs_over_restarts() -> Steps:
 
 
 @case("D4")
-def leader_epochs_over_kills() -> Steps:
+def leader_epochs_over_a_kill() -> Steps:
     return _over(Restart(is_killed=True))
 
 
