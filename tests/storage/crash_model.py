@@ -234,6 +234,8 @@ class World:
         partition = self.partitions[COMPACTED]
         copy = World(self.config, durable=self.durable, disk=self.disk.kill())
         other = copy.partitions[COMPACTED].log
+        if len(other.segments) < len(partition.log.segments):
+            return  # an empty one, which a full disk left: the copy says nothing of the log
         other.cleaned_offset = partition.log.cleaned_offset
         other.compact(self.now_ms)
         partition.compacted = tuple(served_batches(other))

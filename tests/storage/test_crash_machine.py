@@ -280,11 +280,12 @@ class Crashes(RuleBasedStateMachine):
     def unlink_deleted(self, index: int) -> None:
         self.world.unlink_deleted(index)
 
+    @precondition(lambda self: self.durable)  # nor the segments of before
     @rule()
     def compact(self) -> None:
         self.world.compact()
 
-    # Where names are not durable, a power cut may bring back the checkpoints of before.
+    # Only where names are durable: else a power cut may bring back the checkpoints of before.
     @precondition(lambda self: self.durable)
     @rule(index=st.integers(0, 1), data=st.data())
     def truncate(self, index: int, data: st.DataObject) -> None:
