@@ -109,6 +109,14 @@ def test_every_package_is_installed() -> None:
     assert set(listed) == {".".join(("odradek", *f.relative_to(ROOT).parts)) for f in folders}
 
 
+def test_every_test_is_run() -> None:
+    paths = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pytest"]["ini_options"]
+    tests = ROOT / "tests"
+    named = {path for path in tests.rglob("test_*.py") if "bench" not in path.parts}
+    listed = [ROOT / path for path in paths["testpaths"]]
+    assert named == {path for path in named if any(path.is_relative_to(each) for each in listed)}
+
+
 def test_every_handler_is_loaded() -> None:
     from odradek.emulator import handlers
 

@@ -5,7 +5,8 @@ The cursor is where a page begins; topics before it are not looked at. A page en
 fail not counted, and says where the next one begins (semantics I12). With topics named, the
 cursor's must be among them.
 
-Not emulated: eligible leader replicas, which need brokers that fall behind; their lists are empty.
+Eligible leader replicas are listed as none: there are some only while nobody leads, when a node of
+its own is down (restart_leaders.py).
 """
 
 from __future__ import annotations
