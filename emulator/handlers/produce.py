@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from ...wire import NO_ID, Buffer, Error, Refused
 from ...wire.api.produce import ProduceRequest, ProduceResponse
-from ...wire.batch import HEADER_SIZE, read_header
+from ...wire.batch import HEADER_SIZE, OVERHEAD, read_header
 from ..dispatch import NO_REPLY, Call, Sentinel, handles
 from ..transactions.admission import Candidate, of_produce, refusals
 from ..transactions.transaction import Key, Producer
@@ -36,6 +36,7 @@ Result = ProduceResponse.Topic.Partition
 Endpoint = ProduceResponse.NodeEndpoint
 _ACKS = (-1, 0, 1)
 _CODEC_LATER_SINCE = 7
+_PRODUCER_ID_END = 51
 _SECOND_GENERATION_SINCE = 12
 _ADMIN = "__admin_client"
 # What a request holds for each partition of a topic, in its order.
@@ -60,7 +61,7 @@ def produce(cluster: Cluster, call: Call, request: ProduceRequest) -> ProduceRes
     if call.version < BATCHES_SINCE:
         refused = refusal_of_all(request, _known(cluster, call, request))
     else:
-        refused = _refusal_of_all(request) or _without_codec(cluster, call, request)
+        refused = _refusal_of_all(request) or _what_breaks_it(cluster, call, request)
     not_admitted: dict[Key, Refused] = {}
     if refused is None and request.transactional_id is not None:
         try:
@@ -305,17 +306,30 @@ def _known(cluster: Cluster, call: Call, request: ProduceRequest) -> Iterator[Bu
                 yield entry.records
 
 
-def _without_codec(cluster: Cluster, call: Call, request: ProduceRequest) -> Refused | None:
-    """Before v7 the codec is looked at early, for zstd; one that does not exist refuses all."""
-    if call.version >= _CODEC_LATER_SINCE:
-        return None
+def _what_breaks_it(cluster: Cluster, call: Call, request: ProduceRequest) -> Refused | None:
+    """What a broker stumbles over before it looks at partitions, and so refuses all: a batch too
+    short for a producer id; and before v7, where the codec is looked at early for zstd, a codec
+    that does not exist."""
+    looks_at_codec = call.version < _CODEC_LATER_SINCE
     for records in _known(cluster, call, request):
+        is_short = records is not None and _size(records) < _PRODUCER_ID_END
+        if not (is_short or looks_at_codec):
+            continue
         try:
             whole_batch(records, call.version)
         except Refused as refused:
-            if refused.error is Error.UNKNOWN_SERVER_ERROR:
-                return _BeforeAppend(refused.error)
+            if refused.error is not Error.UNKNOWN_SERVER_ERROR:
+                continue
+        else:
+            if not is_short:
+                continue
+        return _BeforeAppend(Error.UNKNOWN_SERVER_ERROR)
     return None
+
+
+def _size(records: Buffer) -> int:
+    """Bytes of the first batch, as it says."""
+    return int.from_bytes(records[8:12], "big") + OVERHEAD
 
 
 def _refusal_of_all(request: ProduceRequest) -> Refused | None:

@@ -291,6 +291,18 @@ def test_a_transactional_batch_without_an_id_refuses_the_whole_request(client: C
     assert codes == [Error.TRANSACTIONAL_ID_AUTHORIZATION_FAILED] * 2
 
 
+@pytest.mark.parametrize(("size", "codes"), [(50, [-1, -1]), (51, [0, 2])])
+def test_a_batch_too_short_for_a_producer_id_refuses_the_whole_request(
+    client: Client, size: int, codes: list[int]
+) -> None:
+    short = two()[:size]
+    short[8:12] = (size - 12).to_bytes(4, "big")
+    asked = request(two())
+    asked.topic_data[0].partition_data += request(short, partition=1).topic_data[0].partition_data
+    answer = client.ask(asked, 9)
+    assert [one.error_code for one in answer.responses[0].partition_responses] == codes
+
+
 def sequenced(sequence: int, *, epoch: int = 0, count: int = 1, pid: int = 5) -> bytearray:
     return batch(*[b"x"] * count, producer_id=pid, producer_epoch=epoch, base_sequence=sequence)
 

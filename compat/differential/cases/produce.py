@@ -9,6 +9,7 @@ from ....wire.api.delete_topics import DeleteTopicsRequest
 from ....wire.api.produce import ProduceRequest
 from ..asks import create, fetch, list_offsets, new_producer, produce, produce_all, put
 from ..batches import batch, joined
+from ..old_sets import edited, old_set
 from ..steps import Ask, Send, Steps, seen
 from . import case
 
@@ -80,6 +81,24 @@ def not_exactly_one_whole_batch() -> Steps:
         ),
         Ask(fetch(), 12),
     ]
+
+
+@case("B4", each=ProduceRequest)
+def a_batch_too_short_for_a_producer_id() -> Steps:
+    """It refuses the whole request; one that is longer only itself."""
+    steps: Steps = [create(partitions=2)]
+    for length in (1, 5, 6, 14, 15, 30):
+        short = edited(old_set(1, (5, b"", b"x" * length)), magic=2)
+        steps += [
+            Ask(produce(short)),
+            Ask(produce(joined(short, b"\0" * 11))),
+            Ask(produce(joined(short, batch(b"y", cut=3)))),
+            Ask(produce(short, "~none")),
+            Ask(produce(short, "__consumer_offsets"), 12),
+            Ask(produce_all(("~t", 0, batch(b"x")), ("~t", 1, short), ("~none", 0, b""))),
+            Ask(produce_all(("~t", 0, batch(b"x")), ("~t", 1, short), acks=7)),
+        ]
+    return [*steps, Ask(fetch(), 12)]
 
 
 @case("B4", each=ProduceRequest)
