@@ -152,10 +152,6 @@ def _is_broken_session(request: Request, difference: Difference) -> bool:
     return is_cause and difference.real == -1 and difference.ours == 0
 
 
-def _is_ghost_group(request: Request, difference: Difference) -> bool:
-    return difference.real == 25 and difference.ours in (22, 69)
-
-
 def _names_unknown_ids(request: Request, difference: Difference) -> bool:
     return is_missing(difference.real) and len(_unknown_ids(request)) > 1
 
@@ -232,15 +228,6 @@ ALLOWED: tuple[Allowed, ...] = (
         11,
         "leader",
         "the next leader is the first of a hash map of ids that the broker drew",
-        ends=True,
-    ),
-    Allowed(
-        "a group whose only commit was refused",
-        8,
-        "topics.partitions.error_code",
-        "the real broker then knows the group when asked to commit, but neither lists nor describes"
-        " it: nothing of it is in its log",
-        _is_ghost_group,
         ends=True,
     ),
     Allowed(
