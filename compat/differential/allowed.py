@@ -306,12 +306,15 @@ ALLOWED: tuple[Allowed, ...] = (
         )
         for what in ("checksum", "size", "left")
     ),
-    Allowed(
-        "old messages compressed by another library: where the last is cut",
-        1,
-        "responses.records.left",
-        "an answer is cut where the stored bytes end, and those may be a few bytes more",
-        is_cut_elsewhere,
+    *(
+        Allowed(
+            f"records compressed by another library: where the last is {what}",
+            1,
+            f"responses.records.{what}",
+            "an answer is cut where the stored bytes end, and those may be a few bytes more",
+            is_cut_elsewhere,
+        )
+        for what in ("left", "cut")
     ),
     Allowed(
         "old messages compressed by another library: the last is whole on one side only",

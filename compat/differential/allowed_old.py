@@ -50,7 +50,8 @@ def _is_no_group(request: Request, difference: Difference) -> bool:
 
 
 def _is_no_round(request: Request, difference: Difference) -> bool:
-    return (difference.real, difference.ours) == ("CompletingRebalance", "PreparingRebalance")
+    went_on = difference.real in ("CompletingRebalance", "Stable")
+    return went_on and difference.ours == "PreparingRebalance"
 
 
 def _is_told_of_no_round(request: Request, difference: Difference) -> bool:
@@ -64,7 +65,7 @@ def _is_never_answered(request: Request, difference: Difference) -> bool:
 def _names_a_resource_twice(request: Request, difference: Difference) -> bool:
     """Kinds that 3.9 does not know are one to it."""
     named = [
-        (r.resource_type if r.resource_type in (2, 4, 8, 16, 32) else 0, r.resource_name)
+        (r.resource_type if r.resource_type in (2, 4, 8, 16) else 0, r.resource_name)
         for r in request.resources  # type: ignore[attr-defined]
     ]
     return is_missing(difference.real) and len(named) > len({*named})

@@ -87,6 +87,8 @@ def is_cut_elsewhere(request: Request, difference: Difference) -> bool:
     """Whether an answer goes on for a few bytes more on one side: it ends where the stored bytes
     end, and a library may have packed some of those a little better."""
     real, ours = difference.real, difference.ours
+    if isinstance(real, int) and isinstance(ours, int):
+        return abs(real - ours) <= _PACKED_BETTER
     if not isinstance(real, bytes) or not isinstance(ours, bytes):
         return False
     is_near = abs(len(real) - len(ours)) <= _PACKED_BETTER

@@ -38,6 +38,8 @@ def test_an_entry_may_be_cut_a_few_bytes_earlier_or_later() -> None:
         (b"\0" * 12, b"\0" * 28, True),
         (b"\0" * 12, b"\0" * 29, False),
         (b"", 5, False),
+        (44, 43, True),
+        (60, 43, False),
     ):
         difference = Difference("responses[0].records[2].left", real, ours)
         assert is_cut_elsewhere(produce(20), difference) is passes
