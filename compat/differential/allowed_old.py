@@ -49,15 +49,6 @@ def _is_no_group(request: Request, difference: Difference) -> bool:
     return (difference.real, difference.ours) == (0, 69)
 
 
-def _is_no_round(request: Request, difference: Difference) -> bool:
-    went_on = difference.real in ("CompletingRebalance", "Stable")
-    return went_on and difference.ours == "PreparingRebalance"
-
-
-def _is_told_of_no_round(request: Request, difference: Difference) -> bool:
-    return (difference.real, difference.ours) == (0, 27)
-
-
 def _is_never_answered(request: Request, difference: Difference) -> bool:
     return is_missing(difference.real)
 
@@ -150,22 +141,6 @@ ALLOWED_OLD: tuple[Allowed, ...] = (
         "error_code",
         "3.9 knows a group that was only named; the emulator follows 4.3",
         _is_no_group,
-        ends=True,
-    ),
-    Allowed(
-        "a newcomer that leaves before it is a member",
-        15,
-        "groups.group_state",
-        "in 3.9 no new round begins for it; the emulator follows 4.3",
-        _is_no_round,
-        ends=True,
-    ),
-    Allowed(
-        "a newcomer that leaves before it is a member: whom the others hear of",
-        12,
-        "error_code",
-        "in 3.9 no new round begins for it; the emulator follows 4.3",
-        _is_told_of_no_round,
         ends=True,
     ),
     Allowed(

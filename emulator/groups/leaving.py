@@ -2,7 +2,8 @@
 
 Rules (semantics G11; a missing group is the coordinator's):
 - Each member gets its own error. An instance with an empty member id is an administrator's
-  removal: 25 if nobody holds the instance. A pending id leaves whatever instance it names.
+  removal: 25 if nobody holds the instance. A pending id leaves whatever instance it names; up to
+  Kafka 3.9 the members begin no new round for it.
 - Another id than the one that holds the instance 82; unknown, also because the same request has
   just removed it, 25. A static member may leave by its id alone.
 - A parked Join of a leaver is answered 25.
@@ -23,11 +24,14 @@ from .states import EMPTY, PREPARING_REBALANCE
 def leave(group: Group, token: Token, leavers: Sequence[Leaver], now: int) -> Effects:
     """Members go, or are sent away."""
     effects = Effects()
+    members = len(group.roster)
     left = tuple(Left(*leaver, _leave_one(group, leaver, effects)) for leaver in leavers)
     if any(one.error is Error.NONE for one in left):
         if group.state is PREPARING_REBALANCE:
             finish_if_all_joined(group, effects, now)
-        elif group.state is not EMPTY:
+        elif group.state is not EMPTY and (
+            len(group.roster) < members or group.settings.newcomers_leave_with_a_round
+        ):
             begin_or_finish(group, effects, now)
     effects.answer(token, LeaveAnswer(Error.NONE, left))
     return effects

@@ -17,6 +17,7 @@ class GroupSettings:
     min_session_timeout_ms: int = 6000  # group.min.session.timeout.ms
     max_session_timeout_ms: int = 1_800_000  # group.max.session.timeout.ms
     new_member_join_timeout_ms: int = 300_000  # fixed in Kafka
+    newcomers_leave_with_a_round: bool = True  # fixed in Kafka: since 4.0
     metadata_max_chars: int = 4096  # offset.metadata.max.bytes, which counts characters
     retention_ms: int = 7 * 24 * 60 * 60_000  # offsets.retention.minutes
     retention_check_interval_ms: int = 600_000  # offsets.retention.check.interval.ms

@@ -361,6 +361,19 @@ def test_a_leave(row: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
+    ("with_a_round", "state"), [(True, "PreparingRebalance"), (False, "Stable")]
+)
+def test_a_newcomer_that_leaves_before_it_is_a_member(with_a_round: bool, state: str) -> None:
+    scene = Scene("stable")
+    scene.settings.newcomers_leave_with_a_round = with_a_round
+    newcomer = scene.join("n").member_id
+    assert scene.leave(Leaver(newcomer)).members[0].error is Error.NONE
+    assert scene.coordinator.describe(["g"], 5)[0].state == state
+    scene.leave(Leaver("m-1"))
+    assert scene.coordinator.describe(["g"], 5)[0].state == "PreparingRebalance"
+
+
+@pytest.mark.parametrize(
     ("situation", "error"),
     [("loading", Error.COORDINATOR_LOAD_IN_PROGRESS), ("elsewhere", Error.NOT_COORDINATOR)],
 )
