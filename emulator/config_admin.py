@@ -19,8 +19,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..wire import Error, Refused
+from .broker_configs import UNLISTED
 from .client_metrics_configs import CLIENT_METRICS_RESOURCE, check_client_metrics
-from .config import ALL_BROKERS
+from .config import ALL_BROKERS, BrokerConfig
 from .config_definition import ConfigError, Definition, Kind, java_order
 from .group_configs import GROUP_RESOURCE, check_group
 from .logger_configs import APPEND, DELETE, SET, SUBTRACT
@@ -111,7 +112,7 @@ class Alteration:
                 message = f"Unknown operations type {change.operation}"
                 raise Refused(Error.INVALID_REQUEST, message)
         for change in wanted.changes:
-            _check_broker_list(change, self._cluster.config.definitions)
+            _check_broker_list(change, self._cluster.config)
         texts = self._new_texts(wanted)
         data_dir = str(self._cluster.log_dir.path)
         try:
@@ -243,10 +244,12 @@ class Alteration:
         return texts
 
 
-def _check_broker_list(change: Change, definitions: Mapping[str, Definition]) -> None:
+def _check_broker_list(change: Change, config: BrokerConfig) -> None:
     if change.operation in (APPEND, SUBTRACT):
-        definition = definitions.get(change.name)
-        if definition is None:
+        definition = config.definitions.get(change.name)
+        if definition is None or change.name in UNLISTED:
+            if config.is_old:  # which stumbles over it
+                raise Refused(Error.UNKNOWN_SERVER_ERROR)
             raise Refused(Error.INVALID_CONFIG, f"Unknown config name: {change.name}")
         if definition.kind is not Kind.LIST:
             what = "append" if change.operation == APPEND else "subtract"

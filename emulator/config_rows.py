@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import dropwhile
 
+from .broker_configs import UNLISTED
 from .config import ALL_BROKERS, BrokerConfig, TopicConfig
 from .config_definition import Definition, Row, Source, Synonym, show
 from .config_tables import (
@@ -36,7 +37,7 @@ def describe_broker(config: BrokerConfig, node_id: int, started: Mapping[str, st
     rows = [
         _broker_row(definition, layers, config)
         for name, definition in config.definitions.items()
-        if definition.mode != "internal" or name in given
+        if name in given or (definition.mode != "internal" and name not in UNLISTED)
     ]
     return rows + _unknown_rows(layers[:2], config)
 
@@ -135,6 +136,8 @@ def _broker_row(definition: Definition, layers: Layers, config: BrokerConfig) ->
     name = definition.name
     given = [texts[name] for _, texts in layers if name in texts]
     value = show(definition.parse(given[0]) if given else definition.default)
+    if name in UNLISTED:
+        value = given[0]
     row = _row(definition, value, _synonyms(name, layers, config))
     return row._replace(is_read_only=row.is_read_only or definition.mode == "internal")
 
@@ -164,7 +167,7 @@ def _synonyms(name: str, layers: Layers, config: BrokerConfig) -> list[Synonym]:
     found += [
         Synonym(each.name, show(each.default), Source.DEFAULT)
         for each in definitions
-        if each.default is not None
+        if each.default is not None and each.name not in UNLISTED
     ]
     return list(dropwhile(lambda synonym: synonym.name != name, found))
 

@@ -51,7 +51,11 @@ _BROKER: tuple[tuple[str, str], ...] = (
     ("the listener follows from the start", "listeners listener.security.protocol.map"),
     ("no classes are loaded", "*.class *.class.name metric.reporters config.providers"),
     ("there are no metrics", "metrics.* kafka.metrics.*"),
-    ("nothing is throttled", "quota.window.* connection.failed.authentication.delay.ms"),
+    (
+        "nothing is throttled",
+        "quota.window.* connection.failed.authentication.delay.ms *.throttled.rate "
+        "replica.alter.log.dirs.io.*",
+    ),
     ("connections are not counted", "max.connection*"),
     ("sockets are the operating system's", "socket.*.buffer.bytes socket.listen.backlog.size"),
     ("requests are parked in no purgatory", "*.purgatory.purge.interval.requests"),

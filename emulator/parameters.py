@@ -80,7 +80,7 @@ def storage(data_dir: str | Path | None, disk: MemoryDisk | None) -> Path | None
     text = os.fspath(data_dir)
     if not text or "\0" in text:
         raise ValueError(f"data_dir is the path of a directory, not {shortened(text)}")
-    return Path(data_dir)
+    return Path(data_dir).absolute()  # wherever the process goes from here
 
 
 def listener(host: str, port: int) -> tuple[str, int]:

@@ -7,6 +7,7 @@ one that the emulator follows, and has other words for some refusals.
 
 from __future__ import annotations
 
+from ...emulator.broker_configs import UNLISTED
 from ...wire import Request
 from .allowed import ALLOWED, Allowances, Allowed, is_missing
 from .compare import Difference
@@ -60,6 +61,10 @@ def _names_a_resource_twice(request: Request, difference: Difference) -> bool:
         for r in request.resources  # type: ignore[attr-defined]
     ]
     return is_missing(difference.real) and len(named) > len({*named})
+
+
+def _is_a_rate(request: Request, difference: Difference) -> bool:
+    return difference.place.startswith(tuple(f"results.configs.{name}" for name in UNLISTED))
 
 
 ALLOWED_OLD: tuple[Allowed, ...] = (
@@ -118,6 +123,13 @@ ALLOWED_OLD: tuple[Allowed, ...] = (
         "protocol_name",
         "3.9 takes the first of another map; the emulator follows 4.3",
         ends=True,
+    ),
+    Allowed(
+        "rates that only a running broker has",
+        32,
+        "*",
+        "3.9 shows them as it shows what it does not know; the emulator follows 4.3",
+        _is_a_rate,
     ),
     Allowed(
         "AlterConfigs that names a resource twice",

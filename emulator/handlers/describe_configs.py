@@ -4,7 +4,7 @@ Each with its value, where that comes from, and the synonyms it was looked for u
 config_rows.py has the rules). A group or subscription that does not exist has the defaults. The
 loggers of a broker are one, `root`.
 
-Not emulated: the documentation of configs (null even when asked for): it is Kafka's own text.
+The documentation of configs is not Kafka's text but our own, and null for most of a broker's.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from ...wire import Error, Refused
 from ...wire.api.describe_configs import DescribeConfigsRequest, DescribeConfigsResponse
 from ..config_definition import Row, Source
+from ..config_docs import documentation
 from ..config_rows import (
     describe_all_brokers,
     describe_broker,
@@ -75,7 +76,7 @@ def _result(
         rows = _rows(cluster, call, kind, name)
         if keys:
             rows = [row for row in rows if row.name in keys]
-        result.configs = [_config(row, request.include_synonyms) for row in rows]
+        result.configs = [_config(row, request) for row in rows]
         if topic is not None:
             shown[topic.config, keys] = result.configs
     except Refused as refused:
@@ -142,7 +143,7 @@ def _started(cluster: Cluster, node_id: int) -> dict[str, str]:
     return started if broker.rack is None else started | {"broker.rack": broker.rack}
 
 
-def _config(row: Row, include_synonyms: bool) -> Result.Config:
+def _config(row: Row, request: DescribeConfigsRequest) -> Result.Config:
     return Result.Config(
         name=row.name,
         value=row.value,
@@ -151,8 +152,8 @@ def _config(row: Row, include_synonyms: bool) -> Result.Config:
         is_sensitive=row.is_sensitive,
         synonyms=[
             Result.Config.Synonym(name=name, value=value, source=source)
-            for name, value, source in (row.synonyms if include_synonyms else ())
+            for name, value, source in (row.synonyms if request.include_synonyms else ())
         ],
         config_type=row.kind,
-        documentation=None,
+        documentation=documentation(row.name) if request.include_documentation else None,
     )

@@ -93,6 +93,19 @@ def test_a_named_directory_survives(tmp_path: Path) -> None:
         assert kafka.run(lambda cluster: cluster.topic("u").config.is_compacted)
 
 
+def test_a_relative_directory_stays_where_it_was_meant(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with Emulator(data_dir="data", topics={"t": 1}) as kafka:
+        monkeypatch.chdir(tmp_path / "elsewhere")
+        kafka.create_topic("u")
+        assert Path(kafka.data_dir) == tmp_path / "data"
+    assert (tmp_path / "data" / ".kafka_cleanshutdown").exists()
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
 def test_a_directory_has_one_owner(tmp_path: Path) -> None:
     with Emulator(data_dir=tmp_path), pytest.raises(Exception, match=str(tmp_path)):
         Emulator(data_dir=tmp_path).start()

@@ -52,6 +52,25 @@ def configs_of_a_broker_change() -> Steps:
 
 
 @case("I15")
+def rates_that_only_a_running_broker_has() -> Steps:
+    names = ["leader.replication.throttled.rate", "follower.replication.throttled.rate"]
+    names += ["replica.alter.log.dirs.io.max.bytes.per.second"]
+    steps: Steps = [shown(BROKER, "1", *names)]
+    for name in names:
+        for broker in ("1", ""):
+            steps += [
+                *(put_in(BROKER, broker, (name, value)) for value in ("-1", "x", "", "0", " 05 ")),
+                change((BROKER, broker, [("nonsense", APPEND, "1")])),
+                change((BROKER, broker, [(name, APPEND, "1")])),
+                shown(BROKER, broker, name),
+                shown(BROKER, "1", name),
+            ]
+        steps += [reset(BROKER, broker, name) for broker in ("1", "")]
+        steps.append(shown(BROKER, "1", name))
+    return steps
+
+
+@case("I15")
 def two_bad_values() -> Steps:
     """Which of them is named follows Kafka's own order."""
     names = ["log.cleaner.max.compaction.lag.ms", "group.share.assignment.interval.ms"]

@@ -25,12 +25,17 @@ def ask(
     keys: list[str] | None = None,
     *,
     synonyms: bool = True,
+    documentation: bool = False,
     version: int = 4,
 ) -> Result:
     resource = DescribeConfigsRequest.Resource(
         resource_type=kind, resource_name=name, configuration_keys=keys
     )
-    request = DescribeConfigsRequest(resources=[resource], include_synonyms=synonyms)
+    request = DescribeConfigsRequest(
+        resources=[resource],
+        include_synonyms=synonyms,
+        include_documentation=documentation,
+    )
     (result,) = client.ask(request, version).results
     assert (result.resource_type, result.resource_name) == (kind, name)
     found: Result = result
@@ -51,6 +56,19 @@ def describe(client: Client, kind: int, name: str, key: str) -> Config:
 @pytest.fixture(autouse=True)
 def _topic(cluster: Cluster) -> None:
     cluster.topics.create("t", configs={"retention.ms": " 05 ", "cleanup.policy": "compact"})
+
+
+@pytest.mark.parametrize(("kind", "name"), [(2, "t"), (16, "m"), (32, "g")])
+def test_every_config_says_what_it_is_for_if_asked(client: Client, kind: int, name: str) -> None:
+    configs = ask(client, kind, name, documentation=True).configs
+    assert configs
+    assert all(config.documentation for config in configs)
+    assert not any(config.documentation for config in ask(client, kind, name).configs)
+
+
+def test_a_broker_says_it_of_what_topics_and_groups_take_from_it(client: Client) -> None:
+    told = {c.name for c in ask(client, 4, "1", documentation=True).configs if c.documentation}
+    assert {"log.retention.ms", "message.max.bytes", "group.consumer.session.timeout.ms"} <= told
 
 
 # Topics
