@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 LOGGER_RESOURCE = 8
 _MIN_INSYNC = "min.insync.replicas"
 _ELR_FEATURE = "eligible.leader.replicas.version"
+# Lists that every broker has to be given.
+_REQUIRED = ("process.roles", "controller.listener.names")
 _OPERATIONS = (SET, DELETE, APPEND, SUBTRACT)
 _JAVA_INT = re.compile(r"[+-]?\d+")
 
@@ -264,10 +266,10 @@ def _spliced(definition: Definition | None, text: str | None, change: Change) ->
         what = "APPEND" if is_append else "SUBTRACT"
         message = f"Can't {what} to key {change.name} because its type is not LIST."
         raise Refused(Error.INVALID_CONFIG, message)
-    whole = definition.default_text if text is None else text
-    if whole is None:  # over which a real broker stumbles
+    if text is None and change.name in _REQUIRED:  # over which a real broker stumbles
         raise Refused(Error.UNKNOWN_SERVER_ERROR)
-    items = [item for item in whole.split(",") if item]
+    whole = definition.default_text if text is None else text
+    items = [item for item in (whole or "").split(",") if item]
     for item in _split(change.value or ""):
         if is_append and item not in items:
             items.append(item)

@@ -71,6 +71,18 @@ def rates_that_only_a_running_broker_has() -> Steps:
 
 
 @case("I15")
+def lists_without_a_default() -> Steps:
+    names = ["early.start.listeners", "advertised.listeners", "log.dirs"]
+    names += ["process.roles", "controller.listener.names"]
+    return [
+        change((BROKER, broker, [(name, operation, "")]), only=True)
+        for name in names
+        for operation in (APPEND, SUBTRACT)
+        for broker in ("1", "")
+    ]
+
+
+@case("I15")
 def two_bad_values() -> Steps:
     """Which of them is named follows Kafka's own order."""
     names = ["log.cleaner.max.compaction.lag.ms", "group.share.assignment.interval.ms"]

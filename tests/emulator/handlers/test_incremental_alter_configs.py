@@ -433,8 +433,10 @@ def test_a_bad_change_of_a_logger_is_refused(
 
 
 @pytest.mark.parametrize("operation", [APPEND, SUBTRACT])
-def test_a_list_without_a_default_is_what_a_real_broker_stumbles_over(
+def test_a_list_that_has_to_be_given_is_what_a_real_broker_stumbles_over(
     client: Client, operation: int
 ) -> None:
     changes: list[Change] = [("process.roles", operation, "broker")]
     assert alter(client, (BROKER, "", changes)) == [(-1, None)]
+    changes = [("early.start.listeners", operation, "broker")]
+    assert [code for code, _ in alter(client, (BROKER, "", changes))] == [42]
