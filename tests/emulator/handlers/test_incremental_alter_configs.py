@@ -366,6 +366,12 @@ def test_a_share_group_begins_at_an_end_or_some_time_ago(
     assert error == (0 if is_valid else 40)
 
 
+def test_of_two_unknown_configs_of_metrics_the_first_of_a_hash_map_is_named(client: Client) -> None:
+    changes: list[Change] = [("share.isolation.level", SET, ""), ("", SET, "")]
+    refused = [(42, "Unknown client metrics configuration: ")]
+    assert alter(client, (METRICS, "m", changes)) == refused
+
+
 @pytest.mark.parametrize(
     ("key", "value", "error", "message"),
     [
