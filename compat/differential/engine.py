@@ -147,9 +147,11 @@ class Engine:
         """Wait until both sides say the same of features, quotas and a sequence's own users."""
         self._catalogue.settle_cluster(namespace, limit_s)
 
-    def settle_configs(self, request: Request, limit_s: float = SETTLE_S) -> None:
+    def settle_configs(
+        self, request: Request, topics: Iterable[str], limit_s: float = SETTLE_S
+    ) -> None:
         """Wait until both sides say the same of the resources of a request."""
-        self._catalogue.settle_configs(request, limit_s)
+        self._catalogue.settle_configs(request, topics, limit_s)
 
 
 class _Run:
@@ -183,7 +185,7 @@ class _Run:
             if isinstance(step, Ask) and step.request.api_key in _MAY_CHANGE_TOPICS:
                 self.engine.settle(self.names, self.groups)
             elif isinstance(step, Ask) and step.request.api_key in _MAY_CHANGE_CONFIGS:
-                self.engine.settle_configs(self.worlds[0].resolve(step.request))
+                self.engine.settle_configs(self.worlds[0].resolve(step.request), self.names)
             if isinstance(step, Ask) and step.request.api_key in settle_cluster.MAY_CHANGE:
                 self.engine.settle_cluster(self.worlds[0].namespace)
             if _may_end_transactions(step):

@@ -80,9 +80,9 @@ class Catalogue:
         """Wait until both sides describe features, quotas and their own users alike."""
         settle_cluster(self._askers, namespace, limit_s)
 
-    def settle_configs(self, request: Request, limit_s: float) -> None:
-        """Wait until both sides describe the resources of a request alike."""
-        settle_configs(self._askers, request, limit_s)
+    def settle_configs(self, request: Request, topics: Iterable[str], limit_s: float) -> None:
+        """Wait until both sides describe the resources of a request alike, and what follows."""
+        settle_configs(self._askers, request, topics, limit_s)
 
 
 def _is_warm(asker: Asker) -> bool:

@@ -1,13 +1,13 @@
 """Waiting for configs that were changed: a real broker follows its controller a moment later.
 
 Settled is what both sides describe alike: of each resource that a request named, the values that
-were set at run time.
+were set at run time. Topics follow the brokers' configs a moment later still: they are asked too.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ...wire import Request
@@ -15,18 +15,23 @@ from ...wire.api.describe_configs import DescribeConfigsRequest
 from .versions import Asker
 
 _STATIC, _DEFAULT = 4, 5
-_KINDS = frozenset({2, 4, 16, 32})
+_TOPIC, _BROKER = 2, 4
+_KINDS = frozenset({_TOPIC, _BROKER, 16, 32})
 
 
-def settle_configs(askers: Sequence[Asker], request: Request, limit_s: float) -> None:
-    """Wait until both sides say the same of the resources of a request, for `limit_s` at most."""
-    resources = sorted(
-        {
-            (resource.resource_type, resource.resource_name)
-            for resource in request.resources  # type: ignore[attr-defined]
-            if resource.resource_type in _KINDS
-        }
-    )
+def settle_configs(
+    askers: Sequence[Asker], request: Request, topics: Iterable[str], limit_s: float
+) -> None:
+    """Wait until both sides say the same of the resources of a request, and if it is about brokers
+    of these topics, for `limit_s` at most."""
+    named = {
+        (resource.resource_type, resource.resource_name)
+        for resource in request.resources  # type: ignore[attr-defined]
+        if resource.resource_type in _KINDS
+    }
+    if any(kind == _BROKER for kind, _ in named):
+        named |= {(_TOPIC, name) for name in topics}
+    resources = sorted(named)
     deadline = time.monotonic() + limit_s
     while resources:
         views = [_view(asker, resources) for asker in askers]
