@@ -15,8 +15,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from .broker_configs import broker_definitions
-from .config_definition import ConfigError, Definition, Kind, Value, invalid, java_order
+from .config_definition import ConfigError, Definition, Kind, Value, invalid
 from .config_tables import NOT_SETTABLE, ORDERED
+from .groups.hashing import hash_map_order
 
 Values = Mapping[str, Value]
 
@@ -220,7 +221,7 @@ def retention_ms(values: Values) -> int:
 
 
 def _listed(names: list[str], what: str) -> ConfigError:
-    return ConfigError(names[0], f"{what}: [{', '.join(java_order(names))}]")
+    return ConfigError(names[0], f"{what}: [{', '.join(hash_map_order(names))}]")
 
 
 def _required(name: str, sentence: str) -> ConfigError:

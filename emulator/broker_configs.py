@@ -26,9 +26,9 @@ UNLISTED = (
 """Known to a broker that runs only: shown when they are set."""
 
 _TABLE = """
-leader.replication.throttled.rate                  LONG     9223372036854775807 0.. cluster
-follower.replication.throttled.rate                LONG     9223372036854775807 0.. cluster
-replica.alter.log.dirs.io.max.bytes.per.second     LONG     9223372036854775807 0.. cluster
+leader.replication.throttled.rate                  LONG     - 0.. cluster
+follower.replication.throttled.rate                LONG     - 0.. cluster
+replica.alter.log.dirs.io.max.bytes.per.second     LONG     - 0.. cluster
 remote.log.storage.system.enable                   BOOLEAN  false
 remote.log.storage.manager.impl.prefix             STRING   rsm.config. !
 remote.log.metadata.manager.impl.prefix            STRING   rlmm.config. !

@@ -18,7 +18,9 @@ import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from .console.arguments import setting
 from .console.command import VIEWS, add_views, run_view
+from .console.output import fail
 from .release import KAFKA_4_3, release_named
 from .repair_cli import add_repair, run_repair
 
@@ -95,7 +97,7 @@ def _add_cluster_options(serve: argparse.ArgumentParser) -> None:
         metavar="CONFIG=VALUE",
         action="append",
         default=[],
-        type=_setting,
+        type=setting,
         help="a broker config by Kafka's name; may be repeated",
     )
     serve.add_argument(
@@ -148,26 +150,26 @@ def _serve(options: argparse.Namespace) -> int:
     try:
         emulator = _emulator(options)
     except ValueError as error:  # a ConfigError too
-        return _fail(2, str(error))
+        return fail(str(error), 2)
     except Refused as error:
-        return _fail(2, f"--topic: {error}")
+        return fail(f"--topic: {error}", 2)
     try:
         emulator.start()
     except ConfigError as error:
-        return _fail(2, str(error))
+        return fail(str(error), 2)
     except Refused as error:
-        return _fail(2, f"--topic: {error}")
+        return fail(f"--topic: {error}", 2)
     except LogDirectoryError as error:
-        return _fail(1, f"--data-dir: {error}")
+        return fail(f"--data-dir: {error}", 1)
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
-        return _fail(1, f"{place}{error.strerror or error}")
+        return fail(f"{place}{error.strerror or error}", 1)
     try:
         # What was made so far lives as long as the process: no collection need look at it again.
         gc.freeze()
         line = _ready_line(emulator.bootstrap_servers, emulator.cluster.scan_limit)
         if not _print(line):
-            return _fail(1, f"nobody reads the standard output, which should say: {line}")
+            return fail(f"nobody reads the standard output, which should say: {line}", 1)
         stop.wait()
     finally:
         emulator.stop()
@@ -223,11 +225,6 @@ def _repeated(pairs: Sequence[tuple[str, object]]) -> str | None:
     return next((name for name, value in pairs if seen.setdefault(name, value) != value), None)
 
 
-def _fail(status: int, message: str) -> int:
-    print(f"odradek: {message}", file=sys.stderr)
-    return status
-
-
 def _is_number(text: str) -> bool:
     """Plain digits: `isdigit` knows more than `int` does. And not too many of them."""
     return bool(re.fullmatch("[0-9]{1,18}", text))
@@ -254,13 +251,6 @@ def _topic(text: str) -> tuple[str, int]:
     if colon and not (_is_number(partitions) and 0 < int(partitions) < 2**31):
         raise argparse.ArgumentTypeError(f"not a number of partitions: {partitions!r}")
     return name, int(partitions) if colon else 1
-
-
-def _setting(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not equals or not name:
-        raise argparse.ArgumentTypeError(f"not of the form CONFIG=VALUE: {text!r}")
-    return name.strip(), value
 
 
 def _release(text: str) -> str:

@@ -13,8 +13,9 @@ import re
 from collections.abc import Mapping
 
 from ..wire import Error, Refused
-from .config_definition import ConfigError, java_order
+from .config_definition import ConfigError
 from .config_tables import client_metrics_definitions
+from .groups.hashing import hash_map_order
 
 CLIENT_METRICS_RESOURCE = 16
 
@@ -32,7 +33,7 @@ SELECTORS = (
 def check_client_metrics(overrides: Mapping[str, str]) -> None:
     """Judge what a subscription is to have. Raises Refused (INVALID_REQUEST, INVALID_CONFIG)."""
     definitions = client_metrics_definitions()
-    for name in java_order(overrides):
+    for name in hash_map_order(overrides):
         if name not in definitions:
             message = f"Unknown client metrics configuration: {name}"
             raise Refused(Error.INVALID_REQUEST, message)

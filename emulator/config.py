@@ -20,7 +20,7 @@ from typing import Any
 from ..storage.config import LogConfig
 from .broker_config_rules import check_change, check_values
 from .broker_configs import broker_definitions
-from .config_definition import ConfigError, Definition, Value, java_order
+from .config_definition import ConfigError, Definition, Value
 from .config_tables import (
     NOT_SETTABLE,
     OLD_TOPIC_DEFAULTS,
@@ -28,6 +28,7 @@ from .config_tables import (
     TOPIC_DEFAULTS,
     topic_definitions,
 )
+from .groups.hashing import hash_map_order
 from .old_configs import is_settable, old_broker_definitions, old_topic_definitions
 
 __all__ = ["BrokerConfig", "ConfigError", "TopicConfig"]
@@ -236,7 +237,7 @@ def parse_topic_configs(
     overrides: Mapping[str, str], definitions: Mapping[str, Definition]
 ) -> dict[str, Value]:
     """The values that these texts mean, each judged by itself. Raises ConfigError."""
-    for name in java_order(name for name in overrides if name not in definitions):
+    for name in hash_map_order(name for name in overrides if name not in definitions):
         raise ConfigError(name, f"Unknown topic config name: {name}")
     if len(overrides) == 1:
         return {name: definitions[name].parse(text) for name, text in overrides.items()}

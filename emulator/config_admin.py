@@ -22,8 +22,9 @@ from ..wire import Error, Refused
 from .broker_configs import UNLISTED
 from .client_metrics_configs import CLIENT_METRICS_RESOURCE, check_client_metrics
 from .config import ALL_BROKERS, BrokerConfig
-from .config_definition import ConfigError, Definition, Kind, java_order
+from .config_definition import ConfigError, Definition, Kind
 from .group_configs import GROUP_RESOURCE, check_group
+from .groups.hashing import hash_map_order
 from .logger_configs import APPEND, DELETE, SET, SUBTRACT
 from .metadata_image import BROKER_RESOURCE, TOPIC_RESOURCE
 from .topic_rules import check_name
@@ -233,7 +234,7 @@ class Alteration:
         }.get(wanted.kind, {})
         texts = dict(self._texts(wanted.kind, wanted.name))
         changes = {change.name: change for change in wanted.changes}
-        for change in map(changes.__getitem__, java_order(changes)):
+        for change in map(changes.__getitem__, hash_map_order(changes)):
             if change.operation not in _OPERATIONS:
                 raise Refused(Error.UNKNOWN_SERVER_ERROR)
             if change.operation == DELETE or change.value is None:

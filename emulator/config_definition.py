@@ -21,7 +21,6 @@ sentences of ConfigError are what a client shows its user. Source: Kafka 4.3.1's
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from decimal import Decimal
 from enum import IntEnum
 from operator import mul
@@ -138,23 +137,6 @@ def show(value: Value) -> str | None:
     if isinstance(value, list):
         return ",".join(value)
     return None if value is None else str(value)
-
-
-def java_order(names: Iterable[str], *, beside: int = 0) -> list[str]:
-    """Names in the order in which Java's hash sets and maps hold them: sentences list them so.
-    `beside`: how many others are held with them, which makes the buckets more."""
-    distinct = list(dict.fromkeys(names))
-    buckets = 16
-    while len(distinct) + beside > buckets * 3 // 4:
-        buckets *= 2
-    return sorted(distinct, key=lambda name: _java_hash(name) & (buckets - 1))
-
-
-def _java_hash(text: str) -> int:
-    number = 0
-    for char in text:
-        number = (31 * number + ord(char)) & 0xFFFFFFFF
-    return number ^ (number >> 16)
 
 
 _BLANKS = "".join(map(chr, range(33)))

@@ -167,7 +167,7 @@ def _synonyms(name: str, layers: Layers, config: BrokerConfig) -> list[Synonym]:
     found += [
         Synonym(each.name, show(each.default), Source.DEFAULT)
         for each in definitions
-        if each.default is not None and each.name not in UNLISTED
+        if each.default is not None
     ]
     return list(dropwhile(lambda synonym: synonym.name != name, found))
 

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from .broker_configs import broker_definitions
 from .config import BrokerConfig
-from .config_definition import ConfigError, java_order
+from .config_definition import ConfigError
 from .config_tables import group_definitions, group_synonym
+from .groups.hashing import hash_map_order
 
 if TYPE_CHECKING:
     from .cluster import Cluster
@@ -74,7 +75,7 @@ def check_group(broker: BrokerConfig, overrides: Mapping[str, str]) -> None:
     """Judge what a group is to have. Raises ConfigError."""
     definitions = group_definitions()
     unknown = [name for name in overrides if name not in definitions]
-    for name in java_order(unknown, beside=_BROKERS_OWN):
+    for name in hash_map_order(unknown, beside=_BROKERS_OWN):
         raise ConfigError(name, f"Unknown group config name: {name}")
     config = GroupConfig(broker, overrides)
     values = {name: config.get(name) for name in definitions}

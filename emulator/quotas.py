@@ -143,10 +143,9 @@ def entity_key(names: Mapping[str, str | None]) -> QuotaEntity:
 
 def duplicate(names: Mapping[str, str | None]) -> Refused:
     """What an entity is answered that a request names twice."""
-    room = 1 << (len(names) - 1).bit_length()  # made for as many as there are
     parts = ", ".join(
         f"{kind}={'null' if names[kind] is None else names[kind]}"
-        for kind in hash_map_order(names, room=room)
+        for kind in hash_map_order(names, room=_BUCKETS)
     )
     message = f"Ignoring duplicate entity ClientQuotaEntity(entries={{{parts}}})"
     return Refused(Error.INVALID_REQUEST, message)

@@ -162,7 +162,6 @@ class Log(CompactableLog):
                 self._roll(next_base(self.log_end_offset, header), now_ms)
             self._active.append(batch, header, now_ms)
         except OSError as error:
-            self.epochs.truncate_from_end(self.log_end_offset + 1)  # one that began behind a gap
             raise self._home.storage_error(error) from error
         self.log_end_offset = base_offset + header.last_offset_delta + 1
         if marker is not None:

@@ -16,7 +16,7 @@ from typing import Any
 from ...wire import Request
 from . import allowed_cluster
 from .compare import NOTHING, Difference
-from .old_sets import holds_wrappers, is_cut_elsewhere
+from .old_sets import holds_wrappers
 
 
 def _any(request: Request) -> bool:
@@ -162,10 +162,6 @@ def _unknown_ids(request: Request) -> list[bytes]:
     return [t.topic_id for t in topics if t.topic_id[:15] == bytes(15) for _ in t.partitions]
 
 
-def _is_there_once(request: Request, difference: Difference) -> bool:
-    return is_missing(difference.real) != is_missing(difference.ours)
-
-
 def _is_documentation(request: Request, difference: Difference) -> bool:
     return difference.place.endswith(".documentation")
 
@@ -305,24 +301,6 @@ ALLOWED: tuple[Allowed, ...] = (
             "the messages in it are compared; the end of the answer follows from its size",
         )
         for what in ("checksum", "size", "left")
-    ),
-    *(
-        Allowed(
-            f"records compressed by another library: where the last is {what}",
-            1,
-            f"responses.records.{what}",
-            "an answer is cut where the stored bytes end, and those may be a few bytes more",
-            is_cut_elsewhere,
-        )
-        for what in ("left", "cut")
-    ),
-    Allowed(
-        "old messages compressed by another library: the last is whole on one side only",
-        1,
-        "responses.records.offset",
-        "an answer is cut where the stored bytes end, and may end there with a wrapper",
-        _is_there_once,
-        ends=True,
     ),
     Allowed(
         "old messages compressed by another library: how many fit",

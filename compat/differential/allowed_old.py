@@ -11,7 +11,7 @@ from ...emulator.broker_configs import UNLISTED
 from ...wire import Request
 from .allowed import ALLOWED, Allowances, Allowed, is_missing
 from .compare import Difference
-from .old_sets import asks_for_too_much
+from .old_sets import asks_for_too_much, is_cut_elsewhere
 from .versions import Served
 
 
@@ -67,6 +67,10 @@ def _is_a_rate(request: Request, difference: Difference) -> bool:
     return difference.place.startswith(tuple(f"results.configs.{name}" for name in UNLISTED))
 
 
+def _is_there_once(request: Request, difference: Difference) -> bool:
+    return is_missing(difference.real) != is_missing(difference.ours)
+
+
 ALLOWED_OLD: tuple[Allowed, ...] = (
     *(
         Allowed(
@@ -100,6 +104,24 @@ ALLOWED_OLD: tuple[Allowed, ...] = (
             ends=True,
         )
         for api in (8, 9, 28)
+    ),
+    *(
+        Allowed(
+            f"records compressed by another library: where the last is {what}",
+            1,
+            f"responses.records.{what}",
+            "an answer is cut where the stored bytes end, and those may be a few bytes more",
+            is_cut_elsewhere,
+        )
+        for what in ("left", "cut")
+    ),
+    Allowed(
+        "old messages compressed by another library: the last is whole on one side only",
+        1,
+        "responses.records.offset",
+        "an answer is cut where the stored bytes end, and may end there with a wrapper",
+        _is_there_once,
+        ends=True,
     ),
     Allowed(
         "an entry in a wrapper that is larger than the real broker's memory",

@@ -34,11 +34,11 @@ def partition_for(group_id: str, partitions: int) -> int:
 _ROOM = 16  # buckets of a new HashMap
 
 
-def hash_map_order(names: Iterable[str], *, room: int = _ROOM) -> list[str]:
+def hash_map_order(names: Iterable[str], *, room: int = _ROOM, beside: int = 0) -> list[str]:
     """Distinct strings in the order in which a java.util.HashMap lists them, which was filled in
     the given order. Buckets that Java turns into trees (more than eight names) are not modelled.
-    `room`: the buckets it was made with."""
-    return _in_buckets(names, java_hash, room=room)
+    `room`: the buckets it was made with; `beside`: how many other names are in it."""
+    return _in_buckets(names, java_hash, room=room, beside=beside)
 
 
 def id_order(ids: Iterable[bytes], *, presized: bool = False) -> list[bytes]:
@@ -69,13 +69,14 @@ def _in_buckets(
     *,
     presized: bool = False,
     room: int = _ROOM,
+    beside: int = 0,
 ) -> list[K]:
     distinct = list(dict.fromkeys(keys))
     if len(distinct) < 2:
         return distinct
     size = room
     wanted = len(distinct) * 4 // 3 + 1 if presized else 0
-    while len(distinct) > size * 3 // 4 or size < wanted:
+    while len(distinct) + beside > size * 3 // 4 or size < wanted:
         size *= 2
 
     def bucket(key: K) -> int:

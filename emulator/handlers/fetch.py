@@ -20,6 +20,7 @@ from ..fetch_sessions import INITIAL_EPOCH, NO_SESSION, Session, Wanted, wanted_
 from ..partition import READ_COMMITTED, READ_UNCOMMITTED, Partition
 from ..waiting import FetchWait
 from .fetch_old import WHOLE_SINCE, ZSTD_SINCE, as_old
+from .node_endpoints import endpoints
 
 if TYPE_CHECKING:
     from ...storage import Log
@@ -246,11 +247,7 @@ class _Fetch:
         if self.is_follower:
             return []
         told = {each.current_leader.leader_id for _, each in answers if each.error_code}
-        return [
-            Endpoint(node_id=node.node_id, host=node.host, port=node.port, rack=node.rack)
-            for node in map(self.cluster.brokers.get, sorted(told))
-            if node is not None
-        ]
+        return endpoints(Endpoint, self.cluster, told)
 
     def as_old(self, wanted: Wanted, answer: Answered) -> Answered:
         """An answer as this client can read it. Raises Refused when nothing can be answered."""

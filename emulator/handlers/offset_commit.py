@@ -7,12 +7,14 @@ A member of a consumer group (KIP-848) commits with its epoch, in v9 or later.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ...wire import Error, Refused
 from ...wire.api.offset_commit import OffsetCommitRequest, OffsetCommitResponse
 from ..dispatch import Call, handles
 from ..groups.offsets import CommitRequest, OffsetCommit
+from .merging import merged
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -54,7 +56,7 @@ def offset_commit(
     if commits:
         for place, error in zip(places, _store(cluster, call, request, commits), strict=True):
             place.error_code = error
-    return OffsetCommitResponse(topics=_merged(call, refused, accepted))
+    return OffsetCommitResponse(topics=merged(refused, accepted, partial(_key, call)))
 
 
 def _unsupported(cluster: Cluster, request: OffsetCommitRequest) -> OffsetCommitResponse:
@@ -80,22 +82,6 @@ def _unsupported(cluster: Cluster, request: OffsetCommitRequest) -> OffsetCommit
 
 def _key(call: Call, topic: OffsetCommitRequest.Topic | Answered) -> bytes | str:
     return topic.topic_id if call.version >= 10 else topic.name
-
-
-def _merged(
-    call: Call, refused: dict[bytes | str, Answered], accepted: list[Answered]
-) -> list[Answered]:
-    """Topics of which a partition was refused at once come first. Only when there are some, topics
-    that were named twice share an entry."""
-    if not refused:
-        return accepted
-    for answer in accepted:
-        key = _key(call, answer)
-        if key in refused:
-            refused[key].partitions += answer.partitions
-        else:
-            refused[key] = answer
-    return list(refused.values())
 
 
 def _topic(cluster: Cluster, call: Call, asked: OffsetCommitRequest.Topic) -> Topic | None:

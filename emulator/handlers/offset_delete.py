@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from ...wire import Error, Refused
 from ...wire.api.offset_delete import OffsetDeleteRequest, OffsetDeleteResponse
 from ..dispatch import Call, handles
+from .merging import merged
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -48,17 +49,8 @@ def offset_delete(
         return OffsetDeleteResponse(error_code=error.error, topics=[])
     for (_, place), code in zip(places, errors, strict=True):
         place.error_code = code
-    return OffsetDeleteResponse(topics=_merged(refused, accepted))
+    return OffsetDeleteResponse(topics=merged(refused, accepted, _name))
 
 
-def _merged(refused: dict[str, Answered], accepted: list[Answered]) -> list[Answered]:
-    """Topics of which something does not exist come first; only when there are some, topics that
-    were named twice share an entry."""
-    if not refused:
-        return accepted
-    for answer in accepted:
-        if answer.name in refused:
-            refused[answer.name].partitions += answer.partitions
-        else:
-            refused[answer.name] = answer
-    return list(refused.values())
+def _name(answer: Answered) -> str:
+    return answer.name

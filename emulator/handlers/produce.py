@@ -25,6 +25,7 @@ from ..dispatch import NO_REPLY, Call, Sentinel, handles
 from ..transactions.admission import Candidate, of_produce, refusals
 from ..transactions.transaction import Key, Producer
 from ..validation import Checked, RecordsRejected, begins_transactional, validate, whole_batch
+from .node_endpoints import endpoints
 from .produce_old import BATCHES_SINCE, refusal_of_all, to_be_stored
 
 if TYPE_CHECKING:
@@ -290,11 +291,7 @@ def _leaders_told(cluster: Cluster, answers: list[ProduceResponse.Topic]) -> lis
     """Where the leaders are that some answers name, for clients that know another."""
     results = (result for topic in answers for result in topic.partition_responses)
     told = {result.current_leader.leader_id for result in results if result.error_code}
-    return [
-        Endpoint(node_id=node.node_id, host=node.host, port=node.port, rack=node.rack)
-        for node in map(cluster.brokers.get, sorted(told))
-        if node is not None
-    ]
+    return endpoints(Endpoint, cluster, told)
 
 
 def _known(cluster: Cluster, call: Call, request: ProduceRequest) -> Iterator[Buffer | None]:

@@ -18,6 +18,7 @@ from ..groups.runtime import Producer as OffsetsProducer
 from ..internal_topics import CONSUMER_OFFSETS
 from ..transactions.admission import Candidate, of_offsets, refusals
 from ..transactions.transaction import Producer
+from .merging import merged
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -62,21 +63,15 @@ def txn_offset_commit(
     if commits:
         for place, error in zip(places, _store(cluster, call, request, commits), strict=True):
             place.error_code = error
-    return TxnOffsetCommitResponse(topics=_merged(refused, accepted))
-
-
-def _merged(refused: dict[str, Answered], accepted: list[Answered]) -> list[Answered]:
-    """Topics of which something does not exist come first; only when there are some, topics that
-    were named twice share an entry."""
-    if not refused:
-        return accepted
-    for answered in accepted:
-        _place(refused, answered.name).partitions += answered.partitions
-    return list(refused.values())
+    return TxnOffsetCommitResponse(topics=merged(refused, accepted, _name))
 
 
 def _place(answers: dict[str, Answered], name: str) -> Answered:
     return answers.setdefault(name, Answered(name=name, partitions=[]))
+
+
+def _name(answered: Answered) -> str:
+    return answered.name
 
 
 def _store(
