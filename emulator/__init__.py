@@ -7,9 +7,9 @@ with Emulator(topics={"orders": 3}) as kafka:
 """
 
 from ..wire import Error, Refused
-from .clock import Clock, ManualClock, SystemClock
+from .base.clock import Clock, ManualClock, SystemClock
 from .cluster import Cluster
-from .config import BrokerConfig, ConfigError
+from .config.configs import BrokerConfig, ConfigError
 from .emulator import Emulator
 from .views import PartitionView, TopicView
 

@@ -17,29 +17,30 @@ from ..storage.naming import KAFKA, Naming
 from ..wire import Error, Refused, Response
 from ..wire.scan import HAVE_C
 from . import handlers
-from .answers import AnswerCache
-from .clock import Clock, ManualClock, SystemClock
-from .config import BrokerConfig, ConfigError
-from .dispatch import Call, log
-from .features import Features, check_features
-from .fetch_sessions import SessionCache
+from .base.call import Call
+from .base.clock import Clock, ManualClock, SystemClock
+from .base.logger import log
+from .base.release import KAFKA_4_3, Release
+from .base.timers import Timers
+from .config.configs import BrokerConfig, ConfigError
+from .config.loggers import Loggers
+from .config.telemetry import TelemetryClients
 from .groups import open_groups
 from .handlers.api_versions import fallback
-from .log_manager import LogManager, say_what_is_wrong
-from .logger_configs import Loggers
-from .metadata_upkeep import MetadataUpkeep
+from .metadata.catalogue import Catalogue
+from .metadata.features import Features, check_features
+from .net.response_cache import AnswerCache
 from .parameters import scan_limit as checked_scan_limit
-from .producer_expiry import ProducerExpiry
-from .release import KAFKA_4_3, Release
-from .telemetry import TelemetryClients
-from .timers import Timers
-from .topics import Catalogue
+from .partitions.fetch_sessions import SessionCache
 from .transactions import open_transactions
+from .upkeep.log_manager import LogManager, say_what_is_wrong
+from .upkeep.metadata_snapshots import MetadataUpkeep
+from .upkeep.producer_expiry import ProducerExpiry
 
 if TYPE_CHECKING:
-    from .broker import Broker
-    from .partition import Partition
-    from .topics import Topic
+    from .base.node import Broker
+    from .partitions.partition import Partition
+    from .partitions.topic import Topic
 
 # Here, and not when a cluster is made: a broker is to be ready in milliseconds once imported.
 handlers.load()

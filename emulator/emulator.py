@@ -30,16 +30,16 @@ from ..storage import (
 )
 from ..wire import Error, Refused
 from . import parameters
-from .addresses import bracketed, reachable
-from .broker import Broker
-from .clock import Clock, whole_ms
+from .base.addresses import bracketed, reachable
+from .base.clock import Clock, whole_ms
+from .base.logger import log
+from .base.node import Broker
+from .base.release import KAFKA_4_3
 from .cluster import Cluster
-from .config import BrokerConfig
-from .dispatch import log
-from .features import check_features
+from .config.configs import BrokerConfig
+from .metadata.features import check_features
+from .net.server import Server
 from .parameters import ConfigValue
-from .release import KAFKA_4_3
-from .server import Server
 from .views import TopicView
 
 T = TypeVar("T")
@@ -55,7 +55,7 @@ class Emulator:
     data_dir    keeps everything across restarts; without it a temporary directory is used, and
                 removed at the end
     disk        keeps everything in memory instead, across restarts with the same disk, and can be
-                filled and broken: MemoryDisk (storage/memory.py)
+                filled and broken: MemoryDisk (storage/disk/memory.py)
     host, port  where to listen; port 0 takes a free one
     advertised  the "host:port" clients are told, when that differs
     clock       tells the time; a ManualClock stands still until `advance`

@@ -16,10 +16,10 @@ from typing import Any
 from ..storage import MemoryDisk
 from ..storage.naming import Naming, naming_of
 from ..wire import Error, Refused
-from .addresses import parse_address
-from .clock import Clock
-from .release import Release, release_named
-from .topic_rules import LARGEST_REQUEST
+from .base.addresses import parse_address
+from .base.clock import Clock
+from .base.release import Release, release_named
+from .metadata.topic_rules import LARGEST_REQUEST
 
 ConfigValue = str | int | float | bool | Sequence[str]
 

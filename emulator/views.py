@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ..wire.old_batches import read_logged
+from ..wire.legacy.as_batches import read_logged
 from ..wire.records import Record
 
 if TYPE_CHECKING:
     from .cluster import Cluster
     from .emulator import Emulator
-    from .partition import Partition
+    from .partitions.partition import Partition
 
 
 class PartitionView:

@@ -4,16 +4,16 @@ directory = LogDirectory.open(path, node_id=1)
 log = directory.open_log("orders", 0, topic_id, LogConfig(), now_ms)
 """
 
-from .check import Finding
 from .config import LogConfig
 from .damage import Damage
-from .directory import Directory
+from .disk.directory import Directory
+from .disk.memory import MemoryDisk
 from .log import Log
-from .logdir import LogDirectory, LogDirectoryError
+from .log_directory import LogDirectory, LogDirectoryError
 from .lookup import Found
-from .memory import MemoryDisk
 from .producers import Duplicate, ProducerStates
-from .repairing import Report, repair
+from .repairs.partition_check import Finding
+from .repairs.repair import Report, repair
 from .retention import LogView, RetentionPolicy, SegmentView, kafka_retention
 
 __all__ = [

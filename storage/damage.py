@@ -1,7 +1,8 @@
 """Damage: bytes of a log that had reached the disk and are no valid batches any more.
 
-What was not yet flushed may be torn after a crash; recovery.py cuts it off, as Kafka does. Damage
-is the other kind: below the recovery point, or anywhere after a clean stop. The rules for it:
+What was not yet flushed may be torn after a crash; recovery/recovery.py cuts it off, as Kafka does.
+Damage is the other kind: below the recovery point, or anywhere after a clean stop. The rules for
+it:
 
 - Nothing is cut, deleted or overwritten by itself. A newest segment with damage takes no more
   batches: the log goes on in a new one, so offsets are not given twice.
@@ -14,7 +15,7 @@ is the other kind: below the recovery point, or anywhere after a clean stop. The
 - It is a `Damage` in `Log.damages` and a sentence in `notices`, once.
 - Batches in front of it are read, and those behind it. A read at the offsets that it covers raises
   Refused(KAFKA_STORAGE_ERROR), and so does a search by time that would have to cross it.
-- `odradek repair` (repairing.py) sets the bytes aside and lets the log go on behind them.
+- `odradek repair` (repairs/repair.py) sets the bytes aside and lets the log go on behind them.
 
 What becomes of a directory, after a clean stop unless it says "killed":
 
@@ -68,7 +69,7 @@ from collections.abc import Iterator
 from errno import EIO
 from typing import NamedTuple
 
-from .directory import Directory
+from .disk.directory import Directory
 from .naming import ASIDE
 
 

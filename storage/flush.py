@@ -23,7 +23,7 @@ chapter "Log", "Writes".
 from __future__ import annotations
 
 from .config import NEVER, LogConfig
-from .directory import File, Handle
+from .disk.directory import File, Handle
 
 
 def is_asked(config: LogConfig) -> bool:

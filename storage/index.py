@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from struct import Struct
 
 from ..wire.primitives import Buffer
-from .directory import File
+from .disk.directory import File
 from .producers import AbortedTransaction
 
 _OFFSET_ENTRY = Struct(">ii")

@@ -13,9 +13,9 @@ Rules:
 
 A failing disk (full, gone) is KAFKA_STORAGE_ERROR; an append that failed has changed nothing.
 
-Left out: reading (reading.py), compaction (compaction.py), when retention runs and who flushes,
-high watermark, checking what is appended.
-Source: the documentation's chapter "Log"; Kafka 4.3.1's behaviour.
+Left out: reading (reading.py), compaction (compaction/log_compaction.py), when retention runs and
+who flushes, high watermark, checking what is appended. Source: the documentation's chapter "Log";
+Kafka 4.3.1's behaviour.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from ..wire.batch import CONTROL, OVERHEAD, BatchHeader
 from ..wire.errors import Error, Refused
 from ..wire.primitives import Buffer
 from ..wire.records import read_marker
-from .compaction import CompactableLog
+from .compaction.log_compaction import CompactableLog
 from .config import LogConfig
-from .directory import Directory
+from .disk.directory import Directory
 from .epochs import LeaderEpochs
 from .flush import FlushState, Sync, is_asked
 from .naming import KAFKA, Naming
 from .notices import Notices
 from .partition_directory import PartitionDirectory
 from .producers import ProducerStates
-from .recovery import Recovery
-from .replay import end_transaction, restore_producers
+from .recovery.producer_replay import end_transaction, restore_producers
+from .recovery.recovery import Recovery
 from .retention import LogView, RetentionPolicy, deletable, kafka_retention, view_of
 from .rolling import age_ms_max, is_roll_due, next_base
 from .segment import Segment, containing

@@ -18,11 +18,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..wire.old_batches import read_logged
+from ..wire.legacy.as_batches import read_logged
+from .batch_walk import walk
 from .damage import unreadable
 from .producers import AbortedTransaction
 from .segment import Segment, containing
-from .walking import walk
 
 
 class Found(NamedTuple):

@@ -10,7 +10,7 @@ is the first offset. Offsets of more than 11 digits make longer names.)
 
 A directory's name is read from its end: behind the last separator stand the digits of the partition
 and nothing else, so `a_1_0` is partition 0 of `a_1`, and `a_1` is partition 1 of `a`. No two
-partitions have one name; but the same directory cannot be read by both namings (logdir.py).
+partitions have one name; but the same directory cannot be read by both namings (log_directory.py).
 
 Suffixes behind a file's name say what is to become of it at the next start: `.deleted` and
 `.cleaned` go, `.swap` is renamed into its place; `.damaged` stays, a repair has set it aside. A

@@ -8,7 +8,7 @@ the files of a segment that goes: they end in `.deleted` for a while, in which w
 segment reads on.
 
 Every method raises OSError, which `disk` turns into what clients are told. Left out: the segments
-(segment.py), and repairs (recovery.py).
+(segment.py), and repairs (recovery/recovery.py).
 Source: directories of Kafka 4.3.1.
 """
 
@@ -25,7 +25,7 @@ from .checkpoints import (
     PARTITION_METADATA,
     format_partition_metadata,
 )
-from .directory import Directory, Handle
+from .disk.directory import Directory, Handle
 from .epochs import LeaderEpochs
 from .naming import DELETE, DELETED, SNAPSHOT, Naming
 from .producers import ProducerStates

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 from ..wire.batch import BatchHeader
 from ..wire.errors import Error, Refused, WireError
-from ..wire.old_batches import logged_batches
+from ..wire.legacy.as_batches import logged_batches
 from ..wire.primitives import Buffer
 from .damage import Damage
 from .lookup import Found, aborted_transactions, find_max_timestamp, find_timestamp

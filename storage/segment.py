@@ -28,11 +28,11 @@ from contextlib import suppress
 
 from ..wire.batch import OVERHEAD, BatchHeader
 from ..wire.primitives import Buffer
+from .batch_walk import PEEK, walk
 from .damage import Damage, around, runs
-from .directory import Directory
+from .disk.directory import Directory
 from .index import NO_TIMESTAMP, OffsetIndex, TimeIndex, TransactionIndex
 from .naming import DELETED, OFFSET_INDEX, TIME_INDEX, TRANSACTION_INDEX, Naming
-from .walking import PEEK, walk
 
 RELATIVE_OFFSET_MAX = (1 << 31) - 1
 """An index entry counts offsets from the segment's base in 31 bits."""

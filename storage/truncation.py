@@ -11,7 +11,7 @@ from __future__ import annotations
 from .damage import around
 from .index import TransactionIndex
 from .partition_directory import PartitionDirectory
-from .scanning import scan
+from .recovery.segment_scan import scan
 from .segment import Segment, containing
 
 

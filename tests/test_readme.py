@@ -47,8 +47,8 @@ def help_of(parser: argparse.ArgumentParser) -> str:
 
 
 def test_every_option_that_is_named_exists() -> None:
-    from odradek.emulator.cli import _parser
-    from odradek.emulator.console.command import VIEWS
+    from odradek.emulator.cli.console.command import VIEWS
+    from odradek.emulator.cli.main import _parser
 
     known = "".join(help_of(_parser(view)) for view in VIEWS)
     for option in re.findall(r"(?<![\w-])--[a-z][a-z-]*", README):

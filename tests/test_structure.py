@@ -18,17 +18,58 @@ MAY_IMPORT = {
     "fixtures": {"wire", "storage", "emulator"},
     "compat": {"wire", "storage", "emulator"},
 }
-LONGEST_FILE = 400
+# The rooms of each package: a file may import from its own room and from those above it. A file
+# that stands in no room's list belongs to the room of its folder. `cluster` is what holds the
+# emulator's rooms together, so all of them may name its type.
+ROOMS = {
+    "wire": """
+        errors primitives
+        schema codec
+        batch compression api headers frames
+        records scan _scan
+        legacy
+        stored
+        explain __main__
+    """,
+    "storage": """
+        disk
+        naming config notices checkpoints epochs damage batch_walk index producers segment flush
+            retention rolling lookup partition_directory reading
+        recovery
+        truncation
+        compaction
+        log log_directory unknown_directories
+        repairs
+    """,
+    "emulator": """
+        base
+        config
+        partitions
+        metadata
+        security
+        upkeep
+        groups
+        transactions
+        handlers
+        control
+        net
+        parameters cluster
+        emulator views
+        cli
+    """,
+}
+ONLY_AS_A_TYPE = {("emulator", "cluster", "Cluster")}
+LONGEST_FILE = 600
 LONGEST_FUNCTION = 50
 # Named by packaging or by a command line, or there for those who use the library.
 ENTRY_POINTS = {
-    "emulator/cli.py": "the `odradek` command",
-    "emulator/inert_configs.py": "python -m odradek.emulator.inert_configs",
+    "emulator/cli/main.py": "the `odradek` command",
+    "emulator/cli/inert_configs.py": "python -m odradek.emulator.cli.inert_configs",
     "fixtures/plugin.py": "the pytest plugin",
     "compat/demo.py": "make demo",
     "compat/dump_tool.py": "Kafka's dump tool over a data directory, for tests",
     "compat/table.py": "make table",
-    "wire/old_messages.py": "the format of Kafka 0.7, for readers of its files",
+    "wire/legacy/kafka_0_7.py": "the format of Kafka 0.7, for readers of its files",
 }
 
 
@@ -40,23 +81,39 @@ def name_of(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
-def imported_modules(path: Path) -> Iterator[tuple[str, ...]]:
-    """The modules that a file imports from this project, as paths from the root."""
+def imports(path: Path) -> Iterator[tuple[tuple[str, ...], bool]]:
+    """Each name that a file imports from this project, as its path from the root, and whether it
+    is imported as a type only."""
+    tree = ast.parse(path.read_text())
+    typing = {
+        node
+        for branch in ast.walk(tree)
+        if isinstance(branch, ast.If) and ast.unparse(branch.test) == "TYPE_CHECKING"
+        for node in ast.walk(branch)
+    }
     folder = path.relative_to(ROOT).parent.parts
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.ImportFrom) and node.level:
-            base = folder[: len(folder) - node.level + 1]
-            module = (*base, *(node.module.split(".") if node.module else ()))
-            yield module
-            yield from ((*module, alias.name) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("odradek."):
-            module = tuple((node.module or "").split("."))[1:]
-            yield module
-            yield from ((*module, alias.name) for alias in node.names)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            parts = node.module.split(".") if node.module else []
+            if node.level:
+                parts = [*folder[: len(folder) - node.level + 1], *parts]
+            elif parts[0] == "odradek":
+                parts = parts[1:]
+            else:
+                continue
+            for alias in node.names:
+                yield (*parts, alias.name), node in typing
         elif isinstance(node, ast.Import):
             for alias in node.names:
                 if alias.name.startswith("odradek."):
-                    yield tuple(alias.name.split("."))[1:]
+                    yield tuple(alias.name.split("."))[1:], node in typing
+
+
+def imported_modules(path: Path) -> Iterator[tuple[str, ...]]:
+    """The modules that a file imports from this project, as paths from the root."""
+    for name, _ in imports(path):
+        yield name[:-1]
+        yield name
 
 
 @pytest.mark.parametrize("path", sources(), ids=name_of)
@@ -64,6 +121,42 @@ def test_imports_point_one_way(path: Path) -> None:
     package = path.relative_to(ROOT).parts[0]
     others = {module[0] for module in imported_modules(path) if module} - {package}
     assert others <= MAY_IMPORT[package]
+
+
+def rooms(package: str) -> dict[str, int]:
+    """Files and folders of a package, to the number of their room; a line is indented further
+    where it goes on with the room before."""
+    lines = ROOMS[package].strip("\n").splitlines()
+    found, number = {}, 0
+    for line in lines:
+        number += not line.startswith(" " * 12)
+        found.update(dict.fromkeys(line.split(), number))
+    return found
+
+
+def wrong_ways(path: Path) -> Iterator[str]:
+    """What a file imports from rooms below its own."""
+    package, *inside = path.relative_to(ROOT).with_suffix("").parts
+    if package not in ROOMS or inside == ["__init__"]:
+        return
+    order = rooms(package)
+    for name, is_type in imports(path):
+        if name[0] != package or len(name) == 2 or (is_type and name in ONLY_AS_A_TYPE):
+            continue
+        if order[name[1]] > order[inside[0]]:
+            yield ".".join(name)
+
+
+@pytest.mark.parametrize("path", sources(), ids=name_of)
+def test_rooms_import_one_way(path: Path) -> None:
+    assert list(wrong_ways(path)) == []
+
+
+@pytest.mark.parametrize("package", ROOMS)
+def test_every_file_is_in_a_room(package: str) -> None:
+    here = {path.relative_to(ROOT / package).parts[0] for path in (ROOT / package).rglob("*.py")}
+    inside = {Path(each).stem for each in here} - {"__init__"}
+    assert inside <= set(rooms(package))
 
 
 @pytest.mark.parametrize("path", sources(), ids=name_of)
@@ -87,7 +180,7 @@ def test_no_file_is_dead() -> None:
     # Loaded by name: handlers, APIs, views; the tables of stored records are there for readers.
     loaded_by_name = {
         ("emulator", "handlers"),
-        ("emulator", "console"),
+        ("emulator", "cli", "console"),
         ("wire", "api"),
         ("wire", "stored"),
     }

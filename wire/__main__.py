@@ -19,9 +19,9 @@ import sys
 from collections.abc import Iterator, Sequence
 
 from .errors import WireError
-from .explain import Row
-from .explain_frame import Explanation, explain_request, explain_response
-from .tables import Unknown, aligned, catalogue, check_version, find, find_api, table
+from .explain.frames import Explanation, explain_request, explain_response
+from .explain.tables import Unknown, aligned, catalogue, check_version, find, find_api, table
+from .explain.walk import Row
 
 _BYTES_SHOWN = 8
 

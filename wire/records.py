@@ -13,8 +13,8 @@ Rules: reading checks every length but not the CRC (`checksum` does). Any bytes 
 raise WireError, memory stays in proportion to the input (and to `limit` where it is compressed),
 and nothing recurses.
 
-Left out: magic 0 and 1 (message_sets.py), and what a broker accepts (scan.py and its handlers).
-Source: the protocol guide, "Record" and "Control Batches"; KIP-98.
+Left out: magic 0 and 1 (legacy/message_sets.py), and what a broker accepts (scan.py and its
+handlers). Source: the protocol guide, "Record" and "Control Batches"; KIP-98.
 """
 
 from __future__ import annotations

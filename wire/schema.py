@@ -18,8 +18,9 @@ Rules:
 - Versions from `flexible` on use compact lengths and carry tagged fields in every struct.
 Unknown tagged fields are skipped when read and not kept.
 
-Annotations are resolved, and readers and writers compiled (codec.py), when first used: importing a
-hundred messages costs next to nothing. Source: the protocol guide; KIP-482 for flexible versions.
+Annotations are resolved, and readers and writers compiled (codec/messages.py), when first used:
+importing a hundred messages costs next to nothing. Source: the protocol guide; KIP-482 for flexible
+versions.
 """
 
 from __future__ import annotations
@@ -331,5 +332,5 @@ def _resolve_one(annotation: Any) -> Type:
     return Type(_PLAIN[annotation], None, False, False)
 
 
-# Last, since the two need each other: codec.py reads these classes, and they are read by it.
-from . import codec  # noqa: E402
+# Last, since the two need each other: codec/messages.py reads these classes and is called by them.
+from .codec import messages as codec  # noqa: E402

@@ -17,7 +17,7 @@ import argparse
 import sys
 from functools import partial
 
-from ...emulator.release import KAFKA_4_3
+from ...emulator.base.release import KAFKA_4_3
 from ..jars import Unavailable
 from ..real_kafka import RealKafka
 from .brokers import CONFIG, REAL_VERSIONS, EmulatedBroker

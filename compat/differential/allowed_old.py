@@ -7,7 +7,7 @@ one that the emulator follows, and has other words for some refusals.
 
 from __future__ import annotations
 
-from ...emulator.broker_configs import UNLISTED
+from ...emulator.config.broker_table import UNLISTED
 from ...wire import Request
 from .allowed import ALLOWED, Allowances, Allowed, is_missing
 from .compare import Difference

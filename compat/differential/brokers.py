@@ -19,8 +19,8 @@ from types import TracebackType
 from typing import Protocol
 
 from ...emulator import Emulator
-from ...emulator.old_configs import is_settable
-from ...emulator.release import KAFKA_3_9, KAFKA_4_3
+from ...emulator.base.release import KAFKA_3_9, KAFKA_4_3
+from ...emulator.config.kafka_3_9 import is_settable
 from ...wire import Request, Response, WireError
 from ...wire.api import response_class
 from ...wire.frames import Frames

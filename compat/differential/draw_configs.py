@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from random import Random
 
-from ...emulator.broker_configs import broker_definitions
-from ...emulator.config_definition import Definition
-from ...emulator.config_tables import (
+from ...emulator.config.broker_table import broker_definitions
+from ...emulator.config.definition import Definition
+from ...emulator.config.tables import (
     client_metrics_definitions,
     group_definitions,
     topic_definitions,

@@ -26,7 +26,7 @@ from typing import Any
 
 from ...wire import Request
 from ...wire.api import request_class
-from ...wire.codec_source import default_of
+from ...wire.codec.source import default_of
 from ...wire.schema import Field, Struct, Type
 from . import (
     draw_cluster,

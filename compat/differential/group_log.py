@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from ...emulator.groups.hashing import partition_for
+from ...emulator.base.java_order import partition_for
 from ...wire import Message
 from ...wire.api.fetch import FetchRequest
 from ...wire.batch import HEADER_SIZE, BatchHeader, read_header

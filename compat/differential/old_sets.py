@@ -25,7 +25,7 @@ from ...wire.compression import (
     decompress,
     mend_lz4_checksum,
 )
-from ...wire.message_sets import (
+from ...wire.legacy.message_sets import (
     Entry,
     build_message,
     entries,

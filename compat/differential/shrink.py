@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any
 
 from ...wire import Request, WireError
-from ...wire.codec_source import default_of
+from ...wire.codec.source import default_of
 from ...wire.schema import Struct
 from .batches import Batch
 from .engine import Engine, Result

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ...wire.codec_source import default_of
+from ...wire.codec.source import default_of
 from ...wire.schema import MISSING, Struct
 from .engine import Result, StepLog
 from .steps import Ask

@@ -9,7 +9,8 @@ Rules (semantics F7, G2, G8, G9, G11, G13, in the order in which they are checke
 
 Answers to Join, Sync and Leave go through `send`, at once or later; the other calls return their
 answer or raise Refused. Which broker of several was asked is not looked at here. What members of
-consumer groups (KIP-848) ask is in consumer_calls.py. Left out: share groups and streams groups.
+consumer groups (KIP-848) ask is in groups/consumer/calls.py. Left out: share groups and streams
+groups.
 """
 
 from __future__ import annotations
@@ -18,11 +19,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from ...wire.errors import Error, Refused
-from . import consumer_classic
-from .classic import ClassicGroup, loaded
-from .consumer import ConsumerGroup
-from .consumer_calls import ConsumerCalls
-from .effects import Token
+from .classic.effects import Token
+from .classic.group import ClassicGroup, loaded
+from .consumer import classic_members as consumer_classic
+from .consumer.calls import ConsumerCalls
+from .consumer.group import ConsumerGroup
 from .messages import (
     HeartbeatRequest,
     JoinAnswer,

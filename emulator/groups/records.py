@@ -1,9 +1,9 @@
 """What the coordinator writes to __consumer_offsets, before it becomes Kafka's bytes.
 
 One record is one key: a group, or one partition's offset in a group; a Tombstone removes either.
-The records of KIP-848 consumer groups are key and value as they are stored (consumer_records.py).
-Times are milliseconds since 1970. Left out: the records of share groups and streams groups, and
-every matter of encoding (value versions, -1 for "none").
+The records of KIP-848 consumer groups are key and value as they are stored
+(groups/consumer/records.py). Times are milliseconds since 1970. Left out: the records of share
+groups and streams groups, and every matter of encoding (value versions, -1 for "none").
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from .consumer_records import Stored
+from .consumer.records import Stored
 
 NO_ID = bytes(16)
 

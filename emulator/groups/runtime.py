@@ -19,12 +19,12 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
 from ...wire.errors import Error, Refused
-from .classic import ClassicGroup
-from .consumer import ConsumerGroup
-from .deadlines import Deadlines
-from .effects import Answer, Effects, Token
-from .group import random_uuid
-from .hashing import partition_for
+from ..base.deadlines import Deadlines
+from ..base.java_order import partition_for
+from .classic.effects import Answer, Effects, Token
+from .classic.group import ClassicGroup
+from .classic.state import random_uuid
+from .consumer.group import ConsumerGroup
 from .records import Record
 from .settings import GroupSettings, TimesOf, times_of
 from .shard import AnyGroup, Shard, ShardState

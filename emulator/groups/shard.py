@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from enum import Enum
 
 from ...wire.stored.consumer_groups import ConsumerGroupMetadataKey
-from .classic import ClassicGroup, restore
-from .consumer import ConsumerGroup
-from .consumer_records import Stored
-from .group import random_uuid
-from .offsets import Offsets
+from .classic.group import ClassicGroup, restore
+from .classic.state import random_uuid
+from .consumer.group import ConsumerGroup
+from .consumer.records import Stored
+from .offsets.committed import Offsets
 from .records import GroupRecord, OffsetRecord, Record, Tombstone
 from .settings import GroupSettings
 from .topics_view import TopicsView

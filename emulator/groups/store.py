@@ -7,21 +7,21 @@ so, this one makes it on the spot.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ...storage.replay import find_marker
+from ...storage.recovery.producer_replay import find_marker
 from ...wire import Error, Refused, WireError
 from ...wire.batch import read_header
-from ...wire.old_batches import read_logged
+from ...wire.legacy.as_batches import read_logged
 from ...wire.records import build_batch
-from ..group_configs import group_config
-from .answers import send
+from ..base.logger import log
+from ..config.group import group_config
 from .coordinator import Coordinator
-from .encoding import decode, encode
+from .record_encoding import decode, encode
 from .records import Record
+from .responses import send
 from .runtime import Producer
 from .settings import ConsumerTimes, GroupSettings
 from .shard import Replayed, TransactionEnd
@@ -29,11 +29,10 @@ from .topics_view import TopicsView
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
-    from ..config import BrokerConfig
-    from ..partition import Partition
+    from ..config.configs import BrokerConfig
+    from ..partitions.partition import Partition
 
 OFFSETS_TOPIC = "__consumer_offsets"
-log = logging.getLogger("odradek")
 
 
 class Groups(Coordinator):

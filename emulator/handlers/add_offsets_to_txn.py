@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 from ...wire import Error, Refused
 from ...wire.api.add_offsets_to_txn import AddOffsetsToTxnRequest, AddOffsetsToTxnResponse
-from ..dispatch import Call, handles
-from ..internal_topics import CONSUMER_OFFSETS
+from ..base.call import Call
+from ..config.internal_topics import CONSUMER_OFFSETS
 from ..transactions.transaction import Producer
+from .registry import handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 
 from ...wire import Error, Refused
 from ...wire.api.add_partitions_to_txn import AddPartitionsToTxnRequest, AddPartitionsToTxnResponse
-from ..dispatch import Call, handles
-from ..internal_topics import INTERNAL_TOPICS
+from ..base.call import Call
+from ..config.internal_topics import INTERNAL_TOPICS
 from ..transactions.transaction import TV1, TV2, Key, Producer
+from .registry import handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 from ...wire import NO_ID, Error, Refused
 from ...wire.api.add_raft_voter import AddRaftVoterRequest, AddRaftVoterResponse
 from ...wire.primitives import id_text
-from ..dispatch import Call, handles
-from ..feature_updates import CONTROLLER_LISTENER
-from ..features import KRAFT_VERSION
+from ..base.call import Call
+from ..metadata.feature_updates import CONTROLLER_LISTENER
+from ..metadata.features import KRAFT_VERSION
+from .registry import handles
 
 if TYPE_CHECKING:
     from ...wire.api.remove_raft_voter import RemoveRaftVoterRequest

@@ -1,7 +1,7 @@
 """AlterClientQuotas (49): set and remove quotas, each entity by itself (semantics I11).
 
 An entity that is named twice is answered once, with an error; all the same what is asked for it
-first is done, unless that names a key twice. The rules: quotas.py.
+first is done, unless that names a key twice. The rules: security/quotas.py.
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 from ...wire import Refused
 from ...wire.api.alter_client_quotas import AlterClientQuotasRequest, AlterClientQuotasResponse
-from ..dispatch import Call, handles
-from ..metadata_image import QuotaEntity
-from ..quotas import duplicate, entity_key, quota_records
+from ..base.call import Call
+from ..metadata.image import QuotaEntity
+from ..security.quotas import duplicate, entity_key, quota_records
+from .registry import handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster

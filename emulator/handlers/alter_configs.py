@@ -1,8 +1,8 @@
 """AlterConfigs (33): replace all configs of a resource: what is not named has its default again.
 
 For the rest like IncrementalAlterConfigs, but not for loggers. Where a resource is named twice a
-real broker fails and never answers; here both entries are refused, as there. config_admin.py has
-the rules. Not emulated: an alter config policy class.
+real broker fails and never answers; here both entries are refused, as there.
+metadata/config_changes.py has the rules. Not emulated: an alter config policy class.
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...wire.api.alter_configs import AlterConfigsRequest, AlterConfigsResponse
-from ..config_admin import Alteration, Change, Wanted
-from ..dispatch import Call, handles
-from ..logger_configs import SET
+from ..base.call import Call
+from ..config.loggers import SET
+from ..metadata.config_changes import Alteration, Change, Wanted
+from .registry import handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster

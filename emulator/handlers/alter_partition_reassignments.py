@@ -14,8 +14,9 @@ from ...wire.api.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
     AlterPartitionReassignmentsResponse,
 )
-from ..dispatch import Call, handles
-from ..leadership import reassign
+from ..base.call import Call
+from ..metadata.leadership import reassign
+from .registry import handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster

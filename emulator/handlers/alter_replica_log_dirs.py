@@ -15,8 +15,9 @@ from ...wire.api.alter_replica_log_dirs import (
     AlterReplicaLogDirsRequest,
     AlterReplicaLogDirsResponse,
 )
-from ..dispatch import Call, handles
+from ..base.call import Call
 from .describe_log_dirs import absolute_path
+from .registry import handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster

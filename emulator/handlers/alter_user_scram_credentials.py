@@ -1,6 +1,6 @@
 """AlterUserScramCredentials (51): set and remove credentials of users (semantics I10).
 
-Who was changed comes first, then who was not, each once. The rules: scram.py.
+Who was changed comes first, then who was not, each once. The rules: security/scram.py.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from ...wire.api.alter_user_scram_credentials import (
     AlterUserScramCredentialsRequest,
     AlterUserScramCredentialsResponse,
 )
-from ..dispatch import Call, handles
-from ..scram import Deletion, Upsertion, planned
+from ..base.call import Call
+from ..security.scram import Deletion, Upsertion, planned
+from .registry import handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster

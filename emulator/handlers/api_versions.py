@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 from ...wire import Error
 from ...wire.api.api_versions import ApiVersionsRequest, ApiVersionsResponse
-from ..dispatch import SERVED, Call, handles
-from ..features import supported_by
-from ..release import Release
+from ..base.call import Call
+from ..base.release import Release
+from ..metadata.features import supported_by
+from .registry import SERVED, handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster

@@ -14,12 +14,13 @@ from ...wire.api.consumer_group_describe import (
     ConsumerGroupDescribeRequest,
     ConsumerGroupDescribeResponse,
 )
-from ..dispatch import Call, handles
-from ..groups.consumer import ConsumerGroup
-from ..groups.consumer_members import ConsumerMember
-from ..groups.hashing import int_order
+from ..base.call import Call
+from ..base.java_order import int_order
+from ..groups.consumer.group import ConsumerGroup
+from ..groups.consumer.members import ConsumerMember
 from .consumer_group_heartbeat import has_new_protocol
 from .describe_groups import GROUP_OPERATIONS
+from .registry import handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster

@@ -14,10 +14,11 @@ from ...wire.api.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatRequest,
     ConsumerGroupHeartbeatResponse,
 )
-from ..dispatch import INVALID_REQUEST_TEXT, Call, handles
-from ..groups.consumer_members import JOINING_EPOCH, LEAVE_EPOCH, STATIC_LEAVE_EPOCH, Epochs
-from ..groups.consumer_messages import Beat
-from ..groups.hashing import int_order
+from ..base.call import INVALID_REQUEST_TEXT, Call
+from ..base.java_order import int_order
+from ..groups.consumer.members import JOINING_EPOCH, LEAVE_EPOCH, STATIC_LEAVE_EPOCH, Epochs
+from ..groups.consumer.messages import Beat
+from .registry import handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster

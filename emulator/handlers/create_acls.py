@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from ...wire import Error
 from ...wire.api.create_acls import CreateAclsRequest, CreateAclsResponse
-from ..dispatch import NO_REPLY, Call, Sentinel, handles
+from ..base.call import NO_REPLY, Call, Sentinel
+from .registry import handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 
 from ...wire import Error, Refused
 from ...wire.api.create_partitions import CreatePartitionsRequest, CreatePartitionsResponse
-from ..dispatch import Call, handles
-from ..topic_rules import LARGEST_REQUEST
+from ..base.call import Call
+from ..metadata.topic_rules import LARGEST_REQUEST
+from .registry import handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster

@@ -15,15 +15,16 @@ from typing import TYPE_CHECKING
 
 from ...wire import Error, Refused
 from ...wire.api.create_topics import CreateTopicsRequest, CreateTopicsResponse
-from ..config_rows import describe_created_topic
-from ..dispatch import Call, handles
-from ..topic_rules import DEFAULT, LARGEST_REQUEST, check_request_size
-from ..topics import null_configs
+from ..base.call import Call
+from ..config.rows import describe_created_topic
+from ..metadata.catalogue import null_configs
+from ..metadata.topic_rules import DEFAULT, LARGEST_REQUEST, check_request_size
+from .registry import handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
-    from ..config import TopicConfig
-    from ..topics import NewTopic
+    from ..config.configs import TopicConfig
+    from ..metadata.catalogue import NewTopic
 
 Asked = CreateTopicsRequest.Topic
 Answer = CreateTopicsResponse.Topic

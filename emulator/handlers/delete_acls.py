@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 from ...wire import Error
 from ...wire.api.delete_acls import DeleteAclsRequest, DeleteAclsResponse
-from ..dispatch import NO_REPLY, Call, Sentinel, handles
+from ..base.call import NO_REPLY, Call, Sentinel
 from .create_acls import NO_AUTHORIZER
+from .registry import handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster

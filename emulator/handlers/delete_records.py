@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 from ...wire import Error, Refused
 from ...wire.api.delete_records import DeleteRecordsRequest, DeleteRecordsResponse
-from ..dispatch import Call, handles
+from ..base.call import Call
+from .registry import handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ...wire import NO_ID, Error, Refused
 from ...wire.api.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
-from ..dispatch import Call, handles
+from ..base.call import Call
+from .registry import handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
-    from ..topics import Topic
+    from ..partitions.topic import Topic
 
 Answer = DeleteTopicsResponse.Topic
 

@@ -1,6 +1,6 @@
 """DescribeClientQuotas (48): the quotas of the entities that a filter matches (semantics I11).
 
-The rules: quotas.py.
+The rules: security/quotas.py.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from ...wire.api.describe_client_quotas import (
     DescribeClientQuotasRequest,
     DescribeClientQuotasResponse,
 )
-from ..dispatch import Call, handles
-from ..quotas import Component, matching
+from ..base.call import Call
+from ..security.quotas import Component, matching
+from .registry import handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster

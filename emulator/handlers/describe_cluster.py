@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 from ...wire import Error
 from ...wire.api.describe_cluster import DescribeClusterRequest, DescribeClusterResponse
-from ..dispatch import Call, handles
+from ..base.call import Call
 from .metadata import CLUSTER_OPERATIONS, NOT_ASKED
+from .registry import handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster

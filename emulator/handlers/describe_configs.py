@@ -1,7 +1,7 @@
 """DescribeConfigs (32): configs of topics, brokers, groups and metrics subscriptions.
 
 Each with its value, where that comes from, and the synonyms it was looked for under (semantics I5;
-config_rows.py has the rules). A group or subscription that does not exist has the defaults. The
+config/rows.py has the rules). A group or subscription that does not exist has the defaults. The
 loggers of a broker are one, `root`.
 
 The documentation of configs is not Kafka's text but our own, and null for most of a broker's.
@@ -13,21 +13,22 @@ from typing import TYPE_CHECKING
 
 from ...wire import Error, Refused
 from ...wire.api.describe_configs import DescribeConfigsRequest, DescribeConfigsResponse
-from ..config_definition import Row, Source
-from ..config_docs import documentation
-from ..config_rows import (
+from ..base.call import INVALID_REQUEST_TEXT, Call
+from ..config.definition import Row, Source
+from ..config.docs import documentation
+from ..config.rows import (
     describe_all_brokers,
     describe_broker,
     describe_client_metrics,
     describe_group,
     describe_topic,
 )
-from ..dispatch import INVALID_REQUEST_TEXT, Call, handles
-from ..topic_rules import check_name
+from ..metadata.topic_rules import check_name
+from .registry import handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
-    from ..config import TopicConfig
+    from ..config.configs import TopicConfig
 
 Result = DescribeConfigsResponse.Result
 

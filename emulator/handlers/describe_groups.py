@@ -8,8 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...wire.api.describe_groups import DescribeGroupsRequest, DescribeGroupsResponse
-from ..dispatch import Call, handles
+from ..base.call import Call
 from ..groups.messages import GroupDescription
+from .registry import handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster

@@ -12,7 +12,8 @@ import os
 from typing import TYPE_CHECKING
 
 from ...wire.api.describe_log_dirs import DescribeLogDirsRequest, DescribeLogDirsResponse
-from ..dispatch import Call, handles
+from ..base.call import Call
+from .registry import handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 from ...wire import Error, Refused
 from ...wire.api.describe_producers import DescribeProducersRequest, DescribeProducersResponse
-from ..dispatch import Call, handles
-from ..topic_rules import check_name
+from ..base.call import Call
+from ..metadata.topic_rules import check_name
+from .registry import handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster

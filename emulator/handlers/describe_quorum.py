@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 
 from ...wire import NO_ID, Error
 from ...wire.api.describe_quorum import DescribeQuorumRequest, DescribeQuorumResponse
-from ..dispatch import Call, handles
-from ..feature_updates import CONTROLLER_LISTENER
-from ..features import KRAFT_VERSION
-from ..metadata_log import TOPIC
+from ..base.call import Call
+from ..metadata.feature_updates import CONTROLLER_LISTENER
+from ..metadata.features import KRAFT_VERSION
+from ..metadata.log import TOPIC
+from .registry import handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster

@@ -6,7 +6,7 @@ fail not counted, and says where the next one begins (semantics I12). With topic
 cursor's must be among them.
 
 Eligible leader replicas are listed as none: there are some only while nobody leads, when a node of
-its own is down (restart_leaders.py).
+its own is down (metadata/restart_elections.py).
 """
 
 from __future__ import annotations
@@ -18,14 +18,15 @@ from ...wire.api.describe_topic_partitions import (
     DescribeTopicPartitionsRequest,
     DescribeTopicPartitionsResponse,
 )
-from ..dispatch import Call, handles
-from ..internal_topics import INTERNAL_TOPICS
-from ..topic_rules import name_problem
+from ..base.call import Call
+from ..config.internal_topics import INTERNAL_TOPICS
+from ..metadata.topic_rules import name_problem
 from .metadata import TOPIC_OPERATIONS, offline
+from .registry import handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
-    from ..topics import Topic
+    from ..partitions.topic import Topic
 
 Answer = DescribeTopicPartitionsResponse.Topic
 Cursor = DescribeTopicPartitionsResponse.Cursor

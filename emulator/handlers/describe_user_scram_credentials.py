@@ -12,8 +12,9 @@ from ...wire.api.describe_user_scram_credentials import (
     DescribeUserScramCredentialsRequest,
     DescribeUserScramCredentialsResponse,
 )
-from ..dispatch import Call, handles
-from ..groups.hashing import hash_map_order
+from ..base.call import Call
+from ..base.java_order import hash_map_order
+from .registry import handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 from ...wire import Error, Refused
 from ...wire.api.elect_leaders import ElectLeadersRequest, ElectLeadersResponse
-from ..dispatch import Call, handles
-from ..leadership import PREFERRED, UNCLEAN, elect
+from ..base.call import Call
+from ..metadata.leadership import PREFERRED, UNCLEAN, elect
+from .registry import handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster

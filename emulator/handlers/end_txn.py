@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 from ...wire import Error, Refused
 from ...wire.api.end_txn import EndTxnRequest, EndTxnResponse
-from ..dispatch import Call, handles
+from ..base.call import Call
 from ..transactions.transaction import TV1, TV2, Producer
+from .registry import handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster

@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ...wire import NO_ID, Buffer, Error, Refused
 from ...wire.api.fetch import FetchRequest, FetchResponse
-from ..dispatch import PARKED, Call, Sentinel, handles
-from ..fetch_sessions import INITIAL_EPOCH, NO_SESSION, Session, Wanted, wanted_of
-from ..partition import READ_COMMITTED, READ_UNCOMMITTED, Partition
-from ..waiting import FetchWait
+from ..base.call import PARKED, Call, Sentinel
+from ..partitions.fetch_sessions import INITIAL_EPOCH, NO_SESSION, Session, Wanted, wanted_of
+from ..partitions.fetch_waits import FetchWait
+from ..partitions.partition import READ_COMMITTED, READ_UNCOMMITTED, Partition
 from .fetch_old import WHOLE_SINCE, ZSTD_SINCE, as_old
 from .node_endpoints import endpoints
+from .registry import handles
 
 if TYPE_CHECKING:
     from ...storage import Log

@@ -3,10 +3,10 @@
 fetch.py calls this where a release converts, for each partition that an answer holds:
 - v0-9 on a topic with compression.type=zstd: 76, whatever is stored and whatever the read found.
 - v0-3 on a topic with message.downconversion.enable=false: 35, likewise.
-- v0-1 get messages of magic 0, v2-3 of magic 1 (wire/down_conversion.py); what is damaged or zstd
-  at the front is an error in place of records.
-Limits and waiting count what is stored, not what it becomes. In v0-2 a first batch larger than the
-limits is cut like any other, so that nothing of it is left.
+- v0-1 get messages of magic 0, v2-3 of magic 1 (wire/legacy/down_conversion.py); what is damaged or
+  zstd at the front is an error in place of records. Limits and waiting count what is stored, not
+  what it becomes. In v0-2 a first batch larger than the limits is cut like any other, so that
+  nothing of it is left.
 
 Where a real broker closes the connection, for more than 128 KiB of zstd behind what could be
 converted, this one fills.
@@ -16,9 +16,9 @@ from __future__ import annotations
 
 from ...wire import Error, Refused
 from ...wire.api.fetch import FetchResponse
-from ...wire.down_conversion import down_convert
-from ..config import TopicConfig
-from ..validation import DECOMPRESSED_MAX
+from ...wire.legacy.down_conversion import down_convert
+from ..config.configs import TopicConfig
+from ..partitions.produced_batches import DECOMPRESSED_MAX
 
 Answered = FetchResponse.Topic.Partition
 

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 
 from ...wire import Error, Refused
 from ...wire.api.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
-from ..dispatch import INVALID_REQUEST_TEXT, Call, handles, log
+from ..base.call import INVALID_REQUEST_TEXT, Call
+from ..base.logger import log
+from .registry import handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster

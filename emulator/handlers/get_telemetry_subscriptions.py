@@ -1,7 +1,7 @@
 """GetTelemetrySubscriptions (71): which metrics clients are to push: none.
 
 Kafka 4.3 answers this without advertising it, unless a plug-in takes metrics. A client without an
-id gets one. Who may ask when: telemetry.py.
+id gets one. Who may ask when: config/telemetry.py.
 
 Not emulated: subscriptions (configs of the resource type 16): nobody would read the metrics.
 """
@@ -15,8 +15,9 @@ from ...wire.api.get_telemetry_subscriptions import (
     GetTelemetrySubscriptionsRequest,
     GetTelemetrySubscriptionsResponse,
 )
-from ..dispatch import Call, handles
-from ..telemetry import COMPRESSIONS, INTERVAL_MS, MAX_BYTES, subscription_id
+from ..base.call import Call
+from ..config.telemetry import COMPRESSIONS, INTERVAL_MS, MAX_BYTES, subscription_id
+from .registry import handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from ...wire import Refused
 from ...wire.api.heartbeat import HeartbeatRequest, HeartbeatResponse
-from ..dispatch import Call, handles
+from ..base.call import Call
 from ..groups import messages
+from .registry import handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster

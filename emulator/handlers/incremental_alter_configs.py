@@ -1,7 +1,7 @@
 """IncrementalAlterConfigs (44): set, delete, append to and subtract from configs, one by one.
 
 Of topics, brokers (each, or all of them under the name ""), loggers, metrics subscriptions and
-groups. config_admin.py has the rules. Not emulated: an alter config policy class.
+groups. metadata/config_changes.py has the rules. Not emulated: an alter config policy class.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from ...wire.api.incremental_alter_configs import (
     IncrementalAlterConfigsRequest,
     IncrementalAlterConfigsResponse,
 )
-from ..config_admin import Alteration, Change, Wanted
-from ..dispatch import Call, handles
+from ..base.call import Call
+from ..metadata.config_changes import Alteration, Change, Wanted
+from .registry import handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster

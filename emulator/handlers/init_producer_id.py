@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 
 from ...wire import Error, Refused
 from ...wire.api.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
-from ..dispatch import Call, handles
+from ..base.call import Call
 from ..transactions.transaction import Producer
+from .registry import handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster

@@ -6,8 +6,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...wire.api.join_group import JoinGroupRequest
-from ..dispatch import PARKED, Call, Sentinel, handles
+from ..base.call import PARKED, Call, Sentinel
 from ..groups.messages import JoinRequest
+from .registry import handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster

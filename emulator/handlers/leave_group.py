@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...wire.api.leave_group import LeaveGroupRequest
-from ..dispatch import PARKED, Call, Sentinel, handles
+from ..base.call import PARKED, Call, Sentinel
 from ..groups.messages import Leaver
+from .registry import handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster

@@ -13,11 +13,12 @@ from ...wire.api.list_config_resources import (
     ListConfigResourcesRequest,
     ListConfigResourcesResponse,
 )
-from ..client_metrics_configs import CLIENT_METRICS_RESOURCE
-from ..config_admin import LOGGER_RESOURCE
-from ..dispatch import Call, handles
-from ..group_configs import GROUP_RESOURCE
-from ..metadata_image import BROKER_RESOURCE, TOPIC_RESOURCE
+from ..base.call import Call
+from ..config.client_metrics import CLIENT_METRICS_RESOURCE
+from ..config.group import GROUP_RESOURCE
+from ..metadata.config_changes import LOGGER_RESOURCE
+from ..metadata.image import BROKER_RESOURCE, TOPIC_RESOURCE
+from .registry import handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster

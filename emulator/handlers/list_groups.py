@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from ...wire import Refused
 from ...wire.api.list_groups import ListGroupsRequest, ListGroupsResponse
-from ..dispatch import Call, handles
+from ..base.call import Call
+from .registry import handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster

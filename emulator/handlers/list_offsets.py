@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING
 
 from ...wire import Error, Refused
 from ...wire.api.list_offsets import ListOffsetsRequest, ListOffsetsResponse
-from ..dispatch import Call, handles
-from ..partition import READ_COMMITTED, READ_UNCOMMITTED, Partition
+from ..base.call import Call
+from ..partitions.partition import READ_COMMITTED, READ_UNCOMMITTED, Partition
 from .list_offsets_old import list_old_offsets
+from .registry import handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster

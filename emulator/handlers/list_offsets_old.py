@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 
 from ...wire import Error, Refused
 from ...wire.api.list_offsets import ListOffsetsRequest, ListOffsetsResponse
-from ..dispatch import Call
+from ..base.call import Call
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
-    from ..partition import Partition
+    from ..partitions.partition import Partition
 
 Asked = ListOffsetsRequest.Topic.Partition
 Found = ListOffsetsResponse.Topic.Partition

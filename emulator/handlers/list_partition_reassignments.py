@@ -1,6 +1,6 @@
 """ListPartitionReassignments (46): the moves that are going on. There are none.
 
-A move is over when it begins, for all brokers share one log (leadership.py).
+A move is over when it begins, for all brokers share one log (metadata/leadership.py).
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from ...wire.api.list_partition_reassignments import (
     ListPartitionReassignmentsRequest,
     ListPartitionReassignmentsResponse,
 )
-from ..dispatch import Call, handles
+from ..base.call import Call
+from .registry import handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster

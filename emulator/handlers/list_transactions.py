@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 from ...wire import Error
 from ...wire.api.list_transactions import ListTransactionsRequest, ListTransactionsResponse
-from ..dispatch import Call, handles
-from ..groups.re2 import InvalidRegex, compile_re2
+from ..base.call import Call
+from ..groups.regex.re2 import InvalidRegex, compile_re2
 from ..transactions.states import KNOWN_NAMES
+from .registry import handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster

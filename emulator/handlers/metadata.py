@@ -11,21 +11,21 @@ Not emulated: several listeners with different addresses, followers that are in 
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from ...wire import NO_ID, Error, Refused
 from ...wire.api.metadata import MetadataRequest, MetadataResponse
-from ..dispatch import Call, handles
-from ..internal_topics import INTERNAL_TOPICS
-from ..topic_rules import name_problem
+from ..base.call import Call
+from ..base.logger import log
+from ..config.internal_topics import INTERNAL_TOPICS
+from ..metadata.topic_rules import name_problem
+from .registry import handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
-    from ..topics import Topic
+    from ..partitions.topic import Topic
 
-log = logging.getLogger("odradek")
 
 Answer = MetadataResponse.Topic
 

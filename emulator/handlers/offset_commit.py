@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 
 from ...wire import Error, Refused
 from ...wire.api.offset_commit import OffsetCommitRequest, OffsetCommitResponse
-from ..dispatch import Call, handles
-from ..groups.offsets import CommitRequest, OffsetCommit
+from ..base.call import Call
+from ..groups.offsets.committed import CommitRequest, OffsetCommit
 from .merging import merged
+from .registry import handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
-    from ..topics import Topic
+    from ..partitions.topic import Topic
 
 Answered = OffsetCommitResponse.Topic
 

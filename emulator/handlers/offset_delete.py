@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 from ...wire import Error, Refused
 from ...wire.api.offset_delete import OffsetDeleteRequest, OffsetDeleteResponse
-from ..dispatch import Call, handles
+from ..base.call import Call
 from .merging import merged
+from .registry import handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 
 from ...wire import Error, Refused
 from ...wire.api.offset_fetch import OffsetFetchRequest, OffsetFetchResponse
-from ..dispatch import Call, handles
-from ..groups.hashing import hash_map_order, partition_order
-from ..groups.offsets import FetchedOffset
+from ..base.call import Call
+from ..base.java_order import hash_map_order, partition_order
+from ..groups.offsets.committed import FetchedOffset
+from .registry import handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster

@@ -15,7 +15,8 @@ from ...wire.api.offset_for_leader_epoch import (
     OffsetForLeaderEpochRequest,
     OffsetForLeaderEpochResponse,
 )
-from ..dispatch import Call, handles
+from ..base.call import Call
+from .registry import handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster

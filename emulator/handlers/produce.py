@@ -2,12 +2,13 @@
 
 What is checked, in order: the topic and partition; one whole batch of magic 2; whether the
 transaction may have it (transactions/admission.py, for all partitions before anything is appended);
-acks; internal topics; the batch itself (validation.py); the producer's epoch and sequence
-(storage.producers). Message sets of magic 0 and 1, in v0-2 of old releases: produce_old.py.
-With acks 0 there is no answer, and any error closes the connection. Advertised from v0 on though
-v0-2 close the connection, because librdkafka would otherwise turn compression off (KAFKA-18659).
-The same partition twice in a request: only the last is appended, and answered. Data that begins
-with an impossible size or magic refuses the whole request, as a transactional batch without an id.
+acks; internal topics; the batch itself (partitions/produced_batches.py); the producer's epoch and
+sequence (storage.producers). Message sets of magic 0 and 1, in v0-2 of old releases:
+produce_old.py. With acks 0 there is no answer, and any error closes the connection. Advertised from
+v0 on though v0-2 close the connection, because librdkafka would otherwise turn compression off
+(KAFKA-18659). The same partition twice in a request: only the last is appended, and answered. Data
+that begins with an impossible size or magic refuses the whole request, as a transactional batch
+without an id.
 
 Not emulated: waiting for replicas: data is stored once, so acks=all is answered when it is written.
 """
@@ -21,17 +22,24 @@ from typing import TYPE_CHECKING
 from ...wire import NO_ID, Buffer, Error, Refused
 from ...wire.api.produce import ProduceRequest, ProduceResponse
 from ...wire.batch import HEADER_SIZE, OVERHEAD, read_header
-from ..dispatch import NO_REPLY, Call, Sentinel, handles
+from ..base.call import NO_REPLY, Call, Sentinel
+from ..partitions.produced_batches import (
+    Checked,
+    RecordsRejected,
+    begins_transactional,
+    validate,
+    whole_batch,
+)
 from ..transactions.admission import Candidate, of_produce, refusals
 from ..transactions.transaction import Key, Producer
-from ..validation import Checked, RecordsRejected, begins_transactional, validate, whole_batch
 from .node_endpoints import endpoints
 from .produce_old import BATCHES_SINCE, refusal_of_all, to_be_stored
+from .registry import handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
-    from ..partition import Partition
-    from ..topics import Topic
+    from ..partitions.partition import Partition
+    from ..partitions.topic import Topic
 
 Result = ProduceResponse.Topic.Partition
 Endpoint = ProduceResponse.NodeEndpoint

@@ -9,7 +9,7 @@ produce.py calls this where a release converts. The rules (semantics, L1-L12):
 - One batch of magic 2 is judged as in newer versions, but zstd is taken too.
 
 A null set, which a real broker never answers, is refused as in newer versions (87).
-Left out: what up_conversion.py leaves out.
+Left out: what wire/legacy/up_conversion.py leaves out.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from collections.abc import Iterable
 from ...wire import Buffer, Error, Refused
 from ...wire.api.produce import ProduceRequest
 from ...wire.batch import MAGIC, read_header
-from ...wire.up_conversion import Rules, lone_batch, produced_magic, up_convert
-from ..config import TopicConfig
-from ..validation import (
+from ...wire.legacy.up_conversion import Rules, lone_batch, produced_magic, up_convert
+from ..config.configs import TopicConfig
+from ..partitions.produced_batches import (
     CODECS,
     DECOMPRESSED_MAX,
     Checked,

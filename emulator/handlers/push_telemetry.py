@@ -1,7 +1,7 @@
 """PushTelemetry (72): metrics of a client. They are checked, and nobody reads them.
 
 Kafka 4.3 answers this without advertising it, unless a plug-in takes metrics. Who may push when:
-telemetry.py.
+config/telemetry.py.
 
 Not emulated: what becomes of the metrics.
 """
@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 from ...wire import NO_ID, Error, Refused, WireError
 from ...wire.api.push_telemetry import PushTelemetryRequest, PushTelemetryResponse
 from ...wire.compression import decompress
-from ..dispatch import Call, handles
-from ..telemetry import COMPRESSIONS, MAX_BYTES, subscription_id
+from ..base.call import Call
+from ..config.telemetry import COMPRESSIONS, MAX_BYTES, subscription_id
+from .registry import handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster

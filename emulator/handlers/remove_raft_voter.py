@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from ...wire import Error, Refused
 from ...wire.api.remove_raft_voter import RemoveRaftVoterRequest, RemoveRaftVoterResponse
-from ..dispatch import Call, handles
+from ..base.call import Call
 from .add_raft_voter import check_version, check_voter, voter_text, voters_text
+from .registry import handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster

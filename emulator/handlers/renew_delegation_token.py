@@ -9,7 +9,8 @@ from ...wire.api.renew_delegation_token import (
     RenewDelegationTokenRequest,
     RenewDelegationTokenResponse,
 )
-from ..dispatch import Call, handles
+from ..base.call import Call
+from .registry import handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster

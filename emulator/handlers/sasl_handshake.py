@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from ...wire import Error
 from ...wire.api.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
-from ..dispatch import Call, handles
+from ..base.call import Call
+from .registry import handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster

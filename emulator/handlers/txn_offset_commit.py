@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 
 from ...wire import Error, Refused
 from ...wire.api.txn_offset_commit import TxnOffsetCommitRequest, TxnOffsetCommitResponse
-from ..dispatch import Call, handles
-from ..groups.offsets import CommitRequest, OffsetCommit
+from ..base.call import Call
+from ..config.internal_topics import CONSUMER_OFFSETS
+from ..groups.offsets.committed import CommitRequest, OffsetCommit
 from ..groups.runtime import Producer as OffsetsProducer
-from ..internal_topics import CONSUMER_OFFSETS
 from ..transactions.admission import Candidate, of_offsets, refusals
 from ..transactions.transaction import Producer
 from .merging import merged
+from .registry import handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 from ...wire import Refused
 from ...wire.api.unregister_broker import UnregisterBrokerRequest, UnregisterBrokerResponse
-from ..dispatch import Call, handles
-from ..leadership import unregister
+from ..base.call import Call
+from ..metadata.leadership import unregister
+from .registry import handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster

@@ -1,7 +1,7 @@
 """UpdateFeatures (57): raise or lower the levels of features, all of a request or none.
 
 A feature that is named twice counts as it is named last. Only an upgrade is possible in v0,
-whatever it allows. What may be changed how: feature_updates.py.
+whatever it allows. What may be changed how: metadata/feature_updates.py.
 
 Not emulated: waiting (`timeout_ms`); brokers that support less than the controller.
 """
@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 from ...wire import Error, Refused
 from ...wire.api.update_features import UpdateFeaturesRequest, UpdateFeaturesResponse
-from ..dispatch import Call, handles
-from ..feature_updates import UPGRADE, FeatureUpdate, update_features, update_one_by_one
+from ..base.call import Call
+from ..metadata.feature_updates import UPGRADE, FeatureUpdate, update_features, update_one_by_one
+from .registry import handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster

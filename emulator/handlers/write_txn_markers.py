@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 from ...wire import Error, Refused
 from ...wire.api.write_txn_markers import WriteTxnMarkersRequest, WriteTxnMarkersResponse
-from ..dispatch import Call, handles
+from ..base.call import Call
 from ..transactions.markers import Marker, write_marker
+from .registry import handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster

@@ -24,7 +24,7 @@ from .transaction import TV2, Key, Producer
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
-    from ..partition import Partition
+    from ..partitions.partition import Partition
 
 NO_SEQUENCE = -1
 

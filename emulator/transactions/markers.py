@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from ...wire import Error, Refused
 from ...wire.batch import read_header, restamp
 from ...wire.records import end_transaction_batch
+from ..config.internal_topics import CONSUMER_OFFSETS
 from ..groups.shard import TransactionEnd
-from ..internal_topics import CONSUMER_OFFSETS
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
-    from ..partition import Partition
+    from ..partitions.partition import Partition
 
 
 NONE = -1

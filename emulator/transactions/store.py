@@ -13,15 +13,15 @@ Left out: the pause in which a real broker loads a partition.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ...wire import Error, Refused, WireError
 from ...wire.batch import read_header
 from ...wire.records import NewRecord, Record, build_batch, read_records
-from ..groups.hashing import partition_for
-from ..internal_topics import TRANSACTION_STATE
+from ..base.java_order import partition_for
+from ..base.logger import log
+from ..config.internal_topics import TRANSACTION_STATE
 from .coordinator import TransactionCoordinator, TransactionSettings
 from .encoding import decoded, encoded_key, encoded_value
 from .markers import Marker, write_marker
@@ -29,10 +29,9 @@ from .transaction import Key, Transaction
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
-    from ..config import BrokerConfig
-    from ..partition import Partition
+    from ..config.configs import BrokerConfig
+    from ..partitions.partition import Partition
 
-log = logging.getLogger("odradek")
 
 # What a coordinator says when it could not write; other codes are passed on.
 _WRITE_ERRORS = {

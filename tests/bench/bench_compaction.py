@@ -20,11 +20,11 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from odradek.storage import compaction_map
 from odradek.storage.checkpoints import read_partition_metadata
-from odradek.storage.compaction import CompactionResult
+from odradek.storage.compaction import offset_map as compaction_map
+from odradek.storage.compaction.log_compaction import CompactionResult
 from odradek.storage.config import LogConfig
-from odradek.storage.directory import Directory
+from odradek.storage.disk.directory import Directory
 from odradek.storage.log import Log
 from odradek.wire.batch import read_header
 from odradek.wire.records import build_batch

@@ -32,7 +32,7 @@ from pathlib import Path
 
 from crc32c import crc32c
 from odradek.storage.config import LogConfig
-from odradek.storage.directory import Directory
+from odradek.storage.disk.directory import Directory
 from odradek.storage.log import Log
 from odradek.wire.batch import BatchHeader, assign, read_header
 from odradek.wire.records import NewRecord, build_batch

@@ -31,9 +31,9 @@ from kio.records.readers import read_batch
 from kio.records.schema import NewRecordBatch, Record, RecordHeader
 from kio.records.writers import write_new_batch
 from kio.serial import entity_reader, entity_writer
+from odradek.wire.explain.tables import aligned
 from odradek.wire.records import NewRecord, build_batch, read_records
 from odradek.wire.schema import Message, Request
-from odradek.wire.tables import aligned
 
 from .wire_messages import MESSAGES
 

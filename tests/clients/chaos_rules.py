@@ -13,8 +13,8 @@ from types import SimpleNamespace
 from typing import Any
 
 from confluent_kafka import Consumer, TopicPartition
-from odradek.emulator.groups.consumer_records import Stored
-from odradek.emulator.groups.encoding import decode
+from odradek.emulator.groups.consumer.records import Stored
+from odradek.emulator.groups.record_encoding import decode
 from odradek.emulator.groups.records import GroupRecord, OffsetRecord, Record, Tombstone
 from odradek.wire.stored import consumer_groups as stored
 from odradek.wire.stored.consumer_protocol import ConsumerProtocolAssignment

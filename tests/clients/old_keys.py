@@ -16,10 +16,10 @@ from typing import Any
 from odradek.compat.clients import wait_until
 from odradek.storage.checkpoints import CLEANED_OFFSETS, read_offsets, read_partition_metadata
 from odradek.storage.config import LogConfig
-from odradek.storage.directory import Directory
+from odradek.storage.disk.directory import Directory
 from odradek.storage.log import Log
-from odradek.wire.message_sets import build_message, build_set
-from odradek.wire.old_batches import logged_batches, read_logged
+from odradek.wire.legacy.as_batches import logged_batches, read_logged
+from odradek.wire.legacy.message_sets import build_message, build_set
 from odradek.wire.records import build_batch
 
 from ..wire.old_segments import T

@@ -20,7 +20,7 @@ from odradek.compat.jars import Unavailable
 from odradek.compat.real_kafka import RealKafka
 from odradek.storage.checkpoints import CLEANED_OFFSETS, read_offsets, read_partition_metadata
 from odradek.storage.config import LogConfig
-from odradek.storage.directory import Directory
+from odradek.storage.disk.directory import Directory
 from odradek.storage.log import Log
 from odradek.wire.api.create_topics import CreateTopicsRequest
 from odradek.wire.batch import batches, read_header

@@ -8,7 +8,7 @@ import pytest
 from confluent_kafka import Producer
 from odradek.compat import RealKafka, Unavailable
 from odradek.emulator import Emulator
-from odradek.emulator.cli import main
+from odradek.emulator.cli.main import main
 from odradek.wire.records import NewRecord
 
 from tests.clients.conftest import UNAVAILABLE

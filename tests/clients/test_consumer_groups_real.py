@@ -15,9 +15,9 @@ from odradek.compat.differential.consumer_asks import depart, enter, looked
 from odradek.compat.differential.versions import Asker
 from odradek.compat.real_kafka import VERSION, run_tool
 from odradek.emulator import Emulator
-from odradek.emulator.groups.assignors import RANGE, UNIFORM, MemberSpec, assign
-from odradek.emulator.groups.consumer_members import Assignment
-from odradek.emulator.groups.hashing import hash_map_order, partition_for
+from odradek.emulator.base.java_order import hash_map_order, partition_for
+from odradek.emulator.groups.consumer.assignors import RANGE, UNIFORM, MemberSpec, assign
+from odradek.emulator.groups.consumer.members import Assignment
 from odradek.wire.api.create_topics import CreateTopicsRequest
 from odradek.wire.api.find_coordinator import FindCoordinatorRequest
 from odradek.wire.api.offset_commit import OffsetCommitRequest

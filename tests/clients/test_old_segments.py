@@ -24,8 +24,8 @@ from odradek.storage.checkpoints import CLEANED_OFFSETS, read_offsets
 from odradek.wire import Error, WireError
 from odradek.wire.api.fetch import FetchRequest
 from odradek.wire.api.list_offsets import ListOffsetsRequest
-from odradek.wire.message_sets import entries, read_entry
-from odradek.wire.old_batches import logged_batches, read_logged
+from odradek.wire.legacy.as_batches import logged_batches, read_logged
+from odradek.wire.legacy.message_sets import entries, read_entry
 
 from ..wire.old_segments import END, TOPICS, TORN, T, torn
 from .old_keys import NAMES, SEEDS, Keyed, await_cleaner, configs_of, left

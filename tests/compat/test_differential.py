@@ -47,7 +47,7 @@ from odradek.compat.differential.cases import all_cases, cases_named
 from odradek.compat.differential.compare import NOTHING, Comparison
 from odradek.compat.differential.generate import KINDS
 from odradek.compat.differential.run import Run
-from odradek.emulator.dispatch import SERVED
+from odradek.emulator.handlers.registry import SERVED
 from odradek.wire.api.add_raft_voter import AddRaftVoterRequest
 from odradek.wire.api.api_versions import ApiVersionsRequest
 from odradek.wire.api.metadata import MetadataRequest

@@ -11,7 +11,7 @@ from odradek.compat.dump_tool import DECODERS, DUMPED, complaints, dump, files
 from odradek.compat.jars import Unavailable, jars
 from odradek.compat.real_kafka import VERSION
 from odradek.storage.config import LogConfig
-from odradek.storage.directory import Directory
+from odradek.storage.disk.directory import Directory
 from odradek.storage.log import Log
 from odradek.wire.batch import batches, read_header
 from odradek.wire.records import build_batch

@@ -12,7 +12,7 @@ from odradek.compat.differential.consumer_asks import delete, enter, made
 from odradek.compat.differential.engine import Engine
 from odradek.compat.differential.group_log import in_order, kept_in, own_records, softened, written
 from odradek.compat.differential.steps import Ask, Sequence, Step, World
-from odradek.emulator.groups.hashing import partition_for
+from odradek.emulator.base.java_order import partition_for
 from odradek.wire.api.fetch import FetchResponse
 from odradek.wire.records import build_batch
 from odradek.wire.stored.keyed import keyed

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from odradek.emulator.broker import Broker
-from odradek.emulator.clock import ManualClock
+from odradek.emulator.base.clock import ManualClock
+from odradek.emulator.base.node import Broker
 from odradek.emulator.cluster import Cluster
-from odradek.emulator.config import BrokerConfig
-from odradek.emulator.connection import Connection
+from odradek.emulator.config.configs import BrokerConfig
+from odradek.emulator.net.connection import Connection
 from odradek.wire import Buffer, Request, Response
 from odradek.wire.api import response_class
 from odradek.wire.frames import Frames

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 from odradek.emulator import Emulator
-from odradek.emulator.clock import ManualClock
+from odradek.emulator.base.clock import ManualClock
 from odradek.emulator.cluster import Cluster
 from odradek.storage.checkpoints import CLEANED_OFFSETS, read_offsets
-from odradek.storage.memory import MemoryDisk
+from odradek.storage.disk.memory import MemoryDisk
 from odradek.wire.api.find_coordinator import FindCoordinatorRequest
 from odradek.wire.batch import read_header
 from odradek.wire.records import build_batch, read_records

@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from odradek.emulator import cli
-from odradek.emulator.cli import main
+from odradek.emulator.cli import main as cli
+from odradek.emulator.cli.main import main
 
 SERVE = [sys.executable, "-m", "odradek.emulator.cli", "serve"]
 

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from odradek.emulator.broker_configs import UNLISTED, broker_definitions
-from odradek.emulator.config import ALL_BROKERS, BrokerConfig, TopicConfig
-from odradek.emulator.config_definition import ConfigError, Kind, show
-from odradek.emulator.config_tables import (
+from odradek.emulator.config.broker_table import UNLISTED, broker_definitions
+from odradek.emulator.config.configs import ALL_BROKERS, BrokerConfig, TopicConfig
+from odradek.emulator.config.definition import ConfigError, Kind, show
+from odradek.emulator.config.tables import (
     BROKER_SYNONYMS,
     NOT_SETTABLE,
     ORDERED,

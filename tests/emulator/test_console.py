@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from odradek.emulator import Emulator
-from odradek.emulator.cli import main
-from odradek.emulator.console.broker import Brokers
-from odradek.emulator.console.offsets import parse_position
-from odradek.emulator.console.tables import print_table, ranges
+from odradek.emulator.cli.console.client import Brokers
+from odradek.emulator.cli.console.offsets import parse_position
+from odradek.emulator.cli.console.tables import print_table, ranges
+from odradek.emulator.cli.main import main
 from odradek.wire import Error
 from odradek.wire.api.offset_commit import OffsetCommitRequest
 from odradek.wire.api.produce import ProduceRequest

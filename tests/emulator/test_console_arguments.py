@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from odradek.emulator.cli import main
+from odradek.emulator.cli.main import main
 
 NOBODY = "127.0.0.1:1"
 

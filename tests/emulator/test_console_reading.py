@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 from odradek.emulator import Emulator
-from odradek.emulator.cli import main
+from odradek.emulator.cli.console import groups, reading
+from odradek.emulator.cli.console.client import Brokers, ConsoleError
+from odradek.emulator.cli.console.group_reading import Listed
+from odradek.emulator.cli.console.offsets import parse_position
+from odradek.emulator.cli.console.reading import Reader
+from odradek.emulator.cli.main import main
 from odradek.emulator.cluster import Cluster
-from odradek.emulator.console import groups, reading
-from odradek.emulator.console.broker import Brokers, ConsoleError
-from odradek.emulator.console.group_reading import Listed
-from odradek.emulator.console.offsets import parse_position
-from odradek.emulator.console.reading import Reader
 from odradek.wire import Error, Request
 from odradek.wire.api.list_groups import ListGroupsRequest
 from odradek.wire.api.offset_fetch import OffsetFetchRequest

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from odradek.emulator import Emulator
-from odradek.emulator.cli import main
+from odradek.emulator.cli.main import main
 from odradek.emulator.cluster import Cluster
 from odradek.storage import LogDirectoryError
 from odradek.wire import Error

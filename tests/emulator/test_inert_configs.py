@@ -12,31 +12,31 @@ from functools import cache
 from pathlib import Path
 
 import odradek.emulator
-from odradek.emulator.broker_configs import broker_definitions
-from odradek.emulator.config_tables import (
-    TOPIC_DEFAULTS,
-    group_definitions,
-    group_synonym,
-    topic_definitions,
-)
-from odradek.emulator.inert_configs import (
+from odradek.emulator.config.broker_table import broker_definitions
+from odradek.emulator.config.inert import (
     inert_broker_configs,
     inert_group_configs,
     inert_topic_configs,
     page,
 )
+from odradek.emulator.config.tables import (
+    TOPIC_DEFAULTS,
+    group_definitions,
+    group_synonym,
+    topic_definitions,
+)
 
 # These say what configs there are, and what values they may have; nobody obeys them there.
 TABLES = {
-    "broker_config_rules.py",
-    "broker_configs.py",
-    "config.py",
-    "config_admin.py",
-    "config_rows.py",
-    "config_tables.py",
-    "describe_configs.py",
-    "group_configs.py",
-    "inert_configs.py",
+    "config/broker_rules.py",
+    "config/broker_table.py",
+    "config/configs.py",
+    "metadata/config_changes.py",
+    "config/rows.py",
+    "config/tables.py",
+    "handlers/describe_configs.py",
+    "config/group.py",
+    "config/inert.py",
 }
 # Follow from the start and are passed on as something else than a config; or give another one its
 # default; or are bounds of what a group may have.
@@ -52,7 +52,7 @@ OTHERWISE = {
 @cache
 def source() -> str:
     home = Path(odradek.emulator.__file__).parent
-    files = [path for path in home.rglob("*.py") if path.name not in TABLES]
+    files = [path for path in home.rglob("*.py") if str(path.relative_to(home)) not in TABLES]
     return "\n".join(path.read_text() for path in sorted(files))
 
 
@@ -79,7 +79,7 @@ def topic_config_acts(name: str) -> bool:
 
 def test_every_topic_config_is_read_or_inert() -> None:
     home = Path(odradek.emulator.__file__).parent
-    read = (home / "config.py").read_text()
+    read = (home / "config/configs.py").read_text()
     for name in topic_definitions():
         assert (f'"{name}"' in read.split("class TopicConfig")[1].split("def parse_topic")[0]) != (
             name in inert_topic_configs()

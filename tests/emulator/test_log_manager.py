@@ -13,7 +13,7 @@ from odradek.emulator import Emulator
 from odradek.emulator.cluster import Cluster
 from odradek.storage import LogView
 from odradek.storage.checkpoints import RECOVERY_POINTS
-from odradek.storage.directory import Handle
+from odradek.storage.disk.directory import Handle
 from odradek.wire import Error
 from odradek.wire.api.list_offsets import ListOffsetsRequest
 
@@ -202,9 +202,9 @@ def test_a_topic_deleted_and_made_again_in_the_meantime_is_left_alone(
 
 
 def test_a_policy_of_ones_own_decides(tmp_path: Path) -> None:
-    from odradek.emulator.broker import Broker
-    from odradek.emulator.clock import ManualClock
-    from odradek.emulator.config import BrokerConfig
+    from odradek.emulator.base.clock import ManualClock
+    from odradek.emulator.base.node import Broker
+    from odradek.emulator.config.configs import BrokerConfig
 
     def one_segment_of_t(log: LogView, now_ms: int) -> int:
         return len(log.segments) - 1 if log.topic == "t" else 0

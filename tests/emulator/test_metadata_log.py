@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from odradek.emulator.clock import ManualClock
-from odradek.emulator.features import NEW_FEATURES
-from odradek.emulator.metadata_image import MetadataImage, PartitionImage, TopicImage
-from odradek.emulator.metadata_log import TOPIC_ID, MetadataLog
-from odradek.emulator.metadata_snapshot import record_version
+from odradek.emulator.base.clock import ManualClock
+from odradek.emulator.metadata.features import NEW_FEATURES
+from odradek.emulator.metadata.image import MetadataImage, PartitionImage, TopicImage
+from odradek.emulator.metadata.log import TOPIC_ID, MetadataLog
+from odradek.emulator.metadata.snapshot import record_version
 from odradek.storage import LogDirectory, LogDirectoryError
 from odradek.wire.batch import batches
 from odradek.wire.records import build_batch, read_records

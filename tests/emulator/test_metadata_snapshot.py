@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 from odradek.emulator.cluster import Cluster
-from odradek.emulator.metadata_image import MetadataImage
-from odradek.emulator.metadata_log import MetadataLog
-from odradek.emulator.metadata_replay import Replayed
-from odradek.emulator.metadata_snapshot import (
+from odradek.emulator.metadata.image import MetadataImage
+from odradek.emulator.metadata.log import MetadataLog
+from odradek.emulator.metadata.replay import Replayed
+from odradek.emulator.metadata.snapshot import (
     SnapshotId,
     encode,
     image_records,

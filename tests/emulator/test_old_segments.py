@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 from odradek.emulator import Emulator
-from odradek.emulator.cli import main
+from odradek.emulator.cli.main import main
 from odradek.wire.api.offset_commit import OffsetCommitRequest
 from odradek.wire.api.offset_fetch import OffsetFetchRequest
 from odradek.wire.compression import Codec
-from odradek.wire.message_sets import build_set
-from odradek.wire.old_batches import logged_batches, read_logged
+from odradek.wire.legacy.as_batches import logged_batches, read_logged
+from odradek.wire.legacy.message_sets import build_set
 from odradek.wire.records import Record
 
 from ..clients.placing import RELEASES, create_topics, forget, place

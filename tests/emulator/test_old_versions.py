@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 from odradek.emulator import Emulator
-from odradek.emulator.broker import Broker
-from odradek.emulator.clock import ManualClock
+from odradek.emulator.base.clock import ManualClock
+from odradek.emulator.base.node import Broker
+from odradek.emulator.base.release import KAFKA_3_9, KAFKA_4_3, release_named
 from odradek.emulator.cluster import Cluster
-from odradek.emulator.config import BrokerConfig, ConfigError
-from odradek.emulator.release import KAFKA_3_9, KAFKA_4_3, release_named
+from odradek.emulator.config.configs import BrokerConfig, ConfigError
 from odradek.wire import Error
 from odradek.wire.api.api_versions import ApiVersionsRequest
 from odradek.wire.api.create_topics import CreateTopicsRequest
@@ -25,7 +25,7 @@ from odradek.wire.api.produce import ProduceRequest, ProduceResponse
 from odradek.wire.api.update_features import UpdateFeaturesRequest
 from odradek.wire.batch import read_header
 from odradek.wire.compression import Codec
-from odradek.wire.message_sets import Message, build_message, build_set, read_messages
+from odradek.wire.legacy.message_sets import Message, build_message, build_set, read_messages
 from odradek.wire.records import build_batch, read_records
 
 from .support import NOW, Client, client_of

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from odradek.emulator.cluster import Cluster
-from odradek.emulator.validation import DECOMPRESSED_MAX
+from odradek.emulator.partitions.produced_batches import DECOMPRESSED_MAX
 from odradek.wire import NO_ID, Error
 from odradek.wire.api.produce import ProduceRequest, ProduceResponse
 from odradek.wire.batch import checksum, read_header

@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
-from odradek.emulator.clock import ManualClock
-from odradek.emulator.metadata_log import MetadataLog
-from odradek.emulator.quorum_state import keep_quorum_state
+from odradek.emulator.base.clock import ManualClock
+from odradek.emulator.metadata.log import MetadataLog
+from odradek.emulator.metadata.quorum_state import keep_quorum_state
 from odradek.storage import LogDirectory
-from odradek.storage.directory import Directory
+from odradek.storage.disk.directory import Directory
 
 NEW = (
     b'{"clusterId":"","leaderId":7,"leaderEpoch":1,"votedId":-1,"appliedOffset":0,'

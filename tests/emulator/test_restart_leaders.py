@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from odradek.emulator.broker import Broker
-from odradek.emulator.clock import ManualClock
+from odradek.emulator.base.clock import ManualClock
+from odradek.emulator.base.node import Broker
+from odradek.emulator.base.release import KAFKA_3_9, KAFKA_4_3, Release
 from odradek.emulator.cluster import Cluster
-from odradek.emulator.config import BrokerConfig
-from odradek.emulator.release import KAFKA_3_9, KAFKA_4_3, Release
+from odradek.emulator.config.configs import BrokerConfig
 from odradek.storage import MemoryDisk
 from odradek.wire.api.find_coordinator import FindCoordinatorRequest
 from odradek.wire.api.metadata import MetadataRequest

@@ -106,8 +106,8 @@ def test_random_bytes_behind_good_headers_harm_nobody(kafka: Emulator) -> None:
 
 
 def _served(cluster: object) -> list[tuple[int, int]]:
-    from odradek.emulator.dispatch import SERVED
-    from odradek.emulator.release import KAFKA_4_3
+    from odradek.emulator.base.release import KAFKA_4_3
+    from odradek.emulator.handlers.registry import SERVED
 
     return [(key, n) for key in SERVED for n in range(20) if KAFKA_4_3.serves(key, n)]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
-from odradek.emulator.timers import Timers
+from odradek.emulator.base.timers import Timers
 
 
 def test_timers_fire_in_the_order_of_their_deadlines_then_of_their_making() -> None:

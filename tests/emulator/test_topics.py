@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from odradek.emulator.broker import Broker
-from odradek.emulator.clock import ManualClock
+from odradek.emulator.base.clock import ManualClock
+from odradek.emulator.base.node import Broker
 from odradek.emulator.cluster import Cluster
-from odradek.emulator.config import ALL_BROKERS, BrokerConfig
-from odradek.emulator.group_configs import group_config
-from odradek.emulator.partition import Partition
-from odradek.emulator.topics import Topic
+from odradek.emulator.config.configs import ALL_BROKERS, BrokerConfig
+from odradek.emulator.config.group import group_config
+from odradek.emulator.partitions.partition import Partition
+from odradek.emulator.partitions.topic import Topic
 from odradek.wire import Error, Refused
 from odradek.wire.batch import read_header
 from odradek.wire.records import build_batch, read_records

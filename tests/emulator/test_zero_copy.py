@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 from odradek.emulator.cluster import Cluster
-from odradek.emulator.connection import Connection
-from odradek.storage.directory import File
+from odradek.emulator.net.connection import Connection
+from odradek.storage.disk.directory import File
 from odradek.wire import Buffer
 from odradek.wire.batch import read_header
 from odradek.wire.compression import Codec

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from odradek.storage.config import LogConfig
-from odradek.storage.directory import Directory
+from odradek.storage.disk.directory import Directory
 from odradek.storage.log import Log
 from odradek.wire.batch import BatchHeader, batches, read_header
 from odradek.wire.records import Record, build_batch, read_records

@@ -10,7 +10,7 @@ from pathlib import Path
 from struct import pack, unpack_from
 
 from odradek.storage.config import LogConfig
-from odradek.storage.directory import Directory
+from odradek.storage.disk.directory import Directory
 from odradek.storage.log import Log
 from odradek.storage.naming import KAFKA, Naming
 from odradek.wire.batch import BatchHeader, assign, batches, read_header

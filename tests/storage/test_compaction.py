@@ -6,9 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from odradek.storage import compaction_map
-from odradek.storage.compaction import CompactionResult
-from odradek.storage.compaction_run import Compaction
+from odradek.storage.compaction import offset_map as compaction_map
+from odradek.storage.compaction.log_compaction import CompactionResult
+from odradek.storage.compaction.run import Compaction
 from odradek.storage.log import Log
 from odradek.wire.batch import checksum, read_header
 from odradek.wire.compression import Codec

@@ -12,8 +12,8 @@ from dataclasses import replace
 from random import Random
 
 import pytest
+from odradek.storage.disk.memory import MemoryDisk
 from odradek.storage.log import Log
-from odradek.storage.memory import MemoryDisk
 from odradek.wire.errors import Refused
 
 from .compaction_support import COMPACT, DAY_MS, content, keyed, produce, write

@@ -23,7 +23,7 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
-from odradek.storage.compaction_run import Compaction
+from odradek.storage.compaction.run import Compaction
 from odradek.storage.log import Log
 from odradek.wire.batch import batches, read_header
 from odradek.wire.records import build_batch, end_transaction_batch, read_marker, read_records

@@ -8,8 +8,14 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from odradek.storage import compaction_map
-from odradek.storage.compaction_map import DictMap, OffsetMap, TableMap, rebuilt, rebuilt_python
+from odradek.storage.compaction import offset_map as compaction_map
+from odradek.storage.compaction.offset_map import (
+    DictMap,
+    OffsetMap,
+    TableMap,
+    rebuilt,
+    rebuilt_python,
+)
 from odradek.wire.batch import HEADER_SIZE, BatchHeader, read_header
 from odradek.wire.errors import WireError
 from odradek.wire.records import build_batch, read_records

@@ -8,8 +8,15 @@ import sys
 from pathlib import Path
 
 import pytest
-from odradek.storage import directory as module
-from odradek.storage.directory import MAPPED_FROM, Descriptors, Directory, File, FileLock, Locked
+from odradek.storage.disk import directory as module
+from odradek.storage.disk.directory import (
+    MAPPED_FROM,
+    Descriptors,
+    Directory,
+    File,
+    FileLock,
+    Locked,
+)
 
 from .support import disk_full_at
 

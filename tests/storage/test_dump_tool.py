@@ -13,7 +13,7 @@ from odradek.compat.jars import Unavailable, jars
 from odradek.compat.real_kafka import RealKafka, run_tool
 from odradek.storage.checkpoints import read_partition_metadata
 from odradek.storage.config import LogConfig
-from odradek.storage.directory import Directory
+from odradek.storage.disk.directory import Directory
 from odradek.storage.log import Log
 
 from .support import TOPIC_ID, append, end_transaction, home

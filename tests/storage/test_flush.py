@@ -9,7 +9,7 @@ from threading import Thread
 
 import pytest
 from odradek.storage.config import LogConfig
-from odradek.storage.directory import Handle
+from odradek.storage.disk.directory import Handle
 from odradek.storage.log import Log
 from odradek.wire.errors import Error, Refused
 from odradek.wire.records import build_batch
@@ -50,7 +50,7 @@ def syncs(monkeypatch: pytest.MonkeyPatch) -> Syncs:
             super().close()
             syncs.open -= 1
 
-    monkeypatch.setattr("odradek.storage.directory.Handle", Watched)
+    monkeypatch.setattr("odradek.storage.disk.directory.Handle", Watched)
     return syncs
 
 

@@ -7,7 +7,7 @@ from bisect import bisect_right
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from odradek.storage.directory import Directory
+from odradek.storage.disk.directory import Directory
 from odradek.storage.index import (
     OffsetIndex,
     TimeIndex,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from odradek.storage.config import LogConfig
-from odradek.storage.directory import MAPPED_FROM
+from odradek.storage.disk.directory import MAPPED_FROM
 from odradek.storage.log import Log
 from odradek.storage.naming import DOCUMENTED
 from odradek.wire.batch import read_header

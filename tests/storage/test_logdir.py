@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from odradek.storage.config import LogConfig
 from odradek.storage.log import Log
-from odradek.storage.logdir import LogDirectory, LogDirectoryError
+from odradek.storage.log_directory import LogDirectory, LogDirectoryError
 from odradek.wire.errors import Refused
 
 from .support import append, cut, disk_full_at, flip, read_all
@@ -125,7 +125,7 @@ def test_a_directory_is_open_once(path: Path) -> None:
 
 def test_a_directory_is_open_in_one_process(path: Path) -> None:
     program = (
-        "import sys; from odradek.storage.logdir import LogDirectory\n"
+        "import sys; from odradek.storage.log_directory import LogDirectory\n"
         "LogDirectory.open(sys.argv[1], node_id=1)"
     )
     directory = open_directory(path)

@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from odradek.storage import compaction_map, compaction_run
-from odradek.storage.compaction_map import DictMap, TableMap
+from odradek.storage.compaction import offset_map as compaction_map
+from odradek.storage.compaction import run as compaction_run
+from odradek.storage.compaction.offset_map import DictMap, TableMap
 from odradek.storage.config import LogConfig
 from odradek.wire.compression import Codec
 from odradek.wire.errors import Error, Refused
-from odradek.wire.message_sets import build_message, build_set
-from odradek.wire.old_batches import logged_batches, read_logged
+from odradek.wire.legacy.as_batches import logged_batches, read_logged
+from odradek.wire.legacy.message_sets import build_message, build_set
 
 from ..wire.old_segments import Segments, T, batch, flipped, loose, wrapped
 from .support import file, home, open_log

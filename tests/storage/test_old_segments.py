@@ -16,14 +16,14 @@ from typing import NamedTuple
 
 import pytest
 from odradek.storage import repair
+from odradek.storage.batch_walk import header_at, walk
 from odradek.storage.config import LogConfig
 from odradek.storage.index import offset_entries, time_entries
 from odradek.storage.log import Log
-from odradek.storage.walking import header_at, walk
 from odradek.wire.batch import MAGIC, read_header
 from odradek.wire.errors import Error, Refused, WireError
-from odradek.wire.message_sets import entries, read_entry
-from odradek.wire.old_batches import header_of, read_logged
+from odradek.wire.legacy.as_batches import header_of, read_logged
+from odradek.wire.legacy.message_sets import entries, read_entry
 from odradek.wire.records import Record, read_records
 
 from ..wire.old_segments import END, TOPICS, TORN, Segments, T, batch, loose, torn, wrapped

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from odradek.storage.config import LogConfig
 from odradek.storage.log import Log
-from odradek.storage.replay import find_marker
+from odradek.storage.recovery.producer_replay import find_marker
 from odradek.wire.batch import assign, read_header
 from odradek.wire.errors import Error, Refused
 from odradek.wire.primitives import Buffer

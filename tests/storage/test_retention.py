@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from odradek.storage.config import LogConfig
-from odradek.storage.directory import MAPPED_FROM
+from odradek.storage.disk.directory import MAPPED_FROM
 from odradek.storage.log import Log
 from odradek.storage.naming import DELETED
 from odradek.storage.retention import (

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from odradek.storage.directory import Directory
+from odradek.storage.disk.directory import Directory
 from odradek.storage.naming import DOCUMENTED, KAFKA
 from odradek.storage.segment import Segment, containing, walk
 from odradek.wire.batch import read_header

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from odradek.storage.config import LogConfig
-from odradek.storage.directory import Directory
-from odradek.storage.memory import MemoryDisk
+from odradek.storage.disk.directory import Directory
+from odradek.storage.disk.memory import MemoryDisk
 
 from .support import append, home, open_log
 

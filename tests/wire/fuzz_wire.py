@@ -28,10 +28,9 @@ from zlib import crc32
 import atheris
 
 with atheris.instrument_imports(include=["odradek"], enable_loader_override=False):
-    from odradek.wire import codec
     from odradek.wire.batch import HEADER, batches, checksum
+    from odradek.wire.codec import messages as codec
     from odradek.wire.compression import Codec, compress, decompress
-    from odradek.wire.down_conversion import down_convert
     from odradek.wire.errors import Refused, WireError
     from odradek.wire.frames import Frames
     from odradek.wire.headers import (
@@ -40,7 +39,9 @@ with atheris.instrument_imports(include=["odradek"], enable_loader_override=Fals
         read_response_header,
         write_request_header,
     )
-    from odradek.wire.message_sets import build_set, entries, read_messages
+    from odradek.wire.legacy.down_conversion import down_convert
+    from odradek.wire.legacy.message_sets import build_set, entries, read_messages
+    from odradek.wire.legacy.up_conversion import Rules, up_convert
     from odradek.wire.records import build_batch, end_transaction_batch, read_marker, read_records
     from odradek.wire.scan import Fault, scan, scan_python
     from odradek.wire.schema import Message
@@ -50,7 +51,6 @@ with atheris.instrument_imports(include=["odradek"], enable_loader_override=Fals
     from odradek.wire.stored.groups import GroupMetadataKey
     from odradek.wire.stored.keyed import keyed, read_key, read_value
     from odradek.wire.stored.offsets import OffsetCommitKey
-    from odradek.wire.up_conversion import Rules, up_convert
 
 from .support import CLUSTER, CONTROL, MESSAGES, REQUESTS, full, versions
 

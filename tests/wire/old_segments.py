@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from odradek.wire.compression import Codec
-from odradek.wire.message_sets import build_message, build_set
+from odradek.wire.legacy.message_sets import build_message, build_set
 from odradek.wire.records import build_batch
 
 T = 1_600_000_000_000

@@ -14,9 +14,9 @@ import lz4.frame
 import snappy
 from odradek.wire import Error
 from odradek.wire.compression import Codec, break_lz4_checksum, compress
-from odradek.wire.message_sets import build_message, build_set
+from odradek.wire.legacy.message_sets import build_message, build_set
+from odradek.wire.legacy.up_conversion import Rules
 from odradek.wire.records import build_batch
-from odradek.wire.up_conversion import Rules
 
 NOW = int(time.time() * 1000)
 T = 1_600_000_000_000

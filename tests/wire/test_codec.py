@@ -312,7 +312,7 @@ class TestStructs:
 
 def test_a_request_with_too_many_items_is_refused_before_they_are_made() -> None:
     from odradek.wire.api.list_offsets import ListOffsetsRequest
-    from odradek.wire.codec_reader import REQUEST_ITEMS_MAX
+    from odradek.wire.codec.reader_source import REQUEST_ITEMS_MAX
 
     def body(topics: int) -> bytes:
         count = topics + 1

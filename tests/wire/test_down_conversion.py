@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from odradek.wire import Error, Refused
 from odradek.wire.batch import assign, restamp
 from odradek.wire.compression import Codec
-from odradek.wire.down_conversion import down_convert
-from odradek.wire.message_sets import (
+from odradek.wire.legacy.down_conversion import down_convert
+from odradek.wire.legacy.message_sets import (
     Message,
     build_message,
     build_set,

@@ -5,20 +5,20 @@ from __future__ import annotations
 from random import Random
 
 import pytest
-from odradek.wire.codec import read_message as read_compiled
+from odradek.wire.codec.messages import read_message as read_compiled
 from odradek.wire.compression import Codec
 from odradek.wire.errors import WireError
-from odradek.wire.explain import Misfit, Reading, read_message
-from odradek.wire.explain_frame import explain_request, explain_response
-from odradek.wire.explain_records import read_records
+from odradek.wire.explain.frames import explain_request, explain_response
+from odradek.wire.explain.records import read_records
+from odradek.wire.explain.walk import Misfit, Reading, read_message
 from odradek.wire.headers import (
     RequestHeader,
     read_request_header,
     write_request_header,
     write_response_header,
 )
-from odradek.wire.message_sets import Message as OldMessage
-from odradek.wire.message_sets import build_set
+from odradek.wire.legacy.message_sets import Message as OldMessage
+from odradek.wire.legacy.message_sets import build_set
 from odradek.wire.records import NewRecord, build_batch
 from odradek.wire.schema import Message, Request, Response
 

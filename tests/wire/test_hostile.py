@@ -22,7 +22,7 @@ import pytest
 import snappy
 import zstandard
 from odradek.wire.batch import HEADER_SIZE
-from odradek.wire.codec import reader
+from odradek.wire.codec.messages import reader
 from odradek.wire.compression import Codec, compress, decompress
 from odradek.wire.errors import WireError
 from odradek.wire.frames import Frames
@@ -32,7 +32,7 @@ from odradek.wire.headers import (
     read_response_header,
     write_request_header,
 )
-from odradek.wire.message_sets import build_message, build_set, read_messages
+from odradek.wire.legacy.message_sets import build_message, build_set, read_messages
 from odradek.wire.primitives import write_uvarint
 from odradek.wire.records import batches, build_batch, read_marker, read_records
 from odradek.wire.scan import scan, scan_python

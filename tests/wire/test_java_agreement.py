@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from odradek.compat.jars import Unavailable
 from odradek.compat.java_wire import JavaWire
-from odradek.wire.codec_source import default_of
+from odradek.wire.codec.source import default_of
 from odradek.wire.primitives import id_text
 from odradek.wire.schema import Field, Kind, Message, Struct, Type
 

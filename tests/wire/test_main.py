@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from odradek.wire.__main__ import main
 from odradek.wire.api import API_MODULES
+from odradek.wire.explain.tables import api_name, catalogue, find, table
 from odradek.wire.schema import Message, Struct
-from odradek.wire.tables import api_name, catalogue, find, table
 
 from .support import MESSAGES, REQUESTS, versions
 

@@ -18,7 +18,7 @@ from odradek.wire.compression import (
     decompress,
     mend_lz4_checksum,
 )
-from odradek.wire.message_sets import (
+from odradek.wire.legacy.message_sets import (
     DamagedSet,
     Message,
     build_message,

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from odradek.wire import WireError
 from odradek.wire.batch import MAGIC, batches, read_header
 from odradek.wire.compression import Codec
-from odradek.wire.message_sets import build_message, build_set
-from odradek.wire.old_batches import (
+from odradek.wire.legacy.as_batches import (
     entry_size,
     header_of,
     is_intact,
@@ -19,6 +18,7 @@ from odradek.wire.old_batches import (
     old_header,
     read_logged,
 )
+from odradek.wire.legacy.message_sets import build_message, build_set
 from odradek.wire.records import read_records
 
 from .old_segments import TOPICS, T, batch, flipped, loose, wrapped

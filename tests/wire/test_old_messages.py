@@ -10,12 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from odradek.wire import WireError
 from odradek.wire.compression import Codec
-from odradek.wire.old_messages import (
-    build_old_message,
-    build_old_set,
-    messages,
-    read_payloads,
-)
+from odradek.wire.legacy.kafka_0_7 import build_old_message, build_old_set, messages, read_payloads
 
 PAYLOADS = [b"hello", b"", bytes(1000)]
 FORMATS = [(0, Codec.NONE), (1, Codec.NONE), (1, Codec.GZIP), (1, Codec.SNAPPY)]

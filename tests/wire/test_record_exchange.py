@@ -20,7 +20,13 @@ from odradek.compat.java_wire import JavaRecord, JavaWire, Refused
 from odradek.emulator import Emulator
 from odradek.wire.api.fetch import FetchRequest
 from odradek.wire.api.produce import ProduceRequest
-from odradek.wire.message_sets import Message, build_set, crc_is_right, entries, read_messages
+from odradek.wire.legacy.message_sets import (
+    Message,
+    build_set,
+    crc_is_right,
+    entries,
+    read_messages,
+)
 from odradek.wire.records import (
     HEADER_SIZE,
     Codec,

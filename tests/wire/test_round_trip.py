@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from odradek.wire.codec import reader
-from odradek.wire.codec_source import default_of
+from odradek.wire.codec.messages import reader
+from odradek.wire.codec.source import default_of
 from odradek.wire.errors import WireError
 from odradek.wire.primitives import write_uvarint
 from odradek.wire.schema import Message, Struct

@@ -25,7 +25,7 @@ from typing import Any
 
 import pytest
 from odradek.compat.jars import Unavailable, jars
-from odradek.wire.codec_source import default_of
+from odradek.wire.codec.source import default_of
 from odradek.wire.schema import ALWAYS, NEVER, Message, Request, Response, Struct, Type
 from odradek.wire.stored.cluster import MetadataRecord
 from odradek.wire.stored.topics import INTERNAL_TOPICS
@@ -101,8 +101,8 @@ NOT_MODELLED = {
     **{f"{name}Response": reason for name, reason in BROKERS_OWN.items()},
     "RequestHeader": "written by hand in headers.py",
     "ResponseHeader": "written by hand in headers.py",
-    "ControlRecordTypeSchema": "the key of markers, written by hand in records.py",
-    "EndTxnMarker": "the value of markers, written by hand in records.py",
+    "ControlRecordTypeSchema": "the key of markers, written by hand in wire/records.py",
+    "EndTxnMarker": "the value of markers, written by hand in wire/records.py",
     "DefaultPrincipalData": "a part of Envelope",
     "QuorumStateData": "a file of controllers, in JSON",
     "ProducerSnapshot": "a file of logs, written by hand in the storage package",

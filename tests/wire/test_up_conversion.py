@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from odradek.wire import Error, Refused
 from odradek.wire.batch import assign, read_header
 from odradek.wire.compression import Codec, decompress
-from odradek.wire.message_sets import build_set
+from odradek.wire.legacy.message_sets import build_set
+from odradek.wire.legacy.up_conversion import Rules, lone_batch, produced_magic, up_convert
 from odradek.wire.records import read_records
-from odradek.wire.up_conversion import Rules, lone_batch, produced_magic, up_convert
 
 from .old_broker import old_broker
 from .produced_sets import (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ....emulator.config_tables import topic_definitions
+from ....emulator.config.tables import topic_definitions
 from ....wire.api.create_topics import CreateTopicsRequest
 from ..asks import create
 from ..steps import Ask, Step, Steps

@@ -8,7 +8,7 @@ from __future__ import annotations
 from itertools import product
 from typing import Any
 
-from ....wire.message_sets import build_set
+from ....wire.legacy.message_sets import build_set
 from ..asks import create, fetch, fetch_all, list_offsets, produce, produce_all, put, wanted
 from ..batches import TIME, batch, joined
 from ..old_sets import edited, old_set

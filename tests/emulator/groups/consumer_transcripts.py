@@ -18,9 +18,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from group_world import join_request
-from odradek.emulator.groups.consumer_messages import Beat
-from odradek.emulator.groups.consumer_records import Stored
-from odradek.emulator.groups.offsets import CommitRequest, OffsetCommit
+from odradek.emulator.groups.consumer.messages import Beat
+from odradek.emulator.groups.consumer.records import Stored
+from odradek.emulator.groups.offsets.committed import CommitRequest, OffsetCommit
 from odradek.emulator.groups.records import Record
 from odradek.wire.errors import Refused
 from odradek.wire.stored.consumer_protocol import ConsumerProtocolSubscription

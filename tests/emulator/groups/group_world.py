@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
+from odradek.emulator.base.timers import Timers
+from odradek.emulator.groups.classic.effects import Answer
 from odradek.emulator.groups.coordinator import Coordinator
-from odradek.emulator.groups.effects import Answer
 from odradek.emulator.groups.messages import HeartbeatRequest, JoinRequest, Leaver, SyncRequest
 from odradek.emulator.groups.records import Record
 from odradek.emulator.groups.runtime import Producer
 from odradek.emulator.groups.settings import GroupSettings
 from odradek.emulator.groups.shard import Replayed, TransactionEnd
 from odradek.emulator.groups.topics_view import TopicsView
-from odradek.emulator.timers import Timers
 from odradek.wire.errors import Error, Refused
 
 START = 1_000_000

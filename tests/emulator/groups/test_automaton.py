@@ -7,8 +7,8 @@ import re
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from odradek.emulator.groups.automaton import Automaton, TooLarge
-from odradek.emulator.groups.re2 import InvalidRegex, _Reader, compile_re2
+from odradek.emulator.groups.regex.automaton import Automaton, TooLarge
+from odradek.emulator.groups.regex.re2 import InvalidRegex, _Reader, compile_re2
 
 ATOMS = st.sampled_from(
     [

@@ -8,9 +8,9 @@ from itertools import combinations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from odradek.emulator.groups.assignors import RANGE, UNIFORM, MemberSpec, assign
-from odradek.emulator.groups.consumer_members import Assignment
-from odradek.emulator.groups.hashing import hash_map_order
+from odradek.emulator.base.java_order import hash_map_order
+from odradek.emulator.groups.consumer.assignors import RANGE, UNIFORM, MemberSpec, assign
+from odradek.emulator.groups.consumer.members import Assignment
 
 TOPICS = [bytes([n]) * 16 for n in range(1, 5)]
 few = settings(max_examples=40, deadline=None)

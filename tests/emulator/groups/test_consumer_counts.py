@@ -6,9 +6,9 @@ from collections import Counter
 
 from hypothesis import given
 from hypothesis import strategies as st
-from odradek.emulator.groups.consumer import ConsumerGroup
-from odradek.emulator.groups.consumer_members import ConsumerMember
-from odradek.emulator.groups.consumer_records import (
+from odradek.emulator.groups.consumer.group import ConsumerGroup
+from odradek.emulator.groups.consumer.members import ConsumerMember
+from odradek.emulator.groups.consumer.records import (
     ResolvedRegex,
     member_record,
     member_tombstones,

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 from group_world import World, join_request, sync_request
-from odradek.emulator.groups.consumer import ConsumerGroup, Due
-from odradek.emulator.groups.consumer_messages import Beat, BeatAnswer
-from odradek.emulator.groups.consumer_records import Stored
-from odradek.emulator.groups.embedded import read_assignment
-from odradek.emulator.groups.encoding import decode, encode
+from odradek.emulator.groups.consumer.group import ConsumerGroup, Due
+from odradek.emulator.groups.consumer.messages import Beat, BeatAnswer
+from odradek.emulator.groups.consumer.records import Stored
+from odradek.emulator.groups.consumer_protocol import read_assignment
 from odradek.emulator.groups.messages import HeartbeatRequest, Leaver
-from odradek.emulator.groups.offsets import CommitRequest, OffsetCommit
+from odradek.emulator.groups.offsets.committed import CommitRequest, OffsetCommit
+from odradek.emulator.groups.record_encoding import decode, encode
 from odradek.emulator.groups.records import GroupRecord, Tombstone
 from odradek.emulator.groups.settings import GroupSettings
 from odradek.wire.errors import Error, Refused

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import pytest
 from group_world import FakeTopics
-from odradek.emulator.groups.consumer_members import ConsumerMember
-from odradek.emulator.groups.consumer_states import TRANSITIONS, MemberState, picture
-from odradek.emulator.groups.embedded import (
+from odradek.emulator.base.java_order import id_order, int_order
+from odradek.emulator.groups.consumer.members import ConsumerMember
+from odradek.emulator.groups.consumer.reconcile import Goal, reconcile
+from odradek.emulator.groups.consumer.states import TRANSITIONS, MemberState, picture
+from odradek.emulator.groups.consumer_protocol import (
     Malformed,
     UnknownAssignor,
     read_assignment,
     read_subscription,
     write_assignment,
 )
-from odradek.emulator.groups.hashing import id_order, int_order
-from odradek.emulator.groups.re2 import InvalidRegex, compile_re2
-from odradek.emulator.groups.reconcile import Goal, reconcile
+from odradek.emulator.groups.regex.re2 import InvalidRegex, compile_re2
 from odradek.emulator.groups.topics_view import TopicsView
 from odradek.emulator.groups.xxh3 import xxh3_64
 from odradek.wire.stored.consumer_protocol import (

@@ -12,7 +12,7 @@ from odradek.emulator.groups.messages import (
     Leaver,
     MemberDescription,
 )
-from odradek.emulator.groups.offsets import CommitRequest, OffsetCommit
+from odradek.emulator.groups.offsets.committed import CommitRequest, OffsetCommit
 from odradek.emulator.groups.records import GroupRecord, MemberRecord
 from odradek.emulator.groups.settings import GroupSettings
 from odradek.emulator.groups.shard import Replayed

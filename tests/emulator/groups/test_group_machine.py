@@ -16,17 +16,17 @@ from group_world import World, join_request, sync_request
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
-from odradek.emulator.groups.classic import ClassicGroup
-from odradek.emulator.groups.effects import Answer
-from odradek.emulator.groups.group import Due
-from odradek.emulator.groups.messages import JoinAnswer, LeaveAnswer, Leaver, Protocols, SyncAnswer
-from odradek.emulator.groups.offsets import CommitRequest, OffsetCommit
-from odradek.emulator.groups.states import (
+from odradek.emulator.groups.classic.effects import Answer
+from odradek.emulator.groups.classic.group import ClassicGroup
+from odradek.emulator.groups.classic.state import Due
+from odradek.emulator.groups.classic.states import (
     COMPLETING_REBALANCE,
     EMPTY,
     PREPARING_REBALANCE,
     STABLE,
 )
+from odradek.emulator.groups.messages import JoinAnswer, LeaveAnswer, Leaver, Protocols, SyncAnswer
+from odradek.emulator.groups.offsets.committed import CommitRequest, OffsetCommit
 from odradek.wire.errors import Error, Refused
 
 RANGE, STICKY, CHANGED = ("range", b""), ("sticky", b""), ("range", b"changed")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from odradek.emulator.groups.deadlines import Deadlines
-from odradek.emulator.groups.hashing import hash_map_order, java_hash, partition_for
-from odradek.emulator.groups.members import Member, Roster
-from odradek.emulator.groups.states import DEAD, TRANSITIONS, GroupState, picture
-from odradek.emulator.groups.subscription import subscribed_topics
+from odradek.emulator.base.deadlines import Deadlines
+from odradek.emulator.base.java_order import hash_map_order, java_hash, partition_for
+from odradek.emulator.groups.classic.members import Member, Roster
+from odradek.emulator.groups.classic.states import DEAD, TRANSITIONS, GroupState, picture
+from odradek.emulator.groups.classic.subscription import subscribed_topics
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,12 @@ from __future__ import annotations
 import pytest
 from group_world import START, World
 from odradek.emulator.groups.messages import Leaver
-from odradek.emulator.groups.offsets import CommitRequest, FetchedOffset, OffsetCommit, Offsets
+from odradek.emulator.groups.offsets.committed import (
+    CommitRequest,
+    FetchedOffset,
+    OffsetCommit,
+    Offsets,
+)
 from odradek.emulator.groups.records import OffsetRecord, Tombstone
 from odradek.emulator.groups.runtime import Producer
 from odradek.emulator.groups.shard import Replayed, TransactionEnd

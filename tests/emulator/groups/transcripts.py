@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from group_world import START, World, join_request, sync_request
-from odradek.emulator.groups.effects import Answer
+from odradek.emulator.groups.classic.effects import Answer
 from odradek.emulator.groups.messages import (
     HeartbeatRequest,
     JoinAnswer,
@@ -29,7 +29,7 @@ from odradek.emulator.groups.messages import (
     Leaver,
     SyncAnswer,
 )
-from odradek.emulator.groups.offsets import CommitRequest, OffsetCommit
+from odradek.emulator.groups.offsets.committed import CommitRequest, OffsetCommit
 from odradek.emulator.groups.records import GroupRecord, OffsetRecord, Record, Tombstone
 from odradek.wire.errors import Error, Refused
 

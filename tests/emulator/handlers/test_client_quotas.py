@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from odradek.emulator.cluster import Cluster
-from odradek.emulator.quotas import check_entity
+from odradek.emulator.security.quotas import check_entity
 from odradek.wire import Refused
 from odradek.wire.api.alter_client_quotas import AlterClientQuotasRequest
 from odradek.wire.api.describe_client_quotas import DescribeClientQuotasRequest

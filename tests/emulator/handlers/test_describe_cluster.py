@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from odradek.emulator.broker import Broker
-from odradek.emulator.clock import ManualClock
+from odradek.emulator.base.clock import ManualClock
+from odradek.emulator.base.node import Broker
 from odradek.emulator.cluster import Cluster
-from odradek.emulator.config import BrokerConfig
+from odradek.emulator.config.configs import BrokerConfig
 from odradek.wire.api.describe_cluster import DescribeClusterRequest, DescribeClusterResponse
 
 from ..support import NOW, client_of

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from odradek.emulator.base.call import INVALID_REQUEST_TEXT
 from odradek.emulator.cluster import Cluster
-from odradek.emulator.config import ALL_BROKERS
-from odradek.emulator.dispatch import INVALID_REQUEST_TEXT
+from odradek.emulator.config.configs import ALL_BROKERS
 from odradek.wire.api.describe_configs import DescribeConfigsRequest, DescribeConfigsResponse
 
 from ..support import Client, client_of, open_cluster

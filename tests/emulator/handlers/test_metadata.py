@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from odradek.emulator.broker import Broker
-from odradek.emulator.clock import ManualClock
+from odradek.emulator.base.clock import ManualClock
+from odradek.emulator.base.node import Broker
 from odradek.emulator.cluster import Cluster
-from odradek.emulator.config import BrokerConfig
+from odradek.emulator.config.configs import BrokerConfig
 from odradek.wire import NO_ID
 from odradek.wire.api.metadata import MetadataRequest, MetadataResponse
 

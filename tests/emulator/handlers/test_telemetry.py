@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from odradek.emulator.cluster import Cluster
+from odradek.emulator.config.telemetry import INTERVAL_MS, subscription_id
 from odradek.emulator.handlers.api_versions import served_versions
-from odradek.emulator.telemetry import INTERVAL_MS, subscription_id
 from odradek.wire import NO_ID
 from odradek.wire.api.get_telemetry_subscriptions import (
     GetTelemetrySubscriptionsRequest,

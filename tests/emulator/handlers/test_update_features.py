@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 from odradek.emulator.cluster import Cluster
-from odradek.emulator.config import ConfigError
+from odradek.emulator.config.configs import ConfigError
 from odradek.emulator.emulator import Emulator
-from odradek.emulator.features import NEW_FEATURES
+from odradek.emulator.metadata.features import NEW_FEATURES
 from odradek.wire.api.api_versions import ApiVersionsRequest
 from odradek.wire.api.update_features import UpdateFeaturesRequest, UpdateFeaturesResponse
 

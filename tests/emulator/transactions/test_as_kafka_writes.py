@@ -23,7 +23,7 @@ from odradek.compat.differential.transaction_asks import (
     write,
 )
 from odradek.compat.differential.versions import Asker
-from odradek.emulator.groups.hashing import partition_for
+from odradek.emulator.base.java_order import partition_for
 from odradek.wire.api.fetch import FetchRequest
 from odradek.wire.batch import batches
 from odradek.wire.records import read_marker, read_records

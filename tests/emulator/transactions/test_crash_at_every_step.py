@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import pytest
 from odradek.emulator.cluster import Cluster
-from odradek.emulator.internal_topics import CONSUMER_OFFSETS, TRANSACTION_STATE
+from odradek.emulator.config.internal_topics import CONSUMER_OFFSETS, TRANSACTION_STATE
 from odradek.emulator.transactions.transaction import Producer
 from odradek.storage import MemoryDisk
 from odradek.wire import Error

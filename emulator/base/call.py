@@ -1,0 +1,109 @@
+"""A call: one request on its way, and what a handler may return instead of a response.
+
+A handler returns a response, or PARKED after keeping the call to answer it later, or NO_REPLY.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, Protocol
+
+from ...wire import Buffer, Response
+from ...wire.headers import write_response_header
+
+INVALID_REQUEST_TEXT = (
+    "This most likely occurs because of a request being malformed by the client library or the"
+    " message was sent to an incompatible broker. See the broker logs for more details."
+)
+"""What clients are shown when a broker says INVALID_REQUEST and has no words of its own."""
+
+
+class Sentinel:
+    """PARKED or NO_REPLY: what a handler returns when it has no response now."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+PARKED: Final = Sentinel("PARKED")
+NO_REPLY: Final = Sentinel("NO_REPLY")
+
+
+class Writable(Protocol):
+    """A response, or one that has been written out before."""
+
+    def parts(self, version: int) -> list[Buffer]:
+        """The body as buffers, in a version."""
+
+
+class Sender(Protocol):
+    """The connection that a call came on, as far as a call uses it."""
+
+    @property
+    def client_host(self) -> str: ...
+
+    @property
+    def node_id(self) -> int: ...
+
+    def answer(self, call: Call, response: Response | None) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class Call:
+    """One request on its way: what a handler may know of its sender, and the way to answer it."""
+
+    __slots__ = (
+        "api_key",
+        "client_id",
+        "connection",
+        "correlation_id",
+        "now",
+        "on_lost",
+        "version",
+    )
+
+    def __init__(
+        self,
+        connection: Sender,
+        api_key: int,
+        version: int,
+        correlation_id: int,
+        client_id: str,
+        now: int,
+    ) -> None:
+        self.connection = connection
+        self.api_key = api_key
+        self.version = version
+        self.correlation_id = correlation_id
+        self.client_id = client_id
+        self.now = now
+        # Called when the connection goes away while this call is parked.
+        self.on_lost: Callable[[], None] | None = None
+
+    @property
+    def client_host(self) -> str:
+        """The address of the client, without its port."""
+        return self.connection.client_host
+
+    @property
+    def node_id(self) -> int:
+        """The broker whose listener was asked."""
+        return self.connection.node_id
+
+    def answer(self, response: Response | None) -> None:
+        """Answer a parked call; None lets it go without an answer. A closed connection is no
+        error: the answer goes nowhere."""
+        self.connection.answer(self, response)
+
+    def close(self) -> None:
+        """Close the connection, which is how a broker says no when it has no words for it."""
+        self.connection.close()
+
+    def encode(self, response: Writable) -> list[Any]:
+        """The response as buffers, header first. Raises WireError if it cannot be written."""
+        header = write_response_header(self.correlation_id, self.api_key, self.version)
+        return [header, *response.parts(self.version)]

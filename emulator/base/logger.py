@@ -1,0 +1,5 @@
+"""The one logger of a broker: `logging.getLogger("odradek")`."""
+
+import logging
+
+log = logging.getLogger("odradek")

@@ -1,0 +1,1 @@
+"""The `odradek` command: `serve`, `repair`, and the views of any broker (console/)."""

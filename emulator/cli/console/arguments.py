@@ -1,0 +1,103 @@
+"""What may be said on the command line: each text is judged before any broker is asked.
+
+Every function here is a `type=` of argparse: it gives the value that is meant, or raises
+ArgumentTypeError with what is wrong, which ends the command with status 2. Nothing here imports
+much: the parser of every command needs it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import re
+from collections.abc import Callable, Iterator
+
+from ...base.addresses import is_port
+
+INT16 = 2**15 - 1
+INT32 = 2**31 - 1
+KAFKAS_PORT = 9092
+_LONGEST_S = 86_400.0
+
+
+def parse_addresses(text: str) -> Iterator[tuple[str, int]]:
+    """Each HOST[:PORT] of a list with commas. Raises ValueError."""
+    for address in text.split(","):
+        host, colon, port = address.strip().rpartition(":")
+        if not colon:
+            host, port = address.strip(), str(KAFKAS_PORT)
+        if not host or not is_port(port):
+            raise ValueError(f"not an address of the form HOST:PORT: {address!r}")
+        yield host.strip("[]"), int(port)
+
+
+def addresses(text: str) -> str:
+    """HOST:PORT, or several with commas: the text as it is."""
+    try:
+        list(parse_addresses(text))
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    return text
+
+
+def seconds(text: str) -> float:
+    """How long to wait."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 < value <= _LONGEST_S:
+        raise argparse.ArgumentTypeError(
+            f"not a number of seconds, above 0 and at most a day: {text!r}"
+        )
+    return value
+
+
+def whole(first: int, last: int) -> Callable[[str], int]:
+    """A whole number from `first` to `last`."""
+
+    def parse(text: str) -> int:
+        if re.fullmatch("-?[0-9]{1,18}", text) and first <= int(text) <= last:
+            return int(text)
+        raise argparse.ArgumentTypeError(f"not a whole number from {first} to {last}: {text!r}")
+
+    return parse
+
+
+def setting(text: str) -> tuple[str, str]:
+    """CONFIG=VALUE; a value may be empty, and hold more signs of equality."""
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip():
+        raise argparse.ArgumentTypeError(f"not of the form CONFIG=VALUE: {text!r}")
+    return name.strip(), value
+
+
+def named(text: str) -> str:
+    """A name: anything but nothing."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError(f"not a name: {text!r}")
+    return text.strip()
+
+
+def pattern(text: str) -> re.Pattern[str]:
+    """A regular expression."""
+    try:
+        return re.compile(text)
+    except (re.error, OverflowError, RecursionError) as error:
+        raise argparse.ArgumentTypeError(f"{text!r} is no regular expression: {error}") from None
+
+
+def header(text: str) -> tuple[str, re.Pattern[str]]:
+    """NAME=REGEX."""
+    name, equals, regex = text.partition("=")
+    if not equals or not name:
+        raise argparse.ArgumentTypeError(f"not of the form NAME=REGEX: {text!r}")
+    return name, pattern(regex)
+
+
+def partitions(text: str) -> tuple[str, int | None]:
+    """NAME, which means all of its partitions, or NAME:PARTITION."""
+    name, colon, index = text.partition(":")
+    if not name or (colon and not re.fullmatch("[0-9]{1,9}", index)):
+        raise argparse.ArgumentTypeError(f"neither NAME nor NAME:PARTITION: {text!r}")
+    return name, int(index) if colon else None

@@ -1,0 +1,67 @@
+"""From the command line to a view: arguments, the connection, and how it ends.
+
+Exit status: 0; 1 when a broker refuses or cannot be reached, or the output cannot be written (one
+line on standard error); 2 for a wrong option (arguments.py), before any broker is asked; 130 after
+Ctrl-C, except where waiting for more is what was asked.
+"""
+
+from __future__ import annotations
+
+import argparse
+from importlib import import_module
+
+from . import TIMEOUT_S
+from .arguments import addresses, seconds
+from .output import fail, with_output
+
+VIEWS = {
+    "topics": "topics and their partitions: list, show, create, grow, empty, delete",
+    "groups": "consumer groups, offsets and lag: list, show, reset, forget, delete",
+    "records": "what is in a topic: read, filter, follow",
+    "configs": "configs of topics, brokers and groups: show, set, unset",
+}
+
+
+def add_views(commands: argparse._SubParsersAction[argparse.ArgumentParser], only: str) -> None:
+    """Add a parser for each view; one that is not asked for just its name."""
+    for name, summary in VIEWS.items():
+        module = import_module(f".{name}", __package__) if name == only else None
+        described = (module.__doc__ or "") if module else summary
+        parser = commands.add_parser(
+            name,
+            help=summary,
+            description=described,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        parser.add_argument(
+            "address", type=addresses, help="HOST:PORT of a broker; several with commas"
+        )
+        parser.add_argument(
+            "--timeout",
+            type=seconds,
+            metavar="SECONDS",
+            default=TIMEOUT_S,
+            help=f"how long a broker may take to answer (default: {TIMEOUT_S:g})",
+        )
+        if module is not None:
+            module.add_arguments(parser)
+
+
+def run_view(asked: argparse.Namespace) -> int:
+    """Carry out the view that was asked for; return the exit status."""
+    # Imported here, so that `odradek serve` does not pay for it.
+    from .client import Brokers, ConsoleError
+
+    module = import_module(f".{asked.command}", __package__)
+
+    def run() -> int:
+        with Brokers(asked.address, asked.timeout) as brokers:
+            status: int = module.run(brokers, asked)
+            return status
+
+    try:
+        return with_output(run)
+    except ConsoleError as error:
+        return fail(str(error))
+    except KeyboardInterrupt:
+        return 0 if getattr(asked, "follow", False) else 130

@@ -1,0 +1,131 @@
+"""Reading groups of both protocols: which there are, who is in them, what they have committed.
+
+Left out: what share groups and streams groups hold; they are listed, and that is all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ....wire import WireError
+from ....wire.api.consumer_group_describe import (
+    ConsumerGroupDescribeRequest,
+    ConsumerGroupDescribeResponse,
+)
+from ....wire.api.describe_groups import DescribeGroupsRequest, DescribeGroupsResponse
+from ....wire.api.list_groups import ListGroupsRequest
+from ....wire.api.offset_fetch import OffsetFetchRequest
+from ....wire.stored.consumer_protocol import ConsumerProtocolAssignment
+from ....wire.stored.keyed import read_value
+from .client import Brokers, check
+from .offsets import Place
+
+CLASSIC = "classic"
+CONSUMER = "consumer"
+DEAD = "Dead"
+"""The state of a group that is not there."""
+_BY_NAME_UP_TO = 9  # OffsetFetch
+_NO_SUCH_GROUP = 69
+
+
+@dataclass(frozen=True)
+class Member:
+    """Who reads what."""
+
+    member_id: str
+    instance_id: str | None
+    client_id: str
+    host: str
+    assigned: dict[str, list[int]]
+
+
+@dataclass(frozen=True)
+class Group:
+    """A group as it stands; `how` is its protocol or assignor."""
+
+    kind: str
+    state: str
+    how: str
+    members: list[Member] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Listed:
+    """What the list of groups says of one."""
+
+    kind: str
+    state: str
+
+
+def list_groups(brokers: Brokers) -> dict[str, Listed]:
+    """Every group's name, in order, and what it is. Raises ConsoleError."""
+    found: dict[str, Listed] = {}
+    for node in brokers.nodes:
+        answer = brokers.ask(ListGroupsRequest(), node=node)
+        check(answer.error_code, "the list of groups")
+        for group in answer.groups:
+            kind = group.group_type.lower() or CLASSIC  # none before ListGroups v5
+            found[group.group_id] = Listed(kind, group.group_state)
+    return dict(sorted(found.items()))
+
+
+def describe(brokers: Brokers, name: str, listed: Listed | None) -> Group:
+    """A group of either protocol, `listed` as it is; Dead if there is none. Raises ConsoleError.
+
+    One of another kind has no members here: they are not consumers.
+    """
+    if listed is not None and listed.kind not in (CLASSIC, CONSUMER):
+        return Group(listed.kind, listed.state, "")
+    if listed is not None and listed.kind == CONSUMER:
+        request = ConsumerGroupDescribeRequest(
+            group_ids=[name], include_authorized_operations=False
+        )
+        (new,) = brokers.ask_coordinator(name, request).groups
+        if new.error_code == _NO_SUCH_GROUP:  # not any more
+            return Group(CONSUMER, DEAD, "")
+        check(new.error_code, f"group {name}", new.error_message)
+        members = [_member(member) for member in new.members]
+        return Group(CONSUMER, new.group_state, new.assignor_name, members)
+    (group,) = brokers.ask_coordinator(name, DescribeGroupsRequest(groups=[name])).groups
+    if group.error_code != _NO_SUCH_GROUP:
+        check(group.error_code, f"group {name}", group.error_message)
+    classic = [_classic_member(member) for member in group.members]
+    return Group(CLASSIC, group.group_state, group.protocol_data, classic)
+
+
+def _member(member: ConsumerGroupDescribeResponse.Group.Member) -> Member:
+    assigned = {
+        topic.topic_name: list(topic.partitions) for topic in member.assignment.topic_partitions
+    }
+    identity = member.member_id, member.instance_id, member.client_id, member.client_host
+    return Member(*identity, assigned)
+
+
+def _classic_member(member: DescribeGroupsResponse.Group.Member) -> Member:
+    assigned: dict[str, list[int]] = {}
+    if member.member_assignment:
+        try:
+            told, _ = read_value(ConsumerProtocolAssignment, member.member_assignment, newer=True)
+            assigned = {t.topic: list(t.partitions) for t in told.assigned_partitions}
+        except WireError:
+            assigned = {}  # no consumers' group: what they assign is theirs to know
+    identity = member.member_id, member.group_instance_id, member.client_id, member.client_host
+    return Member(*identity, assigned)
+
+
+def committed(brokers: Brokers, name: str) -> dict[Place, int]:
+    """The offsets a group has committed. Raises ConsoleError."""
+    request = OffsetFetchRequest(
+        group_id=name,
+        topics=None,
+        groups=[OffsetFetchRequest.Group(group_id=name, topics=None)],
+    )
+    answer = brokers.ask_coordinator(name, request, most=_BY_NAME_UP_TO)
+    group = answer.groups[0] if answer.groups else answer
+    check(group.error_code, f"group {name}")
+    return {
+        (topic.name, part.partition_index): part.committed_offset
+        for topic in group.topics
+        for part in topic.partitions
+        if part.committed_offset >= 0
+    }

@@ -1,0 +1,260 @@
+"""`odradek groups`: who reads, how far, how far behind; start again from somewhere; delete.
+
+odradek groups localhost:9092                          all of them
+odradek groups localhost:9092 show billing             members, offsets and lag
+odradek groups localhost:9092 reset billing --to earliest --topic orders --dry-run
+odradek groups localhost:9092 forget billing --topic orders      its offsets of that topic
+odradek groups localhost:9092 delete billing
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable
+
+from ....wire import Error
+from ....wire.api.delete_groups import DeleteGroupsRequest
+from ....wire.api.metadata import MetadataResponse
+from ....wire.api.offset_commit import OffsetCommitRequest
+from ....wire.api.offset_delete import OffsetDeleteRequest
+from .arguments import partitions
+from .client import Brokers, ConsoleError, check, report
+from .escapes import one_line
+from .group_reading import CLASSIC, CONSUMER, DEAD, Group, Listed, committed, describe, list_groups
+from .offsets import Place, bounds, parse_position, resolve
+from .tables import print_table, ranges
+
+_BY_NAME_UP_TO = 9  # OffsetCommit
+_HEADS = ("group", "type", "state", "members", "lag")
+# What to do about a refusal to which a broker adds no words.
+_HINTS = {
+    Error.NON_EMPTY_GROUP: "it has members: stop its consumers first",
+    Error.GROUP_SUBSCRIBED_TO_TOPIC: "its members read it: stop its consumers first",
+    Error.GROUP_ID_NOT_FOUND: "there is no such group",
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What may follow `odradek groups ADDRESS`."""
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", help="without one: list them")
+    show = actions.add_parser("show", help="members, offsets and lag")
+    reset = actions.add_parser("reset", help="commit other offsets for a group that nobody is in")
+    forget = actions.add_parser("forget", help="delete a group's offsets of a topic")
+    delete = actions.add_parser("delete", help="delete groups that nobody is in")
+    for action in (show, delete):
+        action.add_argument("group", nargs="+", help="its name")
+    for action in (reset, forget):
+        action.add_argument("group", help="its name")
+        action.add_argument(
+            "--topic",
+            action="append",
+            default=[],
+            metavar="NAME[:PARTITION]",
+            type=partitions,
+            required=action is forget,
+            help="may be repeated" + ("" if action is forget else "; default: all it has"),
+        )
+    reset.add_argument(
+        "--to",
+        required=True,
+        metavar="POSITION",
+        type=parse_position,
+        help="earliest, latest, an offset, -N, an age (15m, 2h, 3d) or a time",
+    )
+    reset.add_argument("--dry-run", action="store_true", help="only say what would be committed")
+
+
+def run(brokers: Brokers, asked: argparse.Namespace) -> int:
+    """Carry out the command. Raises ConsoleError."""
+    match asked.action:
+        case None:
+            _list(brokers)
+        case "show":
+            _show(brokers, asked.group)
+        case "reset":
+            _reset(brokers, asked)
+        case "forget":
+            _forget(brokers, asked.group, asked.topic)
+        case "delete":
+            _delete(brokers, asked.group)
+    return 0
+
+
+def _list(brokers: Brokers) -> None:
+    groups = list_groups(brokers)
+    offsets = {name: committed(brokers, name) for name in groups if _has_offsets(groups[name])}
+    limits = _limits(brokers, {place for of_group in offsets.values() for place in of_group})
+    rows = []
+    for name, listed in groups.items():
+        group = describe(brokers, name, listed)
+        row: list[object] = [name, group.kind, group.state]
+        if name in offsets:
+            lags = [lag for *_, lag in _progress(offsets[name], limits) if lag is not None]
+            row += [len(group.members), sum(lags)]
+        rows.append(row + [None] * (len(_HEADS) - len(row)))
+    print_table(_HEADS, rows)
+
+
+def _show(brokers: Brokers, names: Iterable[str]) -> None:
+    groups = list_groups(brokers)
+    for number, name in enumerate(names):
+        listed = groups.get(name)
+        if listed is not None and not _has_offsets(listed):
+            raise ConsoleError(f"{name} is a {listed.kind} group, of which only the list tells")
+        group = describe(brokers, name, listed)
+        offsets = committed(brokers, name)
+        if group.state == DEAD and not offsets:
+            raise ConsoleError(f"there is no group {name}")
+        if number:
+            print()
+        _show_one(brokers, name, group, offsets)
+
+
+def _show_one(brokers: Brokers, name: str, group: Group, offsets: dict[Place, int]) -> None:
+    how = f", {group.how}" if group.how else ""
+    print(one_line(f"{name}: {group.state}, {group.kind}{how}"))
+    if group.members:
+        print_table(
+            ["member", "instance", "client", "host", "partitions"],
+            [
+                [m.member_id, m.instance_id, m.client_id, m.host, _places(m.assigned)]
+                for m in group.members
+            ],
+        )
+        print()
+    owners = _owners(group)
+    places = {*offsets, *owners}
+    print_table(
+        ["topic", "partition", "committed", "next", "lag", "member"],
+        [
+            [*place, offset, after, lag, owners.get(place)]
+            for place, offset, after, lag in _progress(offsets, _limits(brokers, places), owners)
+        ],
+    )
+
+
+def _has_offsets(listed: Listed) -> bool:
+    """Whether it is a group of consumers, which commit offsets as these views know them."""
+    return listed.kind in (CLASSIC, CONSUMER)
+
+
+def _limits(brokers: Brokers, places: Iterable[Place]) -> dict[Place, tuple[int, int]]:
+    return bounds(brokers, brokers.topics({topic for topic, _ in places}))
+
+
+def _progress(
+    offsets: dict[Place, int],
+    limits: dict[Place, tuple[int, int]],
+    owned: Iterable[Place] = (),
+) -> list[tuple[Place, int | None, int | None, int | None]]:
+    """Of each partition the group has an offset or a member for: committed, next, lag."""
+    rows = []
+    for place in sorted({*offsets, *owned}):
+        offset = offsets.get(place)
+        first, after = limits.get(place, (None, None))
+        behind = None
+        if first is not None and after is not None:
+            behind = max(0, after - (first if offset is None else offset))
+        rows.append((place, offset, after, behind))
+    return rows
+
+
+def _owners(group: Group) -> dict[Place, str]:
+    return {
+        (topic, index): member.member_id
+        for member in group.members
+        for topic, indexes in member.assigned.items()
+        for index in indexes
+    }
+
+
+def _places(assigned: dict[str, list[int]]) -> str:
+    return " ".join(f"{topic}:{ranges(indexes)}" for topic, indexes in sorted(assigned.items()))
+
+
+def _reset(brokers: Brokers, asked: argparse.Namespace) -> None:
+    group = describe(brokers, asked.group, list_groups(brokers).get(asked.group))
+    if group.members:
+        raise ConsoleError(
+            f"group {asked.group} is {group.state} and has members: stop its consumers first"
+        )
+    before = committed(brokers, asked.group)
+    wanted = asked.topic or [(topic, None) for topic, _ in before]
+    topics = _narrowed(brokers, wanted, None if asked.topic else set(before))
+    target = resolve(brokers, topics, asked.to)
+    if not target:
+        raise ConsoleError(f"group {asked.group} has no offsets; name a topic with --topic")
+    if not asked.dry_run:
+        _commit(brokers, asked.group, target)
+    print_table(
+        ["topic", "partition", "before", "after"],
+        [[*place, before.get(place), offset] for place, offset in sorted(target.items())],
+    )
+
+
+def _narrowed(
+    brokers: Brokers, wanted: Iterable[tuple[str, int | None]], only: set[Place] | None
+) -> list[MetadataResponse.Topic]:
+    """The topics, each with just the partitions that are meant."""
+    found = []
+    by_name: dict[str, list[int | None]] = {}
+    for name, index in wanted:
+        by_name.setdefault(name, []).append(index)
+    for name, indexes in by_name.items():
+        topic = brokers.topic(name)
+        there = {part.partition_index for part in topic.partitions}
+        for index in indexes:
+            if index is not None and index not in there:
+                raise ConsoleError(f"topic {name} has no partition {index}")
+        topic.partitions = [
+            part
+            for part in topic.partitions
+            if (None in indexes or part.partition_index in indexes)
+            and (only is None or (name, part.partition_index) in only)
+        ]
+        found.append(topic)
+    return found
+
+
+def _commit(brokers: Brokers, group: str, offsets: dict[Place, int]) -> None:
+    topics: dict[str, OffsetCommitRequest.Topic] = {}
+    for (name, index), offset in offsets.items():
+        topic = topics.setdefault(name, OffsetCommitRequest.Topic(name=name, partitions=[]))
+        topic.partitions.append(
+            OffsetCommitRequest.Topic.Partition(
+                partition_index=index, committed_offset=offset, committed_metadata=""
+            )
+        )
+    request = OffsetCommitRequest(group_id=group, topics=list(topics.values()))
+    answer = brokers.ask_coordinator(group, request, most=_BY_NAME_UP_TO)
+    for topic in answer.topics:
+        for part in topic.partitions:
+            check(part.error_code, f"{topic.name}-{part.partition_index}")
+
+
+def _forget(brokers: Brokers, group: str, wanted: list[tuple[str, int | None]]) -> None:
+    topics = []
+    for topic in _narrowed(brokers, wanted, None):
+        parts = [
+            OffsetDeleteRequest.Topic.Partition(partition_index=part.partition_index)
+            for part in topic.partitions
+        ]
+        topics.append(OffsetDeleteRequest.Topic(name=topic.name or "", partitions=parts))
+    answer = brokers.ask_coordinator(group, OffsetDeleteRequest(group_id=group, topics=topics))
+    check(answer.error_code, f"group {group}", _HINTS.get(answer.error_code))
+    for topic in answer.topics:
+        for part in topic.partitions:
+            place = f"{topic.name}-{part.partition_index}"
+            check(part.error_code, place, _HINTS.get(part.error_code))
+    forgotten = ", ".join(name if index is None else f"{name}:{index}" for name, index in wanted)
+    print(one_line(f"{group} has no offsets of {forgotten} any more"))
+
+
+def _delete(brokers: Brokers, names: Iterable[str]) -> None:
+    report(_deleted(brokers, name) for name in names)
+
+
+def _deleted(brokers: Brokers, name: str) -> tuple[int, str, str | None, str]:
+    answer = brokers.ask_coordinator(name, DeleteGroupsRequest(groups_names=[name]))
+    code = answer.results[0].error_code
+    return code, f"group {name}", _HINTS.get(code), f"deleted {name}"

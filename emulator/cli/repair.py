@@ -1,0 +1,95 @@
+"""`odradek repair DIR`: check and mend a data directory that no broker has open.
+
+First the files (storage/repairs/repair.py), then what only the metadata log can tell: directories
+of topics that it does not know, because it was damaged or lost, are entered in it again, with the
+id that stands in their `partition.metadata` and as many partitions as the highest number asks for.
+Their configs are lost; they have the broker's.
+
+Exit status: 0 if nothing is wrong, or everything was mended; 1 if a dry run has found something, or
+something is left to be done by hand; 2 if the directory cannot be opened (a broker has it), or an
+option is wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from .console.output import fail, with_output
+
+if TYPE_CHECKING:
+    from ...storage import Report
+
+_EPILOG = """\
+exit status: 0 nothing is wrong, or it was mended; 1 something was found (dry run) or is left to be
+done by hand; 2 the directory cannot be opened. What is taken out of a segment is kept beside it, in
+SEGMENT.damaged. Nothing is deleted."""
+
+
+def add_repair(commands: Any) -> None:
+    """Add the subcommand to argparse's subparsers."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "repair",
+        help="check and mend a data directory that no broker has open",
+        description="Check every batch and index of a data directory, and set aside what is "
+        "damaged: the logs go on behind it. The directory must not be in use.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("directory", metavar="DIR", help="the data directory")
+    parser.add_argument("--dry-run", action="store_true", help="say what is wrong, change nothing")
+    parser.add_argument(
+        "--topic",
+        metavar="NAME",
+        action="append",
+        help="look at this topic only; may be repeated (all, and the directory's own files)",
+    )
+
+
+def run_repair(options: argparse.Namespace) -> int:
+    """Do it, and print the report."""
+    from ...storage import LogDirectoryError
+
+    try:
+        report = _repaired(options.directory, options.dry_run, options.topic)
+    except (LogDirectoryError, OSError) as error:
+        return fail(str(error), 2)
+
+    def show() -> int:
+        print("\n".join(report.lines()))
+        return report.status
+
+    return with_output(show)
+
+
+def _repaired(directory: str, dry_run: bool, topics: list[str] | None) -> Report:
+    from ...storage import repair
+    from ..base.clock import SystemClock
+    from ..metadata.topic_repair import bring_back
+
+    if topics is not None:
+        _check_topics(directory, topics)
+    clock = SystemClock()
+    report = repair(directory, dry_run=dry_run, topics=topics, now_ms=clock.now())
+    report.findings += bring_back(directory, topics, clock, dry_run=dry_run)
+    return report
+
+
+def _check_topics(path: str, topics: list[str]) -> None:
+    """Whether they are there at all: a name that is mistyped has nothing wrong with it.
+
+    Raises LogDirectoryError.
+    """
+    from ...storage import Directory, LogDirectoryError
+    from ...storage.repairs.repair import naming_in
+
+    directory = Directory(path)
+    if not directory.exists():
+        return  # the repair says so
+    naming = naming_in(directory)
+    there = {
+        found[0] for name in directory.directories() if (found := naming.parse_directory(name))
+    }
+    for topic in topics:
+        if topic not in there:
+            raise LogDirectoryError(f"{path} has no partition of a topic {topic}")

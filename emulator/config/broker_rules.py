@@ -1,0 +1,236 @@
+"""What may be set for brokers while they run, and which values go together.
+
+`check_values` is what a broker asks of its values at any time; `check_change` is what it asks of a
+change: only dynamic configs (definition.py: mode), some of them for one broker only, some
+only for one listener; threads at most doubled and at least halved. Every refusal is a ConfigError
+with Kafka's sentence. In Kafka's order, as far as one sentence is shown when several are right.
+
+Not settable here although Kafka lets: listeners and their security protocols, which follow from
+how the emulator is started; classes other than the default, as there are none to be loaded.
+Source: Kafka 4.3.1's answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from ..base.java_order import hash_map_order
+from .broker_table import broker_definitions
+from .definition import ConfigError, Definition, Kind, Value, invalid
+from .tables import NOT_SETTABLE, ORDERED
+
+Values = Mapping[str, Value]
+
+LISTENER_PREFIX = "listener.name."
+
+# Those of TLS that are read again at run time: Kafka wants them under a listener's prefix.
+PER_LISTENER = (
+    "ssl.engine.factory.class",
+    "ssl.key.password",
+    "ssl.keystore.certificate.chain",
+    "ssl.keystore.key",
+    "ssl.keystore.location",
+    "ssl.keystore.password",
+    "ssl.keystore.type",
+    "ssl.truststore.certificates",
+    "ssl.truststore.location",
+    "ssl.truststore.password",
+    "ssl.truststore.type",
+)
+# Sizes of thread pools: no change may more than double or halve them.
+THREADS = (
+    "num.io.threads",
+    "num.network.threads",
+    "num.recovery.threads.per.data.dir",
+    "num.replica.fetchers",
+    "background.threads",
+    "remote.log.manager.copier.thread.pool.size",
+    "remote.log.manager.expiration.thread.pool.size",
+    "remote.log.manager.follower.thread.pool.size",
+    "remote.log.reader.threads",
+)
+_CLEANER_BUFFER_MIN = 1 << 20
+_LOCAL_UNSET = -2
+
+
+def check_values(values: Values) -> None:
+    """Raises ConfigError if two values, or one of them, cannot be."""
+    _at_least(values, "log.roll.ms", 1)
+    _at_least(values, "log.roll.jitter.ms", 0)
+    for name in ("log.retention.ms", "log.retention.minutes", "log.retention.hours"):
+        if values[name] == 0:
+            sentence = f"{name} must be unlimited (-1) or, greater than or equal to 1"
+            raise _required(name, sentence)
+    _check_cleaner(values)
+    if values["max.connections.per.ip"] == 0 and not values["max.connections.per.ip.overrides"]:
+        name = "max.connections.per.ip"
+        sentence = f"{name} can be set to zero only if {name}.overrides property is set."
+        raise _required(name, sentence)
+    _check_addresses(values["max.connections.per.ip.overrides"])
+    for low, high in ORDERED:
+        if values[low] > values[high]:
+            is_low_set = values[low] != broker_definitions()[low].default
+            name = low if is_low_set else high
+            raise ConfigError(name, f"{low} must be less than or equal to {high}")
+
+
+def _at_least(values: Values, name: str, least: int) -> None:
+    if values[name] is not None and values[name] < least:
+        raise _required(name, f"{name} must be greater than or equal to {least}")
+
+
+def _check_cleaner(values: Values) -> None:
+    threads, size = values["log.cleaner.threads"], values["log.cleaner.dedupe.buffer.size"]
+    if threads == 0:
+        raise ConfigError("log.cleaner.threads", "/ by zero")
+    if size // threads <= _CLEANER_BUFFER_MIN:
+        name = "log.cleaner.dedupe.buffer.size"
+        raise _required(name, f"{name} must be at least 1MB per cleaner thread.")
+
+
+def _check_addresses(text: str) -> None:
+    """Addresses and numbers: `host:5,other:0`."""
+    name = "max.connections.per.ip.overrides"
+    for entry in text.split(",") if text else ():
+        _, colon, number = entry.strip().rpartition(":")
+        if not colon:
+            length = len(entry.strip())
+            sentence = f"Error parsing configuration property '{name}': "
+            raise ConfigError(name, f"{sentence}begin 0, end -1, length {length}")
+        try:
+            int(number)
+        except ValueError:
+            raise ConfigError(name, f'For input string: "{number.strip()}"') from None
+
+
+def check_change(
+    texts: Mapping[str, str],
+    before: Values,
+    made: Callable[[], Values],
+    *,
+    one_broker: bool,
+    data_dir: str,
+    definitions: Mapping[str, Definition],
+) -> None:
+    """Judge what a broker, or all of them, are to have at run time. `before` are all values
+    of a broker, `made` makes of the change what they would be. Raises ConfigError."""
+    known = [name for name in definitions if name in texts]
+    fixed = [name for name in known if definitions[name].mode not in ("cluster", "broker")]
+    if fixed:
+        raise _listed(fixed, "Cannot update these configs dynamically")
+    for name in known:
+        if definitions[name].kind is Kind.CLASS:
+            _check_class(definitions[name], texts[name])
+    if scattered := [name for name in known if name in PER_LISTENER]:
+        what = "These security configs can be dynamically updated only per-listener using the"
+        raise _listed(scattered, f"{what} listener prefix")
+    for name in known:
+        definitions[name].parse(texts[name])
+    if not one_broker:
+        _check_cluster_wide(list(texts), definitions)
+    for name in ("listeners", "listener.security.protocol.map"):
+        if name in texts:
+            raise ConfigError(name, f"{name} cannot be set: {NOT_SETTABLE['listeners']}")
+    after = made()
+    for directory in after["cordoned.log.dirs"]:
+        if directory not in ("*", data_dir):
+            sentence = "All entries in cordoned.log.dirs must be present in log.dirs or log.dir."
+            raise _required("cordoned.log.dirs", f"{sentence} Missing entries : {directory}")
+    _check_reconfigured(before, after, definitions)
+
+
+def _check_cluster_wide(names: list[str], definitions: Mapping[str, Definition]) -> None:
+    single = [
+        name
+        for name in names
+        if name.startswith(LISTENER_PREFIX)
+        or (name in definitions and definitions[name].mode == "broker")
+    ]
+    if single:
+        what = "Cannot update these configs at default cluster level, broker id must be specified"
+        raise _listed(single, what)
+
+
+def _check_class(definition: Definition, text: str) -> None:
+    if text != definition.default_text:
+        raise invalid(definition, text, f"Class {text} could not be found.")
+
+
+def _check_reconfigured(
+    before: Values, after: Values, definitions: Mapping[str, Definition]
+) -> None:
+    """What the parts of a broker ask that are told of a change."""
+    for name in THREADS:
+        _check_threads(name, before[name], after[name])
+    old, new = before["log.cleaner.threads"], after["log.cleaner.threads"]
+    if new > old * 2:
+        what = (
+            f"Log cleaner threads cannot be increased to more than double the current value {old}"
+        )
+        raise _reconfigured("log.cleaner.threads", what)
+    if new < old // 2:
+        what = "Log cleaner threads cannot be reduced to less than half the current value"
+        raise _reconfigured("log.cleaner.threads", f"{what} {old}")
+    _check_local(after, "ms", retention_ms(after))
+    _check_local(after, "bytes", after["log.retention.bytes"])
+    for name in ("max.connections", "max.connection.creation.rate"):
+        if after[name] == 0:
+            raise _reconfigured(name, f"Invalid {name} 0")
+    if after["metric.reporters"] != definitions["metric.reporters"].default:
+        sentence = (
+            "Validation of dynamic config update of Set(metric.reporters) failed with class"
+            " class kafka.server.DynamicMetricsReporters"
+        )
+        raise _reconfigured("metric.reporters", sentence)
+
+
+def _check_threads(name: str, old: int, new: int) -> None:
+    if new == old:
+        return
+    what = f"Dynamic thread count update validation failed for {name}={new}, value should"
+    if new < old // 2:
+        raise _reconfigured(name, f"{what} be at least half the current value {old}")
+    if new > old * 2:
+        raise _reconfigured(name, f"{what} not be greater than double the current value {old}")
+
+
+def _check_local(values: Values, unit: str, kept: int) -> None:
+    """What tiered storage keeps on the broker is no more than what it keeps at all."""
+    name, all_name = f"log.local.retention.{unit}", f"log.retention.{unit}"
+    local = values[name]
+    if kept < 0 or local == _LOCAL_UNSET:
+        return
+    what = f"Invalid value {local} for configuration {name}: Value must not be"
+    if local == -1:
+        raise _reconfigured(name, f"{what} -1 as {all_name} value is set as {kept}.")
+    if local > kept:
+        raise _reconfigured(name, f"{what} more than {all_name} property value: {kept}")
+
+
+def retention_ms(values: Values) -> int:
+    """The first of log.retention.ms, .minutes and .hours that is set, in ms; -1 is no limit."""
+    for name, factor in (
+        ("log.retention.ms", 1),
+        ("log.retention.minutes", 60_000),
+        ("log.retention.hours", 3_600_000),
+    ):
+        value: int | None = values[name]
+        if value is not None:
+            return value * factor if value >= 0 else -1
+    return -1
+
+
+def _listed(names: list[str], what: str) -> ConfigError:
+    return ConfigError(names[0], f"{what}: [{', '.join(hash_map_order(names))}]")
+
+
+def _required(name: str, sentence: str) -> ConfigError:
+    return ConfigError(name, f"requirement failed: {sentence}")
+
+
+def _reconfigured(name: str, sentence: str) -> ConfigError:
+    return ConfigError(
+        name,
+        f"Invalid value org.apache.kafka.common.config.ConfigException: {sentence}"
+        " for configuration Invalid dynamic configuration",
+    )

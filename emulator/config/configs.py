@@ -1,0 +1,264 @@
+"""Configs: what the brokers have, and what one topic makes of it.
+
+A broker's value is the first of: set at run time for it, set at run time for all brokers, set at
+the start, default. A topic's value is its own or the broker's under the name that gives its default
+(retention.ms: log.retention.ms, else .minutes, else .hours). Values are read and judged as Kafka
+does; what is unknown or wrong raises ConfigError with the sentence that a client shows.
+
+Of several brokers the one that `node.id` names decides: they share their logs and their topics, so
+what is set for another single broker is shown and not used. What no module `get`s is not obeyed:
+inert.py lists it. Tables: broker_table.py, tables.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from functools import cached_property
+from typing import Any
+
+from ...storage.config import LogConfig
+from ..base.java_order import hash_map_order
+from .broker_rules import check_change, check_values
+from .broker_table import broker_definitions
+from .definition import ConfigError, Definition, Value
+from .kafka_3_9 import is_settable, old_broker_definitions, old_topic_definitions
+from .tables import (
+    NOT_SETTABLE,
+    OLD_TOPIC_DEFAULTS,
+    OUR_DEFAULTS,
+    TOPIC_DEFAULTS,
+    topic_definitions,
+)
+
+__all__ = ["BrokerConfig", "ConfigError", "TopicConfig"]
+
+NO_BOUND = 2**63 - 1
+ALL_BROKERS = ""
+"""The resource name under which values for all brokers are set at run time."""
+
+
+class BrokerConfig:
+    """The brokers' configs, by Kafka's names. Raises ConfigError for unknown names, bad values."""
+
+    def __init__(self, overrides: Mapping[str, str] | None = None, *, is_old: bool = False) -> None:
+        """`is_old`: the configs of Kafka 3.9, not 4.3."""
+        self.overrides = dict(overrides or {})
+        self.is_old = is_old
+        self.definitions = old_broker_definitions() if is_old else broker_definitions()
+        self.topic_definitions = old_topic_definitions() if is_old else topic_definitions()
+        self.topic_synonyms = TOPIC_DEFAULTS | (OLD_TOPIC_DEFAULTS if is_old else {})
+        """The broker configs that give those of a topic their defaults."""
+        self.dynamic: dict[str, dict[str, str]] = {}
+        """Set at run time: broker id as text, or ALL_BROKERS, to name and text."""
+        for name in self.overrides:
+            self._check_settable(name)
+        ours = {n: text for n, text in OUR_DEFAULTS.items() if not is_old or is_settable(n)}
+        self.static = ours | self.overrides
+        """Set at the start, by the user or by us: name to text."""
+        self.node = self.static["node.id"].strip()
+        """The broker whose own configs are in force, as a resource's name."""
+        self._values = self._resolved({})
+
+    def get(self, name: str) -> Any:
+        """The value in force, parsed. Raises KeyError for a name that Kafka does not have."""
+        return self._values[name]
+
+    def set_dynamic(self, resource: str, texts: Mapping[str, str]) -> None:
+        """Replace what is set at run time for a broker, or for all (ALL_BROKERS).
+
+        Unknown names are kept and shown, as Kafka does. Raises ConfigError, changing nothing.
+        """
+        self._values = self._resolved({resource: texts})
+        for name, text in texts.items():
+            if name in self.definitions:
+                self.definitions[name].parse(text)
+        self.dynamic[resource] = dict(texts)
+        self.__dict__.pop("topic_defaults", None)
+        self.__dict__.pop("plain_topic", None)
+
+    def check_dynamic(self, resource: str, texts: Mapping[str, str], data_dir: str = "") -> None:
+        """Judge what is to be set at run time, changing nothing. Raises ConfigError."""
+        known = {
+            name: text
+            for name, text in texts.items()
+            if name in self.definitions and self.definitions[name].mode
+        }
+        one_broker = resource != ALL_BROKERS
+        check_change(
+            texts,
+            self._values,
+            lambda: self._resolved({self.node if one_broker else ALL_BROKERS: known}),
+            one_broker=one_broker,
+            data_dir=data_dir,
+            definitions=self.definitions,
+        )
+
+    @cached_property
+    def topic_defaults(self) -> dict[str, Value]:
+        """What a topic has that sets nothing itself."""
+        return {
+            name: self._topic_default(definition)
+            for name, definition in self.topic_definitions.items()
+        }
+
+    @cached_property
+    def plain_topic(self) -> TopicConfig:
+        """The configs of every topic that sets nothing itself: one object for ten thousand."""
+        return TopicConfig(self, {})
+
+    def topic(self, overrides: Mapping[str, str]) -> TopicConfig:
+        """The configs of a topic that sets these. Raises ConfigError."""
+        return TopicConfig(self, overrides) if overrides else self.plain_topic
+
+    def _resolved(self, changed: Mapping[str, Mapping[str, str]]) -> dict[str, Value]:
+        """All values, when this is set at run time instead of what is. Raises ConfigError."""
+        dynamic: dict[str, Mapping[str, str]] = {**self.dynamic, **changed}
+        given = {**self.static, **dynamic.get(ALL_BROKERS, {}), **dynamic.get(self.node, {})}
+        values = {
+            name: definition.parse(given[name]) if name in given else definition.default
+            for name, definition in self.definitions.items()
+        }
+        check_values(values)
+        return values
+
+    def _check_settable(self, name: str) -> None:
+        definitions, topics = self.definitions, self.topic_definitions
+        if name in NOT_SETTABLE:
+            raise ConfigError(name, f"{name} cannot be set: {NOT_SETTABLE[name]}")
+        if is_settable(name) if self.is_old else name in definitions:
+            return
+        if name in topics:
+            brokers = ", ".join(n for n, _ in self.topic_synonyms.get(name, ()))
+            hint = f"; a topic has it, the broker's default for it is {brokers}" if brokers else ""
+        else:
+            close = get_close_matches(name, definitions, n=1)
+            hint = f"; is {close[0]} meant?" if close else ""
+        raise ConfigError(name, f"Unknown broker config name: {name}{hint}")
+
+    def _topic_default(self, definition: Definition) -> Value:
+        for name, factor in self.topic_synonyms.get(definition.name, ()):
+            value = self._values[name]
+            if value is not None:
+                return value if factor == 1 else max(-1, value * factor)
+        return definition.default
+
+
+class TopicConfig:
+    """One topic's configs over the broker's. Replaced as a whole when one changes."""
+
+    __slots__ = (
+        "_log_config",
+        "_values",
+        "broker",
+        "cleanup_policy",
+        "compression_type",
+        "down_conversion",
+        "is_compacted",
+        "log_append_time",
+        "max_message_bytes",
+        "min_insync_replicas",
+        "overrides",
+        "timestamp_after_max_ms",
+        "timestamp_before_max_ms",
+    )
+
+    def __init__(self, broker: BrokerConfig, overrides: Mapping[str, str]) -> None:
+        """Raises ConfigError for an unknown name or a bad value."""
+        self.overrides = dict(overrides)
+        """Name to text, as they were given."""
+        self.broker = broker
+        values = dict(broker.topic_defaults)
+        values.update(parse_topic_configs(overrides, broker.topic_definitions))
+        self._values = values
+        self._log_config: LogConfig | None = None
+        self.cleanup_policy: frozenset[str] = frozenset(values["cleanup.policy"])
+        self.is_compacted: bool = "compact" in self.cleanup_policy
+        self.compression_type: str = values["compression.type"]
+        self.log_append_time: bool = values["message.timestamp.type"] == "LogAppendTime"
+        self.max_message_bytes: int = values["max.message.bytes"]
+        self.min_insync_replicas: int = values["min.insync.replicas"]
+        self.timestamp_after_max_ms: int = values["message.timestamp.after.max.ms"]
+        self.timestamp_before_max_ms: int = values["message.timestamp.before.max.ms"]
+        self.down_conversion = True
+        if broker.is_old:
+            self.down_conversion = values["message.downconversion.enable"]
+            difference = values["message.timestamp.difference.max.ms"]
+            if self.timestamp_before_max_ms == NO_BOUND:
+                self.timestamp_before_max_ms = difference
+            if self.timestamp_after_max_ms == NO_BOUND:
+                self.timestamp_after_max_ms = difference
+
+    def get(self, name: str) -> Any:
+        """The value of a topic config, parsed. Raises KeyError for an unknown name."""
+        return self._values[name]
+
+    def check(self) -> None:
+        """Judge the values together, as when they are set; those of a topic that sets none may be
+        at odds, for the brokers' may. Raises ConfigError."""
+        _check_topic(self._values)
+
+    def compression_level(self, codec: int) -> int | None:
+        """The level for a codec (its number in a batch), None where it has none."""
+        name = _LEVELS.get(codec)
+        return None if name is None else self._values[name]
+
+    def log_config(self) -> LogConfig:
+        """What the topic's logs obey."""
+        if self._log_config is None:
+            get = self._values.__getitem__
+            # Kafka's own back door: segments of less than a megabyte, so that tests may roll them.
+            small = self._values.get("internal.segment.bytes")
+            self._log_config = LogConfig(
+                segment_bytes=get("segment.bytes") if small is None else small,
+                segment_ms=get("segment.ms"),
+                segment_jitter_ms=get("segment.jitter.ms"),
+                segment_index_bytes=get("segment.index.bytes"),
+                index_interval_bytes=get("index.interval.bytes"),
+                retention_ms=get("retention.ms"),
+                retention_bytes=get("retention.bytes"),
+                cleanup_policy=self.cleanup_policy,
+                delete_retention_ms=get("delete.retention.ms"),
+                min_compaction_lag_ms=get("min.compaction.lag.ms"),
+                max_compaction_lag_ms=get("max.compaction.lag.ms"),
+                min_cleanable_dirty_ratio=get("min.cleanable.dirty.ratio"),
+                flush_messages=get("flush.messages"),
+                flush_ms=get("flush.ms"),
+                file_delete_delay_ms=get("file.delete.delay.ms"),
+                keeps_old_formats=self.broker.is_old,
+            )
+        return self._log_config
+
+
+_LEVELS = {1: "compression.gzip.level", 3: "compression.lz4.level", 4: "compression.zstd.level"}
+
+
+def parse_topic_configs(
+    overrides: Mapping[str, str], definitions: Mapping[str, Definition]
+) -> dict[str, Value]:
+    """The values that these texts mean, each judged by itself. Raises ConfigError."""
+    for name in hash_map_order(name for name in overrides if name not in definitions):
+        raise ConfigError(name, f"Unknown topic config name: {name}")
+    if len(overrides) == 1:
+        return {name: definitions[name].parse(text) for name, text in overrides.items()}
+    return {
+        name: definition.parse(overrides[name])
+        for name, definition in definitions.items()
+        if name in overrides
+    }
+
+
+def _check_topic(values: Mapping[str, Any]) -> None:
+    low, high = values["min.compaction.lag.ms"], values["max.compaction.lag.ms"]
+    if low > high:
+        raise ConfigError(
+            "min.compaction.lag.ms",
+            "conflict topic config setting "
+            f"min.compaction.lag.ms ({low}) > max.compaction.lag.ms ({high})",
+        )
+    if values["remote.storage.enable"]:
+        raise ConfigError(
+            "remote.storage.enable",
+            "Tiered Storage functionality is disabled in the broker. "
+            "Topic cannot be configured with remote log storage.",
+        )

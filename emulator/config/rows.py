@@ -1,0 +1,180 @@
+"""What DescribeConfigs and CreateTopics show of configs: rows with value, source and synonyms.
+
+The synonyms of a config are the places its value is looked for, most specific first, and its source
+is that of the first. Kafka's rules, some of them odd:
+- the value is shown as parsed (` 05 ` is 5), the synonyms as they were written; of an internal
+  config both as it was written;
+- synonyms begin with the config's own name: one that nobody set, and that has no default, shows
+  none, even if another name (.hours for .ms) decides;
+- a topic config shows only the synonyms of the first broker name that may give its default;
+- what CreateTopics returns has no synonyms, raw values, and the source that really decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import dropwhile
+
+from .broker_table import UNLISTED
+from .configs import ALL_BROKERS, BrokerConfig, TopicConfig
+from .definition import Definition, Row, Source, Synonym, show
+from .tables import BROKER_SYNONYMS, client_metrics_definitions, group_definitions, group_synonym
+
+Layers = list[tuple[Source, Mapping[str, str]]]
+
+
+def describe_broker(config: BrokerConfig, node_id: int, started: Mapping[str, str]) -> list[Row]:
+    """Every config of one broker, internal ones if they are set; `started` is what follows from
+    how it was started."""
+    layers = _layers(config, str(node_id))
+    layers[-1] = (Source.STATIC_BROKER, config.static | dict(started))
+    given = {name for _, texts in layers for name in texts}
+    rows = [
+        _broker_row(definition, layers, config)
+        for name, definition in config.definitions.items()
+        if name in given or (definition.mode != "internal" and name not in UNLISTED)
+    ]
+    return rows + _unknown_rows(layers[:2], config)
+
+
+def describe_all_brokers(config: BrokerConfig) -> list[Row]:
+    """What is set at run time for all brokers."""
+    texts = config.dynamic.get(ALL_BROKERS, {})
+    layers: Layers = [(Source.DYNAMIC_DEFAULT_BROKER, texts)]
+    known = [definition for name, definition in config.definitions.items() if name in texts]
+    rows = [_broker_row(definition, layers, config) for definition in known]
+    dynamic = Source.DYNAMIC_DEFAULT_BROKER
+    return [
+        row._replace(synonyms=tuple(s for s in row.synonyms if s.source == dynamic)) for row in rows
+    ] + _unknown_rows(layers, config)
+
+
+def describe_topic(config: TopicConfig) -> list[Row]:
+    """Every config of a topic, in the order of the names."""
+    layers = _layers(config.broker, config.broker.node)
+    rows = []
+    for name, definition in _shown(config):
+        value = show(config.get(name))
+        if definition.mode == "internal":
+            value = config.overrides[name]
+        brokers = config.broker.topic_synonyms.get(name)
+        found = _synonyms(brokers[0].name, layers, config.broker) if brokers else []
+        if name in config.overrides:
+            found.insert(0, Synonym(name, value, Source.TOPIC))
+        rows.append(_row(definition, value, found))
+    return rows
+
+
+def describe_created_topic(config: TopicConfig) -> list[Row]:
+    """Every config of a topic as CreateTopics returns it, in the order of the names."""
+    layers = _layers(config.broker, config.broker.node)
+    rows = []
+    for name, definition in _shown(config):
+        found = [Synonym(name, config.overrides.get(name), Source.TOPIC)]
+        if name not in config.overrides:
+            found = [
+                Synonym(name, text if broker.factor == 1 else show(config.get(name)), source)
+                for source, texts in layers
+                for broker in config.broker.topic_synonyms.get(name, ())
+                if (text := texts.get(broker.name)) is not None
+            ] or [Synonym(name, show(config.get(name)), Source.DEFAULT)]
+        rows.append(_row(definition, found[0].value, found[:1]))
+    return rows
+
+
+def describe_group(config: BrokerConfig, overrides: Mapping[str, str]) -> list[Row]:
+    """Every config of a group: its own, else the broker's."""
+    layers = _layers(config, config.node)
+    rows = []
+    for name, definition in group_definitions().items():
+        broker_name = group_synonym(name)
+        value = show(definition.default if broker_name is None else config.get(broker_name))
+        found = [Synonym(name, value, Source.DEFAULT)]
+        if broker_name is not None:
+            found = _synonyms(broker_name, layers, config)
+        if name in overrides:
+            value = show(definition.parse(overrides[name]))
+            found.insert(0, Synonym(name, value, Source.GROUP))
+        rows.append(_row(definition, value, found))
+    return rows
+
+
+def describe_client_metrics(overrides: Mapping[str, str]) -> list[Row]:
+    """Every config of a metrics subscription."""
+    rows = []
+    for name, definition in client_metrics_definitions().items():
+        value, found = show(definition.default), []
+        if name in overrides:
+            value = show(definition.parse(overrides[name]))
+            found = [Synonym(name, value, Source.CLIENT_METRICS)]
+        rows.append(_row(definition, value, found))
+    return rows
+
+
+def _shown(config: TopicConfig) -> Iterator[tuple[str, Definition]]:
+    """A topic's configs, internal ones only if it sets them."""
+    for name, definition in sorted(config.broker.topic_definitions.items()):
+        if definition.mode != "internal" or name in config.overrides:
+            yield name, definition
+
+
+def _layers(config: BrokerConfig, node: str) -> Layers:
+    """Where a broker's value is looked for."""
+    return [
+        (Source.DYNAMIC_BROKER, config.dynamic.get(node, {})),
+        (Source.DYNAMIC_DEFAULT_BROKER, config.dynamic.get(ALL_BROKERS, {})),
+        (Source.STATIC_BROKER, config.static),
+    ]
+
+
+def _broker_row(definition: Definition, layers: Layers, config: BrokerConfig) -> Row:
+    name = definition.name
+    given = [texts[name] for _, texts in layers if name in texts]
+    value = show(definition.parse(given[0]) if given else definition.default)
+    if name in UNLISTED:
+        value = given[0]
+    row = _row(definition, value, _synonyms(name, layers, config))
+    return row._replace(is_read_only=row.is_read_only or definition.mode == "internal")
+
+
+def _row(definition: Definition, value: str | None, found: list[Synonym]) -> Row:
+    return Row(
+        definition.name,
+        None if definition.is_sensitive else value,
+        definition.kind,
+        found[0].source if found else Source.DEFAULT,
+        tuple(found),
+        definition.is_sensitive,
+        definition.is_read_only,
+    )
+
+
+def _synonyms(name: str, layers: Layers, config: BrokerConfig) -> list[Synonym]:
+    """Where a broker config is looked for, under all its names; from its own name on."""
+    names = BROKER_SYNONYMS.get(name, (name,))
+    definitions = [config.definitions[each] for each in names]
+    found = [
+        Synonym(each.name, None if each.is_sensitive else texts[each.name], source)
+        for source, texts in layers
+        for each in definitions
+        if each.name in texts
+    ]
+    found += [
+        Synonym(each.name, show(each.default), Source.DEFAULT)
+        for each in definitions
+        if each.default is not None
+    ]
+    return list(dropwhile(lambda synonym: synonym.name != name, found))
+
+
+def _unknown_rows(layers: Layers, config: BrokerConfig) -> list[Row]:
+    """A name that Kafka does not know may be set, but might be a secret: its value stays hidden."""
+    rows = {}
+    for source, texts in layers:
+        for name in texts:
+            if name not in config.definitions and name not in rows:
+                synonym = Synonym(name, None, source)
+                rows[name] = Row(
+                    name, None, 0, source, (synonym,), is_sensitive=True, is_read_only=True
+                )
+    return list(rows.values())

@@ -1,0 +1,37 @@
+"""What a call to a group leads to, in the order in which it has to happen.
+
+1. The records of `appends` are written, as one batch.
+2. `then`, if set, is told how the writing went (Error.NONE, or the code to answer with) and
+   returns further effects. What depends on the write is decided there and only there, so a
+   refused write loses nothing.
+3. `answers` go out, those of the first effects before those of the further ones. An answer in the
+   first effects does not depend on the write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from ....wire.errors import Error
+from ..messages import JoinAnswer, LeaveAnswer, SyncAnswer
+from ..records import Record
+
+Token = Any
+"""Whatever the caller wants to get back with the answer; the group never looks into it."""
+
+Answer = JoinAnswer | SyncAnswer | LeaveAnswer
+
+
+@dataclass(slots=True)
+class Effects:
+    """Records to write and answers to send."""
+
+    answers: list[tuple[Token, Answer]] = field(default_factory=list)
+    appends: list[Record] = field(default_factory=list)
+    then: Callable[[Error], Effects] | None = None
+
+    def answer(self, token: Token, answer: Answer) -> None:
+        """Add one answer."""
+        self.answers.append((token, answer))

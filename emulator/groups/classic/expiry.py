@@ -1,0 +1,51 @@
+"""What happens to a classic group when a deadline passes.
+
+Rules (semantics G3, G4, G8, G11):
+- A pending id, or a member, whose session runs out is gone. Waiting in a Join or a Sync keeps a
+  member alive, except one whose very first Join is still parked.
+- If that was the last one the round waited for, the round ends there and then, even an Empty
+  group's first.
+- Members that have not synced when the rebalance timeout has passed since the generation began
+  are gone, and the group rebalances.
+"""
+
+from __future__ import annotations
+
+from .effects import Effects
+from .rebalance import begin, begin_or_finish, complete, join_time_is_up
+from .state import Due, Group
+from .states import COMPLETING_REBALANCE, PREPARING_REBALANCE, STABLE
+
+
+def expire_first(group: Group, now: int) -> Effects:
+    """Act on the one deadline that passed first; no effects if none has."""
+    effects = Effects()
+    due = group.deadlines.pop(now)
+    if due is Due.JOIN:
+        join_time_is_up(group, effects, now)
+    elif due is Due.SYNC:
+        _sync_time_is_up(group, effects, now)
+    elif due is not None:
+        _session_is_over(group, due, effects, now)
+    return effects
+
+
+def _session_is_over(group: Group, member_id: str, effects: Effects, now: int) -> None:
+    if member_id in group.pending:
+        group.remove(member_id)
+    else:
+        waits = member_id in group.joins or member_id in group.syncs
+        if waits and not group.roster[member_id].is_new:
+            return  # its session starts anew when it is answered
+        group.dismiss(member_id, effects)
+        if group.state in (STABLE, COMPLETING_REBALANCE):
+            begin_or_finish(group, effects, now)
+            return
+    if group.state is PREPARING_REBALANCE and group.all_joined:
+        complete(group, effects, now)
+
+
+def _sync_time_is_up(group: Group, effects: Effects, now: int) -> None:
+    for member_id in list(group.unsynced):
+        group.remove(member_id)
+    begin(group, effects, now)

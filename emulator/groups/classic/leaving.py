@@ -1,0 +1,53 @@
+"""LeaveGroup.
+
+Rules (semantics G11; a missing group is the coordinator's):
+- Each member gets its own error. An instance with an empty member id is an administrator's
+  removal: 25 if nobody holds the instance. A pending id leaves whatever instance it names; up to
+  Kafka 3.9 the members begin no new round for it.
+- Another id than the one that holds the instance 82; unknown, also because the same request has
+  just removed it, 25. A static member may leave by its id alone.
+- A parked Join of a leaver is answered 25.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ....wire.errors import Error, Refused
+from ..messages import NO_MEMBER, LeaveAnswer, Leaver, Left
+from .effects import Effects, Token
+from .rebalance import begin_or_finish, finish_if_all_joined
+from .state import Group
+from .states import EMPTY, PREPARING_REBALANCE
+
+
+def leave(group: Group, token: Token, leavers: Sequence[Leaver], now: int) -> Effects:
+    """Members go, or are sent away."""
+    effects = Effects()
+    members = len(group.roster)
+    left = tuple(Left(*leaver, _leave_one(group, leaver, effects)) for leaver in leavers)
+    if any(one.error is Error.NONE for one in left):
+        if group.state is PREPARING_REBALANCE:
+            finish_if_all_joined(group, effects, now)
+        elif group.state is not EMPTY and (
+            len(group.roster) < members or group.settings.newcomers_leave_with_a_round
+        ):
+            begin_or_finish(group, effects, now)
+    effects.answer(token, LeaveAnswer(Error.NONE, left))
+    return effects
+
+
+def _leave_one(group: Group, leaver: Leaver, effects: Effects) -> Error:
+    member_id, instance_id = leaver
+    if member_id in group.pending:
+        group.remove(member_id)
+        return Error.NONE
+    if member_id == NO_MEMBER:
+        member_id = group.roster.instance(instance_id) or "" if instance_id is not None else ""
+        instance_id = None
+    try:
+        group.check_member(member_id, instance_id)
+    except Refused as refusal:
+        return refusal.error
+    group.dismiss(member_id, effects)
+    return Error.NONE

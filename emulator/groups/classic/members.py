@@ -1,0 +1,127 @@
+"""Who is in a classic group: members, their instances, and the protocols they have in common.
+
+Knows nothing of rebalances. Members stand in the order in which they came; Kafka's order is that
+of a hash map, so clients cannot count on any.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from ...base.java_order import hash_map_order
+from ..messages import Protocols
+
+
+@dataclass(slots=True)
+class Member:
+    """One member. `is_new` until its first join is answered: it may not yet know its own id, so
+    it cannot heartbeat, and waiting in a join does not keep it alive for ever."""
+
+    member_id: str
+    instance_id: str | None
+    client_id: str
+    client_host: str
+    session_timeout_ms: int
+    rebalance_timeout_ms: int
+    protocols: Protocols
+    assignment: bytes = b""
+    is_new: bool = False
+
+    @property
+    def is_static(self) -> bool:
+        """True if it named an instance (KIP-345)."""
+        return self.instance_id is not None
+
+    def metadata(self, protocol_name: str | None) -> bytes:
+        """What it said about itself for this protocol. Raises KeyError if it does not know it."""
+        return dict(self.protocols)[protocol_name or ""]
+
+
+class Roster:
+    """The members of one group, by id and by instance."""
+
+    def __init__(self) -> None:
+        self._members: dict[str, Member] = {}
+        self._instances: dict[str, str] = {}
+        self._supported: Counter[str] = Counter()
+
+    def __len__(self) -> int:
+        return len(self._members)
+
+    def __iter__(self) -> Iterator[Member]:
+        return iter(self._members.values())
+
+    def __contains__(self, member_id: str) -> bool:
+        return member_id in self._members
+
+    def __getitem__(self, member_id: str) -> Member:
+        return self._members[member_id]
+
+    def get(self, member_id: str) -> Member | None:
+        """The member of that id, or None."""
+        return self._members.get(member_id)
+
+    def instance(self, instance_id: str) -> str | None:
+        """The member id that holds this instance now, or None."""
+        return self._instances.get(instance_id)
+
+    @property
+    def rebalance_timeout_ms(self) -> int:
+        """How long a round may take: the largest wish of a member, 0 without members."""
+        return max((member.rebalance_timeout_ms for member in self), default=0)
+
+    def add(self, member: Member) -> None:
+        """Take in a member whose protocols have been found to fit."""
+        self._members[member.member_id] = member
+        if member.instance_id is not None:
+            self._instances[member.instance_id] = member.member_id
+        self._supported.update(name for name, _ in member.protocols)
+
+    def remove(self, member_id: str) -> Member | None:
+        """Let a member go; None if there is no such member."""
+        member = self._members.pop(member_id, None)
+        if member is None:
+            return None
+        self._supported.subtract(name for name, _ in member.protocols)
+        if member.instance_id is not None:
+            del self._instances[member.instance_id]
+        return member
+
+    def rename(self, old_id: str, new_id: str) -> Member:
+        """The same instance under a new member id; the old one is unknown from here on."""
+        member = self.remove(old_id)
+        assert member is not None
+        renamed = replace(member, member_id=new_id, is_new=False)
+        self.add(renamed)
+        return renamed
+
+    def update(
+        self,
+        member: Member,
+        protocols: Protocols,
+        session_timeout_ms: int,
+        rebalance_timeout_ms: int,
+    ) -> None:
+        """What a member may change when it joins again. Its client id and host stay the first."""
+        self._supported.subtract(name for name, _ in member.protocols)
+        member.protocols = protocols
+        self._supported.update(name for name, _ in protocols)
+        member.session_timeout_ms = session_timeout_ms
+        member.rebalance_timeout_ms = rebalance_timeout_ms
+
+    def has_common(self, protocols: Protocols) -> bool:
+        """True if every present member supports one of these. A member that joins again is
+        present with what it said before, so a sole member cannot change its protocols."""
+        return any(self._supported[name] == len(self._members) for name, _ in protocols)
+
+    def choose_protocol(self) -> str:
+        """The protocol of the next generation: each member votes for the first of its own that
+        all support; of those with most votes the first in Java's HashMap order is taken."""
+        common = {name for name, count in self._supported.items() if count == len(self._members)}
+        votes = Counter(
+            next(name for name, _ in member.protocols if name in common) for member in self
+        )
+        most = max(votes.values())
+        return next(name for name in hash_map_order(votes) if votes[name] == most)

@@ -1,0 +1,81 @@
+"""SyncGroup.
+
+Rules, in the order in which they are checked (semantics G8; a missing group, an empty group id and
+the mandatory fields of v5 are the coordinator's):
+- Unknown member 25, fenced instance 82, another generation 22, another protocol type or name 23.
+- PreparingRebalance 27. Stable: the stored assignment.
+- CompletingRebalance: the Sync is parked. The leader's is written down and then answers all of
+  them; members it does not mention get empty bytes, strangers it mentions are ignored.
+- A write that is refused becomes the answer of all parked Syncs, and the group rebalances.
+- A member that syncs again while its Sync is parked is answered there; the first gets no answer.
+"""
+
+from __future__ import annotations
+
+from ....wire.errors import Error, Refused
+from ..messages import SyncAnswer, SyncRequest
+from .effects import Effects, Token
+from .members import Member
+from .rebalance import begin_or_finish, drop_assignments
+from .state import Due, Group
+from .states import COMPLETING_REBALANCE, PREPARING_REBALANCE, STABLE
+
+
+def sync(group: Group, token: Token, request: SyncRequest, now: int) -> Effects:
+    """A member asks for its assignment; the leader brings everybody's."""
+    effects = Effects()
+    try:
+        member = _check(group, request)
+    except Refused as refusal:
+        effects.answer(token, SyncAnswer(refusal.error))
+        return effects
+    group.unsynced.discard(member.member_id)
+    if not group.unsynced:
+        group.deadlines.clear(Due.SYNC)
+    if group.state is STABLE:
+        effects.answer(token, group.assignment_of(member))
+        return effects
+    group.syncs.pop(member.member_id, None)
+    group.syncs[member.member_id] = token
+    if group.leader == member.member_id:
+        _take_assignments(group, dict(request.assignments), effects, now)
+    return effects
+
+
+def _check(group: Group, request: SyncRequest) -> Member:
+    member = group.check_member(request.member_id, request.instance_id)
+    if request.generation != group.generation:
+        raise Refused(Error.ILLEGAL_GENERATION)
+    if _differ(request.protocol_type, group.protocol_type):
+        raise Refused(Error.INCONSISTENT_GROUP_PROTOCOL)
+    if _differ(request.protocol_name, group.protocol_name):
+        raise Refused(Error.INCONSISTENT_GROUP_PROTOCOL)
+    if group.state is PREPARING_REBALANCE:
+        raise Refused(Error.REBALANCE_IN_PROGRESS)
+    return member
+
+
+def _differ(asked: str | None, ours: str | None) -> bool:
+    """What either side does not name, it does not mind."""
+    return asked is not None and ours is not None and asked != ours
+
+
+def _take_assignments(
+    group: Group, assignments: dict[str, bytes], effects: Effects, now: int
+) -> None:
+    effects.appends.append(group.record(assignments))
+
+    def written(error: Error) -> Effects:
+        further = Effects()
+        assert group.state is COMPLETING_REBALANCE
+        if error:
+            drop_assignments(group, error, further, now)
+            begin_or_finish(group, further, now)
+            return further
+        for member in group.roster:
+            member.assignment = assignments.get(member.member_id, b"")
+        group.answer_syncs(Error.NONE, further, now)
+        group.move(STABLE, now)
+        return further
+
+    effects.then = written

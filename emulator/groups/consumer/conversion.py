@@ -1,0 +1,187 @@
+"""A classic group becomes a consumer group, and the reverse (KIP-848, semantics G26).
+
+Rules:
+- An Empty classic group, and a simple one, makes way for a new consumer group whenever a member
+  joins with a heartbeat; its offsets stay. An Empty consumer group makes way for a classic one.
+- A classic group with members is converted if they are consumers whose metadata can be read, there
+  are not too many, and `group.consumer.migration.policy` allows it. They keep what they have, in an
+  epoch that is the generation; whatever they have parked is answered with 27.
+- When the last member that speaks the new protocol goes, the group becomes a classic one in the
+  generation of its epoch, and rebalances. Its members are said to have what they were to have.
+- Records: the tombstone of what it was, then all of what it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+from ....wire.errors import Error, Refused
+from ..classic.group import ClassicGroup
+from ..classic.members import Member
+from ..classic.state import CONSUMER
+from ..classic.states import EMPTY, STABLE
+from ..consumer_protocol import (
+    Malformed,
+    UnknownAssignor,
+    read_assignment,
+    read_subscription,
+    write_assignment,
+)
+from ..settings import GroupSettings
+from ..topics_view import TopicsView
+from .group import ConsumerGroup, Due
+from .members import ClassicSide, ConsumerMember
+from .records import (
+    Stored,
+    current_record,
+    group_record,
+    member_record,
+    target_epoch_record,
+    target_record,
+)
+
+_UP, _DOWN = ("upgrade", "bidirectional"), ("downgrade", "bidirectional")
+
+
+def may_join_classic(group: ConsumerGroup) -> None:
+    """Raises Refused(INCONSISTENT_GROUP_PROTOCOL) if members may not mix protocols at all."""
+    if group.settings.consumer_migration_policy.lower() == "disabled":
+        raise Refused(Error.INCONSISTENT_GROUP_PROTOCOL)
+
+
+def upgraded(
+    classic: ClassicGroup, settings: GroupSettings, topics: TopicsView, now: int
+) -> ConsumerGroup:
+    """The consumer group that a classic group with members becomes. Raises
+    Refused(GROUP_ID_NOT_FOUND) with a sentence if it cannot."""
+    _check_upgrade(classic, settings)
+    group = ConsumerGroup(classic.group_id, settings, topics)
+    group.epoch = group.target_epoch = classic.generation
+    try:
+        for member in classic.roster:
+            converted = _consumer_member(classic, member, topics)
+            group.put(converted)
+            group.targets[member.member_id] = {
+                topic: frozenset(parts) for topic, parts in converted.assigned.items()
+            }
+            group.deadlines.set((Due.SESSION, member.member_id), now + member.session_timeout_ms)
+    except UnknownAssignor:
+        raise _cannot(
+            classic,
+            "an unsupported custom assignor is in use. Please refer to the documentation or switch"
+            " to a default assignor before re-attempting the upgrade",
+        ) from None
+    except Malformed:
+        raise _cannot(classic, "the embedded consumer protocol is malformed") from None
+    group.metadata_hash = topics.hash_of(frozenset().union(*(m.names for m in group)))
+    return group
+
+
+def _check_upgrade(classic: ClassicGroup, settings: GroupSettings) -> None:
+    if settings.consumer_migration_policy.lower() not in _UP:
+        raise _cannot(classic, "online upgrade is disabled")
+    if classic.protocol_type != CONSUMER:
+        raise _cannot(classic, "the group does not use the consumer embedded protocol")
+    if len(classic.roster) > settings.consumer_max_size:
+        raise _cannot(classic, "the group size exceeds the consumer group maximum size")
+
+
+def _cannot(classic: ClassicGroup, reason: str) -> Refused:
+    message = f"Cannot upgrade classic group {classic.group_id} to consumer group because {reason}."
+    return Refused(Error.GROUP_ID_NOT_FOUND, message)
+
+
+def _consumer_member(classic: ClassicGroup, member: Member, topics: TopicsView) -> ConsumerMember:
+    name = classic.protocol_name
+    metadata = member.metadata(name) if name else member.protocols[0][1]
+    assigned = read_assignment(member.assignment, topics)
+    told = read_subscription(metadata, topics)
+    epoch = classic.generation
+    return ConsumerMember(
+        member.member_id,
+        member.instance_id,
+        told.rack_id,
+        member.client_id,
+        member.client_host,
+        told.names,
+        rebalance_timeout_ms=member.rebalance_timeout_ms,
+        classic=ClassicSide(member.session_timeout_ms, member.protocols),
+        epoch=epoch,
+        previous_epoch=epoch,
+        assigned={topic: dict.fromkeys(sorted(parts), epoch) for topic, parts in assigned.items()},
+    )
+
+
+def records_of(group: ConsumerGroup) -> list[Stored]:
+    """Everything of a consumer group that has just been made of a classic one."""
+    group_id = group.group_id
+    records = [member_record(group_id, member) for member in group]
+    records.append(group_record(group_id, group.epoch, group.metadata_hash))
+    records += [target_record(group_id, m.member_id, group.targets[m.member_id]) for m in group]
+    records.append(target_epoch_record(group_id, group.target_epoch, group.target_timestamp))
+    records += [current_record(group_id, member) for member in group]
+    return records
+
+
+def may_downgrade(
+    group: ConsumerGroup,
+    leaving: Collection[ConsumerMember],
+    coming: Collection[ConsumerMember] = (),
+) -> bool:
+    """Whether a group is a classic one once these have left it, and those have come."""
+    gone = {member.member_id for member in leaving}
+    staying = [*(member for member in group if member.member_id not in gone), *coming]
+    return (
+        bool(staying)
+        and all(member.classic is not None for member in staying)
+        and any(member.classic is None for member in leaving)
+        and group.settings.consumer_migration_policy.lower() in _DOWN
+        and len(staying) <= group.settings.max_size
+    )
+
+
+def downgraded(
+    group: ConsumerGroup,
+    members: Collection[ConsumerMember],
+    now: int,
+    new_uuid: Callable[[], str],
+) -> ClassicGroup:
+    """The classic group of these members, Stable in the generation of the group's epoch."""
+    classic = ClassicGroup(group.group_id, group.settings, now, new_uuid)
+    classic.generation = group.epoch
+    classic.protocol_type = CONSUMER
+    for member in members:
+        assert member.classic is not None
+        side = member.classic
+        classic.roster.add(
+            Member(
+                member.member_id,
+                member.instance_id,
+                member.client_id,
+                member.client_host,
+                side.session_timeout_ms,
+                member.rebalance_timeout_ms,
+                side.protocols,
+            )
+        )
+        classic.leader = classic.leader or member.member_id
+    classic.protocol_name = classic.roster.choose_protocol()
+    for member in members:
+        one = classic.roster[member.member_id]
+        metadata = one.metadata(classic.protocol_name)
+        # What it shall have, though it may wait for that still, or have more.
+        one.assignment = write_assignment(group.target_of(member), metadata, group.view)
+        classic.touch(one, now)
+    classic.state = STABLE
+    classic.learn_topics()
+    return classic
+
+
+def is_empty_classic(group: object) -> bool:
+    """True for a classic group without members, a simple one too."""
+    return isinstance(group, ClassicGroup) and group.state is EMPTY
+
+
+def is_empty_consumer(group: object) -> bool:
+    """True for a consumer group without members."""
+    return isinstance(group, ConsumerGroup) and not group.members

@@ -1,0 +1,313 @@
+"""ConsumerGroupHeartbeat of a member that joins or stays (KIP-848).
+
+Rules (semantics G15-G21), in their order:
+- The group takes no more members than `group.consumer.max.size` (81).
+- Epoch 0 joins, also a member that is here already. Another epoch than the member's is fenced
+  (110), except its previous one with nothing owned that it does not have: that answer was lost.
+- A static member that joins takes over its instance, if the one before said -2 (else 111).
+- What it tells changes the member; other topics change the group's epoch. So do topics that came,
+  went or grew since the last look.
+- If the group's epoch is ahead of the target assignment's, a new target is computed, but not within
+  `consumer.assignment.interval.ms` of the last: until then members go towards that one.
+- Then the member goes one step towards its target (reconcile.py).
+- It is told what it has when that changed, when it joins, or when it says all about itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import NamedTuple
+
+from ....wire.errors import Error, Refused
+from ...base.java_order import hash_map_order
+from ..settings import ConsumerTimes
+from .assignors import MemberSpec, assign
+from .group import ConsumerGroup, Due
+from .members import JOINING_EPOCH, STATIC_LEAVE_EPOCH, Assignment, ConsumerMember, same_partitions
+from .messages import Beat, BeatAnswer
+from .reconcile import Goal, Owned, reconcile
+from .records import (
+    Stored,
+    current_record,
+    group_record,
+    member_record,
+    member_tombstones,
+    partition_metadata_tombstone,
+    target_epoch_record,
+    target_record,
+)
+from .regex import METADATA_REFRESH_INTERVAL_MS, RegexChange, Subscriptions, look_for_regexes
+from .states import MemberState
+
+
+class Outcome(NamedTuple):
+    """Records to write and then to apply, and the answer that is due when they are."""
+
+    records: list[Stored]
+    answer: BeatAnswer
+
+
+def heartbeat(group: ConsumerGroup, beat: Beat, times: ConsumerTimes, now: int) -> Outcome:
+    """What a heartbeat leads to. Raises Refused: GROUP_MAX_SIZE_REACHED, UNKNOWN_MEMBER_ID,
+    FENCED_MEMBER_EPOCH, UNRELEASED_INSTANCE_ID, FENCED_INSTANCE_ID, INVALID_REGULAR_EXPRESSION."""
+    records: list[Stored] = []
+    check_room(group, beat.member_id)
+    before = subscribing_member(group, beat, records)
+    told = _updated(before, beat)
+    step = Step(group, before, told, beat.owned, times, now)
+    after = step.take(records)
+    group.deadlines.set((Due.SESSION, after.member_id), now + times.session_timeout_ms)
+    is_news = (
+        beat.epoch == JOINING_EPOCH
+        or beat.is_full
+        or not same_partitions(before.assigned, after.assigned)
+    )
+    answer = BeatAnswer(
+        after.member_id,
+        after.epoch,
+        times.heartbeat_interval_ms,
+        after.assigned if is_news else None,
+    )
+    return Outcome(records, answer)
+
+
+def check_room(group: ConsumerGroup, member_id: str) -> None:
+    """Raises Refused(GROUP_MAX_SIZE_REACHED) for one too many."""
+    size = group.settings.consumer_max_size
+    if len(group) >= size and member_id not in group.members:
+        message = f"The consumer group has reached its maximum capacity of {size} members."
+        raise Refused(Error.GROUP_MAX_SIZE_REACHED, message)
+
+
+def subscribing_member(group: ConsumerGroup, beat: Beat, records: list[Stored]) -> ConsumerMember:
+    """The member before the heartbeat: known, new, or in place of another."""
+    if beat.instance_id is None:
+        known = group.members.get(beat.member_id)
+        if known is None and beat.epoch != JOINING_EPOCH:
+            return group.member(beat.member_id)  # raises
+        member = known or ConsumerMember(beat.member_id)
+        check_epoch(member, beat.epoch, beat.owned)
+        return member
+    holder = group.instance(beat.instance_id)
+    if beat.epoch != JOINING_EPOCH:
+        member = check_instance(holder, beat.instance_id, beat.member_id)
+        check_epoch(member, beat.epoch, beat.owned)
+        return member
+    if holder is None:
+        return group.members.get(beat.member_id) or ConsumerMember(beat.member_id)
+    if holder.classic is None and holder.epoch != STATIC_LEAVE_EPOCH:
+        message = (
+            f"Static member {beat.member_id} with instance id {beat.instance_id} cannot join the"
+            f" group because the instance id is owned by {holder.member_id} member."
+        )
+        raise Refused(Error.UNRELEASED_INSTANCE_ID, message)
+    return take_over(group, holder, beat.member_id, records)
+
+
+def take_over(
+    group: ConsumerGroup, holder: ConsumerMember, member_id: str, records: list[Stored]
+) -> ConsumerMember:
+    """The holder of an instance under a new member id, to be reconciled from the start."""
+    renamed = replace(
+        holder, member_id=member_id, epoch=JOINING_EPOCH, previous_epoch=JOINING_EPOCH
+    )
+    records += member_tombstones(group.group_id, holder.member_id)
+    records.append(member_record(group.group_id, renamed))
+    target = group.targets.get(holder.member_id, {})
+    records.append(target_record(group.group_id, member_id, target))
+    records.append(current_record(group.group_id, renamed))
+    return renamed
+
+
+def check_instance(
+    holder: ConsumerMember | None, instance_id: str, member_id: str
+) -> ConsumerMember:
+    """The holder of an instance, if it is this member. Raises Refused: UNKNOWN_MEMBER_ID,
+    FENCED_INSTANCE_ID."""
+    if holder is None:
+        raise Refused(Error.UNKNOWN_MEMBER_ID, f"Instance id {instance_id} is unknown.")
+    if holder.member_id != member_id:
+        message = (
+            f"Static member {member_id} with instance id {instance_id} was fenced by member"
+            f" {holder.member_id}."
+        )
+        raise Refused(Error.FENCED_INSTANCE_ID, message)
+    return holder
+
+
+def check_epoch(member: ConsumerMember, epoch: int, owned: Owned | None) -> None:
+    """Raises Refused(FENCED_MEMBER_EPOCH) for an epoch the member cannot be in."""
+    if epoch in (JOINING_EPOCH, member.epoch):
+        return
+    if epoch > member.epoch:
+        difference = "greater"
+    elif epoch == member.previous_epoch and _is_part(owned, member):
+        return
+    else:
+        difference = "smaller"
+    message = (
+        f"The consumer group member has a {difference} member epoch ({epoch}) than the one known by"
+        f" the group coordinator ({member.epoch}). The member must abandon all its partitions and"
+        " rejoin."
+    )
+    raise Refused(Error.FENCED_MEMBER_EPOCH, message)
+
+
+def _is_part(owned: Owned | None, member: ConsumerMember) -> bool:
+    return owned is not None and all(
+        topic in member.assigned and member.assigned[topic].keys() >= set(own)
+        for topic, own in owned.items()
+    )
+
+
+def _updated(member: ConsumerMember, beat: Beat) -> ConsumerMember:
+    """The member with what it tells; what it does not tell stays."""
+    timeout = beat.rebalance_timeout_ms
+    return replace(
+        member,
+        instance_id=member.instance_id if beat.instance_id is None else beat.instance_id,
+        rack_id=member.rack_id if beat.rack_id is None else beat.rack_id,
+        rebalance_timeout_ms=member.rebalance_timeout_ms if timeout == -1 else timeout,
+        assignor=member.assignor if beat.assignor is None else beat.assignor,
+        names=member.names if beat.names is None else frozenset(beat.names),
+        regex=member.regex if beat.regex is None else beat.regex,
+        client_id=beat.client_id,
+        client_host=beat.client_host,
+        classic=None,
+    )
+
+
+class Step:
+    """What follows when a member has become another: for the group, its target, and the member.
+
+    The same for a member that speaks the classic protocol (classic_members.py)."""
+
+    def __init__(
+        self,
+        group: ConsumerGroup,
+        before: ConsumerMember,
+        told: ConsumerMember,
+        owned: Owned | None,
+        times: ConsumerTimes,
+        now: int,
+    ) -> None:
+        self.group = group
+        self.before = before
+        self.told = told
+        self.owned = owned
+        self.times = times
+        self.now = now
+        self.subscriptions = Subscriptions(group, before, told)
+        self.has_changed_topics = False
+        # Set if the topics changed; else it is the group's.
+        self.is_homogeneous: bool | None = None
+
+    def take(self, records: list[Stored]) -> ConsumerMember:
+        """The member after it; records are added as they are due."""
+        epoch = self.note(records, needs_resolved=True)
+        target_epoch, target = self.target(epoch, records)
+        return self.reconciled(target_epoch, target, records)
+
+    def note(self, records: list[Stored], *, needs_resolved: bool) -> int:
+        """Write down the member and, if the topics changed, the group's epoch; that epoch.
+        `needs_resolved`: an expression that is not resolved yet changes nothing so far."""
+        group = self.group
+        has_names_changed = self.before.names != self.told.names
+        if self.told != self.before:
+            records.append(member_record(group.group_id, self.told))
+        change = look_for_regexes(group, self.before, self.told, records, self.now)
+        self.has_changed_topics = has_names_changed or change is not RegexChange.NONE
+        bumps = self.has_changed_topics
+        if needs_resolved:
+            bumps = has_names_changed or change is RegexChange.RESOLVED
+        is_due = self.now >= group.refresh_at
+        if not (bumps or is_due) and group.checked_generation == group.view.generation:
+            return group.epoch
+        names = self.subscriptions.names()
+        topics = group.view.hashes_of(names)
+        is_due |= topics != {n: h for n, h in group.checked_topics.items() if n in names}
+        metadata_hash = group.view.hash_of(names)
+        epoch = group.epoch
+        bumps |= metadata_hash != group.metadata_hash
+        if bumps or is_due:
+            self.is_homogeneous = self.subscriptions.homogeneous()
+            group.refresh_at = self.now + METADATA_REFRESH_INTERVAL_MS
+            group.checked_topics = topics
+        if bumps:
+            epoch += 1
+            records.append(group_record(group.group_id, epoch, metadata_hash))
+        else:  # a change is looked for again, should the write be refused
+            group.checked_generation = group.view.generation
+        if group.has_partition_metadata:
+            records.append(partition_metadata_tombstone(group.group_id))
+        return epoch
+
+    def target(self, epoch: int, records: list[Stored]) -> tuple[int, Assignment]:
+        """The target assignment's epoch, and what it gives the member; a new one if it is time."""
+        group = self.group
+        last = group.target_timestamp
+        interval_ms = self.times.assignment_interval_ms
+        is_time = last == 0 or interval_ms == 0 or self.now >= last + interval_ms
+        if epoch <= group.target_epoch or not is_time:
+            return group.target_epoch, group.target_of(self.told)
+        specs = self._specs()
+        name = group.preferred_assignor(self.told)
+        alike = group.is_homogeneous if self.is_homogeneous is None else self.is_homogeneous
+        targets = assign(name, specs, group.view.count, homogeneous=alike)
+        for member_id in specs:
+            target = targets.get(member_id, {})
+            if group.targets.get(member_id) != target:
+                records.append(target_record(group.group_id, member_id, target))
+        records.append(target_epoch_record(group.group_id, epoch, self.now))
+        return epoch, targets.get(self.told.member_id, {})
+
+    def _specs(self) -> dict[str, MemberSpec]:
+        group, told = self.group, self.told
+        replaced = group.instance(told.instance_id)
+        specs = {}
+        for member in self.subscriptions.members():
+            target = group.targets.get(member.member_id, {})
+            if member is told and replaced is not None and replaced.member_id != told.member_id:
+                target = group.targets.get(replaced.member_id, {})
+            topics = group.view.ids(group.names_of(member))
+            specs[member.member_id] = MemberSpec(member.instance_id, topics, target)
+        return {member_id: specs[member_id] for member_id in hash_map_order(specs)}
+
+    def reconciled(
+        self, target_epoch: int, target: Assignment, records: list[Stored]
+    ) -> ConsumerMember:
+        """The member after one step towards its target."""
+        group, told = self.group, self.told
+        if not self.has_changed_topics and told.is_reconciled_to(target_epoch):
+            return told
+        names = group.names_of(told)
+        goal = Goal(
+            *(target_epoch, target, group.view.ids(names), bool(names)),
+            *(self.has_changed_topics, group.is_held, self.owned),
+        )
+        after = reconcile(told, goal)
+        if after == told:
+            return told
+        records.append(current_record(group.group_id, after))
+        if after.classic is None:
+            time_revocation(group, after, self.now)
+        return after
+
+
+def time_revocation(group: ConsumerGroup, member: ConsumerMember, now: int) -> None:
+    """A member has its rebalance timeout to give up partitions."""
+    key = (Due.REBALANCE, member.member_id)
+    if member.state is MemberState.UNREVOKED:
+        group.revoking_epochs[member.member_id] = member.epoch
+        group.deadlines.set(key, now + max(member.rebalance_timeout_ms, 0))
+    else:
+        group.deadlines.clear(key)
+
+
+def forget_timers(group: ConsumerGroup, member_ids: Iterable[str]) -> None:
+    """Nothing of these members is due any more."""
+    for member_id in member_ids:
+        for due in (Due.SESSION, Due.REBALANCE, Due.JOIN, Due.SYNC):
+            group.deadlines.clear((due, member_id))
+        group.revoking_epochs.pop(member_id, None)

@@ -1,0 +1,157 @@
+"""The regular expressions of a consumer group: what they match, and when that is looked up.
+
+Rules (semantics G23):
+- An expression that is new to the group is checked (128) and resolved after the answer; until then
+  it matches nothing. One that others have resolved counts at once.
+- All of a group's expressions are resolved together, if one is not resolved yet, if there are new
+  topics since, or after `group.consumer.regex.refresh.interval.ms`; but not within ten seconds of
+  the last time. A heartbeat of any member sets it going.
+- What nobody subscribes to any more is forgotten.
+- Names must match as a whole. Internal topics are found like others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import Enum, auto
+
+from ....wire.errors import Error, Refused
+from ..regex.re2 import InvalidRegex, compile_re2
+from .group import ConsumerGroup, Due
+from .members import ConsumerMember
+from .records import ResolvedRegex, Stored, group_record, regex_record, regex_tombstone
+
+REFRESH_MIN_INTERVAL_MS = 10_000
+METADATA_REFRESH_INTERVAL_MS = 600_000
+REGEX_KEY = (Due.REGEX, "")
+
+
+class RegexChange(Enum):
+    """What a heartbeat meant for the expression of its member."""
+
+    NONE = auto()
+    UNRESOLVED = auto()  # another expression, of which it is not known yet what it matches
+    RESOLVED = auto()  # another one, or none, and it is known what that means
+
+
+class Subscriptions:
+    """What a group's members subscribe to once one of them has become another."""
+
+    def __init__(self, group: ConsumerGroup, before: ConsumerMember, after: ConsumerMember) -> None:
+        self._group = group
+        self._after = after
+        replaced = group.instance(after.instance_id)
+        self._replaced = None if replaced is None else replaced.member_id
+        self._before = before
+
+    def members(self) -> list[ConsumerMember]:
+        """All members, with the one that changed, without the one whose instance it takes over."""
+        others = [
+            member
+            for member in self._group
+            if member.member_id not in (self._after.member_id, self._replaced)
+        ]
+        return [*others, self._after]
+
+    def regexes(self) -> dict[str, ResolvedRegex]:
+        """The resolved expressions that are still subscribed to."""
+        wanted = {member.regex for member in self.members()}
+        return {text: found for text, found in self._group.regexes.items() if text in wanted}
+
+    def names(self) -> frozenset[str]:
+        """All topics subscribed to, by name or by an expression that is resolved."""
+        found = [member.names for member in self.members()]
+        found += [resolved.topics for resolved in self.regexes().values()]
+        return frozenset().union(*found)
+
+    def homogeneous(self) -> bool:
+        """Whether all subscribe to the same."""
+        return self._group.subscribe_alike(self.members())
+
+
+def look_for_regexes(
+    group: ConsumerGroup,
+    before: ConsumerMember,
+    after: ConsumerMember,
+    records: list[Stored],
+    now: int,
+) -> RegexChange:
+    """What a change of the member means for the group's expressions; may set their resolution
+    going. Raises Refused(INVALID_REGULAR_EXPRESSION)."""
+    counts = group.regex_counts()
+    change, is_new = RegexChange.NONE, False
+    if before.regex != after.regex:
+        change = RegexChange.UNRESOLVED
+        if before.regex and counts[before.regex] == 1:
+            records.append(regex_tombstone(group.group_id, before.regex))
+        if not after.regex or (counts[after.regex] and after.regex in group.regexes):
+            change = RegexChange.RESOLVED
+        elif not counts[after.regex]:
+            check_regex(after.regex)
+            is_new = True
+    counts.subtract([text for text in (before.regex,) if text])
+    counts.update([text for text in (after.regex,) if text])
+    _maybe_resolve(group, {text for text, count in counts.items() if count > 0}, is_new, now)
+    return change
+
+
+def check_regex(regex: str) -> None:
+    """Raises Refused(INVALID_REGULAR_EXPRESSION) with RE2/J's reason."""
+    try:
+        compile_re2(regex)
+    except InvalidRegex as error:
+        message = f"SubscribedTopicRegex `{regex}` is not a valid regular expression: {error}."
+        raise Refused(Error.INVALID_REGULAR_EXPRESSION, message) from None
+
+
+def _maybe_resolve(group: ConsumerGroup, wanted: set[str], is_new: bool, now: int) -> None:
+    if not wanted or not (is_new or group.regex_counts()):
+        return
+    if group.deadlines.get(REGEX_KEY) is not None:
+        return
+    last = next(iter(group.regexes.values()), None)
+    if last is not None:
+        if now <= last.timestamp + REFRESH_MIN_INTERVAL_MS:
+            return
+        is_new |= last.version < group.view.version_with_new_topics
+        is_new |= now > last.timestamp + group.settings.consumer_regex_refresh_interval_ms
+    if is_new or len(wanted) != len(group.regexes):
+        group.wanted_regexes = frozenset(wanted)
+        group.deadlines.set(REGEX_KEY, now)
+
+
+def resolved(group: ConsumerGroup, now: int) -> list[Stored]:
+    """Look up what the group's expressions match: the records of it, and of the group's new epoch
+    if that changed anything."""
+    counts = group.regex_counts()
+    wanted = [text for text in sorted(group.wanted_regexes) if counts[text]]
+    found = _matching(wanted, group.view.names())
+    version = group.view.version
+    has_changed = False
+    records = []
+    for text in wanted:
+        before = group.regexes.get(text)
+        has_changed |= (before.topics if before else frozenset()) != found[text]
+        new = ResolvedRegex(found[text], version, now)
+        records.append(regex_record(group.group_id, text, new))
+    topics = {text: known.topics for text, known in group.regexes.items()} | found
+    names = frozenset().union(*topics.values(), *(member.names for member in group))
+    metadata_hash = group.view.hash_of(names)
+    if has_changed or metadata_hash != group.metadata_hash:
+        group.checked_topics = group.view.hashes_of(names)
+        group.refresh_at = now + METADATA_REFRESH_INTERVAL_MS
+        records.append(group_record(group.group_id, group.epoch + 1, metadata_hash))
+    return records
+
+
+def _matching(texts: Iterable[str], names: Iterable[str]) -> dict[str, frozenset[str]]:
+    names = list(names)
+    found = {}
+    for text in texts:
+        try:
+            pattern = compile_re2(text)
+        except InvalidRegex:  # from the log of a broker that knew it: matches nothing here
+            found[text] = frozenset[str]()
+        else:
+            found[text] = frozenset(name for name in names if pattern.fullmatch(name))
+    return found

@@ -1,0 +1,217 @@
+"""The offsets of one group: committed, and pending in transactions that are still open.
+
+Rules (semantics F4, F5, F6, F8, F9):
+- A commit is judged partition by partition: metadata of more than 4096 characters (UTF-16 units,
+  as Java counts) is refused with 12, the others succeed. Null metadata is stored as "".
+- A transactional commit waits until its producer's transaction ends. A COMMIT applies it only if
+  it was written after what is committed by then, so a later plain commit survives.
+- A fetch that requires stable offsets answers a pending partition with 88, in place of an older
+  commit. Unknown partitions have offset -1 and no error. A fetch of all of them finds what is
+  committed: a partition that is only pending is not among them.
+- A tombstone drops pending offsets of its partition too.
+- Expiry: an offset with an expire time of its own goes at that time; others after the retention,
+  counted from the commit or, in an Empty group that has had members, from when it fell empty. The
+  topics a Stable consumer group reads are spared, and what a transaction has pending.
+
+Synchronous; `order` is any number that grows with the position in the log. Left out: whether a
+topic exists, which is the handler's to ask, and the member's right to commit, which is the group's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+from ....wire.errors import Error
+from ..records import NO_ID, OffsetRecord, Tombstone
+
+NO_OFFSET = -1
+NO_LEADER_EPOCH = -1
+NO_RETENTION = -1
+NO_TIME = -1
+
+
+class OffsetCommit(NamedTuple):
+    """One partition of an OffsetCommit or TxnOffsetCommit."""
+
+    topic: str
+    partition: int
+    offset: int
+    leader_epoch: int = NO_LEADER_EPOCH
+    metadata: str | None = ""
+    topic_id: bytes = NO_ID
+    timestamp: int = NO_TIME
+    """When, in ms; -1 for now (always, but for v1)."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommitRequest:
+    """OffsetCommit or TxnOffsetCommit, of partitions that exist. `retention_ms` is -1 for the
+    broker's own (always, from v5 on)."""
+
+    version: int
+    member_id: str
+    instance_id: str | None
+    generation: int
+    commits: Sequence[OffsetCommit]
+    retention_ms: int = NO_RETENTION
+
+
+class FetchedOffset(NamedTuple):
+    """One partition of an OffsetFetch answer."""
+
+    topic: str
+    partition: int
+    offset: int = NO_OFFSET
+    leader_epoch: int = NO_LEADER_EPOCH
+    metadata: str = ""
+    error: Error = Error.NONE
+
+
+class _Written(NamedTuple):
+    record: OffsetRecord
+    order: int
+
+
+Key = tuple[str, int]
+
+
+class Holder(Protocol):
+    """A group, as far as the retention of its offsets depends on it."""
+
+    @property
+    def offsets_may_expire(self) -> bool: ...
+
+    @property
+    def offsets_expire_since(self) -> int | None: ...
+
+    def is_subscribed(self, topic: str, /) -> bool: ...
+
+
+class Offsets:
+    """What one group has committed, by (topic, partition)."""
+
+    def __init__(self) -> None:
+        self._committed: dict[Key, _Written] = {}
+        self._pending: dict[int, dict[Key, _Written]] = {}
+
+    def __iter__(self) -> Iterator[OffsetRecord]:
+        return (written.record for written in self._committed.values())
+
+    @property
+    def open_transactions(self) -> frozenset[int]:
+        """The producer ids whose transaction has touched this group and not ended."""
+        return frozenset(self._pending)
+
+    def get(self, topic: str, partition: int) -> OffsetRecord | None:
+        """What is committed for the partition, or None."""
+        written = self._committed.get((topic, partition))
+        return None if written is None else written.record
+
+    def is_pending(self, topic: str, partition: int) -> bool:
+        """True if an open transaction has an offset for the partition."""
+        return any((topic, partition) in pending for pending in self._pending.values())
+
+    def apply(self, record: OffsetRecord, order: int, producer_id: int | None = None) -> None:
+        """Take over a record that has been written, by a producer's transaction or without."""
+        key = record.topic, record.partition
+        if producer_id is None:
+            self._committed[key] = _Written(record, order)
+        else:
+            self._pending.setdefault(producer_id, {})[key] = _Written(record, order)
+
+    def forget(self, topic: str, partition: int) -> None:
+        """Take over a tombstone."""
+        self._committed.pop((topic, partition), None)
+        for pending in self._pending.values():
+            pending.pop((topic, partition), None)
+
+    def end_transaction(self, producer_id: int, commit: bool) -> None:
+        """The producer's transaction has ended; harmless if it never touched this group."""
+        for key, written in self._pending.pop(producer_id, {}).items():
+            existing = self._committed.get(key)
+            if commit and (existing is None or written.order > existing.order):
+                self._committed[key] = written
+
+    def fetch(
+        self, partitions: Iterable[Key] | None, *, require_stable: bool
+    ) -> list[FetchedOffset]:
+        """OffsetFetch: these partitions as asked, or all that have an offset, topic by topic."""
+        if partitions is None:
+            by_topic: dict[str, list[Key]] = {}
+            for key in self._committed:
+                by_topic.setdefault(key[0], []).append(key)
+            partitions = [key for together in by_topic.values() for key in together]
+        return [
+            self._fetch_one(topic, partition, require_stable) for topic, partition in partitions
+        ]
+
+    def _fetch_one(self, topic: str, partition: int, require_stable: bool) -> FetchedOffset:
+        if require_stable and self.is_pending(topic, partition):
+            return FetchedOffset(topic, partition, error=Error.UNSTABLE_OFFSET_COMMIT)
+        record = self.get(topic, partition)
+        if record is None:
+            return FetchedOffset(topic, partition)
+        return FetchedOffset(topic, partition, record.offset, record.leader_epoch, record.metadata)
+
+    def tombstones(self, group_id: str, keys: Iterable[Key] | None = None) -> list[Tombstone]:
+        """What deletes these partitions' offsets, pending ones included, or all of them; nothing
+        for a partition that has none."""
+        present = dict.fromkeys(self._committed)
+        for pending in self._pending.values():
+            present |= dict.fromkeys(pending)
+        chosen = present if keys is None else [key for key in dict.fromkeys(keys) if key in present]
+        return [Tombstone(group_id, topic, partition) for topic, partition in chosen]
+
+    def expired(self, group: Holder, now: int, retention_ms: int) -> list[Key]:
+        """The partitions whose offset has outlived its retention."""
+        if not self._committed or not group.offsets_may_expire:
+            return []
+        since = group.offsets_expire_since
+        return [
+            key
+            for key, (record, _) in self._committed.items()
+            if not group.is_subscribed(record.topic)
+            and _is_over(record, since, now, retention_ms)
+            and not self.is_pending(*key)
+        ]
+
+    def outlive(self, gone: Sequence[Key]) -> bool:
+        """True if something is left of the offsets, or open, once these are gone."""
+        return len(gone) < len(self._committed) or bool(self._pending)
+
+
+def _is_over(record: OffsetRecord, since: int | None, now: int, retention_ms: int) -> bool:
+    if record.expire_timestamp is not None:
+        return now >= record.expire_timestamp
+    return now - (record.commit_timestamp if since is None else since) >= retention_ms
+
+
+def commit_records(
+    group_id: str, request: CommitRequest, now: int, metadata_max_chars: int
+) -> tuple[list[Error], list[OffsetRecord]]:
+    """One error for each partition as asked, and what is to be written for those without."""
+    expires = None if request.retention_ms == NO_RETENTION else now + request.retention_ms
+    errors: list[Error] = []
+    records: list[OffsetRecord] = []
+    for topic, partition, offset, leader_epoch, metadata, topic_id, timestamp in request.commits:
+        text = metadata or ""
+        if _java_length(text, metadata_max_chars) > metadata_max_chars:
+            errors.append(Error.OFFSET_METADATA_TOO_LARGE)
+            continue
+        errors.append(Error.NONE)
+        when = now if timestamp == NO_TIME else timestamp
+        records.append(
+            OffsetRecord(
+                group_id, topic, partition, offset, leader_epoch, text, when, expires, topic_id
+            )
+        )
+    return errors, records
+
+
+def _java_length(text: str, limit: int) -> int:
+    """The UTF-16 units of a text; not counted where it cannot reach the limit."""
+    if 2 * len(text) <= limit:
+        return len(text)
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2

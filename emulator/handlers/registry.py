@@ -1,0 +1,50 @@
+"""Which handler serves which API: each registers itself with `handles`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ...wire import Request, Response
+from ..base.call import Call, Sentinel
+
+if TYPE_CHECKING:
+    from ..cluster import Cluster
+
+R = TypeVar("R", bound=Request)
+Handler = Callable[["Cluster", Call, Any], Response | Sentinel]
+
+
+class Served:
+    """One API that is emulated; in which versions it is served the release says."""
+
+    __slots__ = ("handler", "is_cached", "request")
+
+    def __init__(self, request: type[Request], handler: Handler, is_cached: bool) -> None:
+        self.request = request
+        self.handler = handler
+        self.is_cached = is_cached
+
+
+SERVED: dict[int, Served] = {}
+
+
+def handles(
+    request: type[R], *, cached: bool = False
+) -> Callable[
+    [Callable[[Cluster, Call, R], Response | Sentinel]],
+    Callable[[Cluster, Call, R], Response | Sentinel],
+]:
+    """Register a handler, for every version that the releases of Kafka have (base/release.py).
+
+    `cached`: the answer follows from the bytes of the request and the catalogue alone, and may be
+    given again (response_cache.py).
+    """
+
+    def register(
+        handler: Callable[[Cluster, Call, R], Response | Sentinel],
+    ) -> Callable[[Cluster, Call, R], Response | Sentinel]:
+        SERVED[request.api_key] = Served(request, handler, cached)
+        return handler
+
+    return register

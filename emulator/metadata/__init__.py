@@ -1,0 +1,1 @@
+"""The metadata of the cluster: its log, what that log says, and the topics made of it."""

@@ -1,0 +1,290 @@
+"""Changing configs: what AlterConfigs (33) and IncrementalAlterConfigs (44) have in common.
+
+Kafka judges a change in two places, and so each resource passes two steps here:
+- the broker that is asked: a resource or a key that is named twice, null values, ids of brokers,
+  and whether a broker could take over its new configs (config/broker_rules.py); log levels are set
+  there and go no further;
+- the controller: the operations, the values, whether a topic exists. An operation that does not
+  exist fails every resource that got so far.
+
+A resource that is refused does not touch the others (semantics I6, I15). What is written are
+ConfigRecords, so all but log levels survives a restart.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from ...wire import Error, Refused
+from ..base.java_order import hash_map_order
+from ..config.broker_table import UNLISTED
+from ..config.client_metrics import CLIENT_METRICS_RESOURCE, check_client_metrics
+from ..config.configs import ALL_BROKERS, BrokerConfig
+from ..config.definition import ConfigError, Definition, Kind
+from ..config.group import GROUP_RESOURCE, check_group
+from ..config.loggers import APPEND, DELETE, SET, SUBTRACT
+from .image import BROKER_RESOURCE, TOPIC_RESOURCE
+from .topic_rules import check_name
+
+if TYPE_CHECKING:
+    from ..cluster import Cluster
+
+LOGGER_RESOURCE = 8
+_MIN_INSYNC = "min.insync.replicas"
+_ELR_FEATURE = "eligible.leader.replicas.version"
+# Lists that every broker has to be given.
+_REQUIRED = ("process.roles", "controller.listener.names")
+_OPERATIONS = (SET, DELETE, APPEND, SUBTRACT)
+_JAVA_INT = re.compile(r"[+-]?\d+")
+
+
+class Change(NamedTuple):
+    """What is to become of one config; the operation is SET in AlterConfigs."""
+
+    name: str
+    operation: int
+    value: str | None
+
+
+class Wanted(NamedTuple):
+    """One resource of a request."""
+
+    kind: int
+    name: str
+    changes: list[Change]
+
+
+class Alteration:
+    """One request on its way. `node_id` is the broker that was asked."""
+
+    def __init__(
+        self, cluster: Cluster, node_id: int, *, is_incremental: bool, validate_only: bool
+    ) -> None:
+        self._cluster = cluster
+        self._node_id = node_id
+        self._is_incremental = is_incremental
+        self._validate_only = validate_only
+
+    def carry_out(self, resources: Sequence[Wanted]) -> list[Refused | None]:
+        """Why each resource was refused, None where it was not."""
+        outcomes: list[Refused | None] = [None] * len(resources)
+        times = Counter((each.kind, each.name) for each in resources)
+        forwarded = []
+        for index, wanted in enumerate(resources):
+            try:
+                if times[wanted.kind, wanted.name] > 1:
+                    message = "Each resource must appear at most once."
+                    raise Refused(Error.INVALID_REQUEST, message)
+                if self._look_over(wanted):
+                    forwarded.append(index)
+            except Refused as refused:
+                outcomes[index] = refused
+        outcomes_there = self._control([(index, resources[index]) for index in forwarded])
+        for index, refusal in outcomes_there:
+            outcomes[index] = refusal
+        return outcomes
+
+    # At the broker that was asked
+
+    def _look_over(self, wanted: Wanted) -> bool:
+        """Judge a resource, and set log levels; False when nothing is left to be done."""
+        names = [change.name for change in wanted.changes]
+        if len(set(names)) < len(names):
+            raise Refused(Error.INVALID_REQUEST, "Error due to duplicate config keys")
+        nulls = [c.name for c in wanted.changes if c.value is None and c.operation != DELETE]
+        if nulls:
+            message = f"Null value not supported for : {', '.join(nulls)}"
+            raise Refused(Error.INVALID_REQUEST, message)
+        if wanted.kind == LOGGER_RESOURCE and self._is_incremental:
+            self._set_levels(wanted)
+            return False
+        if wanted.kind == BROKER_RESOURCE:
+            self._look_over_broker(wanted)
+        elif wanted.kind not in self._kinds():
+            raise Refused(Error.INVALID_REQUEST, f"Unknown resource type {wanted.kind}")
+        return True
+
+    def _look_over_broker(self, wanted: Wanted) -> None:
+        if wanted.name:
+            self._check_node(wanted.name, "Unexpected broker id, expected {0}, but received {1}")
+        for change in wanted.changes:
+            if change.operation not in _OPERATIONS:
+                message = f"Unknown operations type {change.operation}"
+                raise Refused(Error.INVALID_REQUEST, message)
+        for change in wanted.changes:
+            _check_broker_list(change, self._cluster.config)
+        texts = self._new_texts(wanted)
+        data_dir = str(self._cluster.log_dir.path)
+        try:
+            self._cluster.config.check_dynamic(wanted.name, texts, data_dir)
+        except ConfigError as error:
+            raise Refused(Error.INVALID_REQUEST, str(error)) from None
+
+    def _set_levels(self, wanted: Wanted) -> None:
+        self._check_node(wanted.name, "Unexpected node id. Expected {0}, but received {1}")
+        loggers = self._cluster.loggers
+        for change in wanted.changes:
+            loggers.check(*change)
+        for change in () if self._validate_only else wanted.changes:
+            assert change.value is not None
+            loggers.set_level(change.value)
+
+    def _check_node(self, name: str, sentence: str) -> None:
+        if not _JAVA_INT.fullmatch(name) or not -(2**31) <= int(name) < 2**31:
+            message = f"Node id must be an integer, but it is: {name}"
+            raise Refused(Error.INVALID_REQUEST, message)
+        if int(name) != self._node_id:
+            raise Refused(Error.INVALID_REQUEST, sentence.format(self._node_id, name))
+
+    # At the controller
+
+    def _control(self, resources: list[tuple[int, Wanted]]) -> Iterator[tuple[int, Refused]]:
+        """Judge and change resources, each with its index; yield those that are refused."""
+        ready, refusals = [], []
+        for index, wanted in resources:
+            try:
+                ready.append((index, wanted, self._new_texts(wanted)))
+            except Refused as refused:
+                if refused.error == Error.UNKNOWN_SERVER_ERROR:  # an operation that nobody knows
+                    yield from ((each, refused) for each, _ in resources)
+                    return
+                refusals.append((index, refused))
+        yield from refusals
+        for index, wanted, texts in ready:
+            try:
+                self._apply(wanted, texts)
+            except Refused as refused:
+                yield index, refused
+
+    def _apply(self, wanted: Wanted, texts: Mapping[str, str]) -> None:
+        kind, name = wanted.kind, wanted.name
+        topics = self._cluster.topics
+        try:
+            if kind == TOPIC_RESOURCE:
+                self._set_topic(name, texts)
+                return
+            if kind == BROKER_RESOURCE:
+                self._check_eligible_leaders(name, texts)
+            elif kind == CLIENT_METRICS_RESOURCE:
+                if not name:
+                    raise Refused(Error.INVALID_REQUEST, "Subscription name can't be empty")
+                check_client_metrics(texts)
+            else:
+                if not name:
+                    message = "Default group resources are not allowed."
+                    raise Refused(Error.INVALID_REQUEST, message)
+                check_group(self._cluster.config, texts)
+            if not self._validate_only and kind == BROKER_RESOURCE:
+                topics.set_broker_configs(name, texts)
+            elif not self._validate_only:
+                topics.set_resource_configs(kind, name, texts)
+        except ConfigError as error:
+            raise Refused(Error.INVALID_CONFIG, str(error)) from None
+
+    def _set_topic(self, name: str, texts: Mapping[str, str]) -> None:
+        if not name:
+            raise Refused(Error.INVALID_REQUEST, "Default topic resources are not allowed.")
+        check_name(name)
+        config = self._cluster.config.topic(texts)
+        config.check()
+        topic = self._cluster.topics.get(name)
+        if topic is None:
+            message = f"The topic '{name}' does not exist."
+            raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION, message)
+        if not self._validate_only:
+            self._cluster.topics.set_configs(topic, texts)
+
+    def _check_eligible_leaders(self, name: str, texts: Mapping[str, str]) -> None:
+        """With eligible leader replicas (KIP-966) all brokers have the same least number of
+        replicas in sync, and it is always set."""
+        if not self._cluster.features.level(_ELR_FEATURE):
+            return
+        before = self._texts(BROKER_RESOURCE, name)
+        if name != ALL_BROKERS and texts.get(_MIN_INSYNC) != before.get(_MIN_INSYNC):
+            message = f"Broker-level {_MIN_INSYNC} cannot be altered while ELR is enabled."
+            raise Refused(Error.INVALID_CONFIG, message)
+        if name == ALL_BROKERS and _MIN_INSYNC in before and _MIN_INSYNC not in texts:
+            message = f"Cluster-level {_MIN_INSYNC} cannot be removed while ELR is enabled."
+            raise Refused(Error.INVALID_CONFIG, message)
+
+    def _kinds(self) -> tuple[int, ...]:
+        """Resources whose configs are kept in the metadata log; groups have some since 4.0."""
+        kinds = (TOPIC_RESOURCE, CLIENT_METRICS_RESOURCE)
+        return kinds if self._cluster.release.converts else (*kinds, GROUP_RESOURCE)
+
+    # What a resource has, and is to have
+
+    def _texts(self, kind: int, name: str) -> Mapping[str, str]:
+        if kind == TOPIC_RESOURCE:
+            topic = self._cluster.topics.get(name)
+            return {} if topic is None else topic.config.overrides
+        if kind == BROKER_RESOURCE:
+            return self._cluster.config.dynamic.get(name, {})
+        return self._cluster.topics.resource_configs.get((kind, name), {})
+
+    def _new_texts(self, wanted: Wanted) -> dict[str, str]:
+        if not self._is_incremental:
+            return {change.name: change.value or "" for change in wanted.changes}
+        definitions: Mapping[str, Definition] = {
+            TOPIC_RESOURCE: self._cluster.config.topic_definitions,
+            BROKER_RESOURCE: self._cluster.config.definitions,
+        }.get(wanted.kind, {})
+        texts = dict(self._texts(wanted.kind, wanted.name))
+        changes = {change.name: change for change in wanted.changes}
+        for change in map(changes.__getitem__, hash_map_order(changes)):
+            if change.operation not in _OPERATIONS:
+                raise Refused(Error.UNKNOWN_SERVER_ERROR)
+            if change.operation == DELETE or change.value is None:
+                texts.pop(change.name, None)
+            elif change.operation == SET:
+                texts[change.name] = change.value
+            else:
+                definition = definitions.get(change.name)
+                texts[change.name] = _spliced(definition, texts.get(change.name), change)
+        return texts
+
+
+def _check_broker_list(change: Change, config: BrokerConfig) -> None:
+    if change.operation in (APPEND, SUBTRACT):
+        definition = config.definitions.get(change.name)
+        if definition is None or change.name in UNLISTED:
+            if config.is_old:  # which stumbles over it
+                raise Refused(Error.UNKNOWN_SERVER_ERROR)
+            raise Refused(Error.INVALID_CONFIG, f"Unknown config name: {change.name}")
+        if definition.kind is not Kind.LIST:
+            what = "append" if change.operation == APPEND else "subtract"
+            message = f"Config value {what} is not allowed for config key: {change.name}"
+            raise Refused(Error.INVALID_CONFIG, message)
+
+
+def _spliced(definition: Definition | None, text: str | None, change: Change) -> str:
+    """A list with items added, or removed. It is text all the way: blanks count."""
+    is_append = change.operation == APPEND
+    if definition is None or definition.kind is not Kind.LIST:
+        what = "APPEND" if is_append else "SUBTRACT"
+        message = f"Can't {what} to key {change.name} because its type is not LIST."
+        raise Refused(Error.INVALID_CONFIG, message)
+    if text is None and change.name in _REQUIRED:  # over which a real broker stumbles
+        raise Refused(Error.UNKNOWN_SERVER_ERROR)
+    whole = definition.default_text if text is None else text
+    items = [item for item in (whole or "").split(",") if item]
+    for item in _split(change.value or ""):
+        if is_append and item not in items:
+            items.append(item)
+        elif not is_append and item in items:
+            items.remove(item)
+    return ",".join(items)
+
+
+def _split(text: str) -> list[str]:
+    """At the commas, as Java does: empty items at the end do not count, but a text of nothing is
+    one empty item."""
+    if not text:
+        return [""]
+    items = text.split(",")
+    while items and not items[-1]:
+        items.pop()
+    return items

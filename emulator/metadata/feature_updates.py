@@ -1,0 +1,187 @@
+"""What UpdateFeatures may do: which changes of levels are allowed, and what they write.
+
+Rules (Kafka's), for each feature of a request in the order of a HashMap, the first one that fails
+failing them all:
+- The kind of change is known, the level is not negative and within this release's range.
+- Up goes only with an upgrade, down only with a safe or unsafe downgrade; to stay is always fine.
+- `metadata.version` goes down only to a level whose records are the same, even unsafely.
+- `kraft.version` never goes down.
+- With eligible leader replicas `min.insync.replicas` is set for all brokers together: for them it
+  gets the value in force if there is none, for single ones it is taken away.
+
+Source: KIP-584, KIP-778, KIP-966, KIP-1155; Kafka 4.3.1's answers and log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from ...wire import Error, Refused
+from ...wire.stored.cluster import FeatureLevelRecord
+from ...wire.stored.control import KRaftVersion, KRaftVoters
+from ..base.java_order import hash_map_order
+from .features import (
+    ELIGIBLE_LEADERS,
+    KRAFT_VERSION,
+    METADATA_VERSION,
+    SUPPORTED,
+    supported_by,
+)
+
+if TYPE_CHECKING:
+    from ..cluster import Cluster
+
+UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE = 1, 2, 3
+CONTROLLER_LISTENER = "CONTROLLER"
+
+_MIN_INSYNC = "min.insync.replicas"
+_ALL_BROKERS = ""
+_FIRST_OF_KRAFT = 4
+# Levels of metadata.version at which records changed: going below one would lose something.
+_RECORDS_CHANGED_AT = (7, 8, 11, 13, 14, 15, 17, 23, 30)
+
+
+class FeatureUpdate(NamedTuple):
+    """What is asked for one feature."""
+
+    level: int
+    kind: int
+    """UPGRADE, SAFE_DOWNGRADE or UNSAFE_DOWNGRADE."""
+
+
+def update_features(
+    cluster: Cluster, updates: Mapping[str, FeatureUpdate], *, validate_only: bool
+) -> None:
+    """Change levels together. Raises Refused(INVALID_UPDATE_VERSION), changing nothing, or
+    KAFKA_STORAGE_ERROR."""
+    for name in hash_map_order(updates):
+        problem = _problem(cluster, name, updates[name])
+        if problem is not None:
+            sentence = (
+                "The update failed for all features since the following feature had an error: "
+            )
+            raise Refused(Error.INVALID_UPDATE_VERSION, sentence + problem)
+    if validate_only:
+        return
+    levels = {name: updates[name].level for name in hash_map_order(updates)}
+    kraft_version = levels.pop(KRAFT_VERSION, 0)
+    if levels.get(ELIGIBLE_LEADERS, 0) > cluster.features.level(ELIGIBLE_LEADERS):
+        _share_min_insync(cluster)
+    cluster.topics.metadata_log.append(
+        [FeatureLevelRecord(name=name, feature_level=level) for name, level in levels.items()]
+    )
+    if kraft_version > cluster.features.level(KRAFT_VERSION):
+        _keep_voters_in_the_log(cluster, kraft_version)
+
+
+def update_one_by_one(
+    cluster: Cluster, updates: Mapping[str, FeatureUpdate], *, validate_only: bool
+) -> dict[str, str | None]:
+    """Change each level that may be, as releases up to 3.9 do. Returns by name why one may not.
+
+    Raises Refused(KAFKA_STORAGE_ERROR).
+    """
+    problems = {name: _problem(cluster, name, updates[name]) for name in hash_map_order(updates)}
+    good = {name: updates[name] for name, problem in problems.items() if problem is None}
+    good = {name: each for name, each in good.items() if each.level or cluster.features.level(name)}
+    if good and not validate_only:
+        update_features(cluster, good, validate_only=False)
+    return problems
+
+
+def _problem(cluster: Cluster, name: str, update: FeatureUpdate) -> str | None:
+    """Why a feature cannot be changed so; None if it can."""
+    level, kind = update
+    current = cluster.features.level(name)
+    reason = None
+    if kind not in (UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE):
+        reason = "The controller does not support the given upgrade type."
+    elif level < 0:
+        reason = "A feature version cannot be less than 0."
+    elif (not_supported := _not_supported(cluster, name, level)) is not None:
+        reason = not_supported
+    elif level < current and kind == UPGRADE:
+        reason = (
+            "Can't downgrade the version of this feature without setting the upgrade type to "
+            "either safe or unsafe downgrade."
+        )
+    elif level > current and kind != UPGRADE:
+        reason = "Can't downgrade to a newer version."
+    elif level < current and name == METADATA_VERSION:
+        return _lossy_downgrade(current, level, kind, is_old=cluster.release.converts)
+    elif level < current and name == KRAFT_VERSION:
+        reason = "Can't downgrade the version of this feature."
+    return (
+        None if reason is None else f"Invalid update version {level} for feature {name}. {reason}"
+    )
+
+
+def _not_supported(cluster: Cluster, name: str, level: int) -> str | None:
+    node_id, supported = cluster.controller_id, supported_by(cluster.release)
+    if name not in supported:
+        if level == 0 and cluster.release.converts:
+            return None
+        if level == 0:
+            return f"Feature {name} not found."
+        return f"Local controller {node_id} does not support this feature."
+    first, last = supported[name]
+    if not first <= level <= last:
+        return f"Local controller {node_id} only supports versions {first}-{last}"
+    return None
+
+
+def _lossy_downgrade(current: int, level: int, kind: int, *, is_old: bool) -> str | None:
+    if is_old and level < _FIRST_OF_KRAFT:
+        return (
+            f"Invalid metadata.version {level}. Unable to set a metadata.version less than 3.3-IV0"
+        )
+    if not any(level < changed <= current for changed in _RECORDS_CHANGED_AT):
+        return None
+    reason = "Unsafe metadata downgrade is not supported in this version."
+    if kind == SAFE_DOWNGRADE:
+        reason = (
+            "Refusing to perform the requested downgrade because it might delete metadata "
+            "information."
+        )
+    if is_old:
+        return f"Invalid metadata.version {level}. {reason}"
+    return f"Unsupported metadata.version downgrade from {current} to {level}. {reason}"
+
+
+def _share_min_insync(cluster: Cluster) -> None:
+    """Let `min.insync.replicas` be one value for all brokers, as eligible leader replicas want."""
+    config = cluster.config
+    for_all = config.dynamic.get(_ALL_BROKERS, {})
+    value = str(config.get(_MIN_INSYNC))
+    singles: Iterable[str] = [name for name in config.dynamic if name != _ALL_BROKERS]
+    if _MIN_INSYNC not in for_all:
+        cluster.topics.set_broker_configs(_ALL_BROKERS, {**for_all, _MIN_INSYNC: value})
+    for name in singles:
+        texts = config.dynamic[name]
+        if _MIN_INSYNC in texts:
+            left = {key: text for key, text in texts.items() if key != _MIN_INSYNC}
+            cluster.topics.set_broker_configs(name, left)
+
+
+def _keep_voters_in_the_log(cluster: Cluster, version: int) -> None:
+    """Write down the quorum: this node alone."""
+    node_id = cluster.controller_id
+    broker = cluster.brokers[node_id]
+    first, last = SUPPORTED[KRAFT_VERSION]
+    voter = KRaftVoters.Voter(
+        voter_id=node_id,
+        voter_directory_id=cluster.log_dir.properties.directory_id or bytes(16),
+        endpoints=[
+            KRaftVoters.Voter.Endpoint(name=CONTROLLER_LISTENER, host=broker.host, port=broker.port)
+        ],
+        kraft_version_feature=KRaftVoters.Voter.KRaftVersionFeature(
+            min_supported_version=first, max_supported_version=last
+        ),
+    )
+    cluster.topics.metadata_log.append_controls(
+        [
+            KRaftVersion(version=0, kraft_version=version),
+            KRaftVoters(version=0, voters=[voter]),
+        ]
+    )

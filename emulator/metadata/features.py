@@ -1,0 +1,122 @@
+"""Features: which levels the cluster has agreed on, and which ones this release can have (KIP-584).
+
+A feature that is not finalized has level 0: what it brings is not there. The levels are what the
+metadata log says (FeatureLevelRecord), `metadata.version` among them; `kraft.version`, which says
+whether the voters are kept in the log itself, has a control record of its own.
+
+Left out: several nodes with different ranges; what a level means is up to whoever asks for it.
+How levels change while the cluster runs: feature_updates.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from ..base.release import KAFKA_4_3, Release
+from ..config.definition import ConfigError
+
+if TYPE_CHECKING:
+    from .log import MetadataLog
+
+METADATA_VERSION = "metadata.version"
+KRAFT_VERSION = "kraft.version"
+ELIGIBLE_LEADERS = "eligible.leader.replicas.version"
+
+SUPPORTED: dict[str, tuple[int, int]] = {
+    "group.version": (0, 1),
+    KRAFT_VERSION: (0, 1),
+    METADATA_VERSION: (7, 30),
+    "share.version": (0, 1),
+    "streams.version": (0, 1),
+    "transaction.version": (0, 2),
+    ELIGIBLE_LEADERS: (0, 1),
+}
+"""First and last level of what a Kafka 4.3 node knows, in the order in which it says so."""
+
+NEW_FEATURES = {
+    METADATA_VERSION: 30,
+    ELIGIBLE_LEADERS: 1,
+    "group.version": 1,
+    "share.version": 1,
+    "streams.version": 1,
+    "transaction.version": 2,
+}
+"""What `format` gives a new Kafka 4.3 cluster."""
+
+_SUPPORTED_3_9 = {KRAFT_VERSION: (0, 1), METADATA_VERSION: (1, 21)}
+
+
+# What each level of metadata.version brings with it: since which one, and the level.
+_DEFAULTS = {
+    ELIGIBLE_LEADERS: (26, 1),
+    "group.version": (22, 1),
+    "share.version": (28, 1),
+    "streams.version": (29, 1),
+    "transaction.version": (24, 2),
+}
+
+
+def supported_by(release: Release) -> Mapping[str, tuple[int, int]]:
+    """First and last level of what a node of a release knows."""
+    return _SUPPORTED_3_9 if release.converts else SUPPORTED
+
+
+def check_known(finalized: Mapping[str, int], release: Release) -> None:
+    """Whether a node of a release can live in a cluster of these levels. Raises ConfigError."""
+    known = supported_by(release)
+    for name, level in finalized.items():
+        first, last = known.get(name, (0, 0))
+        if level and not first <= level <= last:
+            what = f"of which Kafka {release.name} knows the levels {first}-{last}"
+            if name not in known:
+                what = f"which Kafka {release.name} does not know"
+            raise ConfigError(name, f"the data directory has {name} {level}, {what}")
+
+
+def initial_features(asked: Mapping[str, int], release: Release = KAFKA_4_3) -> dict[str, int]:
+    """The levels of a new cluster: those asked for, and what goes with its metadata.version."""
+    level = asked.get(METADATA_VERSION, supported_by(release)[METADATA_VERSION][1])
+    found = {METADATA_VERSION: level}
+    found |= {name: given for name, (since, given) in _DEFAULTS.items() if level >= since}
+    return found | dict(asked)
+
+
+def check_features(asked: Mapping[str, int], release: Release = KAFKA_4_3) -> dict[str, int]:
+    """The same levels, if a node of this release can have them. Raises ConfigError."""
+    supported = supported_by(release)
+    for name, level in asked.items():
+        if name not in supported or name == KRAFT_VERSION:
+            known = ", ".join(sorted(supported.keys() - {KRAFT_VERSION}))
+            raise ConfigError(name, f"Unknown feature: {name}. There are: {known}")
+        first, last = supported[name]
+        if type(level) is not int or not first <= level <= last:
+            raise ConfigError(name, f"Feature {name} has the levels {first}-{last}, not {level!r}")
+    if asked.get(ELIGIBLE_LEADERS, 0) and asked.get(METADATA_VERSION, 30) < 23:
+        sentence = f"{ELIGIBLE_LEADERS} 1 depends on {METADATA_VERSION} level 23"
+        raise ConfigError(ELIGIBLE_LEADERS, sentence)
+    return dict(asked)
+
+
+class Features:
+    """The finalized features of a cluster, as they are now."""
+
+    def __init__(self, metadata_log: MetadataLog) -> None:
+        self._log = metadata_log
+
+    @property
+    def finalized(self) -> Mapping[str, int]:
+        """Every feature above level 0, and its level."""
+        image = self._log.image
+        if not image.kraft_version:
+            return image.features
+        return {**image.features, KRAFT_VERSION: image.kraft_version}
+
+    @property
+    def epoch(self) -> int:
+        """What rises with every change: the offset of the last record of the metadata log."""
+        return self._log.end_offset - 1
+
+    def level(self, name: str) -> int:
+        """The level of a feature; 0 if it is not finalized."""
+        return self.finalized.get(name, 0)

@@ -1,0 +1,290 @@
+"""The cluster as the records of its metadata log describe it: replaying them gives this.
+
+Rules (KRaft's):
+- Leader and partition epochs are not in a change record: one that names a leader, even the same or
+  none (-1), adds 1 to the leader epoch, and every change adds 1 to the partition epoch.
+- Fields that a change leaves out keep their value.
+- A topic's configs go with the topic.
+- Records between a begin and an end of a transaction count together, or, aborted, not at all.
+
+What the emulator has no use for (access rules, delegation tokens, registrations of brokers and
+controllers) is kept as records, so that a snapshot can hand it on. Left out: the migration from
+ZooKeeper. Source: KIP-631, KIP-868, KIP-966; how a snapshot orders it is snapshot.py's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TypeAlias, TypeVar
+
+from ...wire.stored.cluster import (
+    AbortTransactionRecord,
+    AccessControlEntryRecord,
+    BeginTransactionRecord,
+    BrokerRegistrationChangeRecord,
+    ClearElrRecord,
+    ClientQuotaRecord,
+    ConfigRecord,
+    DelegationTokenRecord,
+    EndTransactionRecord,
+    FeatureLevelRecord,
+    FenceBrokerRecord,
+    MetadataRecord,
+    PartitionChangeRecord,
+    PartitionRecord,
+    ProducerIdsRecord,
+    RegisterBrokerRecord,
+    RegisterControllerRecord,
+    RemoveAccessControlEntryRecord,
+    RemoveDelegationTokenRecord,
+    RemoveTopicRecord,
+    RemoveUserScramCredentialRecord,
+    TopicRecord,
+    UnfenceBrokerRecord,
+    UnregisterBrokerRecord,
+    UserScramCredentialRecord,
+)
+from ...wire.stored.control import ControlRecord, KRaftVersion, KRaftVoters
+from ..base.logger import log
+
+TOPIC_RESOURCE = 2
+BROKER_RESOURCE = 4
+_LEADER_UNCHANGED = -2
+_YES = 1
+
+K = TypeVar("K")
+N = TypeVar("N")
+V = TypeVar("V")
+
+QuotaEntity: TypeAlias = tuple[tuple[str, str | None], ...]
+"""Types and names of what a quota is for, sorted by type; a name of None is the default's."""
+
+
+@dataclass(slots=True)
+class PartitionImage:
+    """One partition: who has it, who leads it."""
+
+    replicas: list[int]
+    isr: list[int]
+    leader: int
+    leader_epoch: int
+    partition_epoch: int
+    eligible_leaders: list[int] = field(default_factory=list)
+    """Outside the ISR, but fit to lead (KIP-966)."""
+    last_eligible_leaders: list[int] = field(default_factory=list)
+    adding: list[int] = field(default_factory=list)
+    removing: list[int] = field(default_factory=list)
+    directories: list[bytes] = field(default_factory=list)
+    """Ids of the log directories of the replicas, in their order; empty if not known."""
+    recovery_state: int = 0
+
+    @property
+    def has_eligible_leaders(self) -> bool:
+        """Whether brokers outside the ISR are noted as fit to lead."""
+        return bool(self.eligible_leaders or self.last_eligible_leaders)
+
+
+@dataclass(slots=True)
+class TopicImage:
+    """One topic and its partitions by number."""
+
+    name: str
+    topic_id: bytes
+    partitions: dict[int, PartitionImage] = field(default_factory=dict)
+
+
+class MetadataImage:
+    """What the records replayed so far amount to."""
+
+    def __init__(self) -> None:
+        self.features: dict[str, int] = {}
+        self.topics: dict[bytes, TopicImage] = {}
+        self.configs: dict[tuple[int, str], dict[str, str]] = {}
+        """Resource type and name, to config name and text."""
+        self.quotas: dict[QuotaEntity, dict[str, float]] = {}
+        self.scram: dict[str, dict[int, UserScramCredentialRecord]] = {}
+        """Users, to their credentials by mechanism."""
+        self.acls: dict[bytes, AccessControlEntryRecord] = {}
+        self.tokens: dict[str, DelegationTokenRecord] = {}
+        self.brokers: dict[int, RegisterBrokerRecord] = {}
+        self.controllers: dict[int, RegisterControllerRecord] = {}
+        self.next_producer_id = 0
+        self.kraft_version = 0
+        self.voters: KRaftVoters | None = None
+        self.is_partial = False
+        """There were records that are not known here: a snapshot would lose them."""
+        self._transaction: list[MetadataRecord] | None = None
+
+    @property
+    def is_in_transaction(self) -> bool:
+        """Whether records wait for the end of their transaction."""
+        return self._transaction is not None
+
+    def replay(self, record: MetadataRecord) -> None:
+        """Take in the next record."""
+        if isinstance(record, BeginTransactionRecord):
+            self._transaction = []
+        elif isinstance(record, AbortTransactionRecord):
+            self._transaction = None
+        elif isinstance(record, EndTransactionRecord):
+            waiting, self._transaction = self._transaction or [], None
+            for each in waiting:
+                self._apply(each)
+        elif self._transaction is not None:
+            self._transaction.append(record)
+        else:
+            self._apply(record)
+
+    def replay_control(self, record: ControlRecord) -> None:
+        """Take in the quorum's own records: how it is kept, and who votes."""
+        if isinstance(record, KRaftVersion):
+            self.kraft_version = record.kraft_version
+        elif isinstance(record, KRaftVoters):
+            self.voters = record
+
+    def _apply(self, record: MetadataRecord) -> None:
+        match record:
+            case TopicRecord():
+                self.topics[record.topic_id] = TopicImage(record.name, record.topic_id)
+            case PartitionRecord():
+                self._add_partition(record)
+            case PartitionChangeRecord():
+                self._change_partition(record)
+            case RemoveTopicRecord():
+                topic = self.topics.pop(record.topic_id, None)
+                if topic is not None:
+                    self.configs.pop((TOPIC_RESOURCE, topic.name), None)
+            case ConfigRecord():
+                self._configure(record)
+            case FeatureLevelRecord():
+                if record.feature_level:
+                    self.features[record.name] = record.feature_level
+                else:
+                    self.features.pop(record.name, None)
+            case ProducerIdsRecord():
+                self.next_producer_id = record.next_producer_id
+            case ClearElrRecord():
+                self._clear_eligible_leaders(record.topic_name)
+            case _ if not self._apply_security(record):
+                self._apply_registration(record)
+
+    # Topics
+
+    def _add_partition(self, record: PartitionRecord) -> None:
+        topic = self.topics.get(record.topic_id)
+        if topic is None:
+            log.warning("metadata log: a partition of an unknown topic: %r", record)
+            return
+        topic.partitions[record.partition_id] = PartitionImage(
+            record.replicas,
+            record.isr,
+            record.leader,
+            record.leader_epoch,
+            record.partition_epoch,
+            eligible_leaders=record.eligible_leader_replicas or [],
+            last_eligible_leaders=record.last_known_elr or [],
+            adding=record.adding_replicas,
+            removing=record.removing_replicas,
+            directories=record.directories,
+            recovery_state=record.leader_recovery_state,
+        )
+
+    def _change_partition(self, record: PartitionChangeRecord) -> None:
+        topic = self.topics.get(record.topic_id)
+        partition = topic.partitions.get(record.partition_id) if topic is not None else None
+        if partition is None:
+            log.warning("metadata log: a change of an unknown partition: %r", record)
+            return
+        partition.partition_epoch += 1
+        if record.leader != _LEADER_UNCHANGED:
+            partition.leader = record.leader
+            partition.leader_epoch += 1
+        if record.leader_recovery_state >= 0:
+            partition.recovery_state = record.leader_recovery_state
+        for name, change in (
+            ("isr", record.isr),
+            ("replicas", record.replicas),
+            ("adding", record.adding_replicas),
+            ("removing", record.removing_replicas),
+            ("directories", record.directories),
+            ("eligible_leaders", record.eligible_leader_replicas),
+            ("last_eligible_leaders", record.last_known_elr),
+        ):
+            if change is not None:
+                setattr(partition, name, change)
+
+    def _clear_eligible_leaders(self, topic_name: str) -> None:
+        for topic in self.topics.values():
+            if topic_name in ("", topic.name):
+                for partition in topic.partitions.values():
+                    partition.eligible_leaders, partition.last_eligible_leaders = [], []
+
+    def _configure(self, record: ConfigRecord) -> None:
+        resource = (record.resource_type, record.resource_name)
+        _set(self.configs, resource, record.name, record.value)
+
+    # Users
+
+    def _apply_security(self, record: MetadataRecord) -> bool:
+        """Whether the record was one of quotas, credentials, access rules or tokens."""
+        match record:
+            case ClientQuotaRecord():
+                names = {each.entity_type: each.entity_name for each in record.entity}
+                value = None if record.remove else record.value
+                _set(self.quotas, tuple(sorted(names.items())), record.key, value)
+            case UserScramCredentialRecord():
+                _set(self.scram, record.name, record.mechanism, record)
+            case RemoveUserScramCredentialRecord():
+                _set(self.scram, record.name, record.mechanism, None)
+            case AccessControlEntryRecord():
+                self.acls[record.id] = record
+            case RemoveAccessControlEntryRecord():
+                self.acls.pop(record.id, None)
+            case DelegationTokenRecord():
+                self.tokens[record.token_id] = record
+            case RemoveDelegationTokenRecord():
+                self.tokens.pop(record.token_id, None)
+            case _:
+                return False
+        return True
+
+    # Nodes
+
+    def _apply_registration(self, record: MetadataRecord) -> None:
+        match record:
+            case RegisterBrokerRecord():
+                self.brokers[record.broker_id] = record
+            case UnregisterBrokerRecord():
+                self.brokers.pop(record.broker_id, None)
+            case RegisterControllerRecord():
+                self.controllers[record.controller_id] = record
+            case FenceBrokerRecord() | UnfenceBrokerRecord():
+                if record.id in self.brokers:
+                    self.brokers[record.id].fenced = isinstance(record, FenceBrokerRecord)
+            case BrokerRegistrationChangeRecord():
+                self._change_broker(record)
+
+    def _change_broker(self, record: BrokerRegistrationChangeRecord) -> None:
+        broker = self.brokers.get(record.broker_id)
+        if broker is None:
+            log.warning("metadata log: a change of an unknown broker: %r", record)
+            return
+        if record.fenced:
+            broker.fenced = record.fenced == _YES
+        if record.in_controlled_shutdown:
+            broker.in_controlled_shutdown = record.in_controlled_shutdown == _YES
+        if record.log_dirs:
+            broker.log_dirs = record.log_dirs
+        if record.cordoned_log_dirs is not None:
+            broker.cordoned_log_dirs = record.cordoned_log_dirs
+
+
+def _set(owners: dict[K, dict[N, V]], owner: K, name: N, value: V | None) -> None:
+    """Set or, with None, take away one value of an owner, who goes with the last."""
+    values = owners.setdefault(owner, {})
+    if value is None:
+        values.pop(name, None)
+    else:
+        values[name] = value
+    if not values:
+        del owners[owner]

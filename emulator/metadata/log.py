@@ -1,0 +1,266 @@
+"""`__cluster_metadata-0`: every change of the cluster, in KRaft's records: Kafka can read them.
+
+What is read at the start: the newest snapshot and the log behind it (replay.py).
+
+What is written: one batch per change, no older leader epoch than the last one read, in the record
+versions of the directory's metadata.version. A new log begins with the features that a new
+Kafka 4.3 has, or with those asked for, in the transaction that it writes. A transaction left open
+is aborted first. Snapshots are written, and what lies in front of them let go, when
+upkeep/metadata_snapshots.py says so; but not where records were passed over, which a snapshot would
+lose.
+
+Nothing of the cluster is kept beside it: `image` is what the log says, and moves with each append.
+
+Left out: Kafka's LeaderChange and registration records, and its NoOps: it needs none of them and
+writes its own when it opens the directory.
+Source: KIP-595, KIP-630, KIP-631; directories of Kafka 4.3.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from ...storage import Log, LogConfig, LogDirectory
+from ...wire.batch import read_header
+from ...wire.stored.cluster import (
+    AbortTransactionRecord,
+    BeginTransactionRecord,
+    ConfigRecord,
+    EndTransactionRecord,
+    FeatureLevelRecord,
+    MetadataRecord,
+    PartitionRecord,
+    ProducerIdsRecord,
+)
+from ...wire.stored.control import ControlRecord
+from ..base.clock import Clock
+from ..base.release import KAFKA_4_3, Release
+from ..config.configs import BrokerConfig
+from .features import METADATA_VERSION, NEW_FEATURES, check_known, initial_features
+from .image import BROKER_RESOURCE, MetadataImage
+from .quorum_state import keep_quorum_state
+from .replay import Replayed, replay
+from .snapshot import SnapshotId, control_batch, data_batch, read_snapshot, write_snapshot
+
+TOPIC = "__cluster_metadata"
+TOPIC_ID = bytes(15) + b"\1"
+PRODUCER_IDS_PER_BLOCK = 1000
+
+_FIRST_EPOCH = 1
+_RECORDS_MAX = 10_000  # in one batch, as in Kafka
+# Nothing is deleted from it that no snapshot holds.
+LOG_CONFIG = LogConfig(retention_ms=-1, retention_bytes=-1)
+
+
+def metadata_log_config(config: BrokerConfig) -> LogConfig:
+    """How the metadata log is cut into segments."""
+    size = config.get("internal.metadata.log.segment.bytes")
+    return replace(
+        LOG_CONFIG,
+        segment_bytes=size or config.get("metadata.log.segment.bytes"),
+        segment_ms=config.get("metadata.log.segment.ms"),
+        file_delete_delay_ms=config.get("internal.metadata.delete.delay.millis"),
+    )
+
+
+class MetadataLog:
+    """The metadata log of an open log directory; `open` also returns what it says."""
+
+    def __init__(
+        self, log_dir: LogDirectory, stored: Log, clock: Clock, replayed: Replayed
+    ) -> None:
+        self.image = replayed.image
+        """What the log says up to its end."""
+        self.snapshots = replayed.snapshots
+        """Those that the next start may read, oldest first."""
+        self.bytes_since_snapshot = replayed.log_bytes
+        self.on_append: Callable[[], None] | None = None
+        """Called after each append."""
+        self._node_id = log_dir.properties.node_id
+        self._directory_id = log_dir.properties.directory_id
+        self._home = log_dir.directory.child(log_dir.naming.directory(TOPIC, 0))
+        self._log = stored
+        self._clock = clock
+        self._snapshot_end = replayed.snapshot.end
+        self._last_timestamp = replayed.last_timestamp
+        self._times: dict[SnapshotId, int] = {}
+        self._unlink_at: int | None = None
+        self.epoch = max(replayed.snapshot.epoch, stored.epochs.latest, _FIRST_EPOCH)
+        """The leader epoch in which records are written."""
+
+    @classmethod
+    def open(
+        cls,
+        log_dir: LogDirectory,
+        clock: Clock,
+        *,
+        config: LogConfig = LOG_CONFIG,
+        features: Mapping[str, int] | None = None,
+        release: Release | None = None,
+    ) -> tuple[MetadataLog, MetadataImage]:
+        """Read everything, and begin the log if it is new.
+
+        `features`: levels that are to differ from those of a new cluster, or from those found.
+        `release`: what reads it, and says what a new cluster has; 4.3, which bears with anything,
+        if it is not given. Raises LogDirectoryError, Refused (KAFKA_STORAGE_ERROR), OSError, and
+        ConfigError when the release does not know a level that is there.
+        """
+        stored = log_dir.open_log(TOPIC, 0, TOPIC_ID, config, clock.now())
+        home = log_dir.directory.child(log_dir.naming.directory(TOPIC, 0))
+        metadata_log = cls(log_dir, stored, clock, replay(log_dir.directory, home, stored))
+        if release is not None:
+            check_known(metadata_log.image.features, release)
+        metadata_log._begin(features or {}, release or KAFKA_4_3)
+        keep_quorum_state(home, log_dir.properties.node_id, metadata_log.epoch)
+        return metadata_log, metadata_log.image
+
+    @property
+    def start_offset(self) -> int:
+        """Where the log begins; what was before it is in a snapshot."""
+        return self._log.log_start_offset
+
+    @property
+    def end_offset(self) -> int:
+        """Where the next record goes."""
+        return max(self._log.log_end_offset, self._snapshot_end)
+
+    def append(self, records: Sequence[MetadataRecord]) -> None:
+        """Write a change; one batch, unless it is larger than Kafka's batches may be.
+
+        Raises Refused (KAFKA_STORAGE_ERROR).
+        """
+        now = self._clock.now()
+        level = self.image.features.get(METADATA_VERSION, NEW_FEATURES[METADATA_VERSION])
+        for record in records:
+            if isinstance(record, PartitionRecord) and not record.directories:
+                record.directories = [self._directory_id or bytes(16)] * len(record.replicas)
+        for first in range(0, len(records), _RECORDS_MAX):
+            some = records[first : first + _RECORDS_MAX]
+            place = {"offset": self.end_offset, "epoch": self.epoch, "now": now}
+            self._write(data_batch(some, level, **place))
+        for record in records:
+            self.image.replay(record)
+        if records and self.on_append is not None:
+            self.on_append()
+
+    def append_controls(self, records: Sequence[ControlRecord]) -> None:
+        """Write records of the quorum itself. Raises Refused (KAFKA_STORAGE_ERROR)."""
+        now = self._clock.now()
+        self._write(control_batch(records, offset=self.end_offset, epoch=self.epoch, now=now))
+        for record in records:
+            self.image.replay_control(record)
+
+    def next_producer_block(self) -> range:
+        """Producer ids that nobody has had, noted as given to a broker before they are used.
+
+        Raises Refused (KAFKA_STORAGE_ERROR).
+        """
+        first = self.image.next_producer_id
+        after = first + PRODUCER_IDS_PER_BLOCK
+        self.append([ProducerIdsRecord(broker_id=self._node_id, next_producer_id=after)])
+        return range(first, after)
+
+    # Snapshots
+
+    def take_snapshot(self) -> SnapshotId | None:
+        """Write a snapshot of all there is. None if there is one, or if there must not be one: a
+        transaction is open, or records were passed over. Raises OSError."""
+        snapshot = SnapshotId(self.end_offset, self.epoch)
+        image = self.image
+        if snapshot in self.snapshots or image.is_in_transaction or image.is_partial:
+            return None
+        now = self._clock.now()
+        write_snapshot(self._home, snapshot, image, last_timestamp=self._last_timestamp, now=now)
+        self.snapshots.append(snapshot)
+        self._times[snapshot] = self._last_timestamp
+        self.bytes_since_snapshot = 0
+        return snapshot
+
+    def delete_old(self, *, retention_ms: int, retention_bytes: int) -> int:
+        """Let go of the oldest snapshots, and of the log in front of those that are left; return
+        how many snapshots went.
+
+        One goes if the last record in it is older than `retention_ms`, or while log and snapshots
+        are larger than `retention_bytes` (-1 is no limit for either). The newest always stays.
+        Raises Refused (KAFKA_STORAGE_ERROR), OSError.
+        """
+        count = 0
+        now = self._clock.now()
+        for oldest, following in list(pairwise(self.snapshots)):
+            is_large = 0 <= retention_bytes < self._log.size + self._snapshot_bytes()
+            if not is_large and not 0 <= retention_ms < now - self._last_in(oldest):
+                break
+            self._log.delete_records(following.end)
+            if self._log.delete_old_segments(now):
+                self._unlink_at = now + self._log.config.file_delete_delay_ms
+            self._home.remove(oldest.name)
+            self.snapshots.remove(oldest)
+            count += 1
+        if self._unlink_at is not None and now >= self._unlink_at:
+            self._unlink_at = None
+            self._log.unlink_deleted(now)
+        return count
+
+    # Within
+
+    def _write(self, batch: bytearray) -> None:
+        now = self._clock.now()
+        self._log.append(batch, read_header(batch), now)
+        self._last_timestamp = now
+        self.bytes_since_snapshot += len(batch)
+
+    def _snapshot_bytes(self) -> int:
+        sizes = self._home.files()
+        return sum(sizes.get(each.name, 0) for each in self.snapshots)
+
+    def _last_in(self, snapshot: SnapshotId) -> int:
+        """When the last record in it was written, in ms; in a damaged one, in 1970."""
+        if snapshot not in self._times:
+            contents = read_snapshot(self._home, snapshot.name)
+            self._times[snapshot] = contents.last_timestamp if contents is not None else 0
+        return self._times[snapshot]
+
+    def _begin(self, asked: Mapping[str, int], release: Release) -> None:
+        """Write what has to come before anything else, if it is not there yet."""
+        records: list[MetadataRecord] = []
+        image = self.image
+        if image.is_in_transaction:
+            records.append(AbortTransactionRecord(reason="The writer stopped in between."))
+        is_known = METADATA_VERSION in image.features
+        if self.end_offset == 0 or not is_known:
+            found = initial_features(asked, release)
+            if is_known:
+                found = {**image.features, **asked}
+            records += _bootstrap(found)
+        else:
+            records += _levels(asked, image.features)
+        if records:
+            self.append(records)
+
+
+def _levels(levels: Mapping[str, int], before: Mapping[str, int]) -> list[MetadataRecord]:
+    """What changes between levels of features."""
+    return [
+        FeatureLevelRecord(name=name, feature_level=level)
+        for name, level in levels.items()
+        if level != before.get(name, 0)
+    ]
+
+
+def _bootstrap(features: Mapping[str, int]) -> list[MetadataRecord]:
+    """The first records of a cluster. With eligible leader replicas the least number of replicas
+    in sync is set for all brokers at once, so Kafka sets it."""
+    records: list[MetadataRecord] = [BeginTransactionRecord(name="Bootstrap records")]
+    records += _levels(features, {})
+    if features.get("eligible.leader.replicas.version", 0) > 0:
+        records.append(
+            ConfigRecord(
+                resource_type=BROKER_RESOURCE,
+                resource_name="",
+                name="min.insync.replicas",
+                value="1",
+            )
+        )
+    return [*records, EndTransactionRecord()]

@@ -1,0 +1,95 @@
+"""The records that a change of the catalogue is written as, and who is elected.
+
+Kafka's order: a topic, its configs, its partitions. Directories of replicas stay empty, which
+Kafka takes for "not known", and finds them. Source: KIP-631, KIP-858, KIP-966.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from ...wire.stored.cluster import (
+    ConfigRecord,
+    MetadataRecord,
+    PartitionChangeRecord,
+    PartitionRecord,
+    TopicRecord,
+)
+from .image import TOPIC_RESOURCE, PartitionImage
+
+NO_LEADER = -1
+
+
+def topic_records(
+    name: str, topic_id: bytes, configs: Mapping[str, str], replicas: Sequence[list[int]]
+) -> list[MetadataRecord]:
+    """A new topic, the first replica of each partition leading it."""
+    return [
+        TopicRecord(name=name, topic_id=topic_id),
+        *config_records(TOPIC_RESOURCE, name, {}, configs),
+        *partition_records(topic_id, 0, replicas),
+    ]
+
+
+def partition_records(
+    topic_id: bytes, first: int, replicas: Sequence[list[int]]
+) -> list[MetadataRecord]:
+    """New partitions of a topic, numbered from `first` on."""
+    return [
+        PartitionRecord(
+            partition_id=index,
+            topic_id=topic_id,
+            replicas=each,
+            isr=each,
+            removing_replicas=[],
+            adding_replicas=[],
+            leader=each[0],
+            leader_epoch=0,
+            partition_epoch=0,
+        )
+        for index, each in enumerate(replicas, first)
+    ]
+
+
+def new_partition(replicas: list[int]) -> PartitionImage:
+    """What a record of `partition_records` amounts to."""
+    return PartitionImage(replicas, replicas, replicas[0], leader_epoch=0, partition_epoch=0)
+
+
+def config_records(
+    resource_type: int, name: str, before: Mapping[str, str], after: Mapping[str, str]
+) -> list[MetadataRecord]:
+    """What changes between two sets of configs of one resource."""
+    changes: dict[str, str | None] = {key: None for key in before if key not in after}
+    changes.update((key, text) for key, text in after.items() if before.get(key) != text)
+    return [
+        ConfigRecord(resource_type=resource_type, resource_name=name, name=key, value=text)
+        for key, text in changes.items()
+    ]
+
+
+def election(
+    topic_id: bytes, index: int, partition: PartitionImage, alive: Collection[int]
+) -> PartitionChangeRecord | None:
+    """What changes for a partition to have a leader that is alive, if there can be one, or None.
+
+    Every replica that is alive is in sync, for all of them share one log.
+    """
+    if partition.leader in alive:
+        return None
+    replicas = [replica for replica in partition.replicas if replica in alive]
+    if not replicas:
+        if partition.leader == NO_LEADER:
+            return None
+        return PartitionChangeRecord(partition_id=index, topic_id=topic_id, leader=NO_LEADER)
+    fit = {*partition.isr, *partition.eligible_leaders}
+    able = [replica for replica in replicas if replica in fit]
+    change = PartitionChangeRecord(
+        partition_id=index, topic_id=topic_id, leader=(able or replicas)[0]
+    )
+    if partition.isr != replicas:
+        change.isr = replicas
+    if partition.has_eligible_leaders:
+        change.eligible_leader_replicas = []
+        change.last_known_elr = []
+    return change

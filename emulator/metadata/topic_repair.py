@@ -1,0 +1,143 @@
+"""Topics whose directories are there, and which the metadata log does not know (any more).
+
+A metadata log that was damaged or lost takes topics with it; a real broker then renames their
+directories to `-stray`. Here they stay, and are entered again: under the id that stands in their
+`partition.metadata`, with as many partitions as the highest number asks for, and leader epochs that
+are not below those of their batches. Their configs are not known any more.
+
+A topic that the log says was deleted is not brought back, nor one whose name has been given to
+another. What the metadata log says is read from a copy of it: a dry run must change nothing.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import TypeAlias
+
+from ...storage import Finding, LogDirectory
+from ...storage.checkpoints import (
+    META_PROPERTIES,
+    PARTITION_METADATA,
+    CheckpointError,
+    read_meta_properties,
+    read_partition_metadata,
+)
+from ...storage.disk.directory import Directory
+from ...storage.naming import Naming, leaving
+from ...storage.repairs.repair import naming_in
+from ...storage.unknown_directories import latest_epoch
+from ...wire.errors import WireError
+from ...wire.records import read_records
+from ...wire.stored.cluster import MetadataRecord, PartitionRecord, RemoveTopicRecord, read_record
+from ..base.clock import Clock
+from .image import MetadataImage
+from .log import TOPIC, MetadataLog
+from .topic_records import topic_records
+
+Found: TypeAlias = dict[tuple[str, bytes], dict[int, str]]
+"""The topics on disk, by name and id: the numbers of their partitions, and the directories."""
+
+
+def bring_back(
+    path: str, names: Collection[str] | None, clock: Clock, *, dry_run: bool
+) -> list[Finding]:
+    """Enter the topics that the metadata log does not know, or only those of these names.
+
+    Raises LogDirectoryError, Refused (KAFKA_STORAGE_ERROR), OSError.
+    """
+    directory = Directory(path)
+    if not directory.exists(META_PROPERTIES):
+        return []
+    try:
+        node_id = read_meta_properties(directory.read_bytes(META_PROPERTIES)).node_id
+    except CheckpointError:
+        return []
+    naming = naming_in(directory)
+    image, deleted = _known(directory, naming, node_id, clock)
+    findings: list[Finding] = []
+    records: list[MetadataRecord] = []
+    taken = {topic.name for topic in image.topics.values()}
+    for (name, topic_id), partitions in sorted(_topics_in(directory, naming).items()):
+        if topic_id in image.topics or (names is not None and name not in names):
+            continue
+        problem = "of a topic that the metadata log does not know"
+        if topic_id in deleted:
+            problem, action = "of a topic that was deleted", "left alone"
+        elif name in taken:
+            problem, action = "of another topic of that name", "left alone"
+        else:
+            action = "entered again, without its configs"
+            records += _records(directory, name, topic_id, partitions, node_id)
+        is_left = action == "left alone"
+        for index in sorted(partitions):
+            finding = Finding(partitions[index], "", problem, action=action, is_left=is_left)
+            findings.append(finding)
+    if records and not dry_run:
+        log_dir = LogDirectory.open(path, node_id=node_id, naming=naming)
+        try:
+            MetadataLog.open(log_dir, clock)[0].append(records)
+        finally:
+            log_dir.close()
+    return findings
+
+
+def _topics_in(directory: Directory, naming: Naming) -> Found:
+    found: Found = {}
+    for name in directory.directories():
+        key = naming.parse_directory(name)
+        home = directory.child(name)
+        if key is None or leaving(name) or key[0] == TOPIC or not home.exists(PARTITION_METADATA):
+            continue
+        try:
+            topic_id = read_partition_metadata(home.read_bytes(PARTITION_METADATA))
+        except CheckpointError:
+            continue
+        found.setdefault((key[0], topic_id), {})[key[1]] = name
+    return found
+
+
+def _records(
+    directory: Directory, name: str, topic_id: bytes, partitions: dict[int, str], node_id: int
+) -> list[MetadataRecord]:
+    records = topic_records(name, topic_id, {}, [[node_id]] * (max(partitions) + 1))
+    for record in records:
+        if isinstance(record, PartitionRecord) and record.partition_id in partitions:
+            home = directory.child(partitions[record.partition_id])
+            record.leader_epoch = max(0, latest_epoch(home))
+    return records
+
+
+def _known(
+    directory: Directory, naming: Naming, node_id: int, clock: Clock
+) -> tuple[MetadataImage, set[bytes]]:
+    """What the metadata log says, and the ids of topics that it says were deleted."""
+    home = naming.directory(TOPIC, 0)
+    copy = Path(tempfile.mkdtemp(prefix="odradek-"))
+    try:
+        if directory.exists(home):
+            shutil.copytree(Path(directory.path) / home, copy / home)
+        log_dir = LogDirectory.open(copy, node_id=node_id, naming=naming)
+        try:
+            _, image = MetadataLog.open(log_dir, clock)
+            return image, set(_deleted(log_dir))
+        finally:
+            log_dir.close(clean=False)
+    finally:
+        shutil.rmtree(copy)
+
+
+def _deleted(log_dir: LogDirectory) -> Iterator[bytes]:
+    stored = log_dir.logs[TOPIC, 0]
+    for header, chunk, position in stored.batches_from(stored.log_start_offset):
+        if header.is_control:
+            continue
+        for record in read_records(chunk, position):
+            try:
+                message, _ = read_record(record.value or b"")
+            except WireError:
+                continue
+            if isinstance(message, RemoveTopicRecord):
+                yield message.topic_id

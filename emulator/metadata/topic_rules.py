@@ -1,0 +1,159 @@
+"""What a topic may be called, and on which brokers its partitions may be.
+
+Pure checks of CreateTopics and CreatePartitions, each raising Refused with Kafka's sentence; the
+order in which they are made is part of what clients see. Source: Kafka 4.3.1's answers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+
+from ...wire import Error, Refused
+from ..config.configs import BrokerConfig
+
+NAME_LENGTH_MAX = 249
+_LEGAL = re.compile(r"[a-zA-Z0-9._-]+")
+
+DEFAULT = -1
+LARGEST_REQUEST = 10_000
+"""Partitions that one request may make, and records of the metadata log that it may take."""
+"""Number of partitions or replicas: what the broker's configs say."""
+
+Assignments = Sequence[tuple[int, Sequence[int]]]
+"""Partition and the brokers that are to have it, as a request names them."""
+
+
+def name_problem(name: str) -> str | None:
+    """Why a topic cannot be called that, or None if it can."""
+    if not name:
+        return "the empty string is not allowed"
+    if name in (".", ".."):
+        return f"'{name}' is not allowed"
+    if len(name) > NAME_LENGTH_MAX:
+        return f"the length of '{name}' is longer than the max allowed length {NAME_LENGTH_MAX}"
+    if not _LEGAL.fullmatch(name):
+        return (
+            f"'{name}' contains one or more characters other than ASCII alphanumerics, "
+            "'.', '_' and '-'"
+        )
+    return None
+
+
+def check_name(name: str) -> None:
+    """Raises Refused(INVALID_TOPIC_EXCEPTION)."""
+    problem = name_problem(name)
+    if problem is not None:
+        raise Refused(Error.INVALID_TOPIC_EXCEPTION, f"Topic name is invalid: {problem}")
+
+
+def folded(name: str) -> str:
+    """The name as metrics have it, with `.` and `_` the same; two topics must not share it."""
+    return name.replace(".", "_")
+
+
+def assigned(
+    assignments: Assignments, partitions: int, factor: int, brokers: Collection[int]
+) -> list[list[int]]:
+    """The replicas of a new topic as a request assigns them. Raises Refused."""
+    what = "A manual partition assignment was specified, but"
+    if factor != DEFAULT:
+        raise Refused(Error.INVALID_REQUEST, f"{what} replication factor was not set to -1.")
+    if partitions != DEFAULT:
+        raise Refused(Error.INVALID_REQUEST, f"{what} numPartitions was not set to -1.")
+    by_index: dict[int, list[int]] = {}
+    for index, replicas in assignments:
+        if index in by_index:
+            raise _misplaced(f"Found multiple manual partition assignments for partition {index}")
+        _check_replicas(replicas, brokers)
+        by_index[index] = list(replicas)
+    if sorted(by_index) != list(range(len(by_index))):
+        raise _misplaced("partitions should be a consecutive 0-based integer sequence")
+    return [by_index[index] for index in range(len(by_index))]
+
+
+def check_request_size(partitions: int) -> None:
+    """Raises Refused for more partitions than one request may make."""
+    if partitions > LARGEST_REQUEST:
+        message = "Excessively large number of partitions per request."
+        raise Refused(Error.POLICY_VIOLATION, message)
+
+
+def placed(
+    partitions: int, factor: int, brokers: Collection[int], config: BrokerConfig
+) -> list[list[int]]:
+    """The replicas of a new topic for which none are assigned. Raises Refused."""
+    if factor == 0 or factor < DEFAULT:
+        raise Refused(
+            Error.INVALID_REPLICATION_FACTOR,
+            "Replication factor must be larger than 0, or -1 to use the default value.",
+        )
+    if partitions == 0 or partitions < DEFAULT:
+        raise Refused(
+            Error.INVALID_PARTITIONS,
+            "Number of partitions was set to an invalid non-positive value.",
+        )
+    count = config.get("num.partitions") if partitions == DEFAULT else partitions
+    check_request_size(count)
+    replicas = config.get("default.replication.factor") if factor == DEFAULT else factor
+    return _place(range(count), replicas, brokers)
+
+
+def added(
+    name: str,
+    existing: int,
+    total: int,
+    factor: int,
+    assignments: Sequence[Sequence[int]] | None,
+    brokers: Collection[int],
+) -> list[list[int]]:
+    """The replicas of the partitions that make a topic grow to `total`. Raises Refused."""
+    if total == existing:
+        raise Refused(Error.INVALID_PARTITIONS, f"Topic already has {existing} partition(s).")
+    if total < existing:
+        raise Refused(
+            Error.INVALID_PARTITIONS,
+            f"The topic {name} currently has {existing} partition(s); "
+            f"{total} would not be an increase.",
+        )
+    if assignments is None:
+        return _place(range(existing, total), factor, brokers)
+    if len(assignments) != total - existing:
+        raise _misplaced(
+            f"Attempted to add {total - existing} additional partition(s), "
+            f"but only {len(assignments)} assignment(s) were specified."
+        )
+    for replicas in assignments:
+        _check_replicas(replicas, brokers)
+    return [list(replicas) for replicas in assignments]
+
+
+def _check_replicas(replicas: Sequence[int], brokers: Collection[int]) -> None:
+    what = "The manual partition assignment includes"
+    if not replicas:
+        raise _misplaced(f"{what} an empty replica list.")
+    before = None
+    for broker in sorted(replicas):
+        if broker not in brokers:
+            raise _misplaced(f"{what} broker {broker}, but no such broker is registered.")
+        if broker == before:
+            raise _misplaced(f"{what} the broker {broker} more than once.")
+        before = broker
+
+
+def _place(partitions: Iterable[int], factor: int, brokers: Collection[int]) -> list[list[int]]:
+    """Round the brokers. Kafka begins with a random one; here partition 0 is led by the first, so
+    that a test can know who leads. Raises Refused(INVALID_REPLICATION_FACTOR)."""
+    ring = sorted(brokers)
+    if factor > len(ring):
+        raise Refused(
+            Error.INVALID_REPLICATION_FACTOR,
+            f"Unable to replicate the partition {factor} time(s): The target replication factor of "
+            f"{factor} cannot be reached because only {len(ring)} broker(s) are registered or "
+            "some brokers have all their log directories cordoned.",
+        )
+    return [[ring[(index + i) % len(ring)] for i in range(factor)] for index in partitions]
+
+
+def _misplaced(message: str) -> Refused:
+    return Refused(Error.INVALID_REPLICA_ASSIGNMENT, message)

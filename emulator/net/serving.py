@@ -1,0 +1,80 @@
+"""From a frame to a handler, and from what it returns to a frame.
+
+Rules (semantics: SocketServer.processCompletedReceives):
+- An unknown API, a version that is not served, a bad header or an undecodable body closes the
+  connection without an answer. ApiVersions alone is answered in v0 when its version is too high.
+- A handler returns a response, or PARKED after keeping the call to answer it later, or NO_REPLY.
+- A `Refused` that reaches this place becomes the error the request's own `refuse` gives it; any
+  other exception is a defect of ours: it is logged, and the connection closed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...wire import Request, Response, WireError
+from ...wire.codec.messages import read_message
+from ...wire.headers import API_VERSIONS, read_request_header
+from ..base.call import NO_REPLY, Call, Sentinel
+from ..base.logger import log
+from ..handlers.registry import SERVED, Served
+from .response_cache import Encoded
+
+if TYPE_CHECKING:
+    from ..cluster import Cluster
+    from .connection import Connection
+
+
+def serve(
+    cluster: Cluster, connection: Connection, frame: bytearray
+) -> Response | Encoded | Sentinel:
+    """Decode one frame and hand it to its handler. Returns what the handler said; the call stays
+    on the connection as its current one. NO_REPLY when the connection was closed."""
+    try:
+        header, pos = read_request_header(frame)
+        key, version = header.api_key, header.api_version
+        served = SERVED.get(key)
+        if served is None:
+            raise WireError(f"API key {key} is not served")
+        call = Call(
+            connection, key, version, header.correlation_id, header.client_id, cluster.clock.now()
+        )
+        connection.current = call
+        if not cluster.release.serves(key, version):
+            if key != API_VERSIONS:
+                raise WireError(f"{served.request.__name__} v{version} is not served")
+            return cluster.api_versions_fallback(call)
+        if served.is_cached:
+            return _serve_cached(cluster, call, served, bytes(frame[pos:]))
+        request, _ = read_message(served.request, frame, version, pos)
+    except WireError as error:
+        log.info("closing %s: %s", connection, error)
+        connection.close()
+        return NO_REPLY
+    return _handle(cluster, call, served, request)
+
+
+def _handle(cluster: Cluster, call: Call, served: Served, request: Request) -> Response | Sentinel:
+    try:
+        return served.handler(cluster, call, request)
+    except Exception:
+        name = served.request.__name__
+        log.exception("closing %s: %s v%d failed", call.connection, name, call.version)
+        call.connection.close()
+        return NO_REPLY
+
+
+def _serve_cached(
+    cluster: Cluster, call: Call, served: Served, body: bytes
+) -> Response | Encoded | Sentinel:
+    """Answer as before if the same was asked before and nothing has changed. Raises WireError."""
+    key = (call.api_key, call.version, body)
+    generation = cluster.topics.generation
+    known = cluster.answers.find(key, generation)
+    if known is not None:
+        return known
+    request, _ = read_message(served.request, body, call.version)
+    response = _handle(cluster, call, served, request)
+    if isinstance(response, Response) and cluster.topics.generation == generation:
+        return cluster.answers.keep(key, response, generation)
+    return response

@@ -1,0 +1,3 @@
+"""Partitions of topics: their logs, the fetches that wait for them, the checks of produced
+batches.
+"""

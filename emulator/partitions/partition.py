@@ -1,0 +1,196 @@
+"""A partition: a log, who leads it, and who waits for it.
+
+Data is stored once, whatever the number of replicas; the high watermark is therefore the log end.
+The last stable offset follows from the transactions that the log's producers have open. A reader of
+committed data is woken when it moves: by plain data while nothing is open, else by a marker.
+A disk that takes no more is logged, once a minute at most for each partition.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from ...storage import Log
+from ...wire import Error, Refused
+from ...wire.batch import OVERHEAD, BatchHeader, assign
+from ...wire.primitives import Buffer
+from ..base.logger import log
+
+if TYPE_CHECKING:
+    from .fetch_waits import FetchWait
+    from .topic import Topic
+
+
+_SAID_AGAIN_MS = 60_000
+
+READ_UNCOMMITTED = 0
+READ_COMMITTED = 1
+
+
+class Appended(NamedTuple):
+    """Where a batch went; its timestamp when the broker set it, else -1."""
+
+    base_offset: int
+    log_append_time: int
+    log_start_offset: int
+
+
+class Partition:
+    """One partition of a topic."""
+
+    __slots__ = (
+        "_complained_ms",
+        "index",
+        "isr",
+        "leader",
+        "leader_epoch",
+        "log",
+        "replicas",
+        "topic",
+        "waits",
+    )
+
+    def __init__(
+        self,
+        topic: Topic,
+        index: int,
+        log: Log,
+        *,
+        leader: int,
+        leader_epoch: int = 0,
+        replicas: list[int] | None = None,
+        isr: list[int] | None = None,
+    ) -> None:
+        self.topic = topic
+        self.index = index
+        self.log = log
+        self.leader = leader
+        self.leader_epoch = leader_epoch
+        self.replicas = [leader] if replicas is None else replicas
+        self.isr = list(self.replicas) if isr is None else isr
+        self.waits: list[FetchWait] = []
+        self._complained_ms: int | None = None
+
+    def __repr__(self) -> str:
+        return f"<{self.topic.name}-{self.index}>"
+
+    @property
+    def log_start_offset(self) -> int:
+        """The first offset that may be read."""
+        return self.log.log_start_offset
+
+    @property
+    def log_end_offset(self) -> int:
+        """The offset of the next record."""
+        return self.log.log_end_offset
+
+    @property
+    def high_watermark(self) -> int:
+        """Readers of uncommitted data see what is below it."""
+        return self.log.log_end_offset
+
+    @property
+    def last_stable_offset(self) -> int:
+        """Readers of committed data see what is below it."""
+        log = self.log
+        return max(log.producers.last_stable_offset(log.log_end_offset), log.log_start_offset)
+
+    def check_leader(self, node_id: int) -> None:
+        """Raises Refused when another broker leads."""
+        if self.leader != node_id:
+            raise Refused(Error.NOT_LEADER_OR_FOLLOWER)
+
+    def check_epoch(self, epoch: int) -> None:
+        """Raises Refused when a client's leader epoch is older or newer; negative ones are none."""
+        if epoch < 0 or epoch == self.leader_epoch:
+            return
+        if epoch < self.leader_epoch:
+            raise Refused(Error.FENCED_LEADER_EPOCH)
+        raise Refused(Error.UNKNOWN_LEADER_EPOCH)
+
+    def append(self, batch: bytearray | memoryview, header: BatchHeader, now: int) -> int:
+        """Give a checked batch its offset and leader epoch in place, write it, wake readers.
+
+        Returns the base offset. Raises Refused(KAFKA_STORAGE_ERROR) when it cannot be written.
+        """
+        stored = self.log
+        base_offset = stored.log_end_offset
+        epoch = self.leader_epoch
+        assign(batch, 0, base_offset, epoch)
+        placed = header._replace(base_offset=base_offset, leader_epoch=epoch)
+        waits = self.waits
+        unstable_before = stored.producers.first_unstable_offset if waits else None
+        try:
+            stored.append(batch, placed, now)
+        except Refused as error:
+            self._complain(error, now)
+            raise
+        if waits:
+            self._appended(header.size, unstable_before)
+        return base_offset
+
+    def _complain(self, error: Refused, now: int) -> None:
+        """Say that nothing can be written, but not for every request."""
+        since = self._complained_ms
+        if since is None or not 0 <= now - since < _SAID_AGAIN_MS:
+            self._complained_ms = now
+            log.error("%r takes no records: %s", self, error)
+
+    def _appended(self, size: int, unstable_before: int | None) -> None:
+        """Tell waiting fetches that there is more to read."""
+        unstable = self.log.producers.first_unstable_offset
+        for wait in list(self.waits):
+            if wait.isolation != READ_COMMITTED or (unstable_before is None and unstable is None):
+                wait.more(size)
+            elif unstable != unstable_before:
+                wait.moved()
+
+    def upper_bound(self, isolation: int) -> int:
+        """What a reader at this isolation level may see is below this offset."""
+        return self.last_stable_offset if isolation == READ_COMMITTED else self.high_watermark
+
+    def read(
+        self,
+        offset: int,
+        max_bytes: int,
+        isolation: int,
+        whole_first: bool,
+        *,
+        keeps_cut: bool = False,
+    ) -> Buffer:
+        """Batches from the one that contains `offset` on. Raises Refused(OFFSET_OUT_OF_RANGE).
+
+        A first batch that is not whole is given only with `keeps_cut`.
+        """
+        log = self.log
+        if offset < log.log_start_offset or offset > log.log_end_offset:
+            raise Refused(Error.OFFSET_OUT_OF_RANGE)
+        upto = self.upper_bound(isolation)
+        if offset >= upto:
+            return b""
+        data = log.read(offset, max_bytes, upto=upto, whole_first=whole_first)
+        # A cut first batch is of no use to anyone: since Fetch v3 nothing is sent in its place.
+        return data if whole_first or keeps_cut or _begins_whole(data) else b""
+
+    def delete_records(self, before: int) -> int:
+        """Move the log start offset forward; -1 means to the high watermark. Returns it.
+
+        Raises Refused(OFFSET_OUT_OF_RANGE) beyond the high watermark.
+        """
+        target = self.high_watermark if before == -1 else before
+        if target < 0 or target > self.high_watermark:
+            raise Refused(Error.OFFSET_OUT_OF_RANGE)
+        if target > self.log.log_start_offset:
+            self.log.delete_records(target)
+        return self.log.log_start_offset
+
+    def close_waiters(self) -> None:
+        """Wake whoever waits: the partition is gone, or has another leader."""
+        for wait in list(self.waits):
+            wait.wake()
+
+
+def _begins_whole(data: Buffer) -> bool:
+    if len(data) < OVERHEAD:
+        return False
+    return len(data) >= OVERHEAD + int.from_bytes(data[8:OVERHEAD], "big")

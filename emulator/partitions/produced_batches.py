@@ -1,0 +1,337 @@
+"""What a broker looks at before it appends a produced batch, in the order in which it looks.
+
+Before the log is asked (`whole_batch`): exactly one whole batch of magic 2.
+At the log (`validate`): base offset 0, size, CRC, the header against itself, then every record.
+The order decides which error a client sees when several apply (semantics, B3-B12).
+
+Left out: message sets of magic 0 and 1. Produce v3 and later refuse them (INVALID_RECORD); v0-2, of
+old releases, make a batch of them first (handlers/produce_old.py).
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+from typing import NamedTuple
+
+from ...wire import Error, Refused, WireError
+from ...wire.batch import (
+    CODEC_MASK,
+    HEADER_SIZE,
+    NO_TIMESTAMP,
+    OVERHEAD,
+    TRANSACTIONAL,
+    BatchHeader,
+    checksum,
+    read_header,
+    restamp,
+)
+from ...wire.compression import Codec, decompress
+from ...wire.primitives import Buffer
+from ...wire.records import NewRecord, Record, build_batch, read_records
+from ...wire.scan import Problem, Scan, record_problems, scan
+from ..config.configs import TopicConfig
+
+_SIZE = Struct(">8xi4xb")
+_ATTRIBUTES = Struct(">h")
+_ATTRIBUTES_AT = 21
+NO_PRODUCER_ID = -1
+_UNBOUNDED = (-(2**63), 2**63 - 1)
+_SMALLEST_ENTRY = 14
+DECOMPRESSED_MAX = 64 << 20
+"""A batch that grows beyond this many bytes is refused: kilobytes must not stop a broker."""
+_ZSTD_SINCE = 7
+
+CODECS = {"gzip": Codec.GZIP, "snappy": Codec.SNAPPY, "lz4": Codec.LZ4, "zstd": Codec.ZSTD}
+
+
+class RecordsRejected(Refused):
+    """Single records are at fault: each with its index in the batch and a sentence."""
+
+    def __init__(self, error: Error, message: str, records: list[tuple[int, str]]) -> None:
+        super().__init__(error, message)
+        self.records = records
+
+
+class Checked(NamedTuple):
+    """A batch that may be appended, and its header as it will be stored."""
+
+    batch: bytearray | memoryview
+    header: BatchHeader
+
+
+def whole_batch(data: Buffer | None, version: int) -> memoryview:
+    """The one batch in a partition's data; an incomplete one behind it is dropped.
+
+    Raises Refused: INVALID_RECORD, CORRUPT_MESSAGE or UNSUPPORTED_COMPRESSION_TYPE.
+    """
+    # A real broker never answers null records; saying that they are no batch is kinder.
+    view = memoryview(data if data is not None else b"")
+    size, magic = _next_entry(view, 0)
+    if size is None or magic != 2:
+        raise Refused(Error.INVALID_RECORD)
+    if version < _ZSTD_SINCE and (codec := view[22] & CODEC_MASK) >= Codec.ZSTD:
+        unsupported = codec == Codec.ZSTD  # else there is no such codec
+        raise Refused(
+            Error.UNSUPPORTED_COMPRESSION_TYPE if unsupported else Error.UNKNOWN_SERVER_ERROR
+        )
+    if _next_entry(view, size)[0] is not None:
+        raise Refused(Error.INVALID_RECORD)
+    return view[:size]
+
+
+def begins_transactional(data: Buffer | None) -> bool:
+    """Whether the data begins with a whole batch that is transactional.
+
+    Raises Refused(CORRUPT_MESSAGE) for a size or magic that no batch has.
+    """
+    view = memoryview(data if data is not None else b"")
+    size, magic = _next_entry(view, 0)
+    if size is None or magic != 2:
+        return False
+    (attributes,) = _ATTRIBUTES.unpack_from(view, _ATTRIBUTES_AT)
+    return bool(attributes & TRANSACTIONAL)
+
+
+def _next_entry(view: memoryview, pos: int) -> tuple[int | None, int]:
+    """Size and magic of the entry at `pos`; a size of None when it is not all there."""
+    left = len(view) - pos
+    if left < OVERHEAD:
+        return None, 0
+    length = int.from_bytes(view[pos + 8 : pos + 12], "big", signed=True)
+    if length < _SMALLEST_ENTRY:
+        text = f"Record size {length} is less than the minimum record overhead ({_SMALLEST_ENTRY})"
+        raise Refused(Error.CORRUPT_MESSAGE, text if pos == 0 else None)
+    if left < _SIZE.size:
+        return None, 0
+    magic = _SIZE.unpack_from(view, pos)[1]
+    if magic not in (0, 1, 2):
+        text = f"Invalid magic found in record: {magic}"
+        raise Refused(Error.CORRUPT_MESSAGE, text if pos == 0 else None)
+    return (OVERHEAD + length if OVERHEAD + length <= left else None), magic
+
+
+def validate(
+    batch: memoryview,
+    config: TopicConfig,
+    now: int,
+    scan_limit: int | None = None,
+    partition: str = "",
+) -> Checked:
+    """Check a batch against its topic's configs, and make of it what will be stored.
+
+    Stamps log append time or the largest timestamp in place, and recompresses where the topic
+    has a codec of its own. `scan_limit` is the number of records above which the records of a
+    batch are trusted when there is no C scan; None scans all. `partition` is its name, for
+    sentences that are shown to clients. Raises Refused.
+    """
+    if batch[:8] != bytes(8):
+        raise Refused(Error.INVALID_RECORD)
+    if len(batch) > config.max_message_bytes:
+        raise Refused(Error.MESSAGE_TOO_LARGE)
+    if len(batch) < HEADER_SIZE:
+        raise Refused(Error.CORRUPT_MESSAGE)
+    header = read_header(batch)
+    if checksum(batch, 0, len(batch)) != header.crc:
+        raise Refused(Error.CORRUPT_MESSAGE)
+    _check_header(header)
+    if scan_limit is not None and header.count > scan_limit:
+        return _trusted(batch, header, config, now)
+    payload = _payload(batch, header)
+    kept = _target_codec(header, config) == header.codec
+    found = scan(payload, header.count, header.base_timestamp)
+    if error := found.fault.error(compressed=bool(header.codec), kept=kept):
+        raise Refused(error)
+    try:
+        _check_records(payload, header, found, config, now)
+    except _Problems as refused:
+        raise _rejected(refused.problems, batch, _shown_bounds(config, now), partition) from None
+    if not kept:
+        is_incomplete = header.producer_id != NO_PRODUCER_ID and (
+            header.producer_epoch < 0 or header.base_sequence < 0
+        )
+        if found.min_timestamp < -1 or is_incomplete:
+            # What a real broker's builder makes of such a time or producer when it writes anew.
+            raise Refused(Error.UNKNOWN_SERVER_ERROR)
+        return _rebuilt(batch, header, config, now)
+    if header.codec and not found.consecutive:
+        raise Refused(Error.UNKNOWN_SERVER_ERROR)
+    latest = header.max_timestamp if header.is_log_append_time else found.max_timestamp
+    latest = max(latest, NO_TIMESTAMP)
+    return _stamped(batch, header, config, latest, now)
+
+
+def _check_header(header: BatchHeader) -> None:
+    if header.count <= 0 or header.last_offset_delta + 1 != header.count:
+        raise Refused(Error.INVALID_RECORD)
+    if header.is_control:
+        raise Refused(Error.INVALID_RECORD)
+    if header.producer_id >= 0 and header.base_sequence < 0:
+        raise Refused(Error.INVALID_RECORD)
+    if header.attributes & CODEC_MASK > Codec.ZSTD:
+        raise Refused(Error.UNKNOWN_SERVER_ERROR)
+
+
+def _payload(batch: memoryview, header: BatchHeader) -> Buffer:
+    payload = batch[HEADER_SIZE:]
+    if not header.codec:
+        return payload
+    try:
+        return decompress(header.codec, payload, DECOMPRESSED_MAX)
+    except WireError:
+        raise Refused(Error.UNKNOWN_SERVER_ERROR) from None
+
+
+def _check_records(
+    payload: Buffer,
+    header: BatchHeader,
+    found: Scan,
+    config: TopicConfig,
+    now: int,
+) -> None:
+    """Raises _Problems for null keys on a compacted topic and for times out of bounds."""
+    keyless = config.is_compacted and found.null_keys > 0
+    earliest, latest = _bounds(config, now)
+    if header.is_log_append_time:
+        # The producer claims one time, that of the header, for every record.
+        time = header.max_timestamp
+        all_untimely = config.log_append_time or not earliest <= time <= latest or time == -1
+        untimely = all_untimely
+    else:
+        all_untimely = False
+        untimely = found.min_timestamp < earliest or found.max_timestamp > latest
+    if not keyless and not untimely:
+        return
+    if all_untimely:
+        raise _Problems([(index, Problem.TIMESTAMP) for index in range(header.count)])
+    raise _Problems(
+        record_problems(
+            payload,
+            header.count,
+            header.base_timestamp,
+            null_keys=config.is_compacted,
+            earliest=earliest,
+            latest=latest,
+        )
+    )
+
+
+def _bounds(config: TopicConfig, now: int) -> tuple[int, int]:
+    """The earliest and latest time a record may have (ms); none under log append time."""
+    if config.log_append_time:
+        return _UNBOUNDED
+    return (
+        max(now - config.timestamp_before_max_ms, -(2**63)),
+        min(now + config.timestamp_after_max_ms, 2**63 - 1),
+    )
+
+
+def _shown_bounds(config: TopicConfig, now: int) -> tuple[int, int]:
+    """The same as sentences have them: Java's sums wrap around."""
+    if config.log_append_time:
+        return _UNBOUNDED
+    latest = now + config.timestamp_after_max_ms
+    return now - config.timestamp_before_max_ms, latest - 2**64 if latest >= 2**63 else latest
+
+
+class _Problems(Exception):
+    """Records that the topic refuses, each with its index."""
+
+    def __init__(self, problems: list[tuple[int, Problem]]) -> None:
+        super().__init__(problems)
+        self.problems = problems
+
+
+def _rejected(
+    problems: list[tuple[int, Problem]],
+    batch: memoryview,
+    bounds: tuple[int, int],
+    partition: str,
+) -> RecordsRejected:
+    try:
+        found = read_records(batch)
+    except WireError:  # a length that lies, but that the scan can bear with
+        found = []
+    records = [
+        (index, _sentence(problem, index, found[index] if found else None, bounds, partition))
+        for index, problem in problems
+    ]
+    if any(problem is Problem.TIMESTAMP for _, problem in problems):
+        message = "One or more records have been rejected due to invalid timestamp"
+        return RecordsRejected(Error.INVALID_TIMESTAMP, message, records)
+    shown = ", ".join(
+        f"RecordError(batchIndex={index}, message='{sentence}')" for index, sentence in records[:3]
+    )
+    return RecordsRejected(
+        Error.INVALID_RECORD,
+        f"One or more records have been rejected due to {len(records)} record errors in total,"
+        f" and only showing the first three errors at most: [{shown}]",
+        records,
+    )
+
+
+def _sentence(
+    problem: Problem, index: int, record: Record | None, bounds: tuple[int, int], partition: str
+) -> str:
+    """What a real broker says of a record that its topic refuses."""
+    if problem is Problem.KEY:
+        return f"Compacted topic cannot accept message without key in topic partition {partition}"
+    time = NO_TIMESTAMP if record is None else record.timestamp
+    if bounds != _UNBOUNDED and time != NO_TIMESTAMP:
+        return (
+            f"Timestamp {time} of message with offset {index} is out of range. The timestamp should"
+            f" be within [{bounds[0]}, {bounds[1]}]"
+        )
+    key = 0 if record is None else len(record.key or b"")
+    value = 0 if record is None else len(record.value or b"")
+    return (
+        f"Invalid timestamp type in message DefaultRecord(offset={index}, timestamp={time},"
+        f" key={key} bytes, value={value} bytes). Producer should not set timestamp type to"
+        " LogAppendTime."
+    )
+
+
+def _target_codec(header: BatchHeader, config: TopicConfig) -> int:
+    wanted = config.compression_type
+    return header.codec if wanted == "producer" else CODECS.get(wanted, Codec.NONE)
+
+
+def _trusted(batch: memoryview, header: BatchHeader, config: TopicConfig, now: int) -> Checked:
+    """A large batch without a C scan: only what its header says is looked at."""
+    if _target_codec(header, config) != header.codec:
+        return _rebuilt(batch, header, config, now)
+    return _stamped(batch, header, config, header.max_timestamp, now)
+
+
+def _stamped(
+    batch: memoryview, header: BatchHeader, config: TopicConfig, max_timestamp: int, now: int
+) -> Checked:
+    """Set the largest timestamp or the time of the append, where that changes anything."""
+    if config.log_append_time:
+        restamp(batch, 0, now, True)
+        return Checked(batch, read_header(batch))
+    if header.max_timestamp != max_timestamp or header.is_log_append_time:
+        restamp(batch, 0, max_timestamp, False)
+        return Checked(batch, read_header(batch))
+    return Checked(batch, header)
+
+
+def _rebuilt(batch: memoryview, header: BatchHeader, config: TopicConfig, now: int) -> Checked:
+    """Recompress: offsets renumbered, record attributes dropped, the producer kept."""
+    codec = _target_codec(header, config)
+    try:
+        records = read_records(batch)
+    except WireError:
+        raise Refused(Error.INVALID_RECORD) from None
+    rebuilt = build_batch(
+        [NewRecord(r.timestamp, r.key, r.value, r.headers) for r in records],
+        codec=codec,
+        level=config.compression_level(codec),
+        producer_id=header.producer_id,
+        producer_epoch=header.producer_epoch,
+        base_sequence=header.base_sequence,
+        transactional=header.is_transactional,
+        log_append_time=now if config.log_append_time else None,
+    )
+    if len(rebuilt) > config.max_message_bytes:
+        raise Refused(Error.MESSAGE_TOO_LARGE)
+    return Checked(rebuilt, read_header(rebuilt))

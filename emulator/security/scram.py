@@ -1,0 +1,113 @@
+"""SCRAM credentials of users: stored, listed and removed; nobody has to log in with one here.
+
+Rules (Kafka's): changes of one request count for each user by itself. A user may be named once, in
+one mechanism; what is wrong with the first mention wins over a second one. Salted passwords become
+the two keys that RFC 5802 stores.
+
+Left out: using them, for there is no SASL listener. Source: KIP-554; Kafka 4.3.1's answers.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ...wire import Error, Refused
+from ...wire.stored.cluster import (
+    MetadataRecord,
+    RemoveUserScramCredentialRecord,
+    UserScramCredentialRecord,
+)
+from ..base.java_order import hash_map_order
+from ..metadata.image import MetadataImage
+
+ITERATIONS_MIN, ITERATIONS_MAX = 4096, 16384
+_HASHES = {1: hashlib.sha256, 2: hashlib.sha512}
+"""By mechanism: SCRAM-SHA-256 and SCRAM-SHA-512."""
+
+
+class Deletion(NamedTuple):
+    """A credential that is to go."""
+
+    user: str
+    mechanism: int
+
+
+class Upsertion(NamedTuple):
+    """A credential that is to be set."""
+
+    user: str
+    mechanism: int
+    iterations: int
+    salt: bytes
+    salted_password: bytes
+
+
+class Changes(NamedTuple):
+    """What a request amounts to: users in the order in which they are answered."""
+
+    records: list[MetadataRecord]
+    users: list[tuple[str, Refused | None]]
+
+
+def planned(
+    image: MetadataImage, deletions: Sequence[Deletion], upsertions: Sequence[Upsertion]
+) -> Changes:
+    """What is to be written, and what each user is answered. Changes nothing."""
+    good: dict[str, Deletion | Upsertion] = {}
+    bad: dict[str, Refused] = {}
+    changes: list[Deletion | Upsertion] = [*deletions, *upsertions]
+    for change in changes:
+        user = change.user
+        if user in bad:
+            continue
+        if user in good:
+            message = "A user credential cannot be altered twice in the same request"
+            bad[user] = Refused(Error.DUPLICATE_RESOURCE, message)
+            del good[user]
+        elif (problem := _problem(image, change)) is not None:
+            bad[user] = problem
+        else:
+            good[user] = change
+    for user, change in list(good.items()):
+        if isinstance(change, Upsertion) and not change.salted_password:  # no key of a MAC
+            bad[user] = Refused(Error.UNKNOWN_SERVER_ERROR)
+            del good[user]
+    order = [u for u in hash_map_order(d.user for d in deletions) if u in good]
+    order += [u for u in hash_map_order(u.user for u in upsertions) if u in good]
+    users: list[tuple[str, Refused | None]] = [(user, None) for user in order]
+    users += [(user, bad[user]) for user in hash_map_order(bad)]
+    return Changes([_record(good[user]) for user in order], users)
+
+
+def _problem(image: MetadataImage, change: Deletion | Upsertion) -> Refused | None:
+    if not change.user:
+        return Refused(Error.UNACCEPTABLE_CREDENTIAL, "Username must not be empty")
+    if change.mechanism not in _HASHES:
+        return Refused(Error.UNSUPPORTED_SASL_MECHANISM, "Unknown SCRAM mechanism")
+    if isinstance(change, Deletion):
+        if change.mechanism not in image.scram.get(change.user, {}):
+            message = "Attempt to delete a user credential that does not exist"
+            return Refused(Error.RESOURCE_NOT_FOUND, message)
+    elif change.iterations < ITERATIONS_MIN:
+        return Refused(Error.UNACCEPTABLE_CREDENTIAL, "Too few iterations")
+    elif change.iterations > ITERATIONS_MAX:
+        return Refused(Error.UNACCEPTABLE_CREDENTIAL, "Too many iterations")
+    return None
+
+
+def _record(change: Deletion | Upsertion) -> MetadataRecord:
+    if isinstance(change, Deletion):
+        return RemoveUserScramCredentialRecord(name=change.user, mechanism=change.mechanism)
+    hash_of = _HASHES[change.mechanism]
+    client_key = hmac.digest(change.salted_password, b"Client Key", hash_of)
+    return UserScramCredentialRecord(
+        name=change.user,
+        mechanism=change.mechanism,
+        salt=change.salt,
+        stored_key=hash_of(client_key).digest(),
+        server_key=hmac.digest(change.salted_password, b"Server Key", hash_of),
+        iterations=change.iterations,
+    )

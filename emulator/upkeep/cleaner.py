@@ -1,0 +1,230 @@
+"""The cleaner: compacts logs when their configs ask for it, in a thread of its own.
+
+- Every `log.cleaner.backoff.ms` (15 s) it looks at the partitions of all topics whose
+  `cleanup.policy` has compact, and compacts those that are due, the dirtiest first, one at a time,
+  until none is left. Then old segments go where the policy is `compact,delete`.
+- Everything is decided in the broker's thread; the other one reads and writes files, and calls
+  `wake` at the end of each log, for someone to call `collect` in the broker's thread. Under a
+  ManualClock there is no other thread: what is due is done when the clock gets there.
+- A log with damage is left as it is until the next start, with a line in the log. A disk that fails
+  is tried again at the next run.
+- `log.cleaner.enable=false` ends all of it but `compact_all`, which a tester asks for.
+
+The thread begins with the first log, and has ended when `close` returns.
+
+Left out: `log.cleaner.threads` beyond one (it divides the buffer, as in Kafka), throttling
+(`log.cleaner.io.max.bytes.per.second`), the sizes of IO buffers. Source: KIP-58; Kafka 4.3.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from queue import SimpleQueue
+from threading import Thread
+from typing import TYPE_CHECKING
+
+from ...storage.compaction.log_compaction import CompactionResult
+from ...storage.compaction.plan import Plan
+from ...storage.compaction.run import Compaction
+from ...wire import Error, Refused
+from ..base.logger import log
+
+if TYPE_CHECKING:
+    from ..cluster import Cluster
+    from ..partitions.partition import Partition
+
+
+class Cleaner:
+    """Compacts the logs of one cluster. `retain` is called with each compacted partition, at the
+    end of a run, to let its old segments go."""
+
+    def __init__(self, cluster: Cluster, retain: Callable[[Partition], object]) -> None:
+        self.wake: Callable[[], None] | None = None
+        self._retain = retain
+        self._cluster = cluster
+        self._clock = cluster.clock
+        self._compacted: list[Partition] = []
+        self._generation = -1
+        self._tried: set[Partition] = set()
+        """Not to be tried again in this run."""
+        self._uncleanable: set[Partition] = set()
+        self._current: tuple[Partition, Compaction] | None = None
+        self._is_running = False
+        self._thread: Thread | None = None
+        self._orders: SimpleQueue[Compaction | None] = SimpleQueue()
+        self._done: SimpleQueue[Compaction] = SimpleQueue()
+        if cluster.config.get("log.cleaner.enable"):
+            self._run_later()
+
+    def collect(self) -> None:
+        """Take note of a log that is compacted, and begin with the next."""
+        if self._current is not None and not self._done.empty():
+            self._finish(self._done.get())
+        if self._is_running and self._current is None:
+            self._next()
+
+    def drain(self) -> None:
+        """Return when nothing is due any more."""
+        self.collect()
+        while self._current is not None:
+            self._finish(self._done.get())
+            self.collect()
+
+    def compact_all(self) -> int:
+        """Compact every partition that may be, whatever ratio and lag; return how many were.
+
+        Active segments are rolled first. Raises Refused as `Log.compact` does.
+        """
+        self.drain()
+        count = 0
+        for partition in self._partitions():
+            if partition.log.exists:
+                result = partition.log.compact(
+                    self._clock.now(),
+                    force=True,
+                    buffer_bytes=self._buffer_bytes(),
+                    load_factor=self._cluster.config.get("log.cleaner.io.buffer.load.factor"),
+                )
+                count += result.segments_before > 0
+                self._finished(partition, result)
+        return count
+
+    def close(self) -> None:
+        """Give up what is under way, and end the thread."""
+        self._is_running = False
+        if self._current is not None:
+            self._current[0].log.cancel_compaction()
+            self._finish(self._done.get())
+        if self._thread is not None:
+            self._orders.put(None)
+            self._thread.join()
+            self._thread = None
+
+    def _run_later(self) -> None:
+        backoff_ms: int = self._cluster.config.get("log.cleaner.backoff.ms")
+        self._cluster.timers.at(self._clock.now() + max(1, backoff_ms), self._run)
+
+    def _run(self) -> None:
+        self._run_later()
+        if not self._is_running:
+            self._is_running = True
+            self._tried.clear()
+            self.collect()
+
+    def _partitions(self) -> list[Partition]:
+        topics = self._cluster.topics
+        if self._generation != topics.generation:
+            self._generation = topics.generation
+            self._compacted = [
+                partition
+                for topic in topics
+                if topic.config.is_compacted
+                for partition in topic.partitions
+            ]
+            self._uncleanable &= set(self._compacted)
+        return self._compacted
+
+    def _next(self) -> None:
+        """Begin with the dirtiest log that is due, or end this run."""
+        while (found := self._dirtiest()) is not None:
+            partition, plan = found
+            self._tried.add(partition)
+            if self._begin(partition, plan):
+                return
+        self._is_running = False
+        for partition in self._partitions():
+            if len(partition.log.segments) > 1 or "delete" in partition.log.config.cleanup_policy:
+                self._retain(partition)
+
+    def _dirtiest(self) -> tuple[Partition, Plan] | None:
+        best: tuple[Partition, Plan] | None = None
+        now = self._clock.now()
+        for partition in self._partitions():
+            stored = partition.log
+            if len(stored.segments) < 2 or partition in self._tried | self._uncleanable:
+                continue
+            try:
+                plan = stored.compaction_plan(now, last_stable_offset=partition.last_stable_offset)
+            except Refused as error:
+                self._failed(partition, error)
+                continue
+            if plan.is_reset:
+                if "delete" not in stored.config.cleanup_policy:  # else retention has passed it
+                    log.warning("%r: the cleaner's checkpoint lay outside of the log", partition)
+                stored.cleaned_offset = plan.first_dirty
+            if plan.is_due(stored.config) and (best is None or plan.ratio > best[1].ratio):
+                best = partition, plan
+        return best
+
+    def _begin(self, partition: Partition, plan: Plan) -> bool:
+        """Begin with a log; True if the other thread has it now."""
+        try:
+            compaction = partition.log.begin_compaction(
+                plan,
+                self._clock.now(),
+                buffer_bytes=self._buffer_bytes(),
+                load_factor=self._cluster.config.get("log.cleaner.io.buffer.load.factor"),
+            )
+        except Refused as error:
+            self._failed(partition, error)
+            return False
+        self._current = partition, compaction
+        if self._cluster.has_manual_clock:
+            compaction.run()
+            self._finish(compaction)
+            return False
+        if self._thread is None:
+            self._thread = Thread(target=self._work, name="odradek-cleaner", daemon=True)
+            self._thread.start()
+        self._orders.put(compaction)
+        return True
+
+    def _finish(self, compaction: Compaction) -> None:
+        assert self._current is not None
+        partition, current = self._current
+        assert current is compaction
+        self._current = None
+        try:
+            result = partition.log.end_compaction(compaction)
+        except Refused as error:
+            self._failed(partition, error)
+            return
+        if result is not None:
+            self._finished(partition, result)
+            if result.first_dirty_offset > compaction.order.plan.first_dirty:
+                self._tried.discard(partition)  # the map may have been full: there is more to do
+
+    def _finished(self, partition: Partition, result: CompactionResult) -> None:
+        log.info("%r: compacted, %s", partition, result)
+        stored = partition.log
+        due = self._clock.now() + stored.config.file_delete_delay_ms
+        self._cluster.timers.at(due, lambda: self._unlink(partition))
+        try:
+            self._cluster.log_dir.checkpoint_cleaned()
+        except OSError as error:
+            log.error("the cleaner's checkpoint could not be written: %s", error)
+
+    def _failed(self, partition: Partition, error: Refused) -> None:
+        log.error("%r could not be compacted: %s", partition, error)
+        if error.error is Error.CORRUPT_MESSAGE:
+            self._uncleanable.add(partition)
+
+    def _unlink(self, partition: Partition) -> None:
+        try:
+            partition.log.unlink_deleted(self._clock.now())
+        except Refused as error:
+            log.error("files of compacted segments are left to the next start: %s", error)
+
+    def _buffer_bytes(self) -> int:
+        config = self._cluster.config
+        threads: int = max(1, config.get("log.cleaner.threads"))
+        total: int = config.get("log.cleaner.dedupe.buffer.size")
+        return total // threads
+
+    def _work(self) -> None:
+        """The other thread."""
+        while (compaction := self._orders.get()) is not None:
+            compaction.run()
+            self._done.put(compaction)
+            if (wake := self.wake) is not None:
+                wake()

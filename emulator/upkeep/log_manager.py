@@ -1,0 +1,134 @@
+"""What is done to logs without anyone asking: old segments go, batches are flushed, compacted.
+
+- Retention runs `log.initial.task.delay.ms` (30 s) after the start, then every
+  `log.retention.check.interval.ms` (5 minutes), by the cluster's timers: so under a ManualClock it
+  runs when the clock is moved there. It looks at every partition, with the configs of that moment.
+- Files of segments that went are unlinked `file.delete.delay.ms` later, directories of topics that
+  were deleted `log.segment.delete.delay.ms` later, or at the next start.
+- The policy is an argument of the cluster. Kafka's is the default; another one is a function, for
+  instance one that keeps nothing of test topics but their newest segment:
+
+      def short(log: LogView, now_ms: int) -> int:
+          if log.topic.startswith("test-"):
+              return len(log.segments) - 1
+          return kafka_retention(log, now_ms)
+
+      Cluster(..., retention=short)
+
+- Nothing that fails here stops the broker: it is logged, with the partition's name, and tried again
+  at the next run.
+
+Compacted topics are the cleaner's (cleaner.py), which applies the same rules to them every 15 s;
+Kafka leaves them to it, here the run every 5 minutes looks at all of them.
+Source: KIP-107; Kafka 4.3.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ...storage import Log, LogDirectory, RetentionPolicy
+from ...wire import Refused
+from ..base.logger import log
+from ..config.internal_topics import METADATA_TOPIC
+from .cleaner import Cleaner
+from .flusher import Flusher
+
+if TYPE_CHECKING:
+    from ..cluster import Cluster
+    from ..partitions.partition import Partition
+
+
+class LogManager:
+    """Looks after the logs of one cluster. `flusher` is where they announce what is unflushed,
+    `cleaner` compacts them."""
+
+    def __init__(self, cluster: Cluster, retention: RetentionPolicy) -> None:
+        self.retention = retention
+        """May be replaced at any time; the next run uses it."""
+        self._cluster = cluster
+        self._clock = cluster.clock
+        self._timers = cluster.timers
+        logs = cluster.log_dir.logs
+        self.flusher = Flusher(self._clock, self._timers, lambda: logs.get((METADATA_TOPIC, 0)))
+        self.cleaner = Cleaner(cluster, self._clean)
+        self._interval_ms: int = cluster.config.get("log.retention.check.interval.ms")
+        self._run_after(cluster.config.get("log.initial.task.delay.ms"))
+
+    def delete_old_segments(self) -> int:
+        """Apply the retention policy to every partition now; return how many segments went."""
+        return sum(
+            self._clean(partition)
+            for topic in self._cluster.topics
+            for partition in topic.partitions
+            if partition.log.exists
+        )
+
+    def remove_later(self, names: Sequence[str]) -> None:
+        """Remove the directories of a deleted topic, `log.segment.delete.delay.ms` from now on.
+
+        What is still there when the broker stops is removed at its next start.
+        """
+        delay_ms = self._cluster.config.get("log.segment.delete.delay.ms")
+        if not names:
+            return
+        if delay_ms == 0:
+            self._remove(names)
+        else:
+            self._timers.at(self._clock.now() + delay_ms, lambda: self._remove(names))
+
+    def _remove(self, names: Sequence[str]) -> None:
+        for name in names:
+            try:
+                self._cluster.log_dir.remove_left(name)
+            except OSError as error:
+                log.error("%s of a deleted topic is left to the next start: %s", name, error)
+
+    def close(self) -> None:
+        """Flush what the configs ask to flush sooner or later; end the threads of both."""
+        self.cleaner.close()
+        for stored in self._cluster.log_dir.logs.values():
+            if stored.is_flush_pending:
+                self.flusher.flush(stored)
+        self.flusher.close()
+
+    def _run_after(self, delay_ms: int) -> None:
+        self._timers.at(self._clock.now() + delay_ms, self._run)
+
+    def _run(self) -> None:
+        self.delete_old_segments()
+        self._run_after(self._interval_ms)
+
+    def _clean(self, partition: Partition) -> int:
+        stored, now = partition.log, self._clock.now()
+        high_watermark = partition.high_watermark
+        try:
+            count = stored.delete_old_segments(
+                now, high_watermark=high_watermark, policy=self.retention
+            )
+        except Refused as error:
+            log.error("old segments could not be deleted: %s", error)
+            return 0
+        except Exception:
+            log.exception("%r: the retention policy failed", partition)
+            return 0
+        if count:
+            start = stored.log_start_offset
+            log.info("%r: %d segments deleted, the log starts at %d", partition, count, start)
+            delay_ms = stored.config.file_delete_delay_ms
+            self._timers.at(now + delay_ms, lambda: self._unlink(stored))
+        return count
+
+    def _unlink(self, stored: Log) -> None:
+        try:
+            stored.unlink_deleted(self._clock.now())
+        except Refused as error:
+            log.error("files of deleted segments are left to the next start: %s", error)
+
+
+def say_what_is_wrong(log_dir: LogDirectory) -> None:
+    """Log what was found wrong on disk, and from now on each thing as it is found."""
+    for notice in log_dir.notices:
+        log.warning("%s", notice)
+    log_dir.notices.listener = lambda notice: log.warning("%s", notice)

@@ -1,0 +1,90 @@
+"""What is done to the metadata log without anyone asking: snapshots, and letting go of old ones.
+
+Rules (Kafka's, but for one):
+- A snapshot is written when `metadata.log.max.record.bytes.between.snapshots` (20 MiB) of records
+  have come since the last one, and when that was `metadata.log.max.snapshot.interval.ms` (1 h) ago
+  and any have come; 0 ms is never.
+- At a clean stop one is written when 1 MiB of records have come: a restart of thousands of
+  partitions adds that much (metadata/restart_elections.py), and each start would replay more. Not
+  Kafka's.
+- A snapshot but the newest goes, and with it the log in front of the next one, when log and
+  snapshots together are larger than `metadata.max.retention.bytes` (100 MiB), or when its last
+  record is older than `metadata.max.retention.ms` (7 days).
+- It is looked after once a minute, by the cluster's timers.
+
+What fails is logged, and tried again later. Left out: Kafka's NoOp records, without which an idle
+cluster has nothing to write a snapshot of; doing it beside the requests: it takes milliseconds.
+Source: KIP-630, KIP-876.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...wire import Refused
+from ..base.logger import log
+
+if TYPE_CHECKING:
+    from ..cluster import Cluster
+
+
+_MINUTE_MS = 60_000
+_REPLAYED_MAX = 1 << 20
+
+
+class MetadataUpkeep:
+    """Looks after the metadata log of one cluster."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        config = cluster.config
+        self._log = cluster.topics.metadata_log
+        self._clock = cluster.clock
+        self._timers = cluster.timers
+        self._bytes_max: int = config.get("metadata.log.max.record.bytes.between.snapshots")
+        self._interval_ms: int = config.get("metadata.log.max.snapshot.interval.ms")
+        self._retention_bytes: int = config.get("metadata.max.retention.bytes")
+        self._retention_ms: int = config.get("metadata.max.retention.ms")
+        self._last_snapshot = self._clock.now()
+        self._log.on_append = self._appended
+        self._run_later()
+
+    def take_snapshot(self) -> bool:
+        """Write a snapshot now; whether there was anything to write and it could be written."""
+        self._last_snapshot = self._clock.now()
+        try:
+            snapshot = self._log.take_snapshot()
+        except OSError as error:
+            log.error("no snapshot of the metadata log could be written: %s", error)
+            return False
+        if snapshot is not None:
+            log.info("metadata snapshot %s is written", snapshot.name)
+        return snapshot is not None
+
+    def resigned(self) -> None:
+        """The last record before a stop is written: let the next start replay little."""
+        if self._log.bytes_since_snapshot >= _REPLAYED_MAX:
+            self.take_snapshot()
+
+    def delete_old(self) -> None:
+        """Let go of old snapshots and of the log in front of the others."""
+        try:
+            self._log.delete_old(
+                retention_ms=self._retention_ms, retention_bytes=self._retention_bytes
+            )
+        except (Refused, OSError) as error:
+            log.error("old metadata could not be deleted: %s", error)
+
+    def _appended(self) -> None:
+        if self._log.bytes_since_snapshot >= self._bytes_max:
+            self.take_snapshot()
+
+    def _run_later(self) -> None:
+        delay_ms = min(_MINUTE_MS, self._interval_ms or _MINUTE_MS)
+        self._timers.at(self._clock.now() + delay_ms, self._run)
+
+    def _run(self) -> None:
+        is_due = self._clock.now() - self._last_snapshot >= self._interval_ms > 0
+        if is_due and self._log.bytes_since_snapshot > 0:
+            self.take_snapshot()
+        self.delete_old()
+        self._run_later()

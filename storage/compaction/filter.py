@@ -1,0 +1,255 @@
+"""What is left of each batch of a log that is compacted.
+
+Rules, for batches in the order of the log:
+
+- Records go if a newer one with their key is known, if they have no key, if they were written by a
+  transaction that was aborted, or if they are tombstones whose time has come.
+- A batch keeps base offset, last offset, sequence, producer, leader epoch, codec, kind of
+  timestamps and the largest time of what is left. If nothing of it goes, its bytes stay.
+- A tombstone that survives gets a time to go, the delete horizon: now + `delete.retention.ms`,
+  written in place of the base timestamp (bit 6 of the attributes says so). The first compaction
+  after it takes the tombstone. The same holds for the marker of a transaction of which no batch is
+  left; until then markers stay, as does the entry of an aborted transaction in the index.
+- A batch that loses everything stays as a header without records if a producer's last batch is in
+  it, so that its sequence is not lost, or if it is the last that may be cleaned, so that the log's
+  end is not lost.
+- Messages of magic 0 and 1 (old_messages.py) have no delete horizon: their tombstones go from a
+  segment that was last written to `delete.retention.ms` before the last one that is clean. What is
+  left of them becomes a batch of magic 2, or stays in its format (`keeps_old_formats`). One that
+  loses everything stays as it is if it is the last that may be cleaned: Kafka's cleaner gives the
+  log up there, for these formats have nothing without records.
+
+Source: KIP-98, KIP-534; segments that Kafka 4.3.1 cleaned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from heapq import heapify, heappop
+from typing import NamedTuple, TypeAlias
+
+from ...wire.batch import (
+    CODEC_MASK,
+    CONTROL,
+    DELETE_HORIZON,
+    HEADER,
+    HEADER_SIZE,
+    LOG_APPEND_TIME,
+    MAGIC,
+    NO_TIMESTAMP,
+    OVERHEAD,
+    TRANSACTIONAL,
+    BatchHeader,
+    restamp,
+)
+from ...wire.compression import compress, decompress
+from ...wire.primitives import Buffer
+from ...wire.records import read_marker
+from ..producers import AbortedTransaction
+from .offset_map import OffsetMap, rebuilt
+from .old_messages import as_batch, as_records, rewritten_old
+
+_KEPT_ATTRIBUTES = LOG_APPEND_TIME | TRANSACTIONAL | CONTROL
+
+LastBatches: TypeAlias = Mapping[int, tuple[int, int]]
+"""Producer id -> last offset of its last data batch (-1 if there is none), and its epoch."""
+
+
+class Transactions:
+    """Which transactions the batches walked through belong to, and how they ended."""
+
+    def __init__(self, aborted: Iterable[AbortedTransaction]) -> None:
+        self._coming = [(entry.first_offset, entry) for entry in aborted]
+        heapify(self._coming)
+        self._aborted: dict[int, AbortedTransaction] = {}
+        self._with_batches: set[int] = set()
+        self._committed: set[int] = set()
+
+    def is_aborted(self, header: BatchHeader) -> bool:
+        """Whether the records of a batch, no control batch, were never committed."""
+        self._begin(header.last_offset)
+        if not header.is_transactional:
+            return False
+        if header.producer_id in self._aborted:
+            self._with_batches.add(header.producer_id)
+            return True
+        self._committed.add(header.producer_id)
+        return False
+
+    def end(self, header: BatchHeader, batch: Buffer) -> tuple[bool, AbortedTransaction | None]:
+        """Whether a control batch ends a transaction of which no batch was seen.
+
+        And what belongs into the transaction index if one of an aborted transaction was.
+        """
+        self._begin(header.last_offset)
+        if not header.count:
+            return True, None
+        if header.producer_id < 0:
+            return False, None
+        producer_id = header.producer_id
+        if read_marker(batch).commit:
+            is_empty = producer_id not in self._committed
+            self._committed.discard(producer_id)
+            return is_empty, None
+        entry = self._aborted.pop(producer_id, None)
+        is_empty = producer_id not in self._with_batches
+        self._with_batches.discard(producer_id)
+        return is_empty, None if is_empty else entry
+
+    def _begin(self, offset: int) -> None:
+        while self._coming and self._coming[0][0] <= offset:
+            entry = heappop(self._coming)[1]
+            self._aborted.setdefault(entry.producer_id, entry)
+
+
+class Kept(NamedTuple):
+    """A batch as it is to be written."""
+
+    header: BatchHeader
+    data: Buffer
+    records: int
+
+
+class BatchFilter:
+    """Decides batch by batch. `aborted_kept` collects what the transaction index is to have."""
+
+    def __init__(
+        self,
+        offsets: OffsetMap,
+        transactions: Transactions,
+        last_batches: LastBatches,
+        *,
+        end: int,
+        now_ms: int,
+        delete_retention_ms: int,
+        keeps_old_formats: bool = False,
+    ) -> None:
+        self.aborted_kept: list[AbortedTransaction] = []
+        self.keeps_old_tombstones = True
+        """Whether those of magic 0 and 1 stay that come next."""
+        self._offsets = offsets
+        self._transactions = transactions
+        self._last_batches = last_batches
+        self._end = end
+        self._now_ms = now_ms
+        self._horizon_ms = now_ms + delete_retention_ms
+        self._keeps_old_formats = keeps_old_formats
+
+    def keep(self, header: BatchHeader, batch: memoryview) -> Kept | None:
+        """What is left of a batch, None for nothing. Raises WireError if it is damaged."""
+        if header.magic != MAGIC:
+            return self._keep_old(header, batch)
+        is_over = header.has_delete_horizon and header.base_timestamp <= self._now_ms
+        kept = None
+        if header.is_control:
+            is_empty, aborted = self._transactions.end(header, batch)
+            if aborted is not None:
+                self.aborted_kept.append(aborted)
+            if header.count and not (is_empty and is_over):
+                kept = self._marker(header, batch, is_empty)
+        elif not self._transactions.is_aborted(header) and header.count:
+            kept = self._choose(header, batch, tombstones=not is_over)
+        if kept is None and self._is_needed(header):
+            return _emptied(header)
+        return kept
+
+    def _marker(self, header: BatchHeader, batch: memoryview, is_empty: bool) -> Kept:
+        if not is_empty or header.has_delete_horizon:
+            return Kept(header, batch, header.count)
+        payload, mask = payload_of(header, batch), b"\1" * header.count
+        new = header._replace(base_timestamp=self._horizon_ms)
+        return _rewritten(header, new, payload, mask, DELETE_HORIZON)
+
+    def _choose(self, header: BatchHeader, batch: memoryview, *, tombstones: bool) -> Kept | None:
+        payload = payload_of(header, batch)
+        choice = self._offsets.choose(
+            payload, header.count, header.base_offset, tombstones=tombstones
+        )
+        if not choice.kept:
+            return None
+        base_ms = header.base_timestamp
+        is_horizon_due = choice.tombstone and not header.has_delete_horizon
+        if choice.kept == header.count and not is_horizon_due:
+            return Kept(header, batch, header.count)
+        latest_ms = header.max_timestamp
+        if not header.is_log_append_time:
+            latest_ms = max(NO_TIMESTAMP, _wrap(base_ms + choice.max_delta))
+        horizon = header.attributes & DELETE_HORIZON
+        if is_horizon_due:
+            horizon, base_ms = DELETE_HORIZON, self._horizon_ms
+        elif not horizon:
+            first = _wrap(base_ms + choice.first_delta)
+            base_ms = latest_ms if header.is_log_append_time else first
+        new = header._replace(base_timestamp=base_ms, max_timestamp=latest_ms)
+        return _rewritten(header, new, payload, choice.mask, horizon)
+
+    def _keep_old(self, header: BatchHeader, entry: memoryview) -> Kept | None:
+        choice = self._offsets.choose(
+            as_records(header, entry),
+            header.count,
+            header.base_offset,
+            tombstones=self.keeps_old_tombstones,
+        )
+        is_last = header.last_offset + 1 == self._end
+        is_whole = choice.kept == header.count and self._keeps_old_formats
+        if is_whole or (is_last and not choice.kept):
+            return Kept(header, entry, header.count)
+        if not choice.kept:
+            return None
+        if self._keeps_old_formats:
+            return Kept(*rewritten_old(header, entry, choice.mask), choice.kept)
+        horizon_ms = self._horizon_ms if choice.tombstone else None
+        return Kept(*as_batch(header, entry, choice.mask, horizon_ms), choice.kept)
+
+    def _is_needed(self, header: BatchHeader) -> bool:
+        """Whether something else than records would be lost with this batch."""
+        if header.last_offset + 1 == self._end:
+            return True
+        if header.producer_id not in self._last_batches:
+            return False
+        last_offset, epoch = self._last_batches[header.producer_id]
+        if last_offset >= 0:
+            return header.last_offset == last_offset
+        return header.is_control and header.producer_epoch == epoch
+
+
+def _emptied(header: BatchHeader) -> Kept:
+    attributes = header.attributes & _KEPT_ATTRIBUTES
+    return _built(header._replace(attributes=attributes, base_timestamp=NO_TIMESTAMP, count=0), b"")
+
+
+def payload_of(header: BatchHeader, batch: memoryview) -> Buffer:
+    """The records of a batch as the offset map reads them. Raises WireError."""
+    if header.magic != MAGIC:
+        return as_records(header, batch)
+    records = batch[HEADER_SIZE:]
+    return decompress(header.codec, records) if header.codec else records
+
+
+def _rewritten(
+    old: BatchHeader,
+    new: BatchHeader,
+    payload: Buffer,
+    mask: bytes,
+    horizon: int,
+) -> Kept:
+    """The batch with the records that `mask` names, and the timestamps of `new`."""
+    stamped = old.is_log_append_time
+    shift = (new.max_timestamp if stamped else old.base_timestamp) - new.base_timestamp
+    records: Buffer = rebuilt(payload, mask, _wrap(shift), stamped)
+    if old.codec:
+        records = compress(old.codec, records)
+    attributes = old.attributes & (_KEPT_ATTRIBUTES | CODEC_MASK) | horizon
+    return _built(new._replace(attributes=attributes, count=sum(mask)), records)
+
+
+def _built(header: BatchHeader, records: Buffer) -> Kept:
+    header = header._replace(batch_length=HEADER_SIZE - OVERHEAD + len(records))
+    batch = bytearray(HEADER.pack(*header))
+    batch += records
+    restamp(batch, 0, header.max_timestamp, header.is_log_append_time)
+    return Kept(header, batch, header.count)
+
+
+def _wrap(value: int) -> int:
+    return (value + (1 << 63)) % (1 << 64) - (1 << 63)

@@ -1,0 +1,258 @@
+"""MemoryDisk: a disk in memory that can be cut from the power, filled, and broken.
+
+    disk = MemoryDisk()
+    with Emulator(disk=disk) as kafka:
+        ...
+        after = disk.crash(Random(7))   # what a power cut at this moment leaves
+    with Emulator(disk=after) as kafka:
+        ...
+
+Rules:
+
+- Its directories and files behave as those of directory.py do, and stand in for them: an open file
+  is the same file after a rename or removal; what a read returned stays as it was.
+- `kill` is the disk after the process died: everything written is there. `crash` is the disk after
+  a power cut: unsynced.py says what can be lost. Both give another disk, with nothing locked, and
+  leave this one to whoever writes to it; neither has this one's faults.
+- `on_change` is called after every change and every sync, with a few words that name it. So a test
+  can take a `crash()` between any two of them.
+- The verbs of faults.py are its own: `fill`, `tear_next_write`, `fail_syncs`, …, `heal`.
+
+Any thread may use it, as the flusher's does. Left out: permissions, links, and a limit of open
+files. Reads copy: nothing is mapped.
+"""
+
+from __future__ import annotations
+
+import errno
+import time
+from collections.abc import Callable, Iterator
+from os import PathLike
+from pathlib import Path
+from random import Random
+from threading import RLock
+
+from ...wire.primitives import Buffer
+from .directory import Directory
+from .faults import Faults, failure
+from .memory_files import ROOT, MemoryDirectory, shown
+from .unsynced import Content, Folder, Node
+
+
+def system_ms() -> int:
+    """The system's clock, in milliseconds."""
+    return time.time_ns() // 1_000_000
+
+
+class MemoryDisk(Faults):
+    """A disk in memory. Paths in its methods are relative to its root: "orders-0/….log".
+
+    `now_ms` dates what is written. Read only: `changes`, how many there were (syncs included).
+    """
+
+    def __init__(self, *, now_ms: Callable[[], int] = system_ms) -> None:
+        super().__init__()
+        self.on_change: Callable[[str], None] | None = None
+        self.changes = 0
+        self._now_ms = now_ms
+        self._guard = RLock()
+        self._root = Folder()
+        self._locked: set[str] = set()
+
+    def directory(self, path: str = "", *, durable: bool = False) -> Directory:
+        """A directory on this disk, as `LogDirectory.open` takes it; by default the root.
+
+        `durable`: replacing, rolling and closing wait for a sync, as directory.py says.
+        """
+        return MemoryDirectory(self, f"{ROOT}/{path}" if path else ROOT, durable=durable)
+
+    # What a test wants to know and do.
+
+    def kill(self) -> MemoryDisk:
+        """The disk as the next process finds it if this one dies now."""
+        return self._twin(Folder.copied)
+
+    def crash(self, random: Random | None = None) -> MemoryDisk:
+        """The disk as it could be after a power cut now; `random` decides what is left.
+
+        Without it nothing is left but what was synced.
+        """
+        return self._twin(lambda root: root.surviving(random))
+
+    def files(self) -> dict[str, int]:
+        """Path and size of every file, in order."""
+        with self._guard:
+            return {path: len(content.data) for path, content in _walk(self._root, "")}
+
+    def read_bytes(self, path: str) -> bytes:
+        """A file's content, whatever faults there are. Raises OSError."""
+        with self._guard:
+            return bytes(self._content(f"{ROOT}/{path}").data)
+
+    def write_bytes(self, path: str, data: Buffer) -> None:
+        """Give a file this content, durably; it is made if it is not there.
+
+        Raises OSError if its folder is not there.
+        """
+        with self._guard:
+            folder, name = self._locate(f"{ROOT}/{path}")
+            content = folder.entries.get(name)
+            if isinstance(content, Content):
+                content.data[:] = data
+                content.synced(content.unsynced)
+            else:
+                folder.change({name: Content(self._now_ms(), data)})
+                folder.synced(folder.unsynced)
+
+    def flip(self, path: str, byte: int, bit: int = 0) -> None:
+        """Change one bit of a file; bit 0 is the lowest. Raises OSError, IndexError."""
+        with self._guard:
+            self._content(f"{ROOT}/{path}").data[byte] ^= 1 << bit
+
+    def copy_to(self, path: str | PathLike[str]) -> None:
+        """Write every file below a real directory, for tools that read one. Raises OSError."""
+        with self._guard:
+            for name, content in _walk(self._root, ""):
+                target = Path(path, name)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(content.data)
+
+    def _twin(self, copy: Callable[[Folder], Folder]) -> MemoryDisk:
+        with self._guard:
+            twin = MemoryDisk(now_ms=self._now_ms)
+            twin._root = copy(self._root)
+            return twin
+
+    # What its directories and files do. Paths begin with the root's name from here on.
+
+    def _changed(self, what: str) -> None:
+        self.changes += 1
+        if self.on_change is not None:
+            self.on_change(what)
+
+    def _node(self, path: str) -> Node:
+        node: Node = self._root
+        for name in path.split("/")[1:]:
+            if isinstance(node, Content):
+                raise failure(errno.ENOTDIR, path)
+            if name not in node.entries:
+                raise failure(errno.ENOENT, path)
+            node = node.entries[name]
+        return node
+
+    def _content(self, path: str) -> Content:
+        node = self._node(path)
+        if isinstance(node, Folder):
+            raise failure(errno.EISDIR, path)
+        return node
+
+    def _folder(self, path: str) -> Folder:
+        node = self._node(path)
+        if isinstance(node, Content):
+            raise failure(errno.ENOTDIR, path)
+        return node
+
+    def _locate(self, path: str) -> tuple[Folder, str]:
+        above, _, name = path.rpartition("/")
+        return self._folder(above), name
+
+    def _open(self, path: str, *, create: bool) -> Content:
+        with self._guard:
+            folder, name = self._locate(path)
+            if create:
+                self._check_change(shown(path))
+                if name not in folder.entries:
+                    folder.change({name: Content(self._now_ms())})
+                    self._changed(f"create {shown(path)}")
+                elif size := len(self._content(path).data):
+                    self._truncate(path, self._content(path), size, 0)
+            return self._content(path)
+
+    def _write(self, path: str, content: Content, data: Buffer, position: int) -> None:
+        name = shown(path)
+        with self._guard:
+            self._check_change(name)
+            size = len(data)
+            done, code = self._writable(name, len(content.data), position, size)
+            if done:
+                content.write(data if done == size else bytes(data[:done]), position)
+                content.modified_ms = self._now_ms()
+                self._changed(f"write {name} {position}+{done}")
+            if code:
+                raise failure(code, name)
+
+    def _read(self, path: str, content: Content, position: int, size: int) -> bytes:
+        with self._guard:
+            self._check_read(shown(path))
+            with memoryview(content.data) as view:
+                return bytes(view[position : position + size])
+
+    def _truncate(self, path: str, content: Content, size: int, to: int) -> None:
+        with self._guard:
+            self._check_change(shown(path))
+            if to > size:
+                content.write(bytes(to - size), size)
+            content.truncate(to)
+            self._freed(size - to)
+            self._changed(f"truncate {shown(path)} {to}")
+
+    def _sync(self, path: str, node: Node) -> None:
+        with self._guard:
+            covered, wait = node.unsynced, self._wait
+        if wait is not None:
+            wait()
+        with self._guard:
+            self._check_sync(shown(path))
+            node.synced(covered)
+            self._changed(f"sync {shown(path)}".rstrip())
+
+    def _make(self, path: str) -> None:
+        with self._guard:
+            above, _, name = path.rpartition("/")
+            if not name or path == ROOT:
+                return
+            self._make(above)
+            folder = self._folder(above)
+            if name not in folder.entries:
+                self._check_change(shown(path))
+                self._check_room(shown(path))
+                folder.change({name: Folder()})
+                self._changed(f"mkdir {shown(path)}")
+
+    def _rename(self, old: str, new: str) -> None:
+        with self._guard:
+            (folder, name), (target, new_name) = self._locate(old), self._locate(new)
+            node = self._node(old)
+            self._check_change(shown(old))
+            self._check_change(shown(new))
+            replaced = target.entries.get(new_name)
+            if isinstance(replaced, Folder):
+                raise failure(errno.ENOTEMPTY, shown(new))
+            if folder is not target:
+                raise failure(errno.EXDEV, shown(new))
+            folder.change({name: None, new_name: node})
+            if replaced is not None:
+                self._freed(len(replaced.data))
+            self._changed(f"rename {shown(old)} {new_name}")
+
+    def _remove(self, path: str) -> None:
+        with self._guard:
+            folder, name = self._locate(path)
+            self._check_change(shown(path))
+            node = self._node(path)
+            if isinstance(node, Folder):
+                for child in list(node.entries):
+                    self._remove(f"{path}/{child}")
+            else:
+                self._freed(len(node.data))
+            folder.change({name: None})
+            self._changed(f"remove {shown(path)}")
+
+
+def _walk(folder: Folder, prefix: str) -> Iterator[tuple[str, Content]]:
+    """Path and content of every file below."""
+    for name, node in sorted(folder.entries.items()):
+        if isinstance(node, Content):
+            yield prefix + name, node
+        else:
+            yield from _walk(node, f"{prefix}{name}/")

@@ -1,0 +1,386 @@
+"""LogDirectory: one Kafka log directory, with the logs of many partitions.
+
+Rules:
+
+- It is locked as Kafka locks it, and belongs to one node of one cluster (`meta.properties`): who
+  comes with another id is refused, with the reason.
+- A clean stop leaves `.kafka_cleanshutdown`, which is removed as soon as the directory is opened:
+  so a directory without it was not closed cleanly, and its logs are checked. The marker is only
+  written when every log that needed checking has been opened, and was closed without an error.
+- Half-removed directories (`-delete`) are removed. A directory whose `partition.metadata` names
+  another topic is set aside as `-stray` when the partition is opened.
+- The checkpoints of recovery points, log starts and high watermarks list what is on disk, open or
+  not; `__cluster_metadata` is in none of them, and its log is always checked.
+
+Kafka ends over a malformed checkpoint, a foreign directory or a malformed `partition.metadata`.
+This goes on, keeps the file as `<name>.malformed` and says so in `notices`: without recovery points
+every log that was not closed cleanly is checked whole; without log starts they are taken from the
+leader epochs. What lies here named in another way is refused (unknown_directories.py).
+
+Left out: several log directories of one node, when to write checkpoints, and the files that KRaft
+keeps here. Source: directories of Kafka 4.3.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import TypeAlias
+
+from ..wire.errors import Refused
+from ..wire.primitives import id_text, random_id
+from .checkpoints import (
+    CLEAN_SHUTDOWN,
+    CLEANED_OFFSETS,
+    HIGH_WATERMARKS,
+    LOCK,
+    LOG_STARTS,
+    META_PROPERTIES,
+    PARTITION_METADATA,
+    RECOVERY_POINTS,
+    CheckpointError,
+    MetaProperties,
+    format_clean_shutdown,
+    format_meta_properties,
+    format_offsets,
+    read_meta_properties,
+    read_offsets,
+    read_partition_metadata,
+)
+from .config import LogConfig
+from .disk.directory import Directory, FileLock, Locked
+from .epochs import EpochEntry
+from .log import Log
+from .naming import CLUSTER_METADATA, DELETE, KAFKA, STRAY, Naming, leaving
+from .notices import Notices
+from .unknown_directories import find_log_start, first_epoch, named_otherwise
+
+TopicPartition: TypeAlias = tuple[str, int]
+
+MALFORMED = ".malformed"
+
+
+class LogDirectoryError(Exception):
+    """The directory cannot be used, or was not closed cleanly. The text names it and says why."""
+
+
+class LogDirectory:
+    """An open log directory; use `LogDirectory.open`.
+
+    Read only: `directory`, its `path`, `properties` (cluster, node, directory id), `clean` (how the
+    last stop was),
+    `partitions` (each partition on disk and its topic's id, None if that is not known), `logs`
+    (those opened), `high_watermarks` (of the last checkpoint), `notices` (what was found wrong).
+    """
+
+    def __init__(
+        self,
+        directory: Directory,
+        lock: FileLock,
+        properties: MetaProperties,
+        naming: Naming,
+        new_id: Callable[[], bytes],
+    ) -> None:
+        self.path = directory.path
+        self.properties = properties
+        self.logs: dict[TopicPartition, Log] = {}
+        self.partitions: dict[TopicPartition, bytes | None] = {}
+        self.notices = Notices()
+        self.directory = directory
+        self.naming = naming
+        self._lock: FileLock | None = lock
+        self._new_id = new_id
+        self._check_naming()
+        self.clean = directory.exists(CLEAN_SHUTDOWN)
+        if self.clean:  # what is written from now on must not be found beside the marker
+            directory.remove(CLEAN_SHUTDOWN)
+            directory.sync()
+        self._list_partitions()
+        self._gone: dict[TopicPartition, int] = {}
+        self._recovery_points = self._read_offsets(RECOVERY_POINTS) or {}
+        log_starts = self._read_offsets(LOG_STARTS)
+        self._log_starts = log_starts or {}
+        self._lost_starts = log_starts is None
+        self.high_watermarks = self._read_offsets(HIGH_WATERMARKS, required=False) or {}
+        self._unchecked = set() if self.clean else set(self.partitions)
+        self._cleaned_offsets = self._read_offsets(CLEANED_OFFSETS, required=False) or {}
+        self._written: dict[str, bytes] = {}
+
+    @classmethod
+    def open(
+        cls,
+        path: str | Path | Directory,
+        *,
+        node_id: int,
+        cluster_id: str | None = None,
+        naming: Naming = KAFKA,
+        durable: bool = False,
+        new_id: Callable[[], bytes] = random_id,
+    ) -> LogDirectory:
+        """Lock the directory and see what is in it, creating it if need be.
+
+        `cluster_id`: 22 characters; None takes the one on disk, or makes one up. `durable`: see
+        disk/directory.py; a Directory given for a path has its own word on it. Raises
+        LogDirectoryError if another process or object has it open, or if it belongs to somebody
+        else.
+        """
+        directory = path if isinstance(path, Directory) else Directory(path, durable=durable)
+        path = directory.path
+        try:
+            directory.make()
+            lock = directory.lock(LOCK)
+        except Locked:
+            raise LogDirectoryError(f"{path} is in use by another broker") from None
+        except OSError as error:
+            raise LogDirectoryError(f"{path} cannot be opened: {error}") from error
+        try:
+            properties = _identify(directory, node_id, cluster_id, new_id)
+            return cls(directory, lock, properties, naming, new_id)
+        except OSError as error:
+            lock.release(remove=False)
+            raise LogDirectoryError(f"{path} cannot be opened: {error}") from error
+        except BaseException:
+            lock.release(remove=False)
+            raise
+
+    def open_log(
+        self, topic: str, partition: int, topic_id: bytes, config: LogConfig, now_ms: int
+    ) -> Log:
+        """Open a partition's log, or begin one.
+
+        Raises Refused (KAFKA_STORAGE_ERROR), OSError; ValueError if it is open.
+        """
+        key = topic, partition
+        if key in self.logs:
+            raise ValueError(f"{topic}-{partition} is open")
+        if self.partitions.get(key) not in (None, topic_id):
+            self._set_aside(topic, partition)
+        name = self.naming.directory(topic, partition)
+        first = first_epoch(self.directory.child(name)) if self._lost_starts else None
+        log = Log.open(
+            *(self.directory, topic, partition),
+            topic_id=topic_id,
+            config=config,
+            now_ms=now_ms,
+            clean=self.clean and topic != CLUSTER_METADATA,
+            recovery_point=self._recovery_points.get(key, 0),
+            log_start_offset=self._log_starts.get(key, 0),
+            naming=self.naming,
+        )
+        if first is not None:
+            self._find_log_start(log, first)
+        if key in self._gone:
+            log.notices.append(f"the directory is gone; it was flushed up to {self._gone[key]}")
+        for notice in log.notices:
+            self.notices.append(f"{name}/{notice}")
+        log.notices.listener = lambda notice: self.notices.append(f"{name}/{notice}")
+        log.cleaned_offset = self._cleaned_offsets.get(key)
+        self.logs[key] = log
+        self.partitions[key] = topic_id
+        self._unchecked.discard(key)
+        self._correct_offsets(key, log)
+        return log
+
+    def _correct_offsets(self, key: TopicPartition, log: Log) -> None:
+        """What is stored behind the log end must neither vouch for nor hide what is appended now in
+        place of what was lost."""
+        if self._recovery_points.get(key, 0) > log.log_end_offset:
+            self._recovery_points[key] = log.log_end_offset
+            self._write_offsets(RECOVERY_POINTS, self._recovery_points)
+        if self._log_starts.get(key, 0) > log.log_end_offset:
+            self._log_starts[key] = log.log_start_offset
+            self._write_offsets(LOG_STARTS, self._log_starts)
+
+    def delete_log(self, topic: str, partition: int, later: bool = False) -> str | None:
+        """Remove an open log from disk; or, `later`, rename its directory, for `remove_left`, and
+        return the name, None if there is none. Raises Refused (KAFKA_STORAGE_ERROR), KeyError."""
+        key = topic, partition
+        left = self.logs.pop(key).delete(self._new_id(), later)
+        self._forget(key)
+        return left
+
+    def remove_left(self, name: str) -> None:
+        """Remove a directory that `delete_log` has renamed. Raises OSError."""
+        self.directory.remove_directory(name)
+
+    def checkpoint(
+        self, high_watermarks: Mapping[TopicPartition, int] = MappingProxyType({})
+    ) -> None:
+        """Write what the next start needs to know, and what logs keep in memory for speed.
+
+        A log that `high_watermarks` does not name counts as replicated up to its end. Raises
+        Refused (KAFKA_STORAGE_ERROR), OSError.
+        """
+        for log in self.logs.values():
+            log.checkpoint()
+        for (topic, partition), log in self.logs.items():
+            if topic == CLUSTER_METADATA or not log.exists:
+                continue
+            key = topic, partition
+            self._recovery_points[key] = log.recovery_point
+            self._log_starts.pop(key, None)
+            if log.log_start_offset > log.segments[0].base_offset:
+                self._log_starts[key] = log.log_start_offset
+            self.high_watermarks[key] = high_watermarks.get(key, log.log_end_offset)
+        self.checkpoint_cleaned()
+        self._write_offsets(RECOVERY_POINTS, self._recovery_points)
+        self._write_offsets(LOG_STARTS, self._log_starts)
+        self._write_offsets(HIGH_WATERMARKS, self.high_watermarks)
+
+    def checkpoint_cleaned(self) -> None:
+        """Write how far each log has been compacted. Raises OSError."""
+        for key, log in self.logs.items():
+            if log.cleaned_offset is not None:
+                self._cleaned_offsets[key] = log.cleaned_offset
+        if self._cleaned_offsets or self.directory.exists(CLEANED_OFFSETS):
+            self._write_offsets(CLEANED_OFFSETS, self._cleaned_offsets)
+
+    def close(
+        self,
+        *,
+        clean: bool = True,
+        high_watermarks: Mapping[TopicPartition, int] = MappingProxyType({}),
+        broker_epoch: int = -1,
+    ) -> None:
+        """Close every log, write checkpoints and marker, and unlock; a second close does nothing.
+
+        With `clean` False leave everything as a kill would, unlocked. Raises LogDirectoryError if
+        something could not be written; then there is no marker, and all is closed nevertheless.
+        """
+        if self._lock is None:
+            return
+        errors: list[Exception] = []
+        self._written.clear()
+        for log in self.logs.values():
+            try:
+                log.close(clean=clean)
+            except Refused as error:
+                errors.append(error)
+        try:
+            if clean:
+                self.checkpoint(high_watermarks)
+                if not errors and not self._unchecked:
+                    marker = format_clean_shutdown(broker_epoch)
+                    self.directory.write_atomic(CLEAN_SHUTDOWN, marker)
+        except (Refused, OSError) as error:
+            errors.append(error)
+        finally:
+            self._lock.release(remove=clean)
+            self._lock = None
+        if errors:
+            reasons = "; ".join(map(str, errors))
+            raise LogDirectoryError(f"{self.path} was not closed cleanly: {reasons}")
+
+    def _read_offsets(
+        self, name: str, *, required: bool = True
+    ) -> dict[TopicPartition, int] | None:
+        """A checkpoint's lines of partitions that are there; None if it was malformed or lost."""
+        if not self.directory.exists(name):
+            if required and self.partitions and self.clean:
+                self.notices.append(f"{name}: missing")
+            return None
+        try:
+            offsets = read_offsets(self.directory.read_bytes(name), name)
+            if name == RECOVERY_POINTS:
+                self._gone = {k: end for k, end in offsets.items() if k not in self.partitions}
+            return {key: offset for key, offset in offsets.items() if key in self.partitions}
+        except CheckpointError as error:
+            self._keep_malformed(self.directory, name, error)
+            return None
+
+    def _write_offsets(self, name: str, offsets: Mapping[TopicPartition, int]) -> None:
+        data = format_offsets(offsets)
+        # A week on a manual clock is ten thousand checkpoints, most of them the same.
+        if data != self._written.get(name):
+            self.directory.write_atomic(name, data)
+            self._written[name] = data
+
+    def _find_log_start(self, log: Log, first: EpochEntry) -> None:
+        start = find_log_start(log, first)
+        if start is not None:
+            log.delete_records(start)
+            log.notices.append(f"starts at {start}, as its leader epochs have it")
+
+    def note_strangers(self) -> None:
+        """Say which partitions on disk nobody has opened, now that all that are known are open."""
+        for topic, partition in sorted(self.partitions.keys() - self.logs.keys()):
+            name = self.naming.directory(topic, partition)
+            self.notices.append(
+                f"{name}: of a topic that the cluster does not know; left alone "
+                "(`odradek repair` brings it back)"
+            )
+
+    def _check_naming(self) -> None:
+        found = named_otherwise(self.directory, self.naming)
+        if found is not None:
+            name, naming = found
+            raise LogDirectoryError(
+                f"{self.path} cannot be opened with this naming: {name} is named as {naming!r}"
+            )
+
+    def _keep_malformed(self, directory: Directory, name: str, error: CheckpointError) -> None:
+        directory.rename(name, name + MALFORMED)
+        self.notices.append(f"{error}; kept as {name}{MALFORMED}")
+
+    def _list_partitions(self) -> None:
+        for name in self.directory.directories():
+            suffix = leaving(name)
+            key = self.naming.parse_directory(name)
+            if suffix == DELETE:
+                self.directory.remove_directory(name)
+            elif suffix is None and key is None:
+                self.notices.append(f"{name}: not a partition's directory; left alone")
+            elif suffix is None and key is not None:
+                self.partitions[key] = self._topic_id(name)
+
+    def _topic_id(self, name: str) -> bytes | None:
+        directory = self.directory.child(name)
+        if not directory.exists(PARTITION_METADATA):
+            return None
+        file = f"{name}/{PARTITION_METADATA}"
+        try:
+            return read_partition_metadata(directory.read_bytes(PARTITION_METADATA), file)
+        except CheckpointError as error:
+            self._keep_malformed(directory, PARTITION_METADATA, error)
+            return None
+
+    def _set_aside(self, topic: str, partition: int) -> None:
+        name = self.naming.directory(topic, partition)
+        stray = self.naming.leaving_directory(topic, partition, self._new_id(), STRAY)
+        self.directory.rename(name, stray)
+        self.notices.append(f"{name}: of another topic of that name; renamed to {stray}")
+        self._forget((topic, partition))
+
+    def _forget(self, key: TopicPartition) -> None:
+        offsets = (self._recovery_points, self._log_starts, self._cleaned_offsets)
+        for lines in (*offsets, self.high_watermarks):
+            lines.pop(key, None)
+        self.partitions.pop(key, None)
+        self._unchecked.discard(key)
+
+
+def _identify(
+    directory: Directory, node_id: int, cluster_id: str | None, new_id: Callable[[], bytes]
+) -> MetaProperties:
+    """Read or create `meta.properties`. Raises LogDirectoryError, OSError."""
+    if not directory.exists(META_PROPERTIES):
+        properties = MetaProperties(cluster_id or id_text(new_id()), node_id, new_id())
+        directory.write_atomic(META_PROPERTIES, format_meta_properties(properties))
+        return properties
+    try:
+        properties = read_meta_properties(directory.read_bytes(META_PROPERTIES))
+    except CheckpointError as error:
+        raise LogDirectoryError(f"{directory.path} cannot be used: {error}") from error
+    if properties.node_id != node_id:
+        raise LogDirectoryError(
+            f"{directory.path} belongs to node {properties.node_id}, not to node {node_id}"
+        )
+    if cluster_id is not None and properties.cluster_id != cluster_id:
+        raise LogDirectoryError(
+            f"{directory.path} belongs to cluster {properties.cluster_id}, not to {cluster_id}"
+        )
+    if properties.directory_id is None:
+        properties = properties._replace(directory_id=new_id())
+        directory.write_atomic(META_PROPERTIES, format_meta_properties(properties))
+    return properties

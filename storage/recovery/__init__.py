@@ -1,0 +1,1 @@
+"""Opening a partition's directory: from files to segments, producers and leader epochs."""

@@ -1,0 +1,1 @@
+"""Checking and repairing a log directory that nobody has open: `odradek repair`."""

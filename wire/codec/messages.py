@@ -1,0 +1,116 @@
+"""From a message's table to functions that read and write one version of it.
+
+For each (message, version) one Python function is written out, compiled and kept, when first used
+(reader_source.py, writer_source.py). Nested structs are written inline, and nothing is looked up by
+name or version while reading or writing: that is what makes it fast.
+
+Reading makes nothing larger than what the bytes that are there can fill.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from struct import error as StructError
+from typing import Any, TypeVar
+
+from ..errors import WireError
+from ..primitives import Buffer
+from ..schema import MISSING, Message, Struct
+from .reader_source import ReaderSource
+from .source import default_of, fresh_default
+from .writer_source import WriterSource
+
+M = TypeVar("M", bound=Message)
+
+# What readers raise, besides WireError: the first two when the bytes end too soon.
+CUT_SHORT = (IndexError, StructError)
+DAMAGE = (*CUT_SHORT, UnicodeDecodeError)
+
+
+def read_message(cls: type[M], buf: Buffer, version: int, pos: int = 0) -> tuple[M, int]:
+    """Decode one message at `pos`; return it and the position behind it. Raises WireError."""
+    try:
+        return reader(cls, version)(buf, pos)
+    except DAMAGE as error:
+        return read_again(cls, buf, version, pos, error)
+
+
+def read_again(
+    cls: type[M], buf: Buffer, version: int, pos: int, error: Exception
+) -> tuple[M, int]:
+    """Read what a reader gave up at: if it was text that is not UTF-8, Kafka replaces that.
+
+    Raises WireError for all other damage.
+    """
+    if isinstance(error, UnicodeDecodeError):
+        try:
+            return reader(cls, version, "replace")(buf, pos)
+        except CUT_SHORT as again:
+            error = again
+    raise WireError(f"{cls.__name__} v{version} is cut short: {error}") from None
+
+
+def write_parts(message: Message, version: int) -> list[Buffer]:
+    """Encode a message as buffers, records among them uncopied. Raises WireError."""
+    parts: list[Buffer] = []
+    try:
+        writer(type(message), version)(message, parts.append, parts.extend)
+    except (StructError, AttributeError, TypeError, UnicodeEncodeError) as error:
+        name = type(message).__name__
+        raise WireError(f"{name} v{version} holds a value that does not fit: {error}") from error
+    return parts
+
+
+@cache
+def reader(
+    cls: type[M], version: int, errors: str = "strict"
+) -> Callable[[Buffer, int], tuple[M, int]]:
+    """The compiled reader of one version; raises WireError, or DAMAGE that read_again explains.
+
+    `errors` says what to do about text that is not UTF-8: raise UnicodeDecodeError ("strict") or
+    "replace" it.
+    """
+    cls.check_version(version)
+    source = ReaderSource(version, cls.is_flexible(version), _holds_records(cls, version), errors)
+    read: Callable[[Buffer, int], tuple[M, int]] = source.compile(cls)
+    return read
+
+
+@cache
+def writer(cls: type[Message], version: int) -> Callable[[Message, Any, Any], None]:
+    """The compiled writer of one version; it is given `append` and `extend` of a list."""
+    cls.check_version(version)
+    write: Callable[[Message, Any, Any], None]
+    write = WriterSource(version, cls.is_flexible(version)).compile(cls)
+    return write
+
+
+def _holds_records(cls: type[Struct], version: int) -> bool:
+    for field, t in cls.fields():
+        if field.is_in(version) and (
+            (t.kind and t.kind.name == "records")
+            or (t.struct and _holds_records(t.struct, version))
+        ):
+            return True
+    return False
+
+
+def compile_init(cls: type[Struct]) -> None:
+    """Give a struct a constructor of its own, with its fields as keywords."""
+    given, body = [], []
+    env: dict[str, Any] = {"_M": MISSING}
+    for i, (field, t) in enumerate(cls.fields()):
+        name, how = field.name, fresh_default(field, t)
+        if how is None:
+            env[f"_d{i}"] = default_of(field, t)
+            given.append(f"{name}=_d{i}")
+            body.append(f"self.{name} = {name}")
+            continue
+        env[f"_d{i}"] = t.struct if how == "struct" else default_of(field, t)
+        made = {"list": "[]", "struct": f"_d{i}()", "copy": f"list(_d{i})"}[how]
+        given.append(f"{name}=_M")
+        body.append(f"self.{name} = {made} if {name} is _M else {name}")
+    head = f"def __init__(self, *, {', '.join(given)}):" if given else "def __init__(self):"
+    exec("\n ".join([head, *(body or ["pass"])]), env)
+    cls.__init__ = env["__init__"]  # type: ignore[method-assign]

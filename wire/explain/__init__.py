@@ -1,0 +1,1 @@
+"""Messages and records taken apart for people: tables of schemas, frames field by field."""
