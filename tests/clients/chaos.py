@@ -27,8 +27,8 @@ from odradek.compat.java_process import JVM, QUIET, compiled
 from odradek.compat.real_kafka import VERSION
 from odradek.wire.api.offset_fetch import OffsetFetchRequest
 
-from .chaos_member import HEARTBEAT_MS, POLL_INTERVAL_MS, SESSION_MS
-from .raw import Connection
+from tests.clients.chaos_member import HEARTBEAT_MS, POLL_INTERVAL_MS, SESSION_MS
+from tests.clients.raw import Connection
 
 HERE = Path(__file__).parent
 PARTITIONS, MEMBERS, LEAST_MEMBERS = 12, 10, 3

@@ -20,7 +20,7 @@ from odradek.wire.stored import consumer_groups as stored
 from odradek.wire.stored.consumer_protocol import ConsumerProtocolAssignment
 from odradek.wire.stored.keyed import read_value
 
-from .chaos import Event, History
+from tests.clients.chaos import Event, History
 
 OFFSETS = "__consumer_offsets"
 

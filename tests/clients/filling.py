@@ -20,8 +20,8 @@ from odradek.wire.api.produce import ProduceRequest
 from odradek.wire.batch import batches
 from odradek.wire.records import build_batch, read_records
 
-from .raw import ask
-from .shown import Shown
+from tests.clients.raw import ask
+from tests.clients.shown import Shown
 
 confluent = pytest.importorskip("confluent_kafka")
 admin = pytest.importorskip("confluent_kafka.admin")

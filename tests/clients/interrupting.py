@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from odradek.wire.batch import batches
 
-from .filling import QUIET, Content, Filled
+from tests.clients.filling import QUIET, Content, Filled
 
 confluent = pytest.importorskip("confluent_kafka")
 

@@ -11,7 +11,7 @@ from odradek.compat.clients.java_client import java_clients
 from odradek.compat.java_client import JavaClients, JavaError, JavaThing
 from odradek.compat.java_process import from_base64, to_base64
 
-from .transformers import TIMEOUT_S, Fenced, Transformer
+from tests.clients.transformers import TIMEOUT_S, Fenced, Transformer
 
 POLL_MS = 200
 FENCED = ("ProducerFencedException", "InvalidProducerEpochException")

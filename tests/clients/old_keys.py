@@ -22,8 +22,8 @@ from odradek.wire.legacy.as_batches import logged_batches, read_logged
 from odradek.wire.legacy.message_sets import build_message, build_set
 from odradek.wire.records import build_batch
 
-from ..wire.old_segments import T
-from .placing import place
+from tests.clients.placing import place
+from tests.wire.old_segments import T
 
 SEEDS = 5
 NAMES = [f"keyed-{seed}" for seed in range(SEEDS)]

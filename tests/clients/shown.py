@@ -24,7 +24,7 @@ from odradek.wire.api.offset_for_leader_epoch import OffsetForLeaderEpochRequest
 from odradek.wire.batch import batches
 from odradek.wire.records import read_records
 
-from .raw import TIMEOUT_S, Connection
+from tests.clients.raw import TIMEOUT_S, Connection
 
 EARLIEST, LATEST, LARGEST = -2, -1, -3
 UNCOMMITTED, COMMITTED = 0, 1

@@ -9,7 +9,7 @@ from aiokafka import TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient, NewPartitions, NewTopic, RecordsToDelete
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 
-from .sweeping import Call
+from tests.clients.sweeping import Call
 
 Kind = ConfigResourceType
 Part = TopicPartition

@@ -15,7 +15,7 @@ from confluent_kafka import (
 )
 from confluent_kafka import admin as made
 
-from .sweeping import OWN, START_MS, Call
+from tests.clients.sweeping import OWN, START_MS, Call
 
 Kind = made.ResourceType
 Of = ConsumerGroupTopicPartitions

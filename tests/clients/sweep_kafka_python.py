@@ -10,7 +10,7 @@ from kafka import TopicPartition
 from kafka import admin as made
 from kafka.structs import OffsetAndMetadata
 
-from .sweeping import OWN, START_MS, Call
+from tests.clients.sweeping import OWN, START_MS, Call
 
 Part = TopicPartition
 Resource = made.ConfigResource

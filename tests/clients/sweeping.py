@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from .admin_plain import TIMEOUT_S, outcome
+from tests.clients.admin_plain import TIMEOUT_S, outcome
 
 # A real broker follows its controller a moment later: what only looks is asked again.
 LOOKS = ("list", "describe", "get", "find_coordinator", "find_hanging", "cluster", "api_versions")

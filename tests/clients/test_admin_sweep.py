@@ -18,9 +18,9 @@ pytest.importorskip("aiokafka", reason="unavailable: aiokafka")
 from odradek.compat import RealKafka, Unavailable
 from odradek.emulator import Emulator
 
-from . import sweep_aiokafka, sweep_confluent, sweep_kafka_python
-from .conftest import UNAVAILABLE
-from .sweeping import Answers, ask, prepared, public_methods
+from tests.clients import sweep_aiokafka, sweep_confluent, sweep_kafka_python
+from tests.clients.conftest import UNAVAILABLE
+from tests.clients.sweeping import Answers, ask, prepared, public_methods
 
 SWEEPS = {
     "confluent-kafka": sweep_confluent,

@@ -23,18 +23,11 @@ from odradek.emulator import Emulator
 from odradek.wire import Error
 from odradek.wire.api.metadata import MetadataRequest
 
-from .filling import (
-    GROUPS,
-    Filled,
-    create_topics,
-    fill,
-    produce_by_hand,
-    sequences,
-)
-from .interrupting import tear, write_until_killed
-from .raw import ask
-from .served import Served
-from .shown import COMMITTED, LATEST, Shown, differences, everything
+from tests.clients.filling import GROUPS, Filled, create_topics, fill, produce_by_hand, sequences
+from tests.clients.interrupting import tear, write_until_killed
+from tests.clients.raw import ask
+from tests.clients.served import Served
+from tests.clients.shown import COMMITTED, LATEST, Shown, differences, everything
 
 pytestmark = [pytest.mark.real, pytest.mark.slow]
 

@@ -26,9 +26,9 @@ from odradek.wire.api.offset_commit import OffsetCommitRequest
 from odradek.wire.api.offset_fetch import OffsetFetchRequest
 from odradek.wire.batch import batches
 
-from .proxy import Proxy
-from .raw import Connection, ask
-from .served import Served, free_port
+from tests.clients.proxy import Proxy
+from tests.clients.raw import Connection, ask
+from tests.clients.served import Served, free_port
 
 pytestmark = [pytest.mark.client, pytest.mark.slow]
 

@@ -21,13 +21,13 @@ from odradek.compat.jars import jars
 from odradek.compat.java_process import javac
 from odradek.compat.real_kafka import VERSION
 
-from .conftest import UNAVAILABLE, WANT_REAL
-from .served import Served
+from tests.clients.conftest import UNAVAILABLE, WANT_REAL
+from tests.clients.served import Served
 
 pytest.importorskip("confluent_kafka")
 
-from . import chaos_rules as rules
-from .chaos import BROKER, Chaos, History, Kind
+from tests.clients import chaos_rules as rules
+from tests.clients.chaos import BROKER, Chaos, History, Kind
 
 pytestmark = [pytest.mark.client, pytest.mark.slow]
 

@@ -22,7 +22,7 @@ from odradek.compat.java_tools import KafkaTools, Ran
 from odradek.compat.real_kafka import VERSION
 from odradek.emulator import Emulator
 
-from .conftest import UNAVAILABLE
+from tests.clients.conftest import UNAVAILABLE
 
 pytestmark = [pytest.mark.real, pytest.mark.slow]
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import pytest
 from odradek.compat import Client
 
-from .served import Served
+from tests.clients.served import Served
 
 pytestmark = [pytest.mark.client, pytest.mark.slow]
 

@@ -35,7 +35,7 @@ from odradek.wire.stored.consumer_protocol import (
 )
 from odradek.wire.stored.keyed import keyed
 
-from .conftest import UNAVAILABLE
+from tests.clients.conftest import UNAVAILABLE
 
 pytestmark = [pytest.mark.real, pytest.mark.slow]
 

@@ -14,7 +14,7 @@ import pytest
 from odradek.compat import RealKafka, Unavailable
 from odradek.emulator import Emulator
 
-from .conftest import UNAVAILABLE, WANT_REAL
+from tests.clients.conftest import UNAVAILABLE, WANT_REAL
 
 confluent = pytest.importorskip("confluent_kafka", reason="unavailable: confluent-kafka")
 python = pytest.importorskip("kafka", reason="unavailable: kafka-python")

@@ -27,10 +27,10 @@ from odradek.wire.api.list_offsets import ListOffsetsRequest
 from odradek.wire.legacy.as_batches import logged_batches, read_logged
 from odradek.wire.legacy.message_sets import entries, read_entry
 
-from ..wire.old_segments import END, TOPICS, TORN, T, torn
-from .old_keys import NAMES, SEEDS, Keyed, await_cleaner, configs_of, left
-from .placing import RELEASES, UNCLEANED, create_topics, forget, place
-from .raw import Connection
+from tests.clients.old_keys import NAMES, SEEDS, Keyed, await_cleaner, configs_of, left
+from tests.clients.placing import RELEASES, UNCLEANED, create_topics, forget, place
+from tests.clients.raw import Connection
+from tests.wire.old_segments import END, TOPICS, TORN, T, torn
 
 COMPACT = {"cleanup.policy": "compact", "min.cleanable.dirty.ratio": "1"}
 """Never so dirty that it is cleaned."""

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from odradek.compat import Client, Unavailable, scenarios
 
-from .conftest import UNAVAILABLE
+from tests.clients.conftest import UNAVAILABLE
 
 # What the emulator refuses so far. Strict: a scenario that begins to pass must leave this table.
 NOT_EMULATED: dict[str, str] = {}

@@ -15,10 +15,10 @@ from odradek.compat import client as client_named
 from odradek.wire.api.fetch import FetchRequest
 from odradek.wire.api.offset_fetch import OffsetFetchRequest
 
-from ..emulator.transactions.support import delivered
-from .raw import ask
-from .served import Served
-from .transformers import TRANSFORMERS, Fenced, Transformer
+from tests.clients.raw import ask
+from tests.clients.served import Served
+from tests.clients.transformers import TRANSFORMERS, Fenced, Transformer
+from tests.emulator.transactions.support import delivered
 
 pytestmark = [pytest.mark.client, pytest.mark.slow]
 

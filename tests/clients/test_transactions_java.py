@@ -18,10 +18,10 @@ from odradek.compat.real_kafka import VERSION
 from odradek.emulator import Emulator
 from odradek.wire.api.update_features import UpdateFeaturesRequest
 
-from .conftest import WANT_REAL
-from .java_transformer import JavaMember, JavaMemberOfConsumerProtocol, JavaTransformer
-from .raw import ask
-from .transformers import Fenced
+from tests.clients.conftest import WANT_REAL
+from tests.clients.java_transformer import JavaMember, JavaMemberOfConsumerProtocol, JavaTransformer
+from tests.clients.raw import ask
+from tests.clients.transformers import Fenced
 
 pytestmark = [pytest.mark.client, pytest.mark.slow]
 

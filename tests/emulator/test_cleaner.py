@@ -17,8 +17,8 @@ from odradek.wire.api.find_coordinator import FindCoordinatorRequest
 from odradek.wire.batch import read_header
 from odradek.wire.records import build_batch, read_records
 
-from .support import client_of, open_cluster
-from .test_groups import commit, fetched
+from tests.emulator.support import client_of, open_cluster
+from tests.emulator.test_groups import commit, fetched
 
 SECOND, DAY = 1000, 86_400_000
 CONFIGS = {"cleanup.policy": "compact", "internal.segment.bytes": "1", "retention.ms": "-1"}

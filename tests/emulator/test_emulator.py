@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 from odradek.emulator import ConfigError, Emulator, Error, ManualClock, Refused
 
-from .support import batch, client_of
-from .test_produce import produce
+from tests.emulator.support import batch, client_of
+from tests.emulator.test_produce import produce
 
 
 def open_files() -> int:

@@ -11,8 +11,8 @@ from odradek.wire.api.fetch import FetchRequest, FetchResponse
 from odradek.wire.batch import read_header
 from odradek.wire.records import read_records
 
-from .support import Client, batch, client_of
-from .test_produce import produce
+from tests.emulator.support import Client, batch, client_of
+from tests.emulator.test_produce import produce
 
 Asked = FetchRequest.Topic.Partition
 Answered = FetchResponse.Topic.Partition

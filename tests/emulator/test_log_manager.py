@@ -17,11 +17,11 @@ from odradek.storage.disk.directory import Handle
 from odradek.wire import Error
 from odradek.wire.api.list_offsets import ListOffsetsRequest
 
-from .support import NOW, Client, batch, client_of, open_cluster
-from .test_crash import delete_before
-from .test_fetch import asked, only, values
-from .test_fetch import request as fetch_request
-from .test_produce import produce
+from tests.emulator.support import NOW, Client, batch, client_of, open_cluster
+from tests.emulator.test_crash import delete_before
+from tests.emulator.test_fetch import asked, only, values
+from tests.emulator.test_fetch import request as fetch_request
+from tests.emulator.test_produce import produce
 
 ONE = len(batch(b"0"))
 SEGMENTS = {"internal.segment.bytes": str(2 * ONE), "retention.ms": "-1"}

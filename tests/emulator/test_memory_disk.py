@@ -14,9 +14,9 @@ from odradek.emulator import Emulator
 from odradek.storage import MemoryDisk
 from odradek.wire.api.find_coordinator import FindCoordinatorRequest
 
-from .support import batch, client_of, open_cluster
-from .test_full_disk import commit, committed
-from .test_produce import produce
+from tests.emulator.support import batch, client_of, open_cluster
+from tests.emulator.test_full_disk import commit, committed
+from tests.emulator.test_produce import produce
 
 
 def test_a_restart_on_the_same_disk_brings_everything_back() -> None:

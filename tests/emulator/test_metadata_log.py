@@ -40,7 +40,7 @@ from odradek.wire.stored.control import (
     control_record,
 )
 
-from .support import NOW
+from tests.emulator.support import NOW
 
 ID = bytes(range(16))
 OTHER = bytes(range(1, 17))

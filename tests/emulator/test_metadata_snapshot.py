@@ -45,7 +45,7 @@ from odradek.wire.stored.cluster import (
 )
 from odradek.wire.stored.control import KRaftVersion, KRaftVoters
 
-from .support import NOW, open_cluster
+from tests.emulator.support import NOW, open_cluster
 
 HOME = "__cluster_metadata-0"
 ID, OTHER = bytes(range(16)), bytes(range(1, 17))

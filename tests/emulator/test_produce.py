@@ -14,7 +14,7 @@ from odradek.wire.batch import checksum, read_header
 from odradek.wire.compression import Codec
 from odradek.wire.records import build_batch, read_records
 
-from .support import NOW, Client, batch, client_of
+from tests.emulator.support import NOW, Client, batch, client_of
 
 Result = ProduceResponse.Topic.Partition
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from odradek.emulator.cluster import Cluster
 from odradek.wire import Error
 
-from .support import NOW, batch, client_of, open_cluster
-from .test_produce import produce
+from tests.emulator.support import NOW, batch, client_of, open_cluster
+from tests.emulator.test_produce import produce
 
 MINUTE, DAY = 60_000, 86_400_000
 

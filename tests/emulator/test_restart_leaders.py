@@ -16,9 +16,9 @@ from odradek.wire.batch import batches, read_header
 from odradek.wire.records import read_records
 from odradek.wire.stored.cluster import MetadataRecord, PartitionChangeRecord, read_record
 
-from .support import NOW, Client, batch, client_of
-from .test_fetch import asked, request
-from .test_produce import produce
+from tests.emulator.support import NOW, Client, batch, client_of
+from tests.emulator.test_fetch import asked, request
+from tests.emulator.test_produce import produce
 
 ELR = "eligible.leader.replicas.version"
 

@@ -13,8 +13,8 @@ from odradek.wire.api.join_group import JoinGroupRequest
 from odradek.wire.api.list_groups import ListGroupsRequest
 from odradek.wire.records import NewRecord, build_batch, read_records
 
-from .support import NOW, Client, client_of, open_cluster
-from .test_produce import produce
+from tests.emulator.support import NOW, Client, client_of, open_cluster
+from tests.emulator.test_produce import produce
 
 OFFSETS = "__consumer_offsets"
 

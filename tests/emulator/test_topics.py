@@ -18,7 +18,7 @@ from odradek.wire import Error, Refused
 from odradek.wire.batch import read_header
 from odradek.wire.records import build_batch, read_records
 
-from .support import NOW, open_cluster
+from tests.emulator.support import NOW, open_cluster
 
 
 @pytest.fixture

@@ -17,10 +17,10 @@ from odradek.wire.compression import Codec
 from odradek.wire.frames import SIZE, Frames
 from odradek.wire.headers import RequestHeader, write_request_header
 
-from .support import NOW, batch, open_cluster
-from .test_fetch import asked
-from .test_fetch import request as fetch_request
-from .test_produce import request
+from tests.emulator.support import NOW, batch, open_cluster
+from tests.emulator.test_fetch import asked
+from tests.emulator.test_fetch import request as fetch_request
+from tests.emulator.test_produce import request
 
 LARGE = random.Random(1).randbytes(400_000)
 

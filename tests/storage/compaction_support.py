@@ -11,7 +11,7 @@ from odradek.storage.log import Log
 from odradek.wire.batch import BatchHeader, batches, read_header
 from odradek.wire.records import Record, build_batch, read_records
 
-from .support import open_log
+from tests.storage.support import open_log
 
 DAY_MS = 86_400_000
 ONE_BATCH = LogConfig(segment_bytes=1, cleanup_policy=frozenset({"compact"}))

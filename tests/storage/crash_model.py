@@ -20,7 +20,7 @@ from odradek.wire.records import (
     end_transaction_batch,
 )
 
-from .crash_checks import (
+from tests.storage.crash_checks import (
     Batch,
     check_epochs,
     check_indexes,

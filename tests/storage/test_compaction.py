@@ -15,7 +15,7 @@ from odradek.wire.compression import Codec
 from odradek.wire.errors import Error, Refused
 from odradek.wire.records import build_batch, read_marker, read_records
 
-from .compaction_support import (
+from tests.storage.compaction_support import (
     COMPACT,
     DAY_MS,
     ONE_BATCH,
@@ -26,7 +26,7 @@ from .compaction_support import (
     stored,
     write,
 )
-from .support import end_transaction, expected_indexes, file, flip, home
+from tests.storage.support import end_transaction, expected_indexes, file, flip, home
 
 A, B, C = b"a", b"b", b"c"
 

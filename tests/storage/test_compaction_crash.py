@@ -16,8 +16,8 @@ from odradek.storage.disk.memory import MemoryDisk
 from odradek.storage.log import Log
 from odradek.wire.errors import Refused
 
-from .compaction_support import COMPACT, DAY_MS, content, keyed, produce, write
-from .support import end_transaction
+from tests.storage.compaction_support import COMPACT, DAY_MS, content, keyed, produce, write
+from tests.storage.support import end_transaction
 
 CONFIG = replace(COMPACT, segment_bytes=400)
 NOW_MS = 1000

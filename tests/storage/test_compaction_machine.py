@@ -28,8 +28,8 @@ from odradek.storage.log import Log
 from odradek.wire.batch import batches, read_header
 from odradek.wire.records import build_batch, end_transaction_batch, read_marker, read_records
 
-from .compaction_support import COMPACT, roll
-from .support import home, open_log
+from tests.storage.compaction_support import COMPACT, roll
+from tests.storage.support import home, open_log
 
 
 class Written(NamedTuple):

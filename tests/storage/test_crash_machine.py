@@ -22,7 +22,7 @@ from hypothesis.stateful import (
 from odradek.storage import Log, LogConfig, LogDirectoryError, MemoryDisk
 from odradek.wire.errors import Error, Refused
 
-from .crash_model import ASKED, COMPACTED, Promise, World
+from tests.storage.crash_model import ASKED, COMPACTED, Promise, World
 
 CONFIG = LogConfig(segment_bytes=400, index_interval_bytes=0, flush_messages=ASKED)
 SEED = st.none() | st.integers(0, 1 << 20)

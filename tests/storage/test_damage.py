@@ -19,8 +19,28 @@ from odradek.wire.batch import OVERHEAD, batches
 from odradek.wire.errors import Error, Refused
 from odradek.wire.records import build_batch
 
-from .support import append, cut, end_transaction, file, flip, home, open_log, read_all, records
-from .test_recovery import CONFIG, END, INDEXES, SIZE, build, fill, reopen, value, without_epoch
+from tests.storage.support import (
+    append,
+    cut,
+    end_transaction,
+    file,
+    flip,
+    home,
+    open_log,
+    read_all,
+    records,
+)
+from tests.storage.test_recovery import (
+    CONFIG,
+    END,
+    INDEXES,
+    SIZE,
+    build,
+    fill,
+    reopen,
+    value,
+    without_epoch,
+)
 
 
 @pytest.fixture

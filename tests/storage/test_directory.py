@@ -18,7 +18,7 @@ from odradek.storage.disk.directory import (
     Locked,
 )
 
-from .support import disk_full_at
+from tests.storage.support import disk_full_at
 
 LARGE = MAPPED_FROM + 5000
 

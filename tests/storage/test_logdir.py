@@ -14,7 +14,7 @@ from odradek.storage.log import Log
 from odradek.storage.log_directory import LogDirectory, LogDirectoryError
 from odradek.wire.errors import Refused
 
-from .support import append, cut, disk_full_at, flip, read_all
+from tests.storage.support import append, cut, disk_full_at, flip, read_all
 
 A, B = bytes([1] * 16), bytes([2] * 16)
 CONFIG = LogConfig(segment_bytes=200)

@@ -20,9 +20,9 @@ from odradek.wire.errors import Error, Refused
 from odradek.wire.legacy.as_batches import logged_batches, read_logged
 from odradek.wire.legacy.message_sets import build_message, build_set
 
-from ..wire.old_segments import Segments, T, batch, flipped, loose, wrapped
-from .support import file, home, open_log
-from .test_old_segments import DAY_MS, place
+from tests.storage.support import file, home, open_log
+from tests.storage.test_old_segments import DAY_MS, place
+from tests.wire.old_segments import Segments, T, batch, flipped, loose, wrapped
 
 COMPACT = LogConfig(segment_bytes=1, cleanup_policy=frozenset({"compact"}))
 

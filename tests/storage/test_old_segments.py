@@ -26,8 +26,8 @@ from odradek.wire.legacy.as_batches import header_of, read_logged
 from odradek.wire.legacy.message_sets import entries, read_entry
 from odradek.wire.records import Record, read_records
 
-from ..wire.old_segments import END, TOPICS, TORN, Segments, T, batch, loose, torn, wrapped
-from .support import append, file, flip, home, open_log
+from tests.storage.support import append, file, flip, home, open_log
+from tests.wire.old_segments import END, TOPICS, TORN, Segments, T, batch, loose, torn, wrapped
 
 CONFIG = LogConfig(index_interval_bytes=300)
 DAY_MS = 86_400_000

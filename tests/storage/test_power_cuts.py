@@ -9,8 +9,8 @@ from odradek.storage import Log, LogConfig, LogDirectory, MemoryDisk
 from odradek.storage.checkpoints import CLEAN_SHUTDOWN, LEADER_EPOCHS, RECOVERY_POINTS
 from odradek.wire.errors import Error, Refused
 
-from .crash_model import ASKED
-from .support import TOPIC_ID, append, end_transaction, read_all
+from tests.storage.crash_model import ASKED
+from tests.storage.support import TOPIC_ID, append, end_transaction, read_all
 
 SMALL = LogConfig(segment_bytes=150, index_interval_bytes=0)
 FLUSHED = replace(SMALL, flush_messages=ASKED)

@@ -21,7 +21,7 @@ from odradek.wire.errors import Error, Refused
 from odradek.wire.primitives import Buffer
 from odradek.wire.records import build_batch
 
-from .support import (
+from tests.storage.support import (
     append,
     cut,
     end_transaction,

@@ -11,8 +11,8 @@ from odradek.storage.checkpoints import CLEAN_SHUTDOWN
 from odradek.storage.damage import read_aside
 from odradek.storage.log import Log
 
-from .support import append, cut, end_transaction, file, flip, home, read_all
-from .test_recovery import CONFIG, END, SIZE, assert_indexes, build, fill, value
+from tests.storage.support import append, cut, end_transaction, file, flip, home, read_all
+from tests.storage.test_recovery import CONFIG, END, SIZE, assert_indexes, build, fill, value
 
 TOPIC = bytes(range(16))
 

@@ -10,7 +10,7 @@ from odradek.storage.config import LogConfig
 from odradek.storage.disk.directory import Directory
 from odradek.storage.disk.memory import MemoryDisk
 
-from .support import append, home, open_log
+from tests.storage.support import append, home, open_log
 
 
 def inodes(path: Path) -> dict[str, int]:

@@ -13,7 +13,7 @@ from odradek.wire.api.create_topics import CreateTopicsRequest
 from odradek.wire.api.fetch import FetchRequest, FetchResponse
 from odradek.wire.api.produce import ProduceRequest, ProduceResponse
 
-from ..clients.raw import ask
+from tests.clients.raw import ask
 
 VERSION = "3.9.2"
 NOT_YET = {Error.UNKNOWN_TOPIC_OR_PARTITION, Error.NOT_LEADER_OR_FOLLOWER}

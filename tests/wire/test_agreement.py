@@ -17,7 +17,7 @@ import pytest
 from odradek.wire.api.api_versions import ApiVersionsResponse
 from odradek.wire.schema import Message, Request
 
-from .support import REQUESTS, RESPONSES, full, say, versions
+from tests.wire.support import REQUESTS, RESPONSES, full, say, versions
 
 each_call = pytest.mark.parametrize("cls", [*REQUESTS, *RESPONSES], ids=lambda cls: cls.__name__)
 

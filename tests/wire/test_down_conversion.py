@@ -22,7 +22,7 @@ from odradek.wire.legacy.message_sets import (
 )
 from odradek.wire.records import build_batch, end_transaction_batch
 
-from .old_broker import old_broker
+from tests.wire.old_broker import old_broker
 
 T = 1_600_000_000_000
 CHUNK = 128 << 10

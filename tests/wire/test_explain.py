@@ -22,7 +22,7 @@ from odradek.wire.legacy.message_sets import build_set
 from odradek.wire.records import NewRecord, build_batch
 from odradek.wire.schema import Message, Request, Response
 
-from .support import MESSAGES, REQUESTS, RESPONSES, full, versions
+from tests.wire.support import MESSAGES, REQUESTS, RESPONSES, full, versions
 
 each_message = pytest.mark.parametrize("cls", MESSAGES, ids=lambda cls: cls.__name__)
 RECORDS = [NewRecord(1000 + n, b"key %d" % n, b"value", [("h", b"x")]) for n in range(3)]

@@ -38,7 +38,7 @@ from odradek.wire.records import batches, build_batch, read_marker, read_records
 from odradek.wire.scan import scan, scan_python
 from odradek.wire.schema import Message, Struct
 
-from .support import MESSAGES, full, say, versions
+from tests.wire.support import MESSAGES, full, say, versions
 
 INT16, INT32 = b"\x7f\xff", b"\x7f\xff\xff\xff"
 VARINT_OF_TWO_BILLION = b"\xff\xff\xff\xff\x07"

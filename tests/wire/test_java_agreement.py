@@ -21,7 +21,7 @@ from odradek.wire.codec.source import default_of
 from odradek.wire.primitives import id_text
 from odradek.wire.schema import Field, Kind, Message, Struct, Type
 
-from .support import MESSAGES, REQUESTS, full, may_be_null, say, versions
+from tests.wire.support import MESSAGES, REQUESTS, full, may_be_null, say, versions
 
 pytestmark = pytest.mark.real
 

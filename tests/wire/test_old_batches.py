@@ -21,8 +21,8 @@ from odradek.wire.legacy.as_batches import (
 from odradek.wire.legacy.message_sets import build_message, build_set
 from odradek.wire.records import read_records
 
-from .old_segments import TOPICS, T, batch, flipped, loose, wrapped
-from .produced_sets import one, wrapper
+from tests.wire.old_segments import TOPICS, T, batch, flipped, loose, wrapped
+from tests.wire.produced_sets import one, wrapper
 
 # What is there; base and last offset, attributes, time, count.
 HEADERS: list[tuple[str, bytes, tuple[int, int, int, int, int]]] = [

@@ -20,7 +20,7 @@ from odradek.wire.errors import WireError
 from odradek.wire.primitives import write_uvarint
 from odradek.wire.schema import Message, Struct
 
-from .support import MESSAGES, full, may_be_null, structs, versions
+from tests.wire.support import MESSAGES, full, may_be_null, structs, versions
 
 each_message = pytest.mark.parametrize("cls", MESSAGES, ids=lambda cls: cls.__name__)
 each_version = pytest.mark.parametrize(

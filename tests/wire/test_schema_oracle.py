@@ -30,7 +30,7 @@ from odradek.wire.schema import ALWAYS, NEVER, Message, Request, Response, Struc
 from odradek.wire.stored.cluster import MetadataRecord
 from odradek.wire.stored.topics import INTERNAL_TOPICS
 
-from .support import MESSAGES, REQUESTS, may_be_null, say, versions
+from tests.wire.support import MESSAGES, REQUESTS, may_be_null, say, versions
 
 pytestmark = pytest.mark.real
 

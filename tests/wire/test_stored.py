@@ -29,7 +29,7 @@ from odradek.wire.stored.keyed import keyed, read_key, read_value
 from odradek.wire.stored.offsets import OffsetCommitKey, OffsetCommitValue
 from odradek.wire.stored.topics import CONSUMER_OFFSETS, INTERNAL_TOPICS, Records, read_pair
 
-from .support import full, versions
+from tests.wire.support import full, versions
 
 KEYS = (OffsetCommitKey, GroupMetadataKey)
 

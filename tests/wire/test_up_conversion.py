@@ -15,8 +15,8 @@ from odradek.wire.legacy.message_sets import build_set
 from odradek.wire.legacy.up_conversion import Rules, lone_batch, produced_magic, up_convert
 from odradek.wire.records import read_records
 
-from .old_broker import old_broker
-from .produced_sets import (
+from tests.wire.old_broker import old_broker
+from tests.wire.produced_sets import (
     BATCH,
     CASES,
     CORRUPT,

@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from group_world import join_request
 from odradek.emulator.groups.consumer.messages import Beat
 from odradek.emulator.groups.consumer.records import Stored
 from odradek.emulator.groups.offsets.committed import CommitRequest, OffsetCommit
@@ -25,7 +24,9 @@ from odradek.emulator.groups.records import Record
 from odradek.wire.errors import Refused
 from odradek.wire.stored.consumer_protocol import ConsumerProtocolSubscription
 from odradek.wire.stored.keyed import keyed
-from transcripts import Options, Stage, options, partition
+
+from tests.emulator.groups.group_world import join_request
+from tests.emulator.groups.transcripts import Options, Stage, options, partition
 
 
 class ConsumerStage(Stage):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from transcripts import play
+
+from tests.emulator.groups.transcripts import play
 
 SCENES = sorted((Path(__file__).parent / "transcripts").glob("*.txt"))
 

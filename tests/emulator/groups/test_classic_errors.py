@@ -11,11 +11,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from group_world import World, join_request, sync_request
 from odradek.emulator.groups.messages import HeartbeatRequest, JoinAnswer, LeaveAnswer, Leaver, Left
 from odradek.emulator.groups.offsets.committed import CommitRequest, OffsetCommit
 from odradek.emulator.groups.runtime import Producer
 from odradek.wire.errors import Error, Refused
+
+from tests.emulator.groups.group_world import World, join_request, sync_request
 
 
 def rows(table: str) -> list[Any]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from group_world import World, join_request, sync_request
 from odradek.emulator.groups.consumer.group import ConsumerGroup, Due
 from odradek.emulator.groups.consumer.messages import Beat, BeatAnswer
 from odradek.emulator.groups.consumer.records import Stored
@@ -19,6 +18,8 @@ from odradek.wire.errors import Error, Refused
 from odradek.wire.records import Record
 from odradek.wire.stored.consumer_protocol import ConsumerProtocolSubscription
 from odradek.wire.stored.keyed import keyed
+
+from tests.emulator.groups.group_world import World, join_request, sync_request
 
 T = b"t".ljust(16, b"\0")
 WANTS_T = keyed(ConsumerProtocolSubscription(topics=["t"], user_data=None), 1)

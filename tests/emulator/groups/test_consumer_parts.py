@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from group_world import FakeTopics
 from odradek.emulator.base.java_order import id_order, int_order
 from odradek.emulator.groups.consumer.members import ConsumerMember
 from odradek.emulator.groups.consumer.reconcile import Goal, reconcile
@@ -23,6 +22,8 @@ from odradek.wire.stored.consumer_protocol import (
     ConsumerProtocolSubscription,
 )
 from odradek.wire.stored.keyed import keyed
+
+from tests.emulator.groups.group_world import FakeTopics
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from group_world import START, World, join_request
 from odradek.emulator.groups.messages import (
     GroupDescription,
     JoinAnswer,
@@ -17,6 +16,8 @@ from odradek.emulator.groups.records import GroupRecord, MemberRecord
 from odradek.emulator.groups.settings import GroupSettings
 from odradek.emulator.groups.shard import Replayed
 from odradek.wire.errors import Error, Refused
+
+from tests.emulator.groups.group_world import START, World, join_request
 
 
 def stable(world: World, *clients: str) -> list[str]:

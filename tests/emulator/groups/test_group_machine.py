@@ -12,7 +12,6 @@ from __future__ import annotations
 from itertools import count
 from typing import Any
 
-from group_world import World, join_request, sync_request
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
@@ -28,6 +27,8 @@ from odradek.emulator.groups.classic.states import (
 from odradek.emulator.groups.messages import JoinAnswer, LeaveAnswer, Leaver, Protocols, SyncAnswer
 from odradek.emulator.groups.offsets.committed import CommitRequest, OffsetCommit
 from odradek.wire.errors import Error, Refused
+
+from tests.emulator.groups.group_world import World, join_request, sync_request
 
 RANGE, STICKY, CHANGED = ("range", b""), ("sticky", b""), ("range", b"changed")
 PROTOCOLS = st.sampled_from(

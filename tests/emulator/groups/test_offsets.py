@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from group_world import START, World
 from odradek.emulator.groups.messages import Leaver
 from odradek.emulator.groups.offsets.committed import (
     CommitRequest,
@@ -15,6 +14,8 @@ from odradek.emulator.groups.records import OffsetRecord, Tombstone
 from odradek.emulator.groups.runtime import Producer
 from odradek.emulator.groups.shard import Replayed, TransactionEnd
 from odradek.wire.errors import Error, Refused
+
+from tests.emulator.groups.group_world import START, World
 
 DAY = 24 * 60 * 60_000
 SUBSCRIBED_TO_T = b"\0\0\0\0\0\1\0\1t\xff\xff\xff\xff"

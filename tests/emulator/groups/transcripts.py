@@ -20,7 +20,6 @@ import os
 from pathlib import Path
 from typing import Any
 
-from group_world import START, World, join_request, sync_request
 from odradek.emulator.groups.classic.effects import Answer
 from odradek.emulator.groups.messages import (
     HeartbeatRequest,
@@ -32,6 +31,8 @@ from odradek.emulator.groups.messages import (
 from odradek.emulator.groups.offsets.committed import CommitRequest, OffsetCommit
 from odradek.emulator.groups.records import GroupRecord, OffsetRecord, Record, Tombstone
 from odradek.wire.errors import Error, Refused
+
+from tests.emulator.groups.group_world import START, World, join_request, sync_request
 
 Options = dict[str, str]
 
@@ -247,7 +248,9 @@ def blocks(text: str) -> list[tuple[list[str], list[str]]]:
 
 def play(path: Path) -> tuple[str, str]:
     """The transcript as it is, and as it should be."""
-    from consumer_transcripts import ConsumerStage  # which builds on this module
+    from tests.emulator.groups.consumer_transcripts import (
+        ConsumerStage,  # which builds on this module
+    )
 
     before = path.read_text()
     stage: Any = ConsumerStage()

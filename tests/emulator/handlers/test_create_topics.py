@@ -9,7 +9,7 @@ from odradek.emulator.cluster import Cluster
 from odradek.wire import NO_ID, Error
 from odradek.wire.api.create_topics import CreateTopicsRequest, CreateTopicsResponse
 
-from ..support import Client
+from tests.emulator.support import Client
 
 Topic = CreateTopicsRequest.Topic
 Answer = CreateTopicsResponse.Topic

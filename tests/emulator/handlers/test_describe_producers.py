@@ -6,7 +6,7 @@ from odradek.emulator.cluster import Cluster
 from odradek.wire.api.describe_producers import DescribeProducersRequest, DescribeProducersResponse
 from odradek.wire.batch import read_header
 
-from ..support import NOW, Client, batch
+from tests.emulator.support import NOW, Client, batch
 
 Partition = DescribeProducersResponse.Topic.Partition
 

@@ -9,7 +9,7 @@ from odradek.wire.api.consumer_group_describe import ConsumerGroupDescribeReques
 from odradek.wire.api.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from odradek.wire.api.update_features import UpdateFeaturesRequest
 
-from ..support import Client, client_of
+from tests.emulator.support import Client, client_of
 
 UPGRADE, UNSAFE_DOWNGRADE = 1, 3
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from odradek.emulator.cluster import Cluster
 
-from ..support import open_cluster
-from .support import TxnClient
+from tests.emulator.support import open_cluster
+from tests.emulator.transactions.support import TxnClient
 
 
 @pytest.fixture

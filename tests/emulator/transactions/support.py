@@ -19,8 +19,8 @@ from odradek.wire.api.txn_offset_commit import TxnOffsetCommitRequest
 from odradek.wire.batch import batches
 from odradek.wire.records import read_records
 
-from ..support import Client, batch, client_of
-from ..test_produce import request as produce_request
+from tests.emulator.support import Client, batch, client_of
+from tests.emulator.test_produce import request as produce_request
 
 TRANSACTION = 1
 NOBODY = Producer(-1, -1)

@@ -12,8 +12,8 @@ from odradek.emulator.transactions.transaction import Producer
 from odradek.wire import Error
 from odradek.wire.api.init_producer_id import InitProducerIdRequest
 
-from ..support import client_of
-from .support import TxnClient, read
+from tests.emulator.support import client_of
+from tests.emulator.transactions.support import TxnClient, read
 
 Make = Callable[..., TxnClient]
 
