@@ -18,9 +18,11 @@ pytest.importorskip("aiokafka", reason="unavailable: aiokafka")
 from odradek.compat import RealKafka, Unavailable
 from odradek.emulator import Emulator
 
-from tests.clients import sweep_aiokafka, sweep_confluent, sweep_kafka_python
 from tests.clients.conftest import UNAVAILABLE
-from tests.clients.sweeping import Answers, ask, prepared, public_methods
+from tests.clients.support.admin_calls import aiokafka_calls as sweep_aiokafka
+from tests.clients.support.admin_calls import confluent_calls as sweep_confluent
+from tests.clients.support.admin_calls import kafka_python_calls as sweep_kafka_python
+from tests.clients.support.admin_calls.sweep import Answers, ask, prepared, public_methods
 
 SWEEPS = {
     "confluent-kafka": sweep_confluent,

@@ -26,7 +26,7 @@ from odradek.wire.api.create_topics import CreateTopicsRequest
 from odradek.wire.batch import batches, read_header
 from odradek.wire.records import build_batch, end_transaction_batch, read_records
 
-from tests.clients.raw import ask
+from tests.support.connection import ask
 
 pytestmark = [pytest.mark.real, pytest.mark.slow]
 

@@ -12,7 +12,7 @@ from odradek.emulator.cli.main import main
 from odradek.wire.records import NewRecord
 
 from tests.clients.conftest import UNAVAILABLE
-from tests.emulator.test_console import NOW, fill_at, record
+from tests.emulator.cli.console.test_commands import NOW, fill_at, record
 
 Shell = Callable[..., str]
 

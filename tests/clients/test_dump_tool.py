@@ -17,7 +17,7 @@ from odradek.compat.dump_tool import DECODERS, DUMPED, batches, complaints, dump
 from odradek.compat.jars import jars
 from odradek.compat.real_kafka import VERSION
 
-from tests.clients.served import Served
+from tests.clients.support.broker_process import Served
 
 pytestmark = [pytest.mark.real, pytest.mark.slow]
 

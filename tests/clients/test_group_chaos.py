@@ -22,12 +22,12 @@ from odradek.compat.java_process import javac
 from odradek.compat.real_kafka import VERSION
 
 from tests.clients.conftest import UNAVAILABLE, WANT_REAL
-from tests.clients.served import Served
+from tests.clients.support.broker_process import Served
 
 pytest.importorskip("confluent_kafka")
 
-from tests.clients import chaos_rules as rules
-from tests.clients.chaos import BROKER, Chaos, History, Kind
+from tests.clients.support.chaos import rules as rules
+from tests.clients.support.chaos.group import BROKER, Chaos, History, Kind
 
 pytestmark = [pytest.mark.client, pytest.mark.slow]
 

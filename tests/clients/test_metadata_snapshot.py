@@ -22,7 +22,7 @@ from odradek.wire.api.init_producer_id import InitProducerIdRequest
 from odradek.wire.api.metadata import MetadataRequest
 from odradek.wire.api.update_features import UpdateFeaturesRequest
 
-from tests.clients.raw import ask
+from tests.support.connection import ask
 
 pytestmark = [pytest.mark.real, pytest.mark.slow]
 

@@ -1,9 +1,9 @@
 """Segments that brokers before 0.11 wrote, given to a real Kafka and to us: both show the same.
 
 A directory has messages of magic 0 and 1, loose and wrapped, with batches among them, and what a
-kill leaves behind them (tests/wire/old_segments.py). A real 3.9.2, the last line that converts, and
-a real 4.3.1 answer fetches from every offset and look-ups of many times; so do we; then each opens
-what the other has made of it. Meanwhile Kafka cleans compacted topics (old_keys.py), and we compact
+kill leaves behind them (tests/support/old_segments.py). A real 3.9.2, the last line that converts,
+and a real 4.3.1 answer fetches from every offset and look-ups of many times; so do we; then each opens
+what the other has made of it. Meanwhile Kafka cleans compacted topics (old_compacted_partitions.py), and we compact
 copies of them: the same is left. Stock clients read it from us.
 """
 
@@ -27,10 +27,17 @@ from odradek.wire.api.list_offsets import ListOffsetsRequest
 from odradek.wire.legacy.as_batches import logged_batches, read_logged
 from odradek.wire.legacy.message_sets import entries, read_entry
 
-from tests.clients.old_keys import NAMES, SEEDS, Keyed, await_cleaner, configs_of, left
-from tests.clients.placing import RELEASES, UNCLEANED, create_topics, forget, place
-from tests.clients.raw import Connection
-from tests.wire.old_segments import END, TOPICS, TORN, T, torn
+from tests.clients.support.old_compacted_partitions import (
+    NAMES,
+    SEEDS,
+    Keyed,
+    await_cleaner,
+    configs_of,
+    left,
+)
+from tests.support.connection import Connection
+from tests.support.old_segments import END, TOPICS, TORN, T, torn
+from tests.support.placed_segments import RELEASES, UNCLEANED, create_topics, forget, place
 
 COMPACT = {"cleanup.policy": "compact", "min.cleanable.dirty.ratio": "1"}
 """Never so dirty that it is cleaned."""

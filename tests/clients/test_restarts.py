@@ -29,8 +29,8 @@ from odradek.wire.api.offset_fetch import OffsetFetchRequest
 from odradek.wire.api.produce import ProduceRequest
 from odradek.wire.records import build_batch
 
-from tests.clients.raw import ask
-from tests.clients.served import Served
+from tests.clients.support.broker_process import Served
+from tests.support.connection import ask
 
 pytestmark = [pytest.mark.client, pytest.mark.slow]
 

@@ -15,10 +15,10 @@ from odradek.compat import client as client_named
 from odradek.wire.api.fetch import FetchRequest
 from odradek.wire.api.offset_fetch import OffsetFetchRequest
 
-from tests.clients.raw import ask
-from tests.clients.served import Served
-from tests.clients.transformers import TRANSFORMERS, Fenced, Transformer
-from tests.emulator.transactions.support import delivered
+from tests.clients.support.broker_process import Served
+from tests.clients.support.transactional_apps import TRANSFORMERS, Fenced, Transformer
+from tests.support.connection import ask
+from tests.support.transactional_producer import delivered
 
 pytestmark = [pytest.mark.client, pytest.mark.slow]
 
@@ -131,7 +131,7 @@ def test_a_zombie_is_fenced(work: Work, start: Start) -> None:
 
 
 def test_an_application_that_dies_is_taken_over(work: Work, start: Start) -> None:
-    command = [sys.executable, "-m", "tests.clients.transformers", work.client.name]
+    command = [sys.executable, "-m", "tests.clients.support.transactional_apps", work.client.name]
     process = subprocess.Popen(
         [*command, *work.arguments, "3"], stdout=subprocess.PIPE, text=True, cwd=ROOT
     )

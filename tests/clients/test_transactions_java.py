@@ -19,9 +19,13 @@ from odradek.emulator import Emulator
 from odradek.wire.api.update_features import UpdateFeaturesRequest
 
 from tests.clients.conftest import WANT_REAL
-from tests.clients.java_transformer import JavaMember, JavaMemberOfConsumerProtocol, JavaTransformer
-from tests.clients.raw import ask
-from tests.clients.transformers import Fenced
+from tests.clients.support.java_transactional_app import (
+    JavaMember,
+    JavaMemberOfConsumerProtocol,
+    JavaTransformer,
+)
+from tests.clients.support.transactional_apps import Fenced
+from tests.support.connection import ask
 
 pytestmark = [pytest.mark.client, pytest.mark.slow]
 

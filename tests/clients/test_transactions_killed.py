@@ -14,8 +14,8 @@ import pytest
 from odradek.compat import Client, NewRecord, Unavailable
 from odradek.compat import client as client_named
 
-from tests.clients.served import Served
-from tests.clients.transformers import POLL_S, TRANSFORMERS, Confluent, Transformer
+from tests.clients.support.broker_process import Served
+from tests.clients.support.transactional_apps import POLL_S, TRANSFORMERS, Confluent, Transformer
 
 pytestmark = [pytest.mark.client, pytest.mark.slow]
 
@@ -91,7 +91,7 @@ def transformer(client: str) -> type[Transformer]:
         return Steady
     if client != "java":
         return TRANSFORMERS[client]
-    from tests.clients.java_transformer import JavaTransformer
+    from tests.clients.support.java_transactional_app import JavaTransformer
 
     return JavaTransformer
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from odradek.emulator.cluster import Cluster
 
-from tests.emulator.support import Client, client_of, open_cluster
+from tests.support.cluster import Client, client_of, open_cluster
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ from odradek.wire.api.fetch import FetchRequest
 from odradek.wire.api.init_producer_id import InitProducerIdRequest
 from odradek.wire.batch import checksum
 
-from tests.emulator.support import NOW, Client, batch
+from tests.support.cluster import NOW, Client, batch
 
 
 @pytest.fixture(autouse=True)

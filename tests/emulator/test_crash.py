@@ -7,8 +7,8 @@ from pathlib import Path
 from odradek.storage.checkpoints import LOG_STARTS, RECOVERY_POINTS
 from odradek.wire.api.delete_records import DeleteRecordsRequest
 
-from tests.emulator.support import batch, client_of, open_cluster
-from tests.emulator.test_produce import produce
+from tests.emulator.handlers.test_produce import produce
+from tests.support.cluster import batch, client_of, open_cluster
 
 
 def delete_before(offset: int) -> DeleteRecordsRequest:

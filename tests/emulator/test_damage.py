@@ -23,10 +23,10 @@ from odradek.wire.api.list_offsets import ListOffsetsRequest
 from odradek.wire.api.offset_commit import OffsetCommitRequest
 from odradek.wire.api.offset_fetch import OffsetFetchRequest
 
-from tests.emulator.support import NOW, batch, client_of, open_cluster
-from tests.emulator.test_fetch import asked, only, values
-from tests.emulator.test_fetch import request as fetch_request
-from tests.emulator.test_produce import produce
+from tests.emulator.handlers.test_fetch import asked, only, values
+from tests.emulator.handlers.test_fetch import request as fetch_request
+from tests.emulator.handlers.test_produce import produce
+from tests.support.cluster import NOW, batch, client_of, open_cluster
 
 ONE = len(batch(b"0"))
 END = 13

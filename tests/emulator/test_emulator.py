@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 from odradek.emulator import ConfigError, Emulator, Error, ManualClock, Refused
 
-from tests.emulator.support import batch, client_of
-from tests.emulator.test_produce import produce
+from tests.emulator.handlers.test_produce import produce
+from tests.support.cluster import batch, client_of
 
 
 def open_files() -> int:

@@ -24,8 +24,8 @@ from odradek.wire.api.offset_fetch import OffsetFetchRequest
 from odradek.wire.batch import batches
 from odradek.wire.records import read_records
 
-from tests.emulator.support import Client, batch, client_of, open_cluster
-from tests.emulator.test_produce import produce
+from tests.emulator.handlers.test_produce import produce
+from tests.support.cluster import Client, batch, client_of, open_cluster
 
 HOUR_MS = 3_600_000
 CONFIGS = {

@@ -22,7 +22,7 @@ from odradek.wire.api.sync_group import SyncGroupRequest
 from odradek.wire.batch import read_header
 from odradek.wire.records import end_transaction_batch, read_records
 
-from tests.emulator.support import NOW, Client, client_of, open_cluster
+from tests.support.cluster import NOW, Client, client_of, open_cluster
 
 
 @pytest.fixture(autouse=True)

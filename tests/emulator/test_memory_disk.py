@@ -14,9 +14,9 @@ from odradek.emulator import Emulator
 from odradek.storage import MemoryDisk
 from odradek.wire.api.find_coordinator import FindCoordinatorRequest
 
-from tests.emulator.support import batch, client_of, open_cluster
+from tests.emulator.handlers.test_produce import produce
 from tests.emulator.test_full_disk import commit, committed
-from tests.emulator.test_produce import produce
+from tests.support.cluster import batch, client_of, open_cluster
 
 
 def test_a_restart_on_the_same_disk_brings_everything_back() -> None:

@@ -14,9 +14,9 @@ from odradek.wire.legacy.as_batches import logged_batches, read_logged
 from odradek.wire.legacy.message_sets import build_set
 from odradek.wire.records import Record
 
-from tests.clients.placing import RELEASES, create_topics, forget, place
-from tests.clients.raw import Connection
-from tests.wire.old_segments import TOPICS, batch, loose, wrapped
+from tests.support.connection import Connection
+from tests.support.old_segments import TOPICS, batch, loose, wrapped
+from tests.support.placed_segments import RELEASES, create_topics, forget, place
 
 
 def records_of(topic: str) -> list[Record]:

@@ -9,7 +9,7 @@ import pytest
 from odradek.emulator import ConfigError, Emulator, ManualClock, Refused
 from odradek.storage import MemoryDisk
 
-from tests.emulator.support import open_cluster
+from tests.support.cluster import open_cluster
 
 CONFIG_VALUE = "num.partitions in config is a str, a number, a bool, or a list of them, not "
 PARTITIONS = "topics['a'] is a number of partitions"

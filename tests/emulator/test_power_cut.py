@@ -11,9 +11,9 @@ from odradek.wire.api.find_coordinator import FindCoordinatorRequest
 from odradek.wire.batch import batches
 from odradek.wire.records import read_records
 
-from tests.emulator.support import batch, client_of, open_cluster
+from tests.emulator.handlers.test_produce import produce
 from tests.emulator.test_full_disk import commit, committed
-from tests.emulator.test_produce import produce
+from tests.support.cluster import batch, client_of, open_cluster
 
 EVERY_RECORD = {"log_flush_interval_messages": "1", "offsets_topic_num_partitions": "1"}
 SEEDS = [None, *range(10)]

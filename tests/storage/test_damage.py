@@ -19,18 +19,7 @@ from odradek.wire.batch import OVERHEAD, batches
 from odradek.wire.errors import Error, Refused
 from odradek.wire.records import build_batch
 
-from tests.storage.support import (
-    append,
-    cut,
-    end_transaction,
-    file,
-    flip,
-    home,
-    open_log,
-    read_all,
-    records,
-)
-from tests.storage.test_recovery import (
+from tests.storage.recovery.test_recovery import (
     CONFIG,
     END,
     INDEXES,
@@ -40,6 +29,17 @@ from tests.storage.test_recovery import (
     reopen,
     value,
     without_epoch,
+)
+from tests.storage.support.logs import (
+    append,
+    cut,
+    end_transaction,
+    file,
+    flip,
+    home,
+    open_log,
+    read_all,
+    records,
 )
 
 

@@ -16,7 +16,7 @@ from odradek.storage.config import LogConfig
 from odradek.storage.disk.directory import Directory
 from odradek.storage.log import Log
 
-from tests.storage.support import TOPIC_ID, append, end_transaction, home
+from tests.storage.support.logs import TOPIC_ID, append, end_transaction, home
 
 pytestmark = [pytest.mark.real, pytest.mark.slow]
 

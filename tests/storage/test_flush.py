@@ -14,7 +14,7 @@ from odradek.storage.log import Log
 from odradek.wire.errors import Error, Refused
 from odradek.wire.records import build_batch
 
-from tests.storage.support import append, file, home, open_log, read_all
+from tests.storage.support.logs import append, file, home, open_log, read_all
 
 ONE = len(build_batch([(0, None, b"x", ())]))
 EVERY_THREE = LogConfig(flush_messages=3)

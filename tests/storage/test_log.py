@@ -15,7 +15,7 @@ from odradek.wire.batch import read_header
 from odradek.wire.errors import Error, Refused
 from odradek.wire.records import build_batch
 
-from tests.storage.support import (
+from tests.storage.support.logs import (
     append,
     disk_full_at,
     end_transaction,

@@ -22,7 +22,7 @@ from odradek.wire.batch import read_header
 from odradek.wire.errors import Error, Refused
 from odradek.wire.records import build_batch, read_records
 
-from tests.storage.support import disk_full_at, expected_indexes, home, open_log, read_all
+from tests.storage.support.logs import disk_full_at, expected_indexes, home, open_log, read_all
 
 
 class Batch(NamedTuple):

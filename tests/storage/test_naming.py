@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from odradek.storage import LogConfig, LogDirectory, LogDirectoryError
 from odradek.storage.naming import DOCUMENTED, KAFKA, NAMINGS, STRAY, Naming, leaving, naming_of
 
-from tests.storage.support import append, read_all
+from tests.storage.support.logs import append, read_all
 
 TOPICS = st.text("abz019._-", min_size=1, max_size=12)
 PARTITIONS = st.integers(0, 1 << 31)

@@ -1,6 +1,6 @@
 """Segments with messages of magic 0 and 1: opened, recovered, read, searched, checked, compacted.
 
-The segments are those of tests/wire/old_segments.py, which a real Kafka answers alike
+The segments are those of tests/support/old_segments.py, which a real Kafka answers alike
 (tests/clients/test_old_segments.py).
 """
 
@@ -26,8 +26,8 @@ from odradek.wire.legacy.as_batches import header_of, read_logged
 from odradek.wire.legacy.message_sets import entries, read_entry
 from odradek.wire.records import Record, read_records
 
-from tests.storage.support import append, file, flip, home, open_log
-from tests.wire.old_segments import END, TOPICS, TORN, Segments, T, batch, loose, torn, wrapped
+from tests.storage.support.logs import append, file, flip, home, open_log
+from tests.support.old_segments import END, TOPICS, TORN, Segments, T, batch, loose, torn, wrapped
 
 CONFIG = LogConfig(index_interval_bytes=300)
 DAY_MS = 86_400_000

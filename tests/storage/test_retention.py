@@ -24,7 +24,7 @@ from odradek.storage.retention import (
 from odradek.wire.errors import Error, Refused
 from odradek.wire.records import build_batch
 
-from tests.storage.support import append, file, home, open_log, read_all, records
+from tests.storage.support.logs import append, file, home, open_log, read_all, records
 
 ONE = len(build_batch([(0, None, b"x", ())]))
 KEEP_ALL = LogConfig(segment_bytes=2 * ONE, retention_ms=-1)
@@ -369,7 +369,7 @@ def test_deleted_records_stay_deleted_within_a_segment(tmp_path: Path) -> None:
 
 
 def test_aborted_transactions_go_with_their_segments(tmp_path: Path) -> None:
-    from tests.storage.support import end_transaction
+    from tests.storage.support.logs import end_transaction
 
     log = open_log(tmp_path, replace(KEEP_ALL, segment_bytes=ONE))
     append(log, b"x", producer_id=1, sequence=0, transactional=True)

@@ -15,7 +15,7 @@ from odradek.wire.batch import read_header
 from odradek.wire.errors import WireError
 from odradek.wire.records import build_batch
 
-from tests.storage.support import disk_full_at, expected_indexes, records
+from tests.storage.support.logs import disk_full_at, expected_indexes, records
 
 INTERVAL = 200
 

@@ -52,7 +52,7 @@ with atheris.instrument_imports(include=["odradek"], enable_loader_override=Fals
     from odradek.wire.stored.keyed import keyed, read_key, read_value
     from odradek.wire.stored.offsets import OffsetCommitKey
 
-from tests.wire.support import CLUSTER, CONTROL, MESSAGES, REQUESTS, full, versions
+from tests.wire.support.messages import CLUSTER, CONTROL, MESSAGES, REQUESTS, full, versions
 
 LIMIT = 1 << 20
 MEMORY_MAX = 3 << 30

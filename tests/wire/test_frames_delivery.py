@@ -20,7 +20,7 @@ from odradek.wire.headers import (
 )
 from odradek.wire.schema import Message, Request, Response
 
-from tests.wire.support import REQUESTS, RESPONSES, full, versions
+from tests.wire.support.messages import REQUESTS, RESPONSES, full, versions
 
 BEHIND = b"\x00\xff bytes of no field"
 

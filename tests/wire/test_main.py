@@ -15,7 +15,7 @@ from odradek.wire.api import API_MODULES
 from odradek.wire.explain.tables import api_name, catalogue, find, table
 from odradek.wire.schema import Message, Struct
 
-from tests.wire.support import MESSAGES, REQUESTS, versions
+from tests.wire.support.messages import MESSAGES, REQUESTS, versions
 
 API_VERSIONS_3 = "00120003 00000001 0002 6d65 00 0466 6f6f 0431 2e30 00"
 

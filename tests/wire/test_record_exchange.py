@@ -39,7 +39,7 @@ from odradek.wire.records import (
     read_records,
 )
 
-from tests.clients.raw import Connection
+from tests.support.connection import Connection
 
 NEWEST, OLDER = "4.3.1", "3.9.2"
 ATTRIBUTES_AT = 21

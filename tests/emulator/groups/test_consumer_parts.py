@@ -23,7 +23,7 @@ from odradek.wire.stored.consumer_protocol import (
 )
 from odradek.wire.stored.keyed import keyed
 
-from tests.emulator.groups.group_world import FakeTopics
+from tests.emulator.groups.support.world import FakeTopics
 
 
 @pytest.mark.parametrize(

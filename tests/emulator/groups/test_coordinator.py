@@ -17,7 +17,7 @@ from odradek.emulator.groups.settings import GroupSettings
 from odradek.emulator.groups.shard import Replayed
 from odradek.wire.errors import Error, Refused
 
-from tests.emulator.groups.group_world import START, World, join_request
+from tests.emulator.groups.support.world import START, World, join_request
 
 
 def stable(world: World, *clients: str) -> list[str]:

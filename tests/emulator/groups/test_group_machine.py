@@ -28,7 +28,7 @@ from odradek.emulator.groups.messages import JoinAnswer, LeaveAnswer, Leaver, Pr
 from odradek.emulator.groups.offsets.committed import CommitRequest, OffsetCommit
 from odradek.wire.errors import Error, Refused
 
-from tests.emulator.groups.group_world import World, join_request, sync_request
+from tests.emulator.groups.support.world import World, join_request, sync_request
 
 RANGE, STICKY, CHANGED = ("range", b""), ("sticky", b""), ("range", b"changed")
 PROTOCOLS = st.sampled_from(

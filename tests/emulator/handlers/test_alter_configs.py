@@ -7,7 +7,7 @@ from odradek.emulator.cluster import Cluster
 from odradek.wire.api.alter_configs import AlterConfigsRequest
 from odradek.wire.api.list_config_resources import ListConfigResourcesRequest
 
-from tests.emulator.support import Client
+from tests.support.cluster import Client
 
 TOPIC, BROKER, LOGGER, METRICS, GROUP = 2, 4, 8, 16, 32
 Pairs = list[tuple[str, str | None]]

@@ -11,7 +11,7 @@ from odradek.wire import Refused
 from odradek.wire.api.alter_client_quotas import AlterClientQuotasRequest
 from odradek.wire.api.describe_client_quotas import DescribeClientQuotasRequest
 
-from tests.emulator.support import Client, client_of, open_cluster
+from tests.support.cluster import Client, client_of, open_cluster
 
 Entity = list[tuple[str, str | None]]
 PRODUCED, CONSUMED = "producer_byte_rate", "consumer_byte_rate"

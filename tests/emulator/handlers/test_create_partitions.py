@@ -7,7 +7,7 @@ from odradek.emulator.cluster import Cluster
 from odradek.wire import Error
 from odradek.wire.api.create_partitions import CreatePartitionsRequest
 
-from tests.emulator.support import Client
+from tests.support.cluster import Client
 
 Topic = CreatePartitionsRequest.Topic
 PLACED = "The manual partition assignment includes"

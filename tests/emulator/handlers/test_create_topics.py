@@ -9,7 +9,7 @@ from odradek.emulator.cluster import Cluster
 from odradek.wire import NO_ID, Error
 from odradek.wire.api.create_topics import CreateTopicsRequest, CreateTopicsResponse
 
-from tests.emulator.support import Client
+from tests.support.cluster import Client
 
 Topic = CreateTopicsRequest.Topic
 Answer = CreateTopicsResponse.Topic

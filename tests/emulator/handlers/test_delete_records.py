@@ -7,7 +7,7 @@ from odradek.emulator.cluster import Cluster
 from odradek.wire.api.delete_records import DeleteRecordsRequest
 from odradek.wire.batch import read_header
 
-from tests.emulator.support import NOW, Client, batch
+from tests.support.cluster import NOW, Client, batch
 
 Topic = DeleteRecordsRequest.Topic
 

@@ -10,7 +10,7 @@ from odradek.wire import NO_ID, Error
 from odradek.wire.api.delete_topics import DeleteTopicsRequest
 from odradek.wire.api.fetch import FetchRequest
 
-from tests.emulator.support import Client, client_of, open_cluster
+from tests.support.cluster import Client, client_of, open_cluster
 
 UNKNOWN = bytes(range(16))
 NO_TOPIC = (3, "This server does not host this topic-partition.")

@@ -12,7 +12,7 @@ from odradek.emulator.cluster import Cluster
 from odradek.emulator.config.configs import BrokerConfig
 from odradek.wire.api.describe_cluster import DescribeClusterRequest, DescribeClusterResponse
 
-from tests.emulator.support import NOW, client_of
+from tests.support.cluster import NOW, client_of
 
 ALL = 8096
 NOT_ASKED = -(2**31)

@@ -10,7 +10,7 @@ from odradek.emulator.cluster import Cluster
 from odradek.emulator.config.configs import ALL_BROKERS
 from odradek.wire.api.describe_configs import DescribeConfigsRequest, DescribeConfigsResponse
 
-from tests.emulator.support import Client, client_of, open_cluster
+from tests.support.cluster import Client, client_of, open_cluster
 
 Result = DescribeConfigsResponse.Result
 Config = tuple[str | None, int, list[tuple[str, str | None, int]]]

@@ -6,7 +6,7 @@ from odradek.emulator.cluster import Cluster
 from odradek.wire.api.describe_producers import DescribeProducersRequest, DescribeProducersResponse
 from odradek.wire.batch import read_header
 
-from tests.emulator.support import NOW, Client, batch
+from tests.support.cluster import NOW, Client, batch
 
 Partition = DescribeProducersResponse.Topic.Partition
 

@@ -10,7 +10,7 @@ from odradek.wire.api.describe_quorum import DescribeQuorumRequest, DescribeQuor
 from odradek.wire.api.remove_raft_voter import RemoveRaftVoterRequest
 from odradek.wire.api.update_features import UpdateFeaturesRequest
 
-from tests.emulator.support import NOW, Client
+from tests.support.cluster import NOW, Client
 
 LOG = "__cluster_metadata"
 SOME = bytes(15) + b"\7"

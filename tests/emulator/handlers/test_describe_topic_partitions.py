@@ -9,7 +9,7 @@ from odradek.wire.api.describe_topic_partitions import (
     DescribeTopicPartitionsResponse,
 )
 
-from tests.emulator.support import Client
+from tests.support.cluster import Client
 
 Page = tuple[list[tuple[str | None, int, list[int]]], tuple[str, int] | None]
 ALL = 3576

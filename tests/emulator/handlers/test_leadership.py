@@ -16,7 +16,7 @@ from odradek.wire.api.list_partition_reassignments import ListPartitionReassignm
 from odradek.wire.api.produce import ProduceRequest
 from odradek.wire.api.unregister_broker import UnregisterBrokerRequest
 
-from tests.emulator.support import NOW, Client, batch, client_of
+from tests.support.cluster import NOW, Client, batch, client_of
 
 Topics = list[tuple[str, list[int]]]
 

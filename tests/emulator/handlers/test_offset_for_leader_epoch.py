@@ -7,7 +7,7 @@ from odradek.emulator.cluster import Cluster
 from odradek.wire.api.offset_for_leader_epoch import OffsetForLeaderEpochRequest
 from odradek.wire.batch import read_header
 
-from tests.emulator.support import NOW, Client, batch
+from tests.support.cluster import NOW, Client, batch
 
 Topic = OffsetForLeaderEpochRequest.Topic
 

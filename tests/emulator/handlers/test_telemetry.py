@@ -13,7 +13,7 @@ from odradek.wire.api.get_telemetry_subscriptions import (
 )
 from odradek.wire.api.push_telemetry import PushTelemetryRequest
 
-from tests.emulator.support import Client, client_of
+from tests.support.cluster import Client, client_of
 
 ONE = bytes(range(16))
 

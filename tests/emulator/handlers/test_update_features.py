@@ -13,7 +13,7 @@ from odradek.emulator.metadata.features import NEW_FEATURES
 from odradek.wire.api.api_versions import ApiVersionsRequest
 from odradek.wire.api.update_features import UpdateFeaturesRequest, UpdateFeaturesResponse
 
-from tests.emulator.support import Client, client_of, open_cluster
+from tests.support.cluster import Client, client_of, open_cluster
 
 UP, SAFE, UNSAFE = 1, 2, 3
 FAILED = "The update failed for all features since the following feature had an error: "

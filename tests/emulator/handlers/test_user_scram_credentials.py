@@ -9,7 +9,7 @@ from odradek.emulator.cluster import Cluster
 from odradek.wire.api.alter_user_scram_credentials import AlterUserScramCredentialsRequest
 from odradek.wire.api.describe_user_scram_credentials import DescribeUserScramCredentialsRequest
 
-from tests.emulator.support import Client, client_of, open_cluster
+from tests.support.cluster import Client, client_of, open_cluster
 
 Upsertion = AlterUserScramCredentialsRequest.Upsertion
 Deletion = AlterUserScramCredentialsRequest.Deletion

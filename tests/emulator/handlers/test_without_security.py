@@ -14,7 +14,7 @@ from odradek.wire.api.renew_delegation_token import RenewDelegationTokenRequest
 from odradek.wire.api.sasl_authenticate import SaslAuthenticateRequest
 from odradek.wire.api.sasl_handshake import SaslHandshakeRequest
 
-from tests.emulator.support import Client
+from tests.support.cluster import Client
 
 
 def described(kind: int = 2, operation: int = 3) -> DescribeAclsRequest:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from odradek.emulator.cluster import Cluster
 
-from tests.emulator.support import open_cluster
-from tests.emulator.transactions.support import TxnClient
+from tests.support.cluster import open_cluster
+from tests.support.transactional_producer import TxnClient
 
 
 @pytest.fixture

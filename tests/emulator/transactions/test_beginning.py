@@ -12,8 +12,8 @@ from odradek.emulator.transactions.transaction import Producer
 from odradek.wire import Error
 from odradek.wire.api.init_producer_id import InitProducerIdRequest
 
-from tests.emulator.support import client_of
-from tests.emulator.transactions.support import TxnClient, read
+from tests.support.cluster import client_of
+from tests.support.transactional_producer import TxnClient, read
 
 Make = Callable[..., TxnClient]
 

@@ -9,9 +9,9 @@ from odradek.emulator.cluster import Cluster
 from odradek.wire.api.fetch import FetchRequest
 from odradek.wire.api.list_offsets import ListOffsetsRequest
 
-from tests.emulator.support import Client, batch, client_of
-from tests.emulator.test_produce import produce
-from tests.emulator.transactions.support import TxnClient, read
+from tests.emulator.handlers.test_produce import produce
+from tests.support.cluster import Client, batch, client_of
+from tests.support.transactional_producer import TxnClient, read
 
 Make = Callable[..., TxnClient]
 

@@ -16,7 +16,7 @@ from odradek.emulator.transactions.states import NEXT, State, state_of
 from odradek.emulator.transactions.transaction import TV1, TV2, Producer, Transaction
 from odradek.wire import Error, Refused
 
-from tests.emulator.transactions.support import TxnClient
+from tests.support.transactional_producer import TxnClient
 
 Make = Callable[..., TxnClient]
 

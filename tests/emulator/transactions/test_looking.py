@@ -16,8 +16,8 @@ from odradek.wire.api.find_coordinator import FindCoordinatorRequest
 from odradek.wire.api.list_transactions import ListTransactionsRequest
 from odradek.wire.records import Record
 
-from tests.emulator.support import NOW, client_of
-from tests.emulator.transactions.support import TxnClient
+from tests.support.cluster import NOW, client_of
+from tests.support.transactional_producer import TxnClient
 
 Make = Callable[..., TxnClient]
 

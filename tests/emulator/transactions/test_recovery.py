@@ -11,8 +11,8 @@ from odradek.emulator.transactions.states import State
 from odradek.storage import MemoryDisk
 from odradek.wire import Error
 
-from tests.emulator.support import open_cluster
-from tests.emulator.transactions.support import TxnClient, committed_offset, read
+from tests.support.cluster import open_cluster
+from tests.support.transactional_producer import TxnClient, committed_offset, read
 
 CONFIGS = {
     "transaction_state_log_num_partitions": "1",

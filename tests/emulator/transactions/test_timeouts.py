@@ -10,7 +10,7 @@ from odradek.emulator.transactions.states import State
 from odradek.emulator.transactions.transaction import Producer
 from odradek.wire import Error
 
-from tests.emulator.transactions.support import TxnClient, read
+from tests.support.transactional_producer import TxnClient, read
 
 Make = Callable[..., TxnClient]
 HOUR, DAY = 3_600_000, 86_400_000
@@ -88,7 +88,7 @@ def test_one_that_is_used_is_not(producer: Make, cluster: Cluster) -> None:
 
 
 def test_after_a_restart_time_goes_on(cluster: Cluster, producer: Make) -> None:
-    from tests.emulator.support import open_cluster
+    from tests.support.cluster import open_cluster
 
     x = producer(timeout_ms=30_000)
     x.write(b"lost")

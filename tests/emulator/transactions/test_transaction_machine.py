@@ -18,8 +18,8 @@ from odradek.emulator.cluster import Cluster
 from odradek.storage import MemoryDisk
 from odradek.wire import Error
 
-from tests.emulator.support import open_cluster
-from tests.emulator.transactions.support import TxnClient, committed_offset, read
+from tests.support.cluster import open_cluster
+from tests.support.transactional_producer import TxnClient, committed_offset, read
 
 TIMEOUT_MS = 60_000
 CONFIGS = {"transaction_state_log_num_partitions": "2", "offsets_topic_num_partitions": "1"}

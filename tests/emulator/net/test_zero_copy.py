@@ -1,0 +1,111 @@
+"""A batch is written from the very memory that it was received into, and sent from its file."""
+
+from __future__ import annotations
+
+import random
+from mmap import mmap
+from pathlib import Path
+from typing import Any
+
+import pytest
+from odradek.emulator.cluster import Cluster
+from odradek.emulator.net.connection import Connection
+from odradek.storage.disk.directory import File
+from odradek.wire import Buffer
+from odradek.wire.batch import read_header
+from odradek.wire.compression import Codec
+from odradek.wire.frames import SIZE, Frames
+from odradek.wire.headers import RequestHeader, write_request_header
+
+from tests.emulator.handlers.test_fetch import asked
+from tests.emulator.handlers.test_fetch import request as fetch_request
+from tests.emulator.handlers.test_produce import request
+from tests.support.cluster import NOW, batch, open_cluster
+
+LARGE = random.Random(1).randbytes(400_000)
+
+
+class Socket:
+    """The server's half of a connection: bytes go into the buffer that is offered for them."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self.frames = Frames()
+        self.connection = Connection(cluster, self, "127.0.0.1", 1)
+        self.offered: list[object] = []
+        self.sent: list[Buffer] = []
+
+    def receive(self, frame: bytes) -> None:
+        """As many bytes at a time as one read from a socket may give."""
+        rest = memoryview(SIZE.pack(len(frame)) + frame)
+        while rest:
+            room = self.frames.buffer()
+            self.offered.append(room.obj)
+            count = min(len(room), len(rest), 100_000)
+            room[:count], rest = rest[:count], rest[count:]
+            del room
+            self.connection.receive(self.frames.received(count))
+
+    def send(self, buffers: list[Buffer]) -> None:
+        self.sent += buffers
+
+    def close(self) -> None:
+        raise AssertionError("the connection was closed")
+
+
+@pytest.fixture
+def written(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """What is handed to the operating system, as it is at that moment."""
+    found: list[Any] = []
+    write = File.write
+
+    def noted(file: File, data: Buffer, position: int) -> None:
+        if file.path.endswith(".log") and "/t-0/" in file.path:
+            found.append((data, bytes(data)))
+        write(file, data, position)
+
+    monkeypatch.setattr(File, "write", noted)
+    return found
+
+
+def encoded(message: Any, version: int) -> bytes:
+    header = RequestHeader(message.api_key, version, 1, "test")
+    return bytes(write_request_header(header) + message.encode(version))
+
+
+@pytest.mark.parametrize("codec", [Codec.NONE, Codec.GZIP, Codec.LZ4])
+@pytest.mark.parametrize("time_type", ["CreateTime", "LogAppendTime"])
+def test_a_batch_is_written_from_the_buffer_that_the_socket_filled(
+    tmp_path: Path, written: list[Any], codec: Codec, time_type: str
+) -> None:
+    cluster = open_cluster(tmp_path)
+    cluster.create_topic("t", 1, {"message.timestamp.type": time_type})
+    socket = Socket(cluster)
+    for number in range(3):
+        sent = batch(LARGE, LARGE, codec=codec, time=NOW)
+        socket.receive(encoded(request(sent), 9))
+
+        data, content = written[number]
+        assert isinstance(data, memoryview)
+        assert data.obj is socket.offered[-1], "it was copied on the way"
+        # Offset, leader epoch and time are put in where it lies.
+        header = read_header(content)
+        assert (header.base_offset, header.leader_epoch) == (2 * number, 0)
+        assert content[61:] == sent[61:]
+    cluster.close()
+
+
+def test_a_fetched_batch_is_sent_from_a_mapping_of_its_file(tmp_path: Path) -> None:
+    cluster = open_cluster(tmp_path)
+    cluster.create_topic("t", 1, {})
+    socket = Socket(cluster)
+    socket.receive(encoded(request(batch(LARGE)), 9))
+    socket.sent.clear()
+
+    socket.receive(encoded(fetch_request(asked(offset=0, max_bytes=1 << 20)), 12))
+
+    [records] = [each for each in socket.sent if len(each) > len(LARGE)]
+    assert isinstance(records, memoryview)
+    assert isinstance(records.obj, mmap)
+    path = tmp_path / "t-0" / f"{0:020}.log"
+    assert records == path.read_bytes()
+    cluster.close()

@@ -1,0 +1,208 @@
+"""Files, what a reader may keep, the pool of descriptors, and the lock."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from odradek.storage.disk import directory as module
+from odradek.storage.disk.directory import (
+    MAPPED_FROM,
+    Descriptors,
+    Directory,
+    File,
+    FileLock,
+    Locked,
+)
+
+from tests.storage.support.logs import disk_full_at
+
+LARGE = MAPPED_FROM + 5000
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Directory:
+    return Directory(tmp_path)
+
+
+def written(files: Directory, name: str, data: bytes) -> File:
+    file = files.file(name)
+    file.create()
+    file.write(data, 0)
+    return file
+
+
+@pytest.mark.parametrize("size", [1, 4096, MAPPED_FROM, MAPPED_FROM + 1, LARGE])
+@pytest.mark.parametrize("position", [0, 1, 4096, 5000])
+def test_a_read_is_what_was_written(files: Directory, size: int, position: int) -> None:
+    data = os.urandom(position + size)
+    assert written(files, "f", data).read(position, size) == data[position:]
+
+
+@pytest.mark.parametrize("size", [100, LARGE])
+def test_a_file_that_ends_early_is_an_error(files: Directory, size: int) -> None:
+    file = written(files, "f", bytes(size - 1))
+    with pytest.raises(OSError, match=f"ends before byte {size}"):
+        file.read(0, size)
+
+
+def test_a_view_outlives_removal(files: Directory) -> None:
+    data = os.urandom(LARGE)
+    file = written(files, "f", data)
+    view = file.read(0, LARGE)
+    assert isinstance(view, memoryview)
+
+    file.close()
+    files.remove("f")
+
+    assert view == data
+
+
+def test_a_view_outlives_truncation_and_what_is_written_then(files: Directory) -> None:
+    data = os.urandom(LARGE)
+    file = written(files, "f", data)
+    view = file.read(100, LARGE - 100)
+
+    file.truncate(50)
+    file.write(bytes(LARGE), 50)
+
+    assert view == data[100:]
+    assert file.read(0, 60) == data[:50] + bytes(10)
+    assert files.files() == {"f": LARGE + 50}
+
+
+def test_a_view_outlives_truncation_through_another_file_object(files: Directory) -> None:
+    data = os.urandom(LARGE)
+    view = written(files, "f", data).read(0, LARGE)
+
+    files.file("f").truncate(0)
+
+    assert view == data
+
+
+def test_truncation_behind_a_view_leaves_the_file_in_place(files: Directory) -> None:
+    file = written(files, "f", bytes(LARGE + 100))
+    inode = os.stat(file.path).st_ino
+    view = file.read(0, LARGE)
+
+    file.truncate(LARGE)
+
+    assert os.stat(file.path).st_ino == inode
+    assert len(view) == LARGE
+
+
+def test_many_views_do_not_use_up_the_descriptors(
+    files: Directory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_WINDOWS_MAX", 3)
+    file = written(files, "f", bytes(LARGE))
+
+    views = [file.read(0, LARGE) for _ in range(5)]
+
+    assert [type(view) for view in views] == [memoryview] * 3 + [bytes] * 2
+
+
+def test_the_descriptor_that_was_idle_longest_is_closed_for_a_new_one(tmp_path: Path) -> None:
+    pool = Descriptors(limit=3)
+    files = Directory(tmp_path, descriptors=pool)
+    a, b, c, d = (files.file(name) for name in "abcd")
+    a.create(), b.create(), c.create()
+
+    a.write(b"1", 0)
+    d.create()
+
+    assert [file._fd >= 0 for file in (a, b, c, d)] == [True, False, True, True]
+    assert len(pool) == 3
+    b.write(b"2", 0)
+    assert [file._fd >= 0 for file in (a, b, c, d)] == [True, True, False, True]
+
+
+def test_a_closed_file_stays_closed(files: Directory) -> None:
+    file = written(files, "f", b"x")
+    file.close()
+    assert len(files.descriptors) == 0
+    with pytest.raises(OSError, match="closed"):
+        file.read(0, 1)
+
+
+def test_a_write_that_ends_short_goes_on_and_then_fails(files: Directory) -> None:
+    file = written(files, "f", b"")
+    with disk_full_at(700), pytest.raises(OSError, match="File too large"):
+        file.write(bytes(1000), 0)
+    assert file.size() == 700
+
+
+def test_small_files_are_replaced_whole(files: Directory) -> None:
+    files.write_atomic("f", b"old")
+    with disk_full_at(10), pytest.raises(OSError, match="File too large"):
+        files.write_atomic("f", bytes(11))
+    assert files.read_bytes("f") == b"old"
+    assert files.files() == {"f": 3}
+
+    files.write_atomic("f", b"new")
+    assert files.read_bytes("f") == b"new"
+
+
+def test_a_durable_directory_waits_for_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[int] = []
+    monkeypatch.setattr(os, "fsync", synced.append)
+
+    Directory(tmp_path).write_atomic("f", b"x")
+    assert len(synced) == 0
+
+    Directory(tmp_path, durable=True).write_atomic("f", b"x")
+    assert len(synced) == 2, "the file, and the directory that names it"
+
+
+def test_removing_what_is_not_there_is_fine(files: Directory) -> None:
+    files.remove("nothing")
+    assert not files.exists("nothing")
+
+
+def test_a_file_is_dated_by_the_clock_that_is_given(files: Directory) -> None:
+    files.write_atomic("f", b"")
+    files.set_modified_ms("f", 1_500_000_000_123)
+    assert files.modified_ms("f") == 1_500_000_000_123
+
+
+def test_a_directory_lists_files_and_directories_apart(files: Directory) -> None:
+    files.write_atomic("f", b"abc")
+    files.child("d").make()
+    files.child("c").child("e").make()
+    assert files.files() == {"f": 3}
+    assert files.directories() == ["c", "d"]
+    files.remove_directory("c")
+    assert files.directories() == ["d"]
+
+
+def test_a_lock_excludes_others_of_this_process(files: Directory) -> None:
+    lock = FileLock(files, ".lock")
+    with pytest.raises(Locked):
+        FileLock(files, ".lock")
+    with pytest.raises(Locked):
+        FileLock(Directory(f"{files.path}/../{os.path.basename(files.path)}"), ".lock")
+
+    lock.release()
+
+    assert not files.exists(".lock")
+    FileLock(files, ".lock").release()
+
+
+def test_a_lock_excludes_other_processes(files: Directory) -> None:
+    # Java's FileChannel.lock takes the same kind: fcntl's record locks.
+    program = (
+        "import fcntl, sys; fcntl.lockf(open(sys.argv[1], 'w'), fcntl.LOCK_EX | fcntl.LOCK_NB)"
+    )
+    other = [sys.executable, "-c", program, f"{files.path}/.lock"]
+    lock = FileLock(files, ".lock")
+    assert b"BlockingIOError" in subprocess.run(other, capture_output=True, check=False).stderr
+
+    lock.release(remove=False)
+
+    assert files.exists(".lock")
+    assert subprocess.run(other, capture_output=True, check=False).returncode == 0
