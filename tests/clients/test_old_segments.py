@@ -2,9 +2,10 @@
 
 A directory has messages of magic 0 and 1, loose and wrapped, with batches among them, and what a
 kill leaves behind them (tests/support/old_segments.py). A real 3.9.2, the last line that converts,
-and a real 4.3.1 answer fetches from every offset and look-ups of many times; so do we; then each opens
-what the other has made of it. Meanwhile Kafka cleans compacted topics (old_compacted_partitions.py), and we compact
-copies of them: the same is left. Stock clients read it from us.
+and a real 4.3.1 answer fetches from every offset and look-ups of many times; so do we; then each
+opens what the other has made of it. Meanwhile Kafka cleans compacted topics
+(old_compacted_partitions.py), and we compact copies of them: the same is left. Stock clients read
+it from us.
 """
 
 from __future__ import annotations
