@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.installed
 PACKAGES := wire storage emulator fixtures compat
 
-.PHONY: demo test test-real check explore lint types bench table clean
+.PHONY: demo test test-real check explore differential lint types bench table clean
 
 demo: $(READY)  ## A broker, the stock clients and Spark against it, and a table of what was seen
 	$(BIN)/python -m odradek.compat.demo
@@ -26,6 +26,9 @@ explore: $(READY)  ## The tests that draw their examples, with new ones (make ch
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile --hypothesis-profile explore \
 		tests/wire tests/storage tests/emulator
 
+differential: $(READY)  ## A real Kafka and the emulator are asked the same, and compared
+	$(BIN)/python -m tests.differential
+
 lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -34,7 +37,9 @@ lint: $(READY)
 types: $(READY)
 	@mkdir -p build/types/odradek
 	@for package in $(PACKAGES); do ln -sfn ../../../$$package build/types/odradek/$$package; done
-	cd build/types && MYPYPATH=. ../../$(BIN)/mypy --config-file ../../pyproject.toml -p odradek
+	@ln -sfn ../../tests build/types/tests
+	cd build/types && MYPYPATH=. ../../$(BIN)/mypy --config-file ../../pyproject.toml \
+		-p odradek -p tests.differential
 
 bench: $(READY)  ## Side by side: Odradek, Apache Kafka and kfake
 	$(BIN)/python -m tests.bench

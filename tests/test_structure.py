@@ -77,6 +77,12 @@ def sources() -> list[Path]:
     return sorted(path for package in MAY_IMPORT for path in (ROOT / package).rglob("*.py"))
 
 
+def differential() -> list[Path]:
+    """The differential engine: part of the tests, and held to the same as the packages."""
+    files = (ROOT / "tests/differential").rglob("*.py")
+    return sorted(path for path in files if not path.stem.startswith("test_"))
+
+
 def name_of(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
@@ -159,7 +165,7 @@ def test_every_file_is_in_a_room(package: str) -> None:
     assert inside <= set(rooms(package))
 
 
-@pytest.mark.parametrize("path", sources(), ids=name_of)
+@pytest.mark.parametrize("path", sources() + differential(), ids=name_of)
 def test_a_file_holds_one_idea(path: Path) -> None:
     text = path.read_text()
     assert len(text.splitlines()) <= LONGEST_FILE
@@ -170,13 +176,14 @@ def test_a_file_holds_one_idea(path: Path) -> None:
             assert length <= LONGEST_FUNCTION, f"{node.name} has {length} lines"
 
 
-@pytest.mark.parametrize("path", sources(), ids=name_of)
+@pytest.mark.parametrize("path", sources() + differential(), ids=name_of)
 def test_a_file_says_at_its_head_what_it_is(path: Path) -> None:
     assert ast.get_docstring(ast.parse(path.read_text()))
 
 
-def test_no_file_is_dead() -> None:
-    used = {module for path in sources() for module in imported_modules(path)}
+@pytest.mark.parametrize("files", [sources(), differential()], ids=["packages", "differential"])
+def test_no_file_is_dead(files: list[Path]) -> None:
+    used = {module for path in files for module in imported_modules(path)}
     # Loaded by name: handlers, APIs, views; the tables of stored records are there for readers.
     loaded_by_name = {
         ("emulator", "handlers"),
@@ -186,7 +193,7 @@ def test_no_file_is_dead() -> None:
     }
     dead = [
         name_of(path)
-        for path in sources()
+        for path in files
         if path.stem not in ("__init__", "__main__")
         and path.relative_to(ROOT).with_suffix("").parts not in used
         and path.relative_to(ROOT).parent.parts not in loaded_by_name
@@ -219,7 +226,7 @@ def test_every_handler_is_loaded() -> None:
 
 
 def test_no_error_is_swallowed() -> None:
-    for path in sources():
+    for path in sources() + differential():
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.ExceptHandler):
                 assert node.type is not None, f"{name_of(path)}:{node.lineno} catches everything"

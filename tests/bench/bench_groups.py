@@ -30,7 +30,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from odradek.compat.differential.versions import Asker
 from odradek.compat.jars import Unavailable
 from odradek.wire import Request
 from odradek.wire.api import response_class
@@ -48,6 +47,8 @@ from odradek.wire.stored.consumer_protocol import (
     ConsumerProtocolSubscription,
 )
 from odradek.wire.stored.keyed import keyed
+
+from tests.differential.engine.versions import Asker
 
 from .brokers import SCRIPT_JVM, Broker, Kafka, Odradek, _TimedKafka
 from .processes import cpu_seconds, describe_machine, memory

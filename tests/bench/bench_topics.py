@@ -15,13 +15,14 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 
-from odradek.compat.differential.versions import Asker
 from odradek.compat.jars import Unavailable
 from odradek.wire.api.create_topics import CreateTopicsRequest
 from odradek.wire.api.delete_topics import DeleteTopicsRequest
 from odradek.wire.api.describe_configs import DescribeConfigsRequest
 from odradek.wire.api.describe_topic_partitions import DescribeTopicPartitionsRequest
 from odradek.wire.api.metadata import MetadataRequest
+
+from tests.differential.engine.versions import Asker
 
 from .brokers import Broker, Kafka, Odradek
 from .processes import memory

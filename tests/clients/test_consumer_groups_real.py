@@ -11,8 +11,6 @@ from typing import Any
 
 import pytest
 from odradek.compat import RealKafka, Unavailable
-from odradek.compat.differential.consumer_asks import depart, enter, looked
-from odradek.compat.differential.versions import Asker
 from odradek.compat.real_kafka import VERSION, run_tool
 from odradek.emulator import Emulator
 from odradek.emulator.base.java_order import hash_map_order, partition_for
@@ -21,6 +19,9 @@ from odradek.emulator.groups.consumer.members import Assignment
 from odradek.wire.api.create_topics import CreateTopicsRequest
 from odradek.wire.api.find_coordinator import FindCoordinatorRequest
 from odradek.wire.api.offset_commit import OffsetCommitRequest
+
+from tests.differential.ask.consumer_groups import depart, enter, looked
+from tests.differential.engine.versions import Asker
 
 pytestmark = pytest.mark.real
 FORMATTERS = "org.apache.kafka.tools.consumer"

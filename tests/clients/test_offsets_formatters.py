@@ -16,8 +16,6 @@ from typing import Any
 
 import pytest
 from odradek.compat import RealKafka, Unavailable
-from odradek.compat.differential.consumer_asks import depart, enter
-from odradek.compat.differential.versions import Asker
 from odradek.compat.java_tools import KafkaTools
 from odradek.compat.real_kafka import VERSION
 from odradek.emulator import Emulator
@@ -36,6 +34,8 @@ from odradek.wire.stored.consumer_protocol import (
 from odradek.wire.stored.keyed import keyed
 
 from tests.clients.conftest import UNAVAILABLE
+from tests.differential.ask.consumer_groups import depart, enter
+from tests.differential.engine.versions import Asker
 
 pytestmark = [pytest.mark.real, pytest.mark.slow]
 

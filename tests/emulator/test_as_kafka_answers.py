@@ -5,16 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from odradek.compat.differential.asks import (
-    commit,
-    fetch,
-    fetch_all,
-    list_offsets,
-    offsets_of,
-    produce,
-    produce_all,
-    wanted,
-)
 from odradek.emulator.cluster import Cluster
 from odradek.wire import NO_ID
 from odradek.wire.api.create_partitions import CreatePartitionsRequest
@@ -26,6 +16,16 @@ from odradek.wire.api.fetch import FetchRequest
 from odradek.wire.api.init_producer_id import InitProducerIdRequest
 from odradek.wire.batch import checksum
 
+from tests.differential.ask.asks import (
+    commit,
+    fetch,
+    fetch_all,
+    list_offsets,
+    offsets_of,
+    produce,
+    produce_all,
+    wanted,
+)
 from tests.support.cluster import NOW, Client, batch
 
 

@@ -9,10 +9,16 @@ from typing import Any
 
 import pytest
 from odradek.compat import RealKafka, Unavailable
-from odradek.compat.differential import EmulatedBroker
-from odradek.compat.differential.engine import Engine
-from odradek.compat.differential.steps import Sequence, Sleep, Steps
-from odradek.compat.differential.transaction_asks import (
+from odradek.emulator.base.java_order import partition_for
+from odradek.wire.api.fetch import FetchRequest
+from odradek.wire.batch import batches
+from odradek.wire.records import read_marker, read_records
+from odradek.wire.stored.keyed import read_key, read_value
+from odradek.wire.stored.offsets import OffsetCommitKey, OffsetCommitValue
+from odradek.wire.stored.transactions import TransactionLogKey, TransactionLogValue
+
+from tests.differential import EmulatedBroker
+from tests.differential.ask.transactions import (
     add,
     add_offsets,
     end,
@@ -22,14 +28,9 @@ from odradek.compat.differential.transaction_asks import (
     txn_offsets,
     write,
 )
-from odradek.compat.differential.versions import Asker
-from odradek.emulator.base.java_order import partition_for
-from odradek.wire.api.fetch import FetchRequest
-from odradek.wire.batch import batches
-from odradek.wire.records import read_marker, read_records
-from odradek.wire.stored.keyed import read_key, read_value
-from odradek.wire.stored.offsets import OffsetCommitKey, OffsetCommitValue
-from odradek.wire.stored.transactions import TransactionLogKey, TransactionLogValue
+from tests.differential.engine.engine import Engine
+from tests.differential.engine.steps import Sequence, Sleep, Steps
+from tests.differential.engine.versions import Asker
 
 pytestmark = [pytest.mark.real, pytest.mark.slow]
 
@@ -48,7 +49,7 @@ def engine() -> Iterator[Engine]:
 
 def everything() -> Steps:
     """Both generations, fences, timeouts, commits, aborts and offsets."""
-    from odradek.compat.differential.asks import create
+    from tests.differential.ask.asks import create
 
     steps: Steps = [create("~t", 2)]
     first, second = (pid(), epoch()), (pid("2"), epoch("2"))

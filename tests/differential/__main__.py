@@ -1,0 +1,61 @@
+"""`python -m tests.differential`: ask a real Kafka and the emulator the same.
+
+    --list              the names of the hand-written cases
+    --case NAME         only the cases whose name begins so; may be repeated
+    --seed N            the first seed of the drawn sequences (each has its own: N, N+1, ...)
+    --requests N        draw sequences until so many requests were made in all
+    --minutes M         stop drawing after so many minutes
+    --kind KIND         draw only sequences of this kind; may be repeated
+    --kafka-version V   the release that both are: 4.3, or 3.9 with the protocol of older clients
+
+Exit status: 0 when every difference was an allowed one, 1 otherwise.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from functools import partial
+
+from odradek.compat.jars import Unavailable
+from odradek.compat.real_kafka import RealKafka
+from odradek.emulator.base.release import KAFKA_4_3
+
+from .cases import all_cases, cases_named
+from .draw.sequences import KINDS
+from .engine.brokers import CONFIG, REAL_VERSIONS, EmulatedBroker
+from .engine.engine import Engine
+from .engine.run import Run
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run what the command line asks for; return the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m tests.differential")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--requests", type=int, default=20_000)
+    parser.add_argument("--minutes", type=float, default=30.0)
+    parser.add_argument("--case", action="append", default=[])
+    parser.add_argument("--kind", action="append", default=[], choices=list(KINDS))
+    parser.add_argument("--list", action="store_true")
+    parser.add_argument("--kafka-version", default=KAFKA_4_3.name, choices=list(REAL_VERSIONS))
+    given = parser.parse_args(arguments)
+    if given.list:
+        for case in all_cases():
+            print(f"{case.rule:10} {case.name}")
+        return 0
+    try:
+        release = given.kafka_version
+        real_version = REAL_VERSIONS[release]
+        with RealKafka(real_version, CONFIG) as real, EmulatedBroker(CONFIG, release) as ours:
+            run = Run(Engine(real, ours), partial(print, flush=True))
+            run.cases(cases_named(run.engine.served, given.case))
+            if not given.case:
+                run.drawn(given.seed, given.requests, given.minutes, given.kind)
+            return run.report(is_whole=not (given.case or given.kind))
+    except Unavailable as reason:
+        print(f"unavailable: {reason}", file=sys.stderr)
+        return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Differences that are allowed, each with its reason."""

@@ -1,0 +1,1 @@
+"""Requests and record batches in few words, for cases and drawn sequences."""

@@ -1,0 +1,135 @@
+"""Record batches for sequences: built when the sequence runs, so that they can hold symbols.
+
+    batch(b"a", b"b", producer_id=seen("pid"), sequence=0)
+    batch(b"a", edits={"magic": 1}, checked=False)
+
+`edits` overwrite fields of the header after the batch was built; the CRC is then computed again
+unless `checked` is False, which leaves what stands there. `cut` takes bytes off the end, `extra`
+adds some.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from struct import pack_into
+from typing import Any
+
+from odradek.wire.batch import checksum
+from odradek.wire.primitives import write_varint
+from odradek.wire.records import build_batch
+
+from ..engine.steps import Symbol, World
+
+TIME = 1_600_000_000_000
+"""The time (ms) of records that do not say theirs."""
+
+# Where the fields of a batch's header lie, and how wide they are.
+FIELDS = {
+    "base_offset": (0, ">q"),
+    "batch_length": (8, ">i"),
+    "leader_epoch": (12, ">i"),
+    "magic": (16, ">b"),
+    "crc": (17, ">I"),
+    "attributes": (21, ">h"),
+    "last_offset_delta": (23, ">i"),
+    "base_timestamp": (27, ">q"),
+    "max_timestamp": (35, ">q"),
+    "producer_id": (43, ">q"),
+    "producer_epoch": (51, ">h"),
+    "base_sequence": (53, ">i"),
+    "count": (57, ">i"),
+}
+
+
+@dataclass(frozen=True)
+class Batch(Symbol):
+    """What `batch` returns: (time, key, value, headers) each, and what is to be done with them."""
+
+    records: tuple[tuple[Any, bytes | None, bytes | None, tuple[Any, ...]], ...]
+    options: Mapping[str, Any] = field(default_factory=dict)
+    edits: Mapping[str, int] = field(default_factory=dict)
+    checked: bool = True
+    cut: int = 0
+    extra: bytes = b""
+    payload: bytes | None = None
+
+    def resolve(self, world: World) -> bytes:
+        options = {name: world.resolve(value) for name, value in self.options.items()}
+        records = [(world.resolve(r[0]), *r[1:]) for r in self.records]
+        data = build_batch(records, **options)
+        if self.payload is not None:
+            del data[61:]
+            data += self.payload
+            pack_into(">i", data, 8, len(data) - 12)
+        for name, value in self.edits.items():
+            place, code = FIELDS[name]
+            pack_into(code, data, place, value)
+        if self.checked and (self.edits or self.payload is not None) and "crc" not in self.edits:
+            pack_into(">I", data, 17, checksum(data, 0, len(data)))
+        return bytes(data[: len(data) - self.cut]) + self.extra
+
+    def __repr__(self) -> str:
+        parts = [f"{len(self.records)} records" if len(self.records) > 3 else repr(self.records)]
+        for name in ("options", "edits"):
+            parts += [f"{key}={value!r}" for key, value in getattr(self, name).items()]
+        parts += [] if self.checked else ["crc as it was"]
+        parts += [
+            f"{n}={getattr(self, n)!r}" for n in ("cut", "extra", "payload") if getattr(self, n)
+        ]
+        return f"batch({', '.join(parts)})"
+
+
+@dataclass(frozen=True)
+class Joined(Symbol):
+    """Several batches, one behind the other."""
+
+    parts: tuple[Any, ...]
+
+    def resolve(self, world: World) -> bytes:
+        return b"".join(world.resolve(part) for part in self.parts)
+
+
+def batch(
+    *values: bytes | None,
+    key: bytes | None = b"k",
+    time: Any = TIME,
+    times: tuple[Any, ...] | None = None,
+    headers: tuple[Any, ...] = (),
+    sequence: int = -1,
+    edits: Mapping[str, int] | None = None,
+    checked: bool = True,
+    cut: int = 0,
+    extra: bytes = b"",
+    payload: bytes | None = None,
+    **options: Any,
+) -> Any:
+    """A batch of these values; options are build_batch's (codec, producer_id, ...)."""
+    if sequence != -1:
+        options["base_sequence"] = sequence
+    at = times if times is not None else (time,) * len(values)
+    records = tuple((when, key, value, headers) for when, value in zip(at, values, strict=True))
+    return Batch(records, options, edits or {}, checked, cut, extra, payload)
+
+
+def joined(*parts: Any) -> Any:
+    """Batches (or bytes) one behind the other."""
+    return Joined(parts)
+
+
+def record_bytes(
+    *,
+    key: bytes = b"k",
+    value: bytes = b"v",
+    key_length: int | None = None,
+    value_length: int | None = None,
+    headers: bytes = b"\0",
+    length: int | None = None,
+    offset_delta: int = 0,
+    time_delta: int = 0,
+) -> bytes:
+    """One record as it stands in a batch, with lengths that may lie."""
+    body = b"\0" + write_varint(time_delta) + write_varint(offset_delta)
+    body += write_varint(len(key) if key_length is None else key_length) + key
+    body += write_varint(len(value) if value_length is None else value_length) + value + headers
+    return write_varint(len(body) if length is None else length) + body

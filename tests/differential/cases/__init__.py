@@ -1,0 +1,117 @@
+"""Sequences written by hand: one or more for each numbered rule of what a broker does.
+
+A case is a function that returns steps; `@case("B14")` names the rule it is about. With
+`each=ProduceRequest` it runs once in every version of that API that both brokers serve: its
+requests of that API leave their version open. Modules are named after what they ask for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from collections.abc import Sequence as Names
+from dataclasses import dataclass, replace
+
+from odradek.wire import Request
+
+from ..engine.steps import Ask, Sequence, Step, Steps, Writer
+from ..engine.versions import Served
+
+
+@dataclass(frozen=True)
+class Case:
+    """A case as it was written."""
+
+    name: str
+    rule: str
+    write: Writer
+    each: type[Request] | None
+
+    @property
+    def is_old(self) -> bool:
+        """Whether it is about what releases up to 3.9 do alone: those alone are asked it, unless
+        it is named."""
+        return re.match(r"L\d", self.rule) is not None
+
+    def sequences(self, served: Served, every_version: bool = True) -> list[Sequence]:
+        """The case, once or in every version; or only in the first and last of them."""
+        steps = tuple(self.write())
+        if self.each is None:
+            return [Sequence(self.name, steps, self.rule)]
+        key = self.each.api_key
+        versions = list(served.versions(key))
+        if not every_version:
+            versions = sorted({versions[0], versions[-1]})
+        return [
+            Sequence(f"{self.name}[v{n}]", tuple(_in(step, key, n) for step in steps), self.rule)
+            for n in versions
+        ]
+
+
+def _in(step: Step, api_key: int, version: int) -> Step:
+    if isinstance(step, Ask) and step.version is None and step.request.api_key == api_key:
+        return replace(step, version=version)
+    return step
+
+
+_cases: list[Case] = []
+
+
+def case(rule: str, each: type[Request] | None = None) -> Callable[[Writer], Writer]:
+    """Register a function that returns steps as a case about a rule."""
+
+    def register(write: Callable[[], Steps]) -> Callable[[], Steps]:
+        _cases.append(Case(write.__name__, rule, write, each))
+        return write
+
+    return register
+
+
+def all_cases() -> list[Case]:
+    """Every case, in the order in which they are written."""
+    # Here, because these modules import `case` from this one.
+    from . import (  # noqa: F401
+        admin,
+        batches,
+        broker_configs,
+        cluster,
+        cluster_features,
+        cluster_security,
+        cluster_users,
+        config_values,
+        configs,
+        consumer_groups,
+        consumer_mixing,
+        consumer_offsets,
+        fetch,
+        group_configs,
+        group_records,
+        groups,
+        offsets,
+        old_lowest,
+        old_versions,
+        produce,
+        protocol,
+        recreation,
+        rejections,
+        restarts,
+        sessions,
+        topics,
+        transactional_data,
+        transactions,
+    )
+
+    return list(_cases)
+
+
+def cases_named(
+    served: Served, prefixes: Names[str] = (), *, every_version: bool = True
+) -> list[Sequence]:
+    """The sequences of the cases whose names begin so; of all without a prefix."""
+    return [
+        sequence
+        for case in all_cases()
+        if (prefixes or case.is_old == served.converts)
+        and (not prefixes or case.name.startswith(tuple(prefixes)))
+        for sequence in case.sequences(served, every_version)
+    ]

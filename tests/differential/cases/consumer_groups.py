@@ -1,0 +1,378 @@
+"""Section G: consumer groups of KIP-848, their members and assignments."""
+
+from __future__ import annotations
+
+from odradek.wire.api.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
+from odradek.wire.api.create_partitions import CreatePartitionsRequest
+from odradek.wire.api.delete_topics import DeleteTopicsRequest
+from odradek.wire.api.incremental_alter_configs import IncrementalAlterConfigsRequest
+
+from ..ask.asks import leave
+from ..ask.consumer_groups import (
+    SETTLED_S,
+    depart,
+    enter,
+    looked,
+    made,
+    tell,
+    two_members,
+)
+from ..engine.steps import Ask, Sleep, Steps, seen
+from . import case
+
+ALL = [("~t", [0, 1, 2, 3])]
+
+
+@case("G15", each=ConsumerGroupHeartbeatRequest)
+def what_a_first_heartbeat_refuses() -> Steps:
+    return [
+        *made(),
+        Ask(enter("a", timeout_ms=-1)),
+        Ask(enter("a", owned=None)),
+        Ask(enter("a", owned=[("~t", [0])])),
+        Ask(enter("a", names=None)),
+        Ask(enter("a", names=None, regex=None)),
+        Ask(enter("a", instance="")),
+        Ask(enter("a", instance=" ")),
+        Ask(enter("a", rack="")),
+        Ask(enter("a", group="")),
+        Ask(enter("", group="")),
+        Ask(enter("a", assignor="sticky")),
+        Ask(enter("a", assignor="")),
+        Ask(enter("a", timeout_ms=-1, assignor="sticky")),
+        Ask(tell("a", -3)),
+        Ask(tell("a", -2)),
+        Ask(tell("", 1)),
+        Ask(tell("", -1)),
+        Ask(tell("", -2)),
+        Ask(tell("", -2, instance="i")),
+        Ask(tell("", -3)),
+        Ask(tell("a", 1)),
+        Ask(tell("a", -1)),
+        Ask(tell("a", -2, instance="i")),
+        Ask(tell("a", 1, assignor="x")),
+        Ask(looked(), 1),
+        Ask(enter("a", timeout_ms=-2)),
+        Ask(looked(), 1),
+    ]
+
+
+@case("G15")
+def a_broker_chooses_ids_in_the_first_version() -> Steps:
+    return [
+        *made(),
+        Ask(enter(""), 0, keep={"m": "member_id"}),
+        Ask(tell(seen("m"), 2), 0),
+        Ask(enter(""), 1),
+        Ask(depart(seen("m")), 0),
+    ]
+
+
+@case("G16")
+def epochs_of_a_group() -> Steps:
+    return [
+        *made(),
+        Ask(enter("a", names=[])),
+        Ask(looked()),
+        Ask(tell("a", 1)),
+        Ask(tell("a", 1, names=["~none"])),
+        Ask(looked()),
+        Ask(tell("a", 2, names=["~none", "~t"])),
+        Ask(tell("a", 3, names=["~t", "~none", "~t"])),
+        Ask(tell("a", 3, rack="r")),
+        Ask(tell("a", 3, timeout_ms=5)),
+        Ask(tell("a", 3, assignor="range")),
+        Ask(tell("a", 3)),
+        Ask(enter("a", "~none", "~t")),
+        Ask(looked()),
+        Ask(enter("b", names=[], group="~h")),
+        Ask(enter("c", names=["~none"], group="~i")),
+        Ask(looked("~h", "~i")),
+    ]
+
+
+@case("G16")
+def topics_that_change() -> Steps:
+    grow = CreatePartitionsRequest(
+        topics=[CreatePartitionsRequest.Topic(name="~t", count=3, assignments=None)],
+        timeout_ms=9000,
+        validate_only=False,
+    )
+    gone = DeleteTopicsRequest(
+        topics=[DeleteTopicsRequest.Topic(name="~t", topic_id=bytes(16))],
+        topic_names=["~t"],
+        timeout_ms=9000,
+    )
+    return [
+        *made("~t", 2),
+        Ask(enter("a", "~t", "~u")),
+        Ask(tell("a", 2)),
+        Ask(grow),
+        Sleep(SETTLED_S),
+        Ask(tell("a", 2)),
+        *made("~other", 1),
+        Ask(tell("a", 3)),
+        *made("~u", 1),
+        Ask(tell("a", 3)),
+        Ask(looked()),
+        Ask(gone),
+        Sleep(0.3),
+        Ask(tell("a", 4)),
+        Ask(looked()),
+        Ask(tell("a", 4, owned=[("~u", [0])])),
+        Ask(looked()),
+    ]
+
+
+@case("G17, G25")
+def a_target_is_computed_once_an_interval() -> Steps:
+    return [
+        *made(),
+        Ask(set_for_group("consumer.assignment.interval.ms", "1200")),
+        Sleep(0.3),
+        Ask(enter("a")),
+        Ask(enter("b")),
+        Ask(looked()),
+        Ask(tell("a", 2)),
+        Ask(tell("b", 2)),
+        Sleep(1.5),
+        Ask(tell("b", 2)),
+        Ask(tell("a", 2)),
+        Ask(looked()),
+    ]
+
+
+@case("G25")
+def a_group_with_times_of_its_own() -> Steps:
+    change = set_for_group("consumer.heartbeat.interval.ms", "7000")
+    return [*made(), Ask(change), Sleep(0.3), Ask(enter("a")), Ask(tell("a", 2))]
+
+
+def set_for_group(name: str, value: str) -> IncrementalAlterConfigsRequest:
+    Resource = IncrementalAlterConfigsRequest.Resource
+    config = Resource.Config(name=name, config_operation=0, value=value)
+    resource = Resource(resource_type=32, resource_name="~g", configs=[config])
+    return IncrementalAlterConfigsRequest(resources=[resource], validate_only=False)
+
+
+@case("G18")
+def partitions_are_handed_over() -> Steps:
+    return [
+        *made(),
+        Ask(enter("p")),
+        Ask(tell("p", 2, owned=ALL)),
+        Ask(enter("q")),
+        Ask(looked()),
+        Ask(tell("p", 2)),
+        Ask(looked(), 0),
+        Ask(tell("p", 2)),
+        Ask(tell("p", 2, owned=ALL)),
+        Ask(tell("q", 3)),
+        Ask(tell("p", 2, owned=[("~t", [0, 1])])),
+        Ask(looked()),
+        Ask(tell("p", 3)),
+        Ask(tell("q", 3)),
+        Ask(looked()),
+    ]
+
+
+@case("G18")
+def a_slow_member_is_taken_out() -> Steps:
+    return [
+        *made(),
+        Ask(enter("p", timeout_ms=600)),
+        Ask(enter("q")),
+        Ask(tell("p", 2)),
+        Sleep(0.3),
+        Ask(looked()),
+        Sleep(0.7),
+        Ask(looked()),
+        Ask(tell("p", 2, owned=[("~t", [0, 1])])),
+        Ask(tell("q", 3)),
+        Ask(looked()),
+    ]
+
+
+@case("G19")
+def what_is_answered() -> Steps:
+    return [
+        *made(),
+        Ask(enter("a")),
+        Ask(tell("a", 2)),
+        Ask(tell("a", 2, timeout_ms=60_000, names=["~t"], owned=ALL)),
+        Ask(tell("a", 2, timeout_ms=60_000, names=["~t"])),
+        Ask(tell("a", 2, timeout_ms=60_000, regex="", owned=ALL)),
+        Ask(tell("a", 2, owned=[("~t", [7, 8])])),
+        Ask(tell("a", 2, owned=[])),
+        Ask(tell("a", 2, names=[])),
+        Ask(tell("a", 3, owned=[])),
+        Ask(looked()),
+        Ask(tell("a", 3)),
+        Ask(tell("a", 3, names=["~t"])),
+        Ask(tell("a", 3, names=["~t"], owned=[])),
+        Ask(looked()),
+    ]
+
+
+@case("G20")
+def epochs_that_are_fenced() -> Steps:
+    return [
+        *two_members(),
+        Ask(tell("a", 4)),
+        Ask(tell("a", 2)),
+        Ask(tell("a", 2, owned=[("~t", [0, 1])])),
+        Ask(tell("a", 2, owned=[("~t", [0])])),
+        Ask(tell("a", 2, owned=[])),
+        Ask(tell("a", 2, owned=[("~t", [2])])),
+        Ask(tell("a", 2, owned=[("~none", [])])),
+        Ask(tell("a", 1, owned=[])),
+        Ask(tell("stranger", 3)),
+        Ask(tell("a", 3)),
+        Ask(looked()),
+    ]
+
+
+@case("G21")
+def members_leave() -> Steps:
+    return [
+        *two_members(),
+        Ask(depart("stranger")),
+        Ask(depart("b", instance="i")),
+        Ask(depart("b")),
+        Ask(looked()),
+        Ask(tell("b", 3)),
+        Ask(tell("a", 3)),
+        Ask(looked()),
+        Ask(depart("a", owned=[])),
+        Ask(looked()),
+        Ask(enter("c")),
+        Ask(looked()),
+    ]
+
+
+@case("G21")
+def a_static_consumer_comes_back() -> Steps:
+    return [
+        *made(),
+        Ask(enter("a", instance="i")),
+        Ask(tell("a", 2, instance="i")),
+        Ask(tell("a", 2)),
+        Ask(enter("b", instance="i")),
+        Ask(tell("b", 2, instance="i")),
+        Ask(tell("a", 2, instance="j")),
+        Ask(depart("b", -2, instance="i")),
+        Ask(depart("a", -2, instance="j")),
+        Ask(depart("a", -2, instance="i")),
+        Ask(looked()),
+        Ask(tell("a", 2, instance="i")),
+        Ask(enter("b", instance="i")),
+        Ask(looked()),
+        Ask(tell("a", 2, instance="i")),
+        Ask(tell("b", 2, instance="i")),
+        Ask(depart("b", -2, instance="i")),
+        Ask(enter("b", instance="i")),
+        Ask(depart("b", -2, instance="i")),
+        Ask(enter("c", "~t", "~none", instance="i")),
+        Ask(looked()),
+        Ask(depart("c", -1, instance="i")),
+        Ask(looked()),
+    ]
+
+
+@case("G21")
+def a_static_member_is_away_while_others_rebalance() -> Steps:
+    return [
+        *made(),
+        Ask(enter("a", instance="i")),
+        Ask(enter("b", instance="j")),
+        Ask(tell("a", 2, instance="i")),
+        Ask(depart("a", -2, instance="i")),
+        Ask(looked()),
+        Ask(tell("b", 3, instance="j")),
+        Ask(enter("c", instance="i")),
+        Ask(tell("b", 3, instance="j")),
+        Ask(tell("c", 3, instance="i")),
+        Ask(looked()),
+        Ask(depart("b", instance="j")),
+        Ask(tell("c", 3, instance="i")),
+        Ask(looked()),
+    ]
+
+
+@case("G21")
+def an_administrator_removes_members() -> Steps:
+    return [
+        *made(),
+        Ask(enter("a")),
+        Ask(enter("b", instance="i")),
+        Ask(enter("c")),
+        Ask(leave(("x", None), ("", None), ("", "j"), ("x", "i"))),
+        Ask(leave(("", "i"), ("", "i"), ("b", "i"))),
+        Ask(looked()),
+        Ask(leave(("a", None), ("c", None), ("a", None))),
+        Ask(looked()),
+        Ask(leave(("a", None)), 2),
+    ]
+
+
+@case("G22")
+def uniform_is_sticky() -> Steps:
+    six = [("~t", [0, 1, 2])]
+    return [
+        *made("~t", 6),
+        Ask(enter("a")),
+        Ask(enter("b")),
+        Ask(tell("a", 2)),
+        Ask(tell("a", 2, owned=six)),
+        Ask(tell("b", 3)),
+        Ask(enter("c")),
+        Ask(tell("a", 3)),
+        Ask(tell("b", 3)),
+        Ask(looked()),
+        Ask(tell("a", 3, owned=[("~t", [0, 1])])),
+        Ask(tell("b", 3, owned=[("~t", [3, 4])])),
+        Ask(tell("c", 4)),
+        Ask(looked()),
+        Ask(depart("b")),
+        Ask(tell("c", 4)),
+        Ask(tell("a", 4)),
+        Ask(looked()),
+    ]
+
+
+@case("G22")
+def which_assignor_is_used() -> Steps:
+    steps: Steps = [*made("~t", 5)]
+    votes: list[list[str | None]] = [
+        ["range"],
+        ["range", "uniform"],
+        ["uniform", None],
+        [None, "range"],
+        ["range"] * 2,
+    ]
+    for number, names in enumerate(votes):
+        group = f"~g{number}"
+        for member, name in zip("abc", names, strict=False):
+            steps.append(Ask(enter(member, assignor=name, group=group)))
+        steps.append(Ask(looked(group)))
+    return steps
+
+
+@case("G22")
+def range_with_many_members() -> Steps:
+    steps: Steps = [*made("~t", 5), *made("~u", 5), *made("~v", 2)]
+    topics = {"a": ["~t", "~u"], "b": ["~u"], "c": ["~t", "~v", "~u"], "d": ["~v", "~none"]}
+    for member, names in topics.items():
+        instance = "z" if member == "c" else None
+        steps.append(Ask(enter(member, *names, assignor="range", instance=instance)))
+        steps.append(Ask(looked()))
+    return steps
+
+
+@case("G22")
+def members_with_different_topics() -> Steps:
+    steps: Steps = [*made("~t", 7), *made("~u", 3), *made("~v", 1)]
+    topics = {"a": ["~t"], "b": ["~t", "~u"], "c": ["~u", "~v"], "d": ["~t", "~u", "~v"], "e": []}
+    for member, names in topics.items():
+        steps += [Ask(enter(member, names=names)), Ask(looked())]
+    return [*steps, Ask(depart("b")), Ask(tell("a", 2)), Ask(looked())]

@@ -1,0 +1,217 @@
+"""Section G26: both protocols in one group, and conversions; restarts (F7)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from odradek.wire.api.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
+
+from ..ask.asks import beat, commit, create, describe, join, leave, offsets_of, sync
+from ..ask.cluster import features
+from ..ask.consumer_groups import (
+    RESOLVED_S,
+    assigned,
+    classic,
+    depart,
+    enter,
+    fetch_as,
+    looked,
+    made,
+    subscription,
+    tell,
+    two_members,
+)
+from ..engine.steps import Ask, Restart, Sleep, Steps, seen
+from . import case
+
+UP, UNSAFE = 1, 3
+LEVEL_KNOWN_S = 0.5
+"""How long a real broker's coordinator takes to hear of a feature's level, at most."""
+
+
+@case("G26")
+def a_classic_member_joins_a_consumer_group() -> Steps:
+    m = "m"  # of its own choice, so that both brokers keep the members in the same order
+    return [
+        *made(),
+        Ask(enter("a")),
+        Ask(join(kind="connect"), 5),
+        Ask(join(), 3),
+        Ask(join(protocols=()), 3),
+        Ask(join(protocols=classic()), 5),
+        Ask(join(m, protocols=classic()), 5),
+        Ask(looked()),
+        Ask(sync(m, 3)),
+        Ask(beat(m, 3)),
+        Ask(tell("a", 2)),
+        Ask(tell("a", 2, owned=[("~t", [0, 1])])),
+        Ask(looked()),
+        Ask(beat(m, 3)),
+        Ask(beat(m, 2)),
+        Ask(join(m, protocols=classic()), 9),
+        Ask(sync(m, 3, protocol="other")),
+        Ask(sync(m, 3, kind="connect")),
+        Ask(sync(m, 2)),
+        Ask(sync(m, 3)),
+        Ask(beat(m, 3)),
+        Ask(commit(("~t", 2, 5), member=m, generation=3), 2),
+        Ask(commit(("~t", 2, 6), member=m, generation=3), 9),
+        Ask(commit(("~t", 2, 7), member=m, generation=2), 8),
+        Ask(commit(("~t", 2, 7), member=m, generation=4), 9),
+        Ask(fetch_as(m, 3), 9),
+        Ask(fetch_as(m, 2), 9),
+        Ask(join(protocols=classic(protocol="sticky")), 3),
+        Ask(join("n", protocols=(*classic(protocol="sticky"), *classic())), 3),
+        Ask(looked()),
+        Ask(beat(m, 3)),
+        Ask(leave((m, None))),
+        Ask(looked()),
+    ]
+
+
+@case("G26")
+def a_static_classic_member() -> Steps:
+    return [
+        *made(),
+        Ask(enter("a")),
+        Ask(join(protocols=classic(), instance="i"), 7, keep={"m": "member_id"}),
+        Ask(sync(seen("m"), 3, instance="i")),
+        Ask(beat(seen("m"), 3, instance="i")),
+        Ask(beat("x", 3, instance="i")),
+        Ask(beat(seen("m"), 3, instance="j")),
+        Ask(join("x", protocols=classic(), instance="i"), 7),
+        Ask(join("x", protocols=classic(), instance="j"), 7),
+        Ask(join(protocols=classic(), instance="i"), 7, keep={"n": "member_id"}),
+        Ask(looked()),
+        Ask(enter("b", instance="i")),
+        Ask(looked()),
+        Ask(join(protocols=classic(), instance="i"), 7),
+        Ask(looked()),
+    ]
+
+
+@case("G26")
+def a_classic_group_is_converted() -> Steps:
+    m = seen("m")
+    all_of_it: Any = assigned((("~t", (0, 1, 2, 3)),))
+    return [
+        *made(),
+        Ask(join(protocols=classic()), 3, keep={"m": "member_id"}),
+        Ask(sync(m, assignments=[(m, all_of_it)]), 3),
+        Ask(commit(("~t", 0, 5), member=m, generation=1), 8),
+        Ask(enter("a")),
+        Ask(looked()),
+        Ask(describe(), 6),
+        Ask(beat(m, 1)),
+        Ask(join(m, protocols=classic()), 3),
+        Ask(sync(m, 2)),
+        Ask(tell("a", 2)),
+        Ask(looked()),
+        Ask(offsets_of(), 8),
+        Ask(depart("a")),
+        Ask(describe(), 6),
+        Ask(looked()),
+        Ask(beat(m, 2)),
+        Ask(join(m, protocols=classic()), 3),
+        Ask(describe(), 6),
+        Ask(sync(m, 3, assignments=[(m, b"")]), 3),
+        Ask(describe(), 6),
+    ]
+
+
+@case("G26")
+def what_cannot_be_converted() -> Steps:
+    return [
+        *made(),
+        Ask(join(), 3, keep={"m": "member_id"}),
+        Ask(enter("a")),
+        Ask(sync(seen("m"), assignments=[(seen("m"), b"junk")]), 3),
+        Ask(enter("a")),
+        Ask(join(group="~h", kind="connect"), 3),
+        Ask(enter("a", group="~h")),
+        Ask(tell("a", 1)),
+        Ask(depart("a")),
+        Ask(join(group="~u", protocols=classic()), 3, keep={"n": "member_id"}),
+        Ask(
+            sync(
+                seen("n"),
+                group="~u",
+                assignments=[(seen("n"), b"\0\0\0\0\0\0\0\0\0\1x")],
+            ),
+            3,
+        ),
+        Ask(enter("a", group="~u")),
+        Ask(looked()),
+    ]
+
+
+@case("G26")
+def empty_groups_change_their_type() -> Steps:
+    return [
+        *made(),
+        Ask(commit(("~t", 0, 5)), 8),
+        Ask(enter("a")),
+        Ask(offsets_of(), 8),
+        Ask(depart("a")),
+        Ask(join(protocols=classic()), 3, keep={"m": "member_id"}),
+        Ask(describe(), 6),
+        Ask(offsets_of(), 8),
+        Ask(leave((seen("m"), None))),
+        Ask(enter("a")),
+        Ask(looked()),
+        Ask(offsets_of(), 8),
+    ]
+
+
+@case("G26")
+def metadata_that_is_none() -> Steps:
+    v0: Any = subscription(("~t",), version=0)
+    return [
+        *made(),
+        Ask(enter("a")),
+        Ask(join(protocols=(("range", b""),)), 3),
+        Ask(join(protocols=(("range", b"\0\0"),)), 3),
+        Ask(join(protocols=(("range", b"\0\1\0\0\0\0\xff\xff\xff\xff"),)), 3),
+        Ask(join(protocols=(("anything", v0),)), 3, keep={"m": "member_id"}),
+        Ask(sync(seen("m"), 3, protocol="anything")),
+        Ask(looked()),
+    ]
+
+
+@case("G15, I12", each=ConsumerGroupHeartbeatRequest)
+def consumer_groups_without_their_feature() -> Steps:
+    return [
+        Ask(join(group="~h"), 3),
+        Ask(features(("group.version", 0, UNSAFE))),
+        Sleep(LEVEL_KNOWN_S),
+        Ask(enter("a")),
+        Ask(tell("a", -5)),
+        Ask(looked("~g", "~h")),
+        Ask(describe("~g", "~h"), 6),
+        Ask(features(("group.version", 1, UP))),
+        Sleep(LEVEL_KNOWN_S),
+        Ask(enter("a")),
+    ]
+
+
+@case("F7")
+def members_survive_a_restart() -> Steps:
+    return [
+        *two_members(),
+        Ask(enter("c", instance="i", rack="r", assignor="range")),
+        Ask(enter("d", names=None, regex="~t.*", group="~h")),
+        Sleep(RESOLVED_S),
+        Ask(commit(("~t", 0, 5), member="a", generation=3), 9),
+        Restart(),
+        Ask(looked("~g", "~h")),
+        Ask(tell("a", 3)),
+        Ask(tell("b", 3)),
+        Ask(tell("d", 1, group="~h")),
+        Ask(offsets_of(), 8),
+        Ask(looked("~g", "~h")),
+    ]
+
+
+@case("L")
+def the_group_of_a_topic_that_does_not_exist() -> Steps:
+    return [Ask(enter("a", "~none")), Ask(looked()), create("~none"), Sleep(0.1), Ask(tell("a", 2))]

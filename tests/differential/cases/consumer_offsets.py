@@ -1,0 +1,260 @@
+"""Sections F and G: expressions and offsets of consumer groups of KIP-848; administrators."""
+
+from __future__ import annotations
+
+from odradek.wire.api.consumer_group_describe import ConsumerGroupDescribeRequest
+from odradek.wire.api.list_groups import ListGroupsRequest
+from odradek.wire.api.offset_commit import OffsetCommitRequest
+
+from ..ask.asks import beat, commit, describe, join, leave, offsets_of, sync
+from ..ask.consumer_groups import (
+    RESOLVED_S,
+    classic,
+    delete,
+    depart,
+    enter,
+    fetch_as,
+    forget,
+    looked,
+    made,
+    tell,
+    two_members,
+)
+from ..ask.transactions import add_offsets, end, init, txn_offsets
+from ..engine.steps import Ask, Sleep, Steps, seen
+from . import case
+
+
+@case("F5", each=OffsetCommitRequest)
+def a_group_of_commits_that_were_refused() -> Steps:
+    """Metadata that is too long is found only when the group is there."""
+    steps: Steps = [*made("~t", 1)]
+    for group in ("~g", "~empty", ""):
+        refused = commit(("~t", 0, 8), metadata="m" * 4097, group=group)
+        steps += [
+            Ask(refused),
+            Ask(describe(group)),
+            Ask(offsets_of(group), 7),
+            forget(("~t", [0]), group=group),
+            Ask(ListGroupsRequest(states_filter=[], types_filter=[])),
+            delete(group),
+            Ask(describe(group)),
+            Ask(ListGroupsRequest(states_filter=[], types_filter=[])),
+        ]
+    return steps
+
+
+@case("H4")
+def a_group_of_transactional_commits_that_were_refused() -> Steps:
+    return [
+        *made("~t", 1),
+        init(),
+        add_offsets(),
+        txn_offsets(("~t", 0, 5), metadata="x" * 4097),
+        Ask(describe()),
+        Ask(ListGroupsRequest(states_filter=[], types_filter=[])),
+        end(True, 4),
+        delete(),
+        Ask(ListGroupsRequest(states_filter=[], types_filter=[])),
+    ]
+
+
+@case("G23")
+def a_regular_expression() -> Steps:
+    return [
+        *made("~t1", 2),
+        *made("~t2", 1),
+        *made("~x", 1),
+        Ask(enter("a", names=None, regex="~t.*")),
+        Sleep(RESOLVED_S),
+        Ask(looked()),
+        Ask(tell("a", 1)),
+        Ask(looked()),
+        Ask(enter("b", names=["~x"], regex="~t.*")),
+        Ask(looked()),
+        Ask(tell("a", 2)),
+        Ask(tell("b", 3, regex="")),
+        Ask(looked()),
+        Ask(tell("b", 4, regex="~none.*")),
+        Sleep(RESOLVED_S),
+        Ask(looked()),
+        Ask(tell("a", 2, names=["~x"])),
+        Ask(looked()),
+    ]
+
+
+@case("G23")
+def expressions_that_are_refused() -> Steps:
+    wrong = ["(?=a)", "(a)\\1", "a**", "[", "(", "a{1001}", "(?P<n", "\\", ")", "[b-a]", "*"]
+    wrong += ["a++", "(?<!a)", "\\pX", "\\8", "x{2}{3}", "(?i", "[[:foo:]]", "(?P<n>a)(?P<n>b)"]
+    right = ["(?i)~T1", "[[:alpha:]]+", "\\Qa.b\\E", "a{2,3}?", "\\p{Lu}", "(?:x|y)$", "a{,2}"]
+    return [
+        *made("~t1", 1),
+        *(Ask(enter("a", names=None, regex=text, group="~g")) for text in wrong),
+        Ask(looked()),
+        *(Ask(enter("a", names=None, regex=t, group=f"~r{n}")) for n, t in enumerate(right)),
+    ]
+
+
+@case("G23")
+def a_new_topic_that_matches() -> Steps:
+    return [
+        *made("~t1", 1),
+        Ask(enter("a", names=None, regex="~t.*")),
+        Sleep(RESOLVED_S),
+        Ask(tell("a", 1)),
+        *made("~t2", 1),
+        Ask(tell("a", 2)),
+        Sleep(RESOLVED_S),
+        Ask(tell("a", 2)),
+        Sleep(10.2),
+        Ask(tell("a", 2)),
+        Sleep(RESOLVED_S),
+        Ask(tell("a", 2)),
+        Ask(looked()),
+    ]
+
+
+@case("G24", each=OffsetCommitRequest)
+def commits_of_consumers() -> Steps:
+    one = ("~t", 0, 5)
+    return [
+        *two_members(),
+        Ask(commit(one, member="a", generation=3)),
+        Ask(commit(one, member="a", generation=4)),
+        Ask(commit(one, member="a", generation=2)),
+        Ask(commit(one, member="a", generation=1)),
+        Ask(commit(("~t", 0, 1), ("~t", 3, 1), member="a", generation=2)),
+        Ask(commit(("~t", 3, 1), member="a", generation=3)),
+        Ask(commit(("~t", 3, 1), member="b", generation=2)),
+        Ask(commit(one, member="x", generation=3)),
+        Ask(commit(one)),
+        Ask(commit(one, member="a")),
+        Ask(commit(one, generation=3)),
+        Ask(commit(one, member="a", generation=3, group_instance_id="i")),
+        Ask(offsets_of(), 8),
+        Ask(depart("a")),
+        Ask(depart("b")),
+        Ask(commit(one, member="a", generation=3)),
+        Ask(commit(one, member="a")),
+        Ask(commit(one)),
+        Ask(offsets_of(), 8),
+    ]
+
+
+@case("G24")
+def a_partition_that_is_being_revoked_may_be_committed() -> Steps:
+    return [
+        *made(),
+        Ask(enter("a")),
+        Ask(enter("b")),
+        Ask(tell("a", 2)),
+        Ask(commit(("~t", 3, 5), member="a", generation=2)),
+        Ask(tell("a", 2, owned=[("~t", [0, 1])])),
+        Ask(commit(("~t", 3, 6), member="a", generation=2)),
+        Ask(commit(("~t", 0, 7), member="a", generation=2)),
+        Ask(offsets_of(), 8),
+    ]
+
+
+@case("G24")
+def fetches_of_members() -> Steps:
+    return [
+        *two_members(),
+        Ask(commit(("~t", 0, 5), member="a", generation=3)),
+        *(
+            Ask(fetch_as(member, epoch), version)
+            for version in (8, 9, 10)
+            for member, epoch in (
+                ("a", 3),
+                ("a", 2),
+                ("a", 4),
+                ("a", -1),
+                (None, -1),
+                (None, 3),
+                ("", -1),
+                ("x", 3),
+            )
+        ),
+        Ask(fetch_as("a", 3, group="~none")),
+        Ask(offsets_of()),
+    ]
+
+
+@case("G24")
+def transactions_of_members() -> Steps:
+    one = ("~t", 0, 5)
+    steps: Steps = [*two_members(), init(), add_offsets()]
+    for generation, member in ((2, "a"), (3, "a"), (4, "a"), (1, "a"), (3, "x"), (-1, ""), (3, "")):
+        steps += [
+            txn_offsets(one, generation=generation, member=member),
+            txn_offsets(("~t", 3, 5), generation=generation, member=member),
+        ]
+    return [*steps, end(), Ask(offsets_of(), 8)]
+
+
+@case("G28", each=ConsumerGroupDescribeRequest)
+def offsets_and_groups_are_deleted() -> Steps:
+    return [
+        *made("~t", 2),
+        *made("~u", 1),
+        forget(("~t", [0])),
+        Ask(enter("a")),
+        Ask(commit(("~t", 0, 1), ("~u", 0, 1), member="a", generation=2), 9),
+        forget(("~t", [0, 1, 7]), ("~u", [0, 1]), ("~none", [0])),
+        forget(("~t", [0]), group=""),
+        delete(),
+        delete("~none", "", "~g", "~g"),
+        Ask(looked("~g", "~none", "", "~g", include_authorized_operations=True)),
+        Ask(depart("a")),
+        forget(("~t", [0, 1])),
+        Ask(offsets_of(), 8),
+        delete(),
+        Ask(looked()),
+        Ask(offsets_of(), 8),
+        Ask(enter("a")),
+    ]
+
+
+@case("G28")
+def offsets_of_classic_groups_are_deleted() -> Steps:
+    return [
+        *made("~t", 2),
+        *made("~u", 1),
+        Ask(join(protocols=classic()), 3, keep={"m": "member_id"}),
+        forget(("~t", [0]), ("~u", [0])),
+        Ask(sync(seen("m"), assignments=[(seen("m"), b"")]), 3),
+        Ask(commit(("~t", 0, 1), ("~u", 0, 1), member=seen("m"), generation=1), 8),
+        forget(("~t", [0, 1, 2]), ("~u", [0])),
+        delete(),
+        Ask(join(kind="connect", group="~h"), 3),
+        forget(("~t", [0]), group="~h"),
+        Ask(join(group="~junk"), 3, keep={"n": "member_id"}),
+        Ask(sync(seen("n"), group="~junk", assignments=[(seen("n"), b"")]), 3),
+        forget(("~t", [0, 1]), group="~junk"),
+        Ask(leave((seen("m"), None)), 3),
+        forget(("~t", [0]), ("~t", [1])),
+        delete(),
+        Ask(describe(), 6),
+        Ask(commit(("~t", 0, 1), group="~simple"), 8),
+        forget(("~t", [0]), group="~simple"),
+        delete("~simple"),
+    ]
+
+
+@case("G13, G26")
+def classic_requests_about_a_consumer_group() -> Steps:
+    return [
+        *made(),
+        Ask(enter("a")),
+        Ask(describe(), 5),
+        Ask(describe(), 6),
+        Ask(beat("a", 2)),
+        Ask(sync("a", 2)),
+        Ask(join("a", protocols=classic()), 5),
+        Ask(ListGroupsRequest(states_filter=[], types_filter=[])),
+        Ask(ListGroupsRequest(states_filter=["stable"], types_filter=["CONSUMER"])),
+        Ask(ListGroupsRequest(states_filter=["Assigning"], types_filter=["consumer"])),
+        Ask(ListGroupsRequest(states_filter=[], types_filter=["classic"])),
+        Ask(ListGroupsRequest(states_filter=[], types_filter=[]), 4),
+    ]

@@ -1,0 +1,1 @@
+"""Sequences drawn from a seed."""

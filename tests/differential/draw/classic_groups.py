@@ -1,0 +1,105 @@
+"""Members of a classic group, drawn from a seed: they join, sync, beat, commit, leave, die silent.
+
+Joins and syncs may be parked, so each has a connection of its own and is not waited for; a short
+sleep lets the group come to rest before it is described. Ids are those of earlier answers.
+"""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+from ..ask.asks import FAR_MS, beat, commit, describe, join, leave, sync
+from ..engine.steps import Ask, Send, Sleep, Steps, seen
+from ..engine.versions import Served
+
+JOIN, HEARTBEAT, LEAVE, SYNC, DESCRIBE, COMMIT = 11, 12, 13, 14, 15, 8
+REST_S = 0.015
+_PROTOCOLS = [
+    (("range", b"r"),),
+    (("range", b"r"),),
+    (("range", b"r"), ("sticky", b"s")),
+    (("sticky", b"s"), ("range", b"r")),
+    (("range", b"other"),),
+    (("roundrobin", b"q"), ("range", b"r")),
+    (("sticky", b"s"),),
+]
+
+
+class _Group:
+    """What was asked so far: labels of members, and a guess at the generation."""
+
+    def __init__(self, random: Random, served: Served) -> None:
+        self.random = random
+        self.served = served
+        self.members = 0
+        self.generation = 1
+        self.steps: Steps = []
+
+    def version(self, key: int, first: int = 0) -> int:
+        return self.random.choice([v for v in self.served.versions(key) if v >= first])
+
+    def someone(self) -> Any:
+        if not self.members or self.random.random() < 0.08:
+            return self.random.choice(("", "stranger"))
+        return seen(f"m{self.random.randrange(self.members)}")
+
+    def instance(self) -> str | None:
+        return self.random.choice((None, None, None, None, "i", "j"))
+
+    def add_join(self, member: Any, first: int = 0) -> None:
+        random, number = self.random, len(self.steps)
+        label = f"m{self.members}"
+        instance = self.instance()
+        request = join(
+            member,
+            protocols=random.choice(_PROTOCOLS),
+            rebalance_ms=FAR_MS,
+            instance=instance,
+            kind=random.choice(("consumer",) * 9 + ("connect",)),
+        )
+        version = self.version(JOIN, 5 if instance else first)
+        keep = {label: "member_id"} if member == "" else {}
+        self.members += member == ""
+        self.steps += [Send(request, version, f"j{number}", keep=keep), Sleep(REST_S)]
+
+    def add_sync(self) -> None:
+        random, number = self.random, len(self.steps)
+        known = [seen(f"m{n}") for n in range(self.members)]
+        assignments = [(who, b"for %d" % n) for n, who in enumerate(known)]
+        request = sync(
+            self.someone(),
+            self.guess(),
+            assignments=assignments if random.random() < 0.8 else [],
+            instance=random.choice((None,) * 6 + ("i",)),
+        )
+        self.steps += [Send(request, self.version(SYNC), f"s{number}"), Sleep(REST_S)]
+
+    def guess(self) -> int:
+        return self.generation + self.random.choice((0,) * 8 + (1, 1, -1))
+
+
+def members(random: Random, served: Served) -> Steps:
+    """Some members that join and sync, then forty things that any of them may do."""
+    group = _Group(random, served)
+    for _ in range(30):
+        choice = random.random()
+        if choice < 0.2:
+            group.add_join("")
+        elif choice < 0.42:
+            group.add_join(group.someone())
+            group.generation += random.random() < 0.4
+        elif choice < 0.65:
+            group.add_sync()
+        elif choice < 0.75:
+            request = beat(group.someone(), group.guess(), instance=group.instance())
+            group.steps.append(Ask(request, group.version(HEARTBEAT)))
+        elif choice < 0.83:
+            who = [(group.someone(), group.instance()) for _ in range(random.choice((1, 1, 2)))]
+            group.steps += [Ask(leave(*who), group.version(LEAVE)), Sleep(REST_S)]
+        elif choice < 0.92:
+            request_ = commit(("~a", 0, 5), member=group.someone(), generation=group.guess())
+            group.steps.append(Ask(request_, group.version(COMMIT)))
+        else:
+            group.steps.append(Ask(describe(), group.version(DESCRIBE)))
+    return [*group.steps, Ask(describe())]

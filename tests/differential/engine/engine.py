@@ -1,0 +1,392 @@
+"""The engine: a sequence goes to both brokers step by step, and their answers are compared.
+
+The two are kept in lockstep. After a step each side's answers are gathered until both sides have
+the same ones; a side that is behind gets `GRACE_S` once the other has answered, and only when both
+are silent for the step's limit there is no answer. So a slow machine makes a run slow, not wrong,
+and "no answer" and "closed" are outcomes like any other.
+
+A real broker's catalogue lags behind its answers (semantics I18): after a request that may have
+changed it, both are asked for the topics concerned until they say the same and their leaders
+answer, for at most `SETTLE_S` (after a restart `RESTART_S`). That is no part of the comparison:
+what still differs then is seen by the steps that follow.
+
+A sequence ends at the first step with a difference that is not allowed.
+"""
+
+from __future__ import annotations
+
+import secrets
+import select
+import time
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+from odradek.wire import Request, Response
+from odradek.wire.headers import API_VERSIONS, RequestHeader, write_request_header
+
+from ..allowed.allowed import Allowances
+from ..allowed.kafka_3_9 import allowances_for
+from ..settle import cluster as settle_cluster
+from ..settle.catalogue import Catalogue
+from .brokers import CLOSED, Arrived, Asked, Broker, Key, Side
+from .compare import NOTHING, Comparison, Difference
+from .mapping import Mapper
+from .steps import Ask, Close, Raw, Restart, Sequence, Sleep, Step, World
+from .versions import Served
+
+GRACE_S = 5.0
+SETTLE_S = 5.0
+RESTART_S = 30.0
+QUIET_S = 0.004
+"""How long both sides must have had nothing new while answers are outstanding."""
+
+_MAY_CHANGE_TOPICS = frozenset({3, 19, 20, 37})
+_MAY_CHANGE_CONFIGS = frozenset({33, 44})
+_MAY_END_TRANSACTIONS = frozenset({22, 26})
+_PRODUCE = 0
+_USUAL = {"session": "session_id", "pid": "producer_id"}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A difference, the step during which it was seen, and the request it is about."""
+
+    step: int
+    request: Request | None
+    version: int
+    difference: Difference
+
+    @property
+    def signature(self) -> tuple[int, str, str, str]:
+        """What makes two findings the same: the API, the place, and the kinds of values."""
+        api = self.request.api_key if self.request is not None else -1
+        values = (_kind(self.difference.real), _kind(self.difference.ours))
+        return api, self.difference.place, *values
+
+
+def _kind(value: Any) -> str:
+    """The value itself if it is an error code or the like, else its type."""
+    is_code = value is None or (isinstance(value, int) and -2 <= value <= 200)
+    return repr(value) if is_code else type(value).__name__
+
+
+@dataclass
+class StepLog:
+    """What one step brought: trees by connection and request, for the transcript."""
+
+    step: Step
+    version: int | None
+    real: dict[str, Any] = field(default_factory=dict)
+    ours: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class Result:
+    """A sequence that was run."""
+
+    sequence: Sequence
+    log: list[StepLog] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    allowed: list[tuple[str, Finding]] = field(default_factory=list)
+    requests: int = 0
+    fields: int = 0
+
+
+class Engine:
+    """Two running brokers and what was counted so far. The first is the one that is right."""
+
+    def __init__(self, real: Broker, ours: Broker, allowances: Allowances | None = None) -> None:
+        self.sides = (Side(real), Side(ours))
+        self.served = Served.of(self.sides)
+        self.allowances = allowances if allowances is not None else allowances_for(self.served)
+        self.sequences = self.requests = self.fields = 0
+        self._catalogue = Catalogue(self.sides)
+        self._prefix = f"d{secrets.token_hex(3)}"  # two engines may share a broker
+
+    def run(self, sequence: Sequence) -> Result:
+        """Run a sequence under fresh names, to its end or its first difference."""
+        self.sequences += 1
+        namespace = f"{self._prefix}x{self.sequences:05d}-"
+        run = _Run(self, sequence, namespace)
+        try:
+            run.run()
+        finally:
+            for side in self.sides:
+                side.close_all()
+                side.arrived.clear()
+        self.requests += run.result.requests
+        self.fields += run.result.fields
+        return run.result
+
+    def restart(self, is_killed: bool = False) -> None:
+        """Restart both brokers, and wait until they answer as before."""
+        for side in self.sides:
+            side.close_all()
+            if is_killed:
+                side.broker.kill()
+        with ThreadPoolExecutor(2) as pool:
+            list(pool.map(lambda side: side.broker.restart(), self.sides))
+        self._catalogue.warm_up()
+
+    def settle(
+        self, names: Iterable[str], groups: Iterable[str], limit_s: float = SETTLE_S
+    ) -> None:
+        """Wait until both sides say the same of these topics and groups."""
+        self._catalogue.settle(names, groups, limit_s)
+
+    def settle_controller(self) -> None:
+        """Wait until both sides have a controller again."""
+        self._catalogue.settle_controller()
+
+    def settle_transactions(self, ids: Iterable[str], limit_s: float = SETTLE_S) -> None:
+        """Wait until both sides say the same of these transactional ids."""
+        self._catalogue.settle_transactions(ids, limit_s)
+
+    def settle_cluster(self, namespace: str, limit_s: float = SETTLE_S) -> None:
+        """Wait until both sides say the same of features, quotas and a sequence's own users."""
+        self._catalogue.settle_cluster(namespace, limit_s)
+
+    def settle_configs(
+        self, request: Request, topics: Iterable[str], limit_s: float = SETTLE_S
+    ) -> None:
+        """Wait until both sides say the same of the resources of a request."""
+        self._catalogue.settle_configs(request, topics, limit_s)
+
+
+class _Run:
+    """One sequence on its way."""
+
+    def __init__(self, engine: Engine, sequence: Sequence, namespace: str) -> None:
+        self.engine = engine
+        self.result = Result(sequence)
+        now_ms = int(time.time() * 1000)
+        self.worlds = [World(namespace, now_ms) for _ in engine.sides]
+        clusters = engine.served.clusters
+        self.mappers = [
+            Mapper(namespace, now_ms, side.address, cluster)
+            for side, cluster in zip(engine.sides, clusters, strict=True)
+        ]
+        self.is_over = False
+        self.names: set[str] = set()
+        self.groups: set[str] = set()
+        self.transactional_ids: set[str] = set()
+
+    def run(self) -> None:
+        for index, step in enumerate(self.result.sequence.steps):
+            version = self.engine.served.version(step) if isinstance(step, Ask) else None
+            self.result.log.append(StepLog(step, version))
+            self._take(index, step)
+            self._compare(index)
+            if self.result.findings or self.is_over:
+                return
+            if _is_unknown_failure(self.result.log[index].real):
+                self.engine.settle_controller()
+            if isinstance(step, Ask) and step.request.api_key in _MAY_CHANGE_TOPICS:
+                self.engine.settle(self.names, self.groups)
+            elif isinstance(step, Ask) and step.request.api_key in _MAY_CHANGE_CONFIGS:
+                self.engine.settle_configs(self.worlds[0].resolve(step.request), self.names)
+            if isinstance(step, Ask) and step.request.api_key in settle_cluster.MAY_CHANGE:
+                self.engine.settle_cluster(self.worlds[0].namespace)
+            if _may_end_transactions(step):
+                self.engine.settle_transactions(self.transactional_ids)
+
+    # Sending
+
+    def _take(self, index: int, step: Step) -> None:
+        if isinstance(step, Ask):
+            self._ask(index, step)
+        elif isinstance(step, Raw):
+            self.result.requests += 1
+            for side in self.engine.sides:
+                side.send_raw(step.on, step.data)
+            self._gather((step.on, CLOSED), step.limit_s)
+        elif isinstance(step, Sleep):
+            time.sleep(step.seconds)
+            self._gather(None, 0)
+        elif isinstance(step, Close):
+            for side in self.engine.sides:
+                side.close(step.on)
+        elif isinstance(step, Restart):
+            self.engine.restart(step.is_killed)
+            self.engine.settle(self.names, self.groups, RESTART_S)
+            self.engine.settle_cluster(self.worlds[0].namespace)
+
+    def _ask(self, index: int, step: Ask) -> None:
+        self.result.requests += 1
+        version = self.engine.served.version(step)
+        claimed = version if step.claim is None else step.claim
+        number = index + 1
+        for side, world in zip(self.engine.sides, self.worlds, strict=True):
+            request = world.resolve(step.request)
+            header = RequestHeader(request.api_key, claimed, number, world.resolve(step.client_id))
+            frame = write_request_header(header) + request.encode(version)
+            if step.damage is not None:
+                frame = step.damage.apply(frame)
+            self._note_names(request)
+            asked = Asked(index, request, _answer_version(request, claimed, self.engine.served))
+            is_answered = request.api_key != _PRODUCE or request.acks != 0
+            side.send(step.on, frame, number, asked if is_answered else None)
+        self._gather((step.on, number) if step.waits and is_answered else None, step.limit_s)
+
+    def _note_names(self, request: Request) -> None:
+        entries = getattr(request, "topics", None) or ()
+        for name in (*getattr(request, "topic_names", ()), *entries):
+            text = name if isinstance(name, str) else getattr(name, "name", None)
+            if text:
+                self.names.add(text)
+        if group := getattr(request, "group_id", ""):
+            self.groups.add(group)
+        if (transactional_id := getattr(request, "transactional_id", "")) and request.api_key:
+            self.transactional_ids.add(transactional_id)
+
+    # Receiving
+
+    def _gather(self, own: Key | None, limit_s: float) -> None:
+        """Receive until both sides have the same answers, the own one among them."""
+        sides = self.engine.sides
+        changed = time.monotonic()
+        until = changed + limit_s
+        counts = -1
+        while True:
+            for side in sides:
+                side.receive()
+            now = time.monotonic()
+            if (count := sum(len(side.arrived) for side in sides)) != counts:
+                counts, changed = count, now
+            if sides[0].arrived.keys() != sides[1].arrived.keys():
+                end = changed + GRACE_S
+            elif own is not None and not _has(sides[0], own):
+                end = until
+            elif any(side.is_waiting for side in sides):
+                end = changed + QUIET_S
+            else:
+                return
+            if now >= end:
+                return
+            sockets = [each for side in sides for each in side.sockets()]
+            if not sockets:
+                return
+            select.select(sockets, [], [], min(end - now, 0.05))
+
+    # Comparing
+
+    def _compare(self, index: int) -> None:
+        log = self.result.log[index]
+        real, ours = (self._trees(i) for i in (0, 1))
+        asked = {**real[1], **ours[1]}
+        for key in real[0] | ours[0]:
+            left, right = real[0].get(key, NOTHING), ours[0].get(key, NOTHING)
+            comparison = Comparison(left, right)
+            if self.is_over:
+                continue
+            self.result.fields += comparison.fields
+            about = asked.get(key)
+            label = _label(key, about, index)
+            log.real[label], log.ours[label] = left, right
+            if about is None and isinstance(log.step, Ask):
+                # A closed connection is the answer to what was sent over it.
+                about = Asked(index, log.step.request, log.version or 0)
+            self._judge(index, about, comparison.differences)
+
+    def _judge(self, index: int, about: Asked | None, differences: list[Difference]) -> None:
+        """Tell the allowed differences of one answer from the others. One that ends the sequence
+        covers the whole answer."""
+        request = about.request if about is not None else None
+        version = about.version if about is not None else -1
+        unexplained: list[Finding] = []
+        for difference in differences:
+            finding = Finding(index, request, version, difference)
+            allowed = self.engine.allowances.find(request, difference)
+            if allowed is None:
+                unexplained.append(finding)
+                continue
+            self.result.allowed.append((allowed.name, finding))
+            if allowed.ends:
+                self.is_over = True
+        if not self.is_over:
+            self.result.findings += unexplained
+
+    def _trees(self, which: int) -> tuple[dict[Key, Any], dict[Key, Asked]]:
+        """What a side has answered since the last look, with symbols; and to what."""
+        side, world, mapper = self.engine.sides[which], self.worlds[which], self.mappers[which]
+        trees: dict[Key, Any] = {}
+        about: dict[Key, Asked] = {}
+        for key in sorted(side.arrived, key=str):
+            arrived = side.arrived[key]
+            if arrived.asked is not None:
+                about[key] = arrived.asked
+            trees[key] = self._tree(arrived, world, mapper)
+        side.arrived.clear()
+        return trees, about
+
+    def _tree(self, arrived: Arrived, world: World, mapper: Mapper) -> Any:
+        asked, answer = arrived.asked, arrived.answer
+        if asked is None or not isinstance(answer, Response):
+            return str(answer).replace(world.namespace, "~")
+        step = self.result.sequence.steps[asked.step]
+        assert isinstance(step, Ask)
+        keep(world, answer, step.keep)
+        return mapper.tree(answer, asked.version, asked.request)
+
+
+def _may_end_transactions(step: Step) -> bool:
+    """Markers are written behind the answers, and with time comes the timeout."""
+    if isinstance(step, Ask):
+        return step.request.api_key in _MAY_END_TRANSACTIONS
+    return isinstance(step, Sleep | Restart)
+
+
+def _has(side: Side, key: Key) -> bool:
+    return key in side.arrived or (key[0], CLOSED) in side.arrived
+
+
+def _label(key: Key, about: Asked | None, index: int) -> str:
+    if about is None:
+        return f"{key[0]}: {key[1]}"
+    return "answer" if about.step == index else f"answer to step {about.step + 1}"
+
+
+def _answer_version(request: Request, claimed: int, served: Served) -> int:
+    """ApiVersions answers a version that it does not know in its version 0."""
+    if request.api_key != API_VERSIONS:
+        return claimed
+    first, last = served.ranges[API_VERSIONS]
+    return claimed if first <= claimed <= last else 0
+
+
+def keep(world: World, answer: Response, paths: Any) -> None:
+    """Keep what an answer says for later requests: the paths given, and the usual ids."""
+    for topic in getattr(answer, "topics", ()):
+        topic_id = getattr(topic, "topic_id", None)
+        name = getattr(topic, "name", None)
+        if topic_id and any(topic_id) and name and name.startswith(world.namespace):
+            world.kept["~" + name[len(world.namespace) :]] = topic_id
+    for label, name in _USUAL.items():
+        value = getattr(answer, name, 0)
+        if isinstance(value, int) and value >= 0:
+            world.kept[label] = value
+    for label, path in paths.items():
+        found = _follow(answer, path)
+        if found is not None:
+            world.kept[label] = found
+
+
+def _follow(value: Any, path: str) -> Any:
+    """What lies at a path like "topics.0.name"; None if there is nothing."""
+    for part in path.split("."):
+        if isinstance(value, list):
+            value = value[int(part)] if int(part) < len(value) else None
+        else:
+            value = getattr(value, part, None)
+        if value is None:
+            return None
+    return value
+
+
+def _is_unknown_failure(tree: Any) -> bool:
+    """Whether -1 is among the error codes of an answer."""
+    if isinstance(tree, dict):
+        return tree.get("error_code") == -1 or any(map(_is_unknown_failure, tree.values()))
+    return isinstance(tree, list) and any(map(_is_unknown_failure, tree))

@@ -1,0 +1,139 @@
+"""What a broker has written of a sequence's groups: its records in `__consumer_offsets`, compared.
+
+    Ask(written("~g"), 12)     fetches the partition that keeps "~g", from its beginning
+
+Keys and values are decoded and shown in their order, those of other sequences' groups left out, and
+so is where a batch ends: a real broker may put what several requests cause into one. Shown besides
+is what the header of a record's batch says of producer, epoch and sequence. Not compared: hashes of
+topics, which follow from ids that each broker draws, versions of the cluster's metadata, and times
+near now, which stand as such.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from odradek.emulator.base.java_order import partition_for
+from odradek.wire import Message
+from odradek.wire.api.fetch import FetchRequest
+from odradek.wire.batch import HEADER_SIZE, BatchHeader, read_header
+from odradek.wire.records import read_records
+from odradek.wire.stored import consumer_groups as groups
+from odradek.wire.stored.groups import GroupMetadataKey, GroupMetadataValue
+from odradek.wire.stored.keyed import Key, read_key, read_value
+from odradek.wire.stored.offsets import OffsetCommitKey, OffsetCommitValue
+
+from .steps import Symbol, World
+
+OFFSETS = "__consumer_offsets"
+PARTITIONS = 50
+WRITTEN_S = 0.15
+"""How long a real broker takes to write what it has answered already, at most."""
+_ALL = 1 << 26
+Order = Callable[[Any], str]
+
+# What a value is, by the class of its key.
+_VALUES: dict[type[Key], type[Message]] = {
+    OffsetCommitKey: OffsetCommitValue,
+    GroupMetadataKey: GroupMetadataValue,
+    groups.ConsumerGroupMetadataKey: groups.ConsumerGroupMetadataValue,
+    groups.ConsumerGroupPartitionMetadataKey: groups.ConsumerGroupPartitionMetadataValue,
+    groups.ConsumerGroupMemberMetadataKey: groups.ConsumerGroupMemberMetadataValue,
+    groups.ConsumerGroupTargetAssignmentMetadataKey: (
+        groups.ConsumerGroupTargetAssignmentMetadataValue
+    ),
+    groups.ConsumerGroupTargetAssignmentMemberKey: groups.ConsumerGroupTargetAssignmentMemberValue,
+    groups.ConsumerGroupCurrentMemberAssignmentKey: (
+        groups.ConsumerGroupCurrentMemberAssignmentValue
+    ),
+    groups.ConsumerGroupRegularExpressionKey: groups.ConsumerGroupRegularExpressionValue,
+}
+
+
+@dataclass(frozen=True)
+class kept_in(Symbol):
+    """The partition that keeps a group."""
+
+    group: str
+
+    def resolve(self, world: World) -> int:
+        return partition_for(world.resolve(self.group), PARTITIONS)
+
+
+def written(group: str = "~g") -> FetchRequest:
+    """Everything written of a group; by name, so up to v12."""
+    partition: Any = kept_in(group)
+    asked = FetchRequest.Topic.Partition(
+        partition=partition, fetch_offset=0, partition_max_bytes=_ALL
+    )
+    topic = FetchRequest.Topic(topic=OFFSETS, partitions=[asked])
+    return FetchRequest(max_wait_ms=0, min_bytes=0, max_bytes=_ALL, topics=[topic])
+
+
+def own_records(data: bytes, namespace: str) -> Iterator[tuple[BatchHeader, Message, Any, int]]:
+    """The records of a sequence's own groups: header of the batch, key, value, version of that.
+    The value is None for a tombstone. Raises WireError."""
+    own = namespace.encode()
+    pos = 0
+    while len(data) - pos >= HEADER_SIZE:
+        header = read_header(data, pos)
+        if header.size > len(data) - pos:
+            return
+        for record in read_records(data[pos : pos + header.size]):
+            if header.is_control or record.key is None or own not in record.key:
+                continue
+            key, _ = read_key(_VALUES, record.key)
+            if record.value is None:
+                yield header, key, None, -1
+            else:
+                yield header, key, *read_value(_VALUES[type(key)], record.value)
+        pos += header.size
+
+
+def softened(tree: Any, now_ms: int, near_ms: int, order: Order) -> Any:
+    """A value without what differs between two right brokers. `order` is what entries of lists
+    that come from hash maps are sorted by."""
+    if isinstance(tree, list):
+        soft = [softened(value, now_ms, near_ms, order) for value in tree]
+        is_unordered = any("topic_id" in e or "member_id" in e for e in soft if isinstance(e, dict))
+        return sorted(soft, key=order) if is_unordered else soft
+    if not isinstance(tree, dict):
+        return tree
+    if "expire_timestamp" in tree:  # that long after the commit
+        lasts_ms = tree["expire_timestamp"] - tree["commit_timestamp"]
+        tree = {**tree, "expire_timestamp": f"after {lasts_ms} ms"}
+    if "topic_id" in tree and "partitions" in tree:
+        tree = {**tree, **_sorted_partitions(tree)}
+    rest = {name: softened(value, now_ms, near_ms, order) for name, value in tree.items()}
+    for name, value in rest.items():
+        if name.endswith("timestamp") and isinstance(value, int):
+            rest[name] = "<now>" if abs(value - now_ms) < near_ms else value
+        elif name == "metadata_hash" and value:
+            rest[name] = "<hash>"
+        elif name == "version":
+            rest[name] = "<version>"
+    return rest
+
+
+def _sorted_partitions(entry: Any) -> dict[str, Any]:
+    """The partitions of a topic in their order, and each one's epoch where that stands."""
+    places = sorted(range(len(entry["partitions"])), key=lambda at: entry["partitions"][at])
+    epochs = entry.get("assignment_epochs") or []
+    found = {"partitions": [entry["partitions"][at] for at in places]}
+    if len(epochs) == len(places):
+        found["assignment_epochs"] = [epochs[at] for at in places]
+    return found
+
+
+def in_order(rows: list[Any], order: Order) -> list[Any]:
+    """Records as they follow each other; tombstones of one type, and the parts of a target
+    assignment, stand in the order of a hash map and are sorted."""
+    ordered: list[Any] = []
+    for (kind, is_gone), those in groupby(rows, lambda r: (r["key"]["type"], r["value"] is None)):
+        run = list(those)
+        is_unordered = is_gone or kind == groups.ConsumerGroupTargetAssignmentMemberKey.__name__
+        ordered += sorted(run, key=lambda r: order(r["key"])) if is_unordered else run
+    return ordered

@@ -1,0 +1,1 @@
+"""Waiting until both brokers say the same of what a request may have changed."""

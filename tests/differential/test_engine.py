@@ -1,0 +1,369 @@
+"""The differential engine: what it finds, shrinks and prints; and what it finds in us.
+
+The last two tests ask a real Kafka (marker `real`): every hand-written case (in the first and last
+version of its API; the command runs all of them), and a small drawn run. All others compare the
+emulator with itself, one of the two telling a lie now and then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from odradek.compat import RealKafka, Unavailable
+from odradek.emulator.handlers.registry import SERVED
+from odradek.wire.api.add_raft_voter import AddRaftVoterRequest
+from odradek.wire.api.api_versions import ApiVersionsRequest
+from odradek.wire.api.metadata import MetadataRequest
+
+from tests.differential import (
+    ALLOWED,
+    Allowances,
+    Allowed,
+    Ask,
+    Close,
+    Damage,
+    EmulatedBroker,
+    Engine,
+    Restart,
+    Send,
+    Sequence,
+    Sleep,
+    draw_sequence,
+    now,
+    seen,
+    shrink,
+    transcript,
+)
+from tests.differential.ask.asks import (
+    beat,
+    create,
+    fetch,
+    list_offsets,
+    new_producer,
+    produce,
+    put,
+    stable_group,
+)
+from tests.differential.ask.batches import batch
+from tests.differential.cases import all_cases, cases_named
+from tests.differential.draw.sequences import KINDS
+from tests.differential.engine.brokers import CONFIG
+from tests.differential.engine.compare import NOTHING, Comparison
+from tests.differential.engine.run import Run
+
+LIST_OFFSETS, HEARTBEAT = 2, 12
+
+
+@pytest.fixture(scope="module")
+def pair() -> Iterator[tuple[EmulatedBroker, EmulatedBroker]]:
+    with EmulatedBroker(CONFIG) as left, EmulatedBroker(CONFIG) as right:
+        yield left, right
+
+
+@pytest.fixture
+def engine(pair: tuple[EmulatedBroker, EmulatedBroker]) -> Engine:
+    return Engine(*pair)
+
+
+Edit = Callable[[Any], Any]
+
+
+@pytest.fixture
+def lie(
+    pair: tuple[EmulatedBroker, EmulatedBroker], monkeypatch: pytest.MonkeyPatch
+) -> Callable[[int, Edit], None]:
+    """Have the second broker change its answers: lie(API key, function of the answer)."""
+
+    def told(api_key: int, edit: Edit) -> None:
+        honest = SERVED[api_key].handler
+
+        def handler(cluster: Any, call: Any, request: Any) -> Any:
+            answer = honest(cluster, call, request)
+            # The engine's own questions are answered honestly.
+            is_liar = cluster is pair[1].emulator.cluster and call.client_id != "engine"
+            return edit(answer) if is_liar else answer
+
+        monkeypatch.setattr(SERVED[api_key], "handler", handler)
+
+    return told
+
+
+def sequence(*steps: Any) -> Sequence:
+    return Sequence("by hand", steps)
+
+
+def off_by_one(answer: Any) -> Any:
+    for topic in answer.topics:
+        for partition in topic.partitions:
+            partition.offset += partition.offset > 0
+    return answer
+
+
+def test_two_that_are_alike_show_no_difference(engine: Engine) -> None:
+    result = engine.run(
+        sequence(
+            create(),
+            new_producer(),
+            Ask(
+                produce(
+                    batch(b"x", time=now(), producer_id=seen("pid"), producer_epoch=0, sequence=0)
+                )
+            ),
+            Ask(fetch()),
+            *stable_group(),
+            Ask(beat(seen("m"))),
+        )
+    )
+    assert result.findings == []
+    assert (result.requests, len(result.log)) == (7, 7)
+    assert result.log[3].real["answer"]["responses"][0]["records"][0]["producer_id"] == "<pid 1>"
+    assert result.log[4].real["answer"]["leader"] == "differential-<uuid 1>"
+    assert result.log[6].real["answer"]["error_code"] == 0
+    assert result.fields > 100
+
+
+def test_a_difference_is_found_where_it_is(
+    engine: Engine, lie: Callable[[int, Edit], None]
+) -> None:
+    lie(LIST_OFFSETS, off_by_one)
+    result = engine.run(
+        sequence(create(), put(b"x"), Ask(list_offsets(-2)), Ask(list_offsets(-1)), put(b"y"))
+    )
+    [finding] = result.findings
+    assert finding.step == 3
+    assert str(finding.difference) == "topics[0].partitions[0].offset: real 1, ours 2"
+    assert len(result.log) == 4, "the sequence ends where it was found"
+
+
+def test_a_difference_is_shrunk_to_what_it_needs(
+    engine: Engine, lie: Callable[[int, Edit], None]
+) -> None:
+    lie(LIST_OFFSETS, off_by_one)
+    noise = [Ask(fetch(), 12), Ask(MetadataRequest(topics=[]), 4), Sleep(0)]
+    found = engine.run(
+        sequence(
+            *noise,
+            create(partitions=3, retention_ms="-1"),
+            *noise,
+            put(b"x", b"y"),
+            *noise,
+            Ask(list_offsets(-1, epoch=0)),
+        )
+    )
+    shortest = shrink(engine, found)
+    assert [type(step.request).__name__ for step in shortest.sequence.steps] == [  # type: ignore[union-attr]
+        "CreateTopicsRequest",
+        "ProduceRequest",
+        "ListOffsetsRequest",
+    ]
+    made = shortest.sequence.steps[0].request.topics[0]  # type: ignore[union-attr]
+    assert made.configs == []
+    asked = shortest.sequence.steps[2].request.topics[0].partitions[0]  # type: ignore[union-attr]
+    assert asked.current_leader_epoch == -1
+
+
+def test_a_transcript_shows_requests_and_both_answers(
+    engine: Engine, lie: Callable[[int, Edit], None]
+) -> None:
+    lie(LIST_OFFSETS, off_by_one)
+    text = transcript(engine.run(sequence(create(), put(b"x"), Ask(list_offsets(-1), 1))))
+    assert text.splitlines()[0] == "by hand"
+    assert (
+        "3  ListOffsets v1 (replica_id=-1, topics=[(name='~t', partitions=[(timestamp=-1)])])"
+        in text
+    )
+    assert "answer, real: {'topics': [{'name': '~t', 'partitions': [{'partition_index': 0" in text
+    assert text.endswith("differs: topics[0].partitions[0].offset: real 1, ours 2")
+
+
+def test_silence_and_a_closed_connection_are_answers(
+    engine: Engine, lie: Callable[[int, Edit], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tests.differential.engine.engine.GRACE_S", 0.2)
+    cut = Ask(MetadataRequest(topics=[]), 4, damage=Damage(cut=1), on="cut")
+    result = engine.run(sequence(cut, Close("cut"), Ask(ApiVersionsRequest(), 0)))
+    assert result.findings == []
+    assert result.log[0].real == {"cut: closed": "closed"}
+
+    def break_off(answer: Any) -> Any:
+        raise RuntimeError("a defect")
+
+    lie(HEARTBEAT, break_off)
+    answered, closed = engine.run(sequence(Ask(beat("x"), 4))).findings
+    assert (answered.difference.ours, closed.difference.real) == (NOTHING, NOTHING)
+    assert (answered.difference.real["error_code"], closed.difference.ours) == (25, "closed")
+
+
+def test_an_answer_belongs_to_the_step_in_which_it_comes(engine: Engine) -> None:
+    waiting = Send(fetch(wait_ms=5000, min_bytes=1), 12, on="f")
+    result = engine.run(sequence(create(), waiting, put(b"x"), Sleep(0)))
+    assert list(result.log[1].real) == []
+    assert sorted(result.log[2].real) == ["answer", "answer to step 2"]
+    assert result.findings == []
+
+
+def test_an_allowed_difference_is_counted_and_an_unused_one_is_named(
+    pair: tuple[EmulatedBroker, EmulatedBroker], lie: Callable[[int, Edit], None]
+) -> None:
+    lie(LIST_OFFSETS, off_by_one)
+    place = "topics.partitions.offset"
+    allowed = Allowed("a lie", LIST_OFFSETS, place, "it is told for a test", ends=True)
+    unused = Allowed("another", HEARTBEAT, "*", "it is not told")
+    engine = Engine(*pair, Allowances((allowed, unused)))
+    lines: list[str] = []
+    run = Run(engine, lines.append)
+    run.cases([sequence(create(), put(b"x"), Ask(list_offsets(-1)), Ask(fetch()))])
+    assert run.report() == 0
+    assert lines[0].startswith("1 cases, 0 drawn sequences, 3 requests, ")
+    assert lines[1:] == ["allowed 1 times: a lie", "allowed, but never seen: another"]
+
+
+def test_a_run_prints_each_kind_of_difference_once_and_fails(
+    engine: Engine, lie: Callable[[int, Edit], None]
+) -> None:
+    lie(LIST_OFFSETS, off_by_one)
+    lines: list[str] = []
+    run = Run(engine, lines.append, shrinks=False)
+    wrong = sequence(create(), put(b"x"), Ask(list_offsets(-1)))
+    run.cases([wrong, wrong])
+    assert run.report() == 1
+    assert sum("differs: " in line for line in lines) == 1
+    assert lines[-1] == "UNEXPLAINED 2 times: API 2, topics.partitions.offset: real 1, ours 2"
+
+
+def test_a_restart_is_a_step_like_another(engine: Engine) -> None:
+    steps = [create(), put(b"x"), *stable_group(), Restart(), Ask(fetch()), Ask(beat(seen("m")))]
+    result = engine.run(sequence(*steps))
+    assert result.findings == []
+    assert result.log[-2].real["answer"]["responses"][0]["high_watermark"] == 1
+    assert result.log[-1].real["answer"]["error_code"] == 0
+
+
+def test_every_field_is_counted_and_compared_with_its_type() -> None:
+    comparison = Comparison({"a": [1, {"b": True}], "c": ""}, {"a": [1, {"b": 1}], "d": None})
+    assert comparison.fields == 4
+    assert [str(each) for each in comparison.differences] == [
+        "a[1].b: real True, ours 1",
+        "c: real '', ours '(nothing)'",
+        "d: real '(nothing)', ours None",
+    ]
+    assert comparison.differences[0].place == "a.b"
+
+
+def test_members_that_look_alike_are_not_told_apart_by_their_place() -> None:
+    from odradek.wire.api.describe_groups import DescribeGroupsRequest, DescribeGroupsResponse
+    from odradek.wire.api.join_group import JoinGroupRequest, JoinGroupResponse
+
+    from tests.differential.engine.mapping import Mapper
+
+    ids = [f"c-00000000-0000-0000-0000-00000000000{n}" for n in (1, 2)]
+    trees = []
+    for order in (ids, ids[::-1]):
+        mapper = Mapper("ns-", 0, ("localhost", 9092), "cluster")
+        member = DescribeGroupsResponse.Group.Member
+        group = DescribeGroupsResponse.Group(
+            group_id="g",
+            group_state="",
+            protocol_type="",
+            protocol_data="",
+            members=[
+                member(
+                    member_id=each,
+                    client_id="c",
+                    client_host="",
+                    member_metadata=b"",
+                    member_assignment=b"",
+                )
+                for each in order
+            ],
+        )
+        asked = DescribeGroupsRequest(groups=["g"])
+        described = mapper.tree(DescribeGroupsResponse(groups=[group]), 5, asked)
+        join = JoinGroupRequest(
+            group_id="g", session_timeout_ms=0, member_id="", protocol_type="", protocols=[]
+        )
+        joined = mapper.tree(JoinGroupResponse(member_id=ids[0]), 5, join)
+        trees.append((described, joined))
+    assert trees[0] == trees[1]
+    assert trees[0][1]["member_id"] == "c-<uuid 1>"
+
+
+def test_who_is_answered_is_told_apart_before_who_leads() -> None:
+    # A broker may choose either for a leader: that alone may differ, and has to show there.
+    from odradek.wire.api.join_group import JoinGroupRequest, JoinGroupResponse
+
+    from tests.differential.engine.mapping import Mapper
+
+    one, other = (f"c-00000000-0000-0000-0000-00000000000{n}" for n in (1, 2))
+    join = JoinGroupRequest(
+        group_id="g", session_timeout_ms=0, member_id="", protocol_type="", protocols=[]
+    )
+    trees = [
+        Mapper("ns-", 0, ("localhost", 9092), "cluster").tree(
+            JoinGroupResponse(member_id=one, leader=leader), 0, join
+        )
+        for leader in (one, other)
+    ]
+    assert [tree["member_id"] for tree in trees] == ["c-<uuid 1>"] * 2
+    assert [tree["leader"] for tree in trees] == ["c-<uuid 1>", "c-<uuid 2>"]
+
+
+def test_the_same_seed_draws_the_same_sequence(engine: Engine) -> None:
+    for kind in KINDS:
+        drawn = [draw_sequence(7, engine.served, [kind]) for _ in range(2)]
+        assert repr(drawn[0].steps) == repr(drawn[1].steps)
+        assert drawn[0].requests() > 10
+
+
+def test_every_version_of_every_api_is_drawn(engine: Engine) -> None:
+    drawn = {
+        (step.request.api_key, step.version)
+        for seed in range(600)
+        for step in draw_sequence(seed, engine.served).steps
+        if isinstance(step, Ask)
+    }
+    every = {
+        (key, version) for key in engine.served.ranges for version in engine.served.versions(key)
+    }
+    # A voter is added by cases alone: a drawn one may be the end of a real broker.
+    assert {key for key, _ in every - drawn} <= {AddRaftVoterRequest.api_key}
+
+
+def test_cases_have_names_of_their_own_and_a_rule() -> None:
+    cases = all_cases()
+    assert len({case.name for case in cases}) == len(cases) >= 90
+    assert all(case.rule for case in cases)
+    assert all(allowed.reason for allowed in ALLOWED)
+
+
+@pytest.fixture(scope="module")
+def against_kafka() -> Iterator[Engine]:
+    try:
+        real = RealKafka(config=CONFIG).start()
+    except Unavailable as reason:
+        pytest.skip(f"unavailable: {reason}")
+    try:
+        with EmulatedBroker(CONFIG) as ours:
+            yield Engine(real, ours)
+    finally:
+        real.close()
+
+
+@pytest.mark.real
+@pytest.mark.slow
+def test_cases_are_answered_as_by_kafka(against_kafka: Engine) -> None:
+    lines: list[str] = []
+    run = Run(against_kafka, lines.append)
+    run.cases(cases_named(against_kafka.served, every_version=False))
+    assert run.report(is_whole=False) == 0, "\n".join(lines)
+
+
+@pytest.mark.real
+def test_drawn_sequences_are_answered_as_by_kafka(against_kafka: Engine) -> None:
+    # Behind the cases: what restarts leave behind, as higher leader epochs, is the same with both.
+    lines: list[str] = []
+    run = Run(against_kafka, lines.append)
+    run.drawn(seed=1, requests=against_kafka.requests + 2000, minutes=0.7)
+    assert run.report(is_whole=False) == 0, "\n".join(lines)
