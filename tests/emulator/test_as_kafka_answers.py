@@ -26,7 +26,9 @@ from tests.differential.ask.asks import (
     produce_all,
     wanted,
 )
-from tests.support.cluster import NOW, Client, batch
+from tests.requests.produce import batch
+from tests.support.clock import NOW
+from tests.support.cluster import Client
 
 
 @pytest.fixture(autouse=True)

@@ -5,16 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from odradek.storage.checkpoints import LOG_STARTS, RECOVERY_POINTS
-from odradek.wire.api.delete_records import DeleteRecordsRequest
 
-from tests.emulator.handlers.test_produce import produce
-from tests.support.cluster import batch, client_of, open_cluster
-
-
-def delete_before(offset: int) -> DeleteRecordsRequest:
-    Topic = DeleteRecordsRequest.Topic
-    partition = Topic.Partition(partition_index=0, offset=offset)
-    return DeleteRecordsRequest(topics=[Topic(name="t", partitions=[partition])], timeout_ms=1000)
+from tests.requests.offsets import delete_before
+from tests.requests.produce import batch, produce
+from tests.support.cluster import client_of, open_cluster
 
 
 def test_deleted_records_do_not_come_back_after_a_crash(tmp_path: Path) -> None:
@@ -23,8 +17,7 @@ def test_deleted_records_do_not_come_back_after_a_crash(tmp_path: Path) -> None:
     client = client_of(cluster)
     for _ in range(5):
         produce(client, batch(b"x"))
-    answer = client.ask(delete_before(3), 2)
-    assert answer.topics[0].partitions[0].low_watermark == 3
+    assert delete_before(client, 3) == 3
     cluster.log_dir.close(clean=False)
 
     again = open_cluster(tmp_path)

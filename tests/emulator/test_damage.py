@@ -10,7 +10,7 @@ from collections.abc import Callable
 from contextlib import closing, redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 from odradek.emulator import Emulator
@@ -19,14 +19,15 @@ from odradek.emulator.cluster import Cluster
 from odradek.storage import LogDirectoryError
 from odradek.wire import Error
 from odradek.wire.api.find_coordinator import FindCoordinatorRequest
-from odradek.wire.api.list_offsets import ListOffsetsRequest
 from odradek.wire.api.offset_commit import OffsetCommitRequest
 from odradek.wire.api.offset_fetch import OffsetFetchRequest
 
-from tests.emulator.handlers.test_fetch import asked, only, values
-from tests.emulator.handlers.test_fetch import request as fetch_request
-from tests.emulator.handlers.test_produce import produce
-from tests.support.cluster import NOW, batch, client_of, open_cluster
+from tests.requests.committed_offsets import commit
+from tests.requests.fetch import fetch, values
+from tests.requests.offsets import look_up
+from tests.requests.produce import batch, produce
+from tests.support.clock import NOW
+from tests.support.cluster import client_of, open_cluster
 
 ONE = len(batch(b"0"))
 END = 13
@@ -60,15 +61,11 @@ def closed(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def fetch(cluster: Cluster, offset: int, **more: Any) -> Any:
-    return only(client_of(cluster).ask(fetch_request(asked(offset=offset, **more)), 12))
-
-
 def read(cluster: Cluster) -> list[bytes | None]:
     """What a consumer gets that steps over each offset that is an error: None stands for that."""
     found: list[bytes | None] = []
     while len(found) < END:
-        answer = fetch(cluster, len(found))
+        answer = fetch(client_of(cluster), len(found))
         if answer.error_code == Error.NONE:
             found += values(answer)
         else:
@@ -161,25 +158,21 @@ def test_nothing_readable_is_lost_and_what_is_wrong_is_said(
     assert said in notices(cluster)
     answer = produce(client_of(cluster), batch(b"more"))
     assert (answer.error_code, answer.base_offset) == (0, END)
-    assert values(fetch(cluster, END)) == [b"more"]
+    assert values(fetch(client_of(cluster), END)) == [b"more"]
     cluster.close()
 
     again = open_cluster(closed)
     assert read(again)[:END] == all_but(*lost)
-    assert values(fetch(again, END)) == [b"more"]
+    assert values(fetch(client_of(again), END)) == [b"more"]
     again.close()
 
 
 def test_a_search_by_time_over_damage_is_a_storage_error(closed: Path) -> None:
     flip(log_file(closed, 5), ONE + 65)
     cluster = open_cluster(closed)
-    Topic = ListOffsetsRequest.Topic
 
     def search(time: int) -> tuple[int, int]:
-        partition = Topic.Partition(partition_index=0, timestamp=NOW + time)
-        topics = [Topic(name="t", partitions=[partition])]
-        answer = client_of(cluster).ask(ListOffsetsRequest(replica_id=-1, topics=topics), 7)
-        found = answer.topics[0].partitions[0]
+        found = look_up(client_of(cluster), NOW + time)
         return found.error_code, found.offset
 
     assert search(5) == (0, 5)
@@ -230,16 +223,8 @@ def test_groups_are_loaded_around_damage(tmp_path: Path) -> None:
     cluster.create_topic("t", 1, {})
     client = client_of(cluster)
     cluster.groups.ensure_topic()
-    Topic = OffsetCommitRequest.Topic
-
-    def commit(group: str) -> None:
-        partition = Topic.Partition(partition_index=0, committed_offset=5)
-        topics = [Topic(name="t", partitions=[partition])]
-        answer = client.ask(OffsetCommitRequest(group_id=group, topics=topics), 8)
-        assert answer.topics[0].partitions[0].error_code == 0
-
     for group in ("a", "b", "c"):
-        commit(group)
+        assert commit(client, 5, group=group) is Error.NONE
     cluster.close()
     (stored,) = (tmp_path / "__consumer_offsets-0").glob("*.log")
     data = stored.read_bytes()

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 from odradek.emulator import ConfigError, Emulator, Error, ManualClock, Refused
 
-from tests.emulator.handlers.test_produce import produce
-from tests.support.cluster import batch, client_of
+from tests.requests.produce import batch, produce
+from tests.support.cluster import client_of
 
 
 def open_files() -> int:

@@ -18,14 +18,13 @@ from odradek.wire.api.delete_topics import DeleteTopicsRequest
 from odradek.wire.api.find_coordinator import FindCoordinatorRequest
 from odradek.wire.api.incremental_alter_configs import IncrementalAlterConfigsRequest
 from odradek.wire.api.init_producer_id import InitProducerIdRequest
-from odradek.wire.api.join_group import JoinGroupRequest
-from odradek.wire.api.offset_commit import OffsetCommitRequest
-from odradek.wire.api.offset_fetch import OffsetFetchRequest
 from odradek.wire.batch import batches
 from odradek.wire.records import read_records
 
-from tests.emulator.handlers.test_produce import produce
-from tests.support.cluster import Client, batch, client_of, open_cluster
+from tests.requests.committed_offsets import commit, committed
+from tests.requests.groups import join_request
+from tests.requests.produce import batch, produce
+from tests.support.cluster import Client, client_of, open_cluster
 
 HOUR_MS = 3_600_000
 CONFIGS = {
@@ -62,19 +61,6 @@ def values(cluster: Cluster) -> list[bytes | None]:
     log = cluster.partition("t", 0).log
     data = log.read(log.log_start_offset, 1 << 20)
     return [record.value for at, _ in batches(data) for record in read_records(data, at)]
-
-
-def commit(offset: int) -> OffsetCommitRequest:
-    Topic = OffsetCommitRequest.Topic
-    at = Topic.Partition(partition_index=0, committed_offset=offset)
-    return OffsetCommitRequest(group_id="g", topics=[Topic(name="t", partitions=[at])])
-
-
-def committed(client: Client) -> int:
-    topic = OffsetFetchRequest.Topic(name="t", partition_indexes=[0])
-    answer = client.ask(OffsetFetchRequest(group_id="g", topics=[topic]), 5)
-    offset: int = answer.topics[0].partitions[0].committed_offset
-    return offset
 
 
 @pytest.mark.parametrize("room", [0, 1, 40, 61, 100])
@@ -133,15 +119,14 @@ def test_retention_makes_room(cluster: Cluster, client: Client, disk: MemoryDisk
 
 def test_a_group_keeps_what_it_committed(client: Client, disk: MemoryDisk) -> None:
     client.ask(FindCoordinatorRequest(key="g"), 2)
-    assert client.ask(commit(1), 7).topics[0].partitions[0].error_code == 0
+    assert commit(client, 1) == 0
     disk.fill()
-    refused = client.ask(commit(2), 7)
-    assert refused.topics[0].partitions[0].error_code == Error.NOT_COORDINATOR
-    assert committed(client) == 1
+    assert commit(client, 2) is Error.NOT_COORDINATOR
+    assert committed(client).committed_offset == 1
 
     disk.heal()
-    assert client.ask(commit(3), 7).topics[0].partitions[0].error_code == 0
-    assert committed(client) == 3
+    assert commit(client, 3) == 0
+    assert committed(client).committed_offset == 3
 
 
 def administration() -> list[tuple[Request, int]]:
@@ -234,18 +219,9 @@ def test_the_broker_lives_on_whatever_cannot_be_written(
 ) -> None:
     client.ask(FindCoordinatorRequest(key="g"), 2)
     client.ask(FindCoordinatorRequest(key="tx", key_type=1), 2)
-    client.ask(commit(1), 7)
+    commit(client, 1)
     client.ask(InitProducerIdRequest(transactional_id="tx", transaction_timeout_ms=1000), 3)
-    Protocol = JoinGroupRequest.Protocol
-    joining = JoinGroupRequest(
-        group_id="members",
-        session_timeout_ms=10_000,
-        rebalance_timeout_ms=10_000,
-        member_id="",
-        protocol_type="consumer",
-        protocols=[Protocol(name="range", metadata=b"")],
-    )
-    client.send(joining, 3)
+    client.send(join_request(group_id="members"), 3)
     produce(client_of(cluster), batch(b"x" * 100))
     cluster.advance(5000)
     client.answers()
@@ -262,10 +238,10 @@ def test_the_broker_lives_on_whatever_cannot_be_written(
     fresh = client_of(cluster)
     assert produce(fresh, batch(b"last")).error_code == 0
     assert values(cluster)[-1] == b"last"
-    assert fresh.ask(commit(5), 7).topics[0].partitions[0].error_code == 0
+    assert commit(fresh, 5) == 0
     again = open_cluster(disk.kill().directory(), **CONFIGS)
     assert values(again)[-1] == b"last"
-    assert committed(client_of(again)) == 5
+    assert committed(client_of(again)).committed_offset == 5
     again.close()
 
 

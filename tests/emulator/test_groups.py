@@ -12,84 +12,27 @@ from odradek.emulator.cluster import Cluster
 from odradek.wire import Error
 from odradek.wire.api.describe_groups import DescribeGroupsRequest
 from odradek.wire.api.find_coordinator import FindCoordinatorRequest
-from odradek.wire.api.heartbeat import HeartbeatRequest
-from odradek.wire.api.join_group import JoinGroupRequest, JoinGroupResponse
-from odradek.wire.api.leave_group import LeaveGroupRequest
 from odradek.wire.api.list_groups import ListGroupsRequest
-from odradek.wire.api.offset_commit import OffsetCommitRequest
 from odradek.wire.api.offset_fetch import OffsetFetchRequest
-from odradek.wire.api.sync_group import SyncGroupRequest
 from odradek.wire.batch import read_header
 from odradek.wire.records import end_transaction_batch, read_records
 
-from tests.support.cluster import NOW, Client, client_of, open_cluster
+from tests.requests.committed_offsets import commit, commit_all, commit_request, committed
+from tests.requests.groups import (
+    heartbeat_request,
+    join_request,
+    joined,
+    leave_request,
+    sync_request,
+)
+from tests.support.clock import NOW
+from tests.support.cluster import Client, client_of, open_cluster
 
 
 @pytest.fixture(autouse=True)
 def topic(cluster: Cluster) -> None:
     cluster.create_topic("t", 2, {})
     cluster.groups.ensure_topic()
-
-
-def join(member_id: str = "", **more: Any) -> JoinGroupRequest:
-    fields: dict[str, Any] = {
-        "group_id": "g",
-        "session_timeout_ms": 10_000,
-        "rebalance_timeout_ms": 30_000,
-        "member_id": member_id,
-        "protocol_type": "consumer",
-        "protocols": [JoinGroupRequest.Protocol(name="range", metadata=b"subscription")],
-    }
-    return JoinGroupRequest(**{**fields, **more})
-
-
-def joined(client: Client, version: int = 7) -> JoinGroupResponse:
-    """Become the only member: the first answer gives the id, the second the generation."""
-    first = client.ask(join(), version)
-    if first.error_code != Error.MEMBER_ID_REQUIRED:
-        return first
-    return client.ask(join(first.member_id), version)
-
-
-def sync(answer: JoinGroupResponse, assignment: bytes, version: int = 3) -> SyncGroupRequest:
-    given = SyncGroupRequest.Assignment(member_id=answer.member_id, assignment=assignment)
-    return SyncGroupRequest(
-        group_id="g",
-        generation_id=answer.generation_id,
-        member_id=answer.member_id,
-        protocol_type="consumer" if version >= 5 else None,
-        protocol_name="range" if version >= 5 else None,
-        assignments=[given],
-    )
-
-
-def beat(answer: JoinGroupResponse, **more: Any) -> HeartbeatRequest:
-    fields = {"generation_id": answer.generation_id, "member_id": answer.member_id, **more}
-    return HeartbeatRequest(group_id="g", **fields)
-
-
-def commit(
-    offset: int, version: int, topic_id: bytes = bytes(16), **more: Any
-) -> OffsetCommitRequest:
-    partition = OffsetCommitRequest.Topic.Partition(
-        partition_index=1, committed_offset=offset, committed_metadata="here"
-    )
-    named = "t" if version < 10 else ""
-    topics = [OffsetCommitRequest.Topic(name=named, topic_id=topic_id, partitions=[partition])]
-    return OffsetCommitRequest(**{"group_id": "g", "member_id": "", "topics": topics, **more})
-
-
-def fetched(client: Client, version: int, group: str = "g", topic_id: bytes = bytes(16)) -> Any:
-    """The one partition of an OffsetFetch answer, in whichever form the version has."""
-    if version < 8:
-        topics = [OffsetFetchRequest.Topic(name="t", partition_indexes=[1])]
-        answer = client.ask(OffsetFetchRequest(group_id=group, topics=topics), version)
-        return answer.topics[0].partitions[0]
-    named = "t" if version < 10 else ""
-    topic = OffsetFetchRequest.Group.Topic(name=named, topic_id=topic_id, partition_indexes=[1])
-    asked = OffsetFetchRequest.Group(group_id=group, topics=[topic])
-    answer = client.ask(OffsetFetchRequest(groups=[asked]), version)
-    return answer.groups[0].topics[0].partitions[0]
 
 
 @pytest.mark.parametrize("version", range(10))
@@ -103,32 +46,28 @@ def test_a_member_joins_syncs_beats_and_leaves_in_every_version(
     assert answer.protocol_type == ("consumer" if version >= 7 else None)
 
     for sync_version in range(6):
-        synced = client.ask(sync(answer, b"all", sync_version), sync_version)
+        synced = client.ask(sync_request(answer, b"all", sync_version), sync_version)
         assert (synced.error_code, synced.assignment) == (0, b"all")
     for beat_version in range(5):
-        assert client.ask(beat(answer), beat_version).error_code == 0
+        assert client.ask(heartbeat_request(answer), beat_version).error_code == 0
 
     leave_version = min(version, 5)
-    leaving = LeaveGroupRequest.Member(member_id=answer.member_id)
-    left = client.ask(
-        LeaveGroupRequest(group_id="g", member_id=answer.member_id, members=[leaving]),
-        leave_version,
-    )
+    left = client.ask(leave_request(answer.member_id), leave_version)
     assert left.error_code == 0
     assert [member.error_code for member in left.members] == ([0] if leave_version >= 3 else [])
-    assert client.ask(beat(answer), 4).error_code == Error.UNKNOWN_MEMBER_ID
+    assert client.ask(heartbeat_request(answer), 4).error_code == Error.UNKNOWN_MEMBER_ID
 
 
 def test_a_second_member_makes_the_first_join_anew(cluster: Cluster, client: Client) -> None:
     first = joined(client)
-    client.ask(sync(first, b"both"), 3)
+    client.ask(sync_request(first, b"both"), 3)
     other = client_of(cluster)
-    given = other.ask(join(), 7)
-    other.send(join(given.member_id), 7)
+    given = other.ask(join_request(), 7)
+    other.send(join_request(given.member_id), 7)
     assert other.answers() == []
 
-    assert client.ask(beat(first), 4).error_code == Error.REBALANCE_IN_PROGRESS
-    again = client.ask(join(first.member_id), 7)
+    assert client.ask(heartbeat_request(first), 4).error_code == Error.REBALANCE_IN_PROGRESS
+    again = client.ask(join_request(first.member_id), 7)
     (second,) = other.answers()
     assert (again.generation_id, second.generation_id) == (2, 2)
     assert (len(again.members), len(second.members)) == (2, 0)
@@ -138,7 +77,7 @@ def test_a_silent_member_is_dropped_exactly_at_its_session_timeout(
     cluster: Cluster, client: Client
 ) -> None:
     answer = joined(client)
-    client.ask(sync(answer, b""), 3)
+    client.ask(sync_request(answer, b""), 3)
     cluster.advance(9_999)
     assert cluster.groups.describe(["g"], 5)[0].state == "Stable"
     cluster.advance(1)
@@ -146,10 +85,9 @@ def test_a_silent_member_is_dropped_exactly_at_its_session_timeout(
 
 
 def test_leaving_before_version_3_tells_its_error_at_the_top(client: Client) -> None:
-    request = LeaveGroupRequest(group_id="g", member_id="nobody")
+    request = leave_request("nobody")
     assert client.ask(request, 1).error_code == Error.UNKNOWN_MEMBER_ID
-    members = [LeaveGroupRequest.Member(member_id="nobody")]
-    answer = client.ask(LeaveGroupRequest(group_id="g", members=members), 4)
+    answer = client.ask(request, 4)
     assert (answer.error_code, answer.members[0].error_code) == (0, Error.UNKNOWN_MEMBER_ID)
 
 
@@ -158,33 +96,27 @@ def test_an_offset_is_committed_and_fetched_in_every_version(
     cluster: Cluster, client: Client, version: int
 ) -> None:
     topic_id = cluster.topic("t").id
-    answer = client.ask(commit(42, version, topic_id), version)
-    assert answer.topics[0].partitions[0].error_code == 0
+    error = commit(client, 42, topic_id=topic_id, metadata="here", version=version)
+    assert error is Error.NONE
     for fetch_version in range(1, 11):
-        found = fetched(client, fetch_version, topic_id=topic_id)
+        found = committed(client, version=fetch_version, topic_id=topic_id)
         assert (found.committed_offset, found.metadata, found.error_code) == (42, "here", 0)
-        nothing = fetched(client, fetch_version, "other", topic_id=topic_id)
+        nothing = committed(client, version=fetch_version, group="other", topic_id=topic_id)
         assert (nothing.committed_offset, nothing.metadata, nothing.error_code) == (-1, "", 0)
 
 
 def test_what_cannot_be_committed_does_not_keep_the_rest_from_it(client: Client) -> None:
-    request = commit(7, 9)
-    Partition = OffsetCommitRequest.Topic.Partition
-    request.topics[0].partitions.append(
-        Partition(partition_index=9, committed_offset=1, committed_metadata=None)
-    )
-    absent = Partition(partition_index=0, committed_offset=1, committed_metadata=None)
-    request.topics.append(OffsetCommitRequest.Topic(name="absent", partitions=[absent]))
+    request = commit_all(("t", 1, 7), ("absent", 0, 1))
+    request.topics[0].partitions += commit_request(1, "t", 9).topics[0].partitions
     answer = client.ask(request, 9)
     codes = [[(p.partition_index, p.error_code) for p in t.partitions] for t in answer.topics]
     assert codes == [[(9, 3), (1, 0)], [(0, 3)]]
-    assert fetched(client, 9).committed_offset == 7
-    unknown = client.ask(commit(7, 10, b"x" * 16), 10)
-    assert unknown.topics[0].partitions[0].error_code == Error.UNKNOWN_TOPIC_ID
+    assert committed(client, partition=1).committed_offset == 7
+    assert commit(client, 7, version=10, topic_id=b"x" * 16) is Error.UNKNOWN_TOPIC_ID
 
 
 def test_all_offsets_of_a_group(client: Client) -> None:
-    client.ask(commit(5, 9), 9)
+    commit(client, 5)
     old = client.ask(OffsetFetchRequest(group_id="g", topics=None), 7)
     assert [(t.name, [p.committed_offset for p in t.partitions]) for t in old.topics] == [
         ("t", [5])
@@ -213,7 +145,7 @@ def test_the_coordinator_is_this_broker(client: Client, version: int) -> None:
 
 def test_groups_are_listed_and_described(client: Client) -> None:
     answer = joined(client)
-    client.ask(sync(answer, b"all"), 3)
+    client.ask(sync_request(answer, b"all"), 3)
     for version in range(6):
         (group,) = client.ask(ListGroupsRequest(), version).groups
         assert (group.group_id, group.protocol_type) == ("g", "consumer")
@@ -228,7 +160,7 @@ def test_groups_are_listed_and_described(client: Client) -> None:
 
 
 def test_the_bytes_in_the_offsets_topic_are_kafkas(cluster: Cluster, client: Client) -> None:
-    client.ask(commit(3, 9), 9)
+    commit(client, 3, partition=1, metadata="here", version=9)
     partition = cluster.groups.partition_for("g")
     (record,) = read_records(
         cluster.partition("__consumer_offsets", partition).log.read(0, 1 << 20)
@@ -261,28 +193,27 @@ def test_a_stable_group_comes_back_with_its_members_and_offsets(
     client: Client, restart: Any
 ) -> None:
     answer = joined(client)
-    client.ask(sync(answer, b"all"), 3)
-    request = commit(
+    client.ask(sync_request(answer, b"all"), 3)
+    error = commit(
+        client,
         11,
-        9,
         member_id=answer.member_id,
         generation_id_or_member_epoch=answer.generation_id,
     )
-    assert client.ask(request, 9).topics[0].partitions[0].error_code == 0
+    assert error is Error.NONE
 
     client = restart()
-    assert client.ask(beat(answer), 4).error_code == 0
-    assert client.ask(sync(answer, b""), 3).assignment == b"all"
-    assert fetched(client, 9).committed_offset == 11
+    assert client.ask(heartbeat_request(answer), 4).error_code == 0
+    assert client.ask(sync_request(answer, b""), 3).assignment == b"all"
+    assert committed(client).committed_offset == 11
 
 
 def test_a_group_that_fell_empty_goes_on_with_the_next_generation(
     client: Client, restart: Any
 ) -> None:
     answer = joined(client)
-    client.ask(sync(answer, b"all"), 3)
-    leaving = LeaveGroupRequest.Member(member_id=answer.member_id)
-    client.ask(LeaveGroupRequest(group_id="g", members=[leaving]), 4)
+    client.ask(sync_request(answer, b"all"), 3)
+    client.ask(leave_request(answer.member_id), 4)
 
     client = restart()
     assert client.ask(DescribeGroupsRequest(groups=["g"]), 5).groups[0].group_state == "Empty"
@@ -307,9 +238,7 @@ def test_a_marker_that_compaction_has_emptied_keeps_no_group_from_coming_back(
         leader_epoch=0,
     )
     stored.append(marker, read_header(marker), NOW)
-    commit = OffsetCommitRequest.Topic.Partition(partition_index=0, committed_offset=7)
-    topics = [OffsetCommitRequest.Topic(name="t", partitions=[commit])]
-    client.ask(OffsetCommitRequest(group_id="g", topics=topics), 5)
+    commit(client, 7, version=5)
     for later in (1, 2):  # the first pass sets the horizon, the second is behind it
         stored.compact(NOW + later, force=True)
     headers = [header for header, _, _ in stored.batches_from(0)]

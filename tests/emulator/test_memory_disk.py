@@ -14,9 +14,9 @@ from odradek.emulator import Emulator
 from odradek.storage import MemoryDisk
 from odradek.wire.api.find_coordinator import FindCoordinatorRequest
 
-from tests.emulator.handlers.test_produce import produce
-from tests.emulator.test_full_disk import commit, committed
-from tests.support.cluster import batch, client_of, open_cluster
+from tests.requests.committed_offsets import commit, committed
+from tests.requests.produce import batch, produce
+from tests.support.cluster import client_of, open_cluster
 
 
 def test_a_restart_on_the_same_disk_brings_everything_back() -> None:
@@ -71,9 +71,9 @@ def test_no_file_of_the_real_disk_is_touched(monkeypatch: pytest.MonkeyPatch) ->
         client.ask(FindCoordinatorRequest(key="g"), 2)
         for _ in range(3):
             assert produce(client, batch(bytes(600_000))).error_code == 0
-        assert client.ask(commit(2), 7).topics[0].partitions[0].error_code == 0
+        assert commit(client, 2) == 0
         cluster.advance(3_600_000)
-        assert committed(client_of(cluster)) == 2
+        assert committed(client_of(cluster)).committed_offset == 2
         cluster.topics.delete(cluster.create_topic("gone", 1, {}))
         cluster.close()
     monkeypatch.undo()

@@ -28,7 +28,8 @@ from odradek.wire.compression import Codec
 from odradek.wire.legacy.message_sets import Message, build_message, build_set, read_messages
 from odradek.wire.records import build_batch, read_records
 
-from tests.support.cluster import NOW, Client, client_of
+from tests.support.clock import NOW
+from tests.support.cluster import Client, client_of
 
 Produced = ProduceResponse.Topic.Partition
 Fetched = FetchResponse.Topic.Partition

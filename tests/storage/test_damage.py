@@ -1,6 +1,6 @@
 """Damage in what was flushed: noticed when it is met, never cut, never served.
 
-The log is that of test_recovery.py: batches of one record, bases 0, 5, 10, up to offset 12.
+The log is the known one: batches of one record, bases 0, 5, 10, up to offset 12.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from odradek.wire.batch import OVERHEAD, batches
 from odradek.wire.errors import Error, Refused
 from odradek.wire.records import build_batch
 
-from tests.storage.recovery.test_recovery import (
+from tests.storage.support.known_log import (
     CONFIG,
     END,
     INDEXES,

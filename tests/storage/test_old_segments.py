@@ -26,7 +26,7 @@ from odradek.wire.legacy.as_batches import header_of, read_logged
 from odradek.wire.legacy.message_sets import entries, read_entry
 from odradek.wire.records import Record, read_records
 
-from tests.storage.support.logs import append, file, flip, home, open_log
+from tests.storage.support.logs import append, file, flip, home, open_log, place
 from tests.support.old_segments import END, TOPICS, TORN, Segments, T, batch, loose, torn, wrapped
 
 CONFIG = LogConfig(index_interval_bytes=300)
@@ -57,14 +57,6 @@ def entries_of(segments: Segments) -> list[One]:
                 records = [Record(*message, ()) for message in read_entry(data, entry)]
             found.append(One(base, data[entry.pos : entry.pos + entry.size], records))
     return found
-
-
-def place(path: Path, segments: Segments) -> None:
-    """Put them where the log of partition t-0 has them, with nothing beside them."""
-    home(path).mkdir()
-    for base, data in segments.items():
-        file(path, base, ".log").write_bytes(data)
-    (home(path) / "partition.metadata").write_text("version: 0\ntopic_id: AAECAwQFBgcICQoLDA0ODw")
 
 
 @pytest.fixture(params=TOPICS)

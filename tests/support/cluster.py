@@ -1,4 +1,6 @@
-"""A client without a socket: requests go in as frames, answers come out decoded."""
+"""A cluster under a manual clock, and clients without a socket: requests go in as frames, answers
+come out decoded.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +16,8 @@ from odradek.wire import Buffer, Request, Response
 from odradek.wire.api import response_class
 from odradek.wire.frames import Frames
 from odradek.wire.headers import RequestHeader, read_response_header, write_request_header
-from odradek.wire.records import build_batch
 
-NOW = 1_600_000_000_000
+from tests.support.clock import NOW
 
 
 def open_cluster(data_dir: Path, now: int = NOW, **configs: str) -> Cluster:
@@ -93,10 +94,3 @@ class _Transport:
 def client_of(cluster: Cluster, client_id: str = "test", node_id: int = 1) -> Client:
     """A new connection to a cluster."""
     return Client(cluster, client_id, node_id)
-
-
-def batch(
-    *values: bytes | None, key: bytes | None = b"k", time: int = NOW, **more: Any
-) -> bytearray:
-    """A record batch of these values."""
-    return build_batch([(time, key, value, ()) for value in values], **more)

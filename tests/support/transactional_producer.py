@@ -19,8 +19,8 @@ from odradek.wire.api.txn_offset_commit import TxnOffsetCommitRequest
 from odradek.wire.batch import batches
 from odradek.wire.records import read_records
 
-from tests.emulator.handlers.test_produce import request as produce_request
-from tests.support.cluster import Client, batch, client_of
+from tests.requests.produce import batch, produce_request
+from tests.support.cluster import Client, client_of
 
 TRANSACTION = 1
 NOBODY = Producer(-1, -1)

@@ -12,7 +12,8 @@ from odradek.emulator.cluster import Cluster
 from odradek.emulator.config.configs import BrokerConfig
 from odradek.wire.api.describe_cluster import DescribeClusterRequest, DescribeClusterResponse
 
-from tests.support.cluster import NOW, client_of
+from tests.support.clock import NOW
+from tests.support.cluster import client_of
 
 ALL = 8096
 NOT_ASKED = -(2**31)

@@ -11,7 +11,9 @@ from odradek.wire.api.alter_replica_log_dirs import AlterReplicaLogDirsRequest
 from odradek.wire.api.describe_log_dirs import DescribeLogDirsRequest, DescribeLogDirsResponse
 from odradek.wire.batch import read_header
 
-from tests.support.cluster import NOW, Client, batch, client_of, open_cluster
+from tests.requests.produce import batch
+from tests.support.clock import NOW
+from tests.support.cluster import Client, client_of, open_cluster
 
 Topics = list[tuple[str, list[int]]]
 

@@ -6,7 +6,9 @@ from odradek.emulator.cluster import Cluster
 from odradek.wire.api.describe_producers import DescribeProducersRequest, DescribeProducersResponse
 from odradek.wire.batch import read_header
 
-from tests.support.cluster import NOW, Client, batch
+from tests.requests.produce import batch
+from tests.support.clock import NOW
+from tests.support.cluster import Client
 
 Partition = DescribeProducersResponse.Topic.Partition
 

@@ -10,7 +10,8 @@ from odradek.wire.api.describe_quorum import DescribeQuorumRequest, DescribeQuor
 from odradek.wire.api.remove_raft_voter import RemoveRaftVoterRequest
 from odradek.wire.api.update_features import UpdateFeaturesRequest
 
-from tests.support.cluster import NOW, Client
+from tests.support.clock import NOW
+from tests.support.cluster import Client
 
 LOG = "__cluster_metadata"
 SOME = bytes(15) + b"\7"

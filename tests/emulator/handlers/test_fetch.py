@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from odradek.emulator.cluster import Cluster
 from odradek.wire import NO_ID, Error
-from odradek.wire.api.fetch import FetchRequest, FetchResponse
-from odradek.wire.batch import read_header
-from odradek.wire.records import read_records
+from odradek.wire.api.fetch import FetchRequest
 
-from tests.emulator.handlers.test_produce import produce
-from tests.support.cluster import Client, batch, client_of
-
-Asked = FetchRequest.Topic.Partition
-Answered = FetchResponse.Topic.Partition
+from tests.requests.fetch import Asked, asked, fetch_request, only, values
+from tests.requests.produce import batch, produce
+from tests.support.cluster import Client, client_of
 
 
 @pytest.fixture(autouse=True)
@@ -23,51 +17,26 @@ def topic(cluster: Cluster) -> None:
     cluster.create_topic("t", 3, {})
 
 
-def asked(partition: int = 0, offset: int = 0, max_bytes: int = 1 << 20, **more: Any) -> Asked:
-    return Asked(partition=partition, fetch_offset=offset, partition_max_bytes=max_bytes, **more)
-
-
-def request(*partitions: Asked, topic: str = "t", **more: Any) -> FetchRequest:
-    settings = {"max_wait_ms": 0, "min_bytes": 1, **more}
-    topic_id = settings.pop("topic_id", NO_ID)
-    topics = [FetchRequest.Topic(topic=topic, topic_id=topic_id, partitions=list(partitions))]
-    return FetchRequest(topics=topics if partitions else [], **settings)
-
-
-def only(response: FetchResponse) -> Answered:
-    assert len(response.responses) == 1
-    assert len(response.responses[0].partitions) == 1
-    return response.responses[0].partitions[0]
-
-
-def values(answer: Answered) -> list[bytes | None]:
-    data, found, pos = bytes(answer.records or b""), [], 0
-    while pos < len(data):
-        found += [record.value for record in read_records(data, pos)]
-        pos += read_header(data, pos).size
-    return found
-
-
 def test_what_was_produced_is_read(client: Client) -> None:
     produce(client, batch(b"a", b"b"))
     produce(client, batch(b"c"))
-    answer = only(client.ask(request(asked()), 12))
+    answer = only(client.ask(fetch_request(asked()), 12))
     assert values(answer) == [b"a", b"b", b"c"]
     assert (answer.high_watermark, answer.last_stable_offset, answer.log_start_offset) == (3, 3, 0)
     assert answer.aborted_transactions is None
-    assert values(only(client.ask(request(asked(offset=1)), 12))) == [b"a", b"b", b"c"]
-    assert values(only(client.ask(request(asked(offset=2)), 12))) == [b"c"]
-    committed = only(client.ask(request(asked(), isolation_level=1), 12))
+    assert values(only(client.ask(fetch_request(asked(offset=1)), 12))) == [b"a", b"b", b"c"]
+    assert values(only(client.ask(fetch_request(asked(offset=2)), 12))) == [b"c"]
+    committed = only(client.ask(fetch_request(asked(), isolation_level=1), 12))
     assert (values(committed), committed.aborted_transactions) == ([b"a", b"b", b"c"], [])
 
 
 @pytest.mark.parametrize("offset", [-1, 4])
 def test_outside_the_log_is_out_of_range(client: Client, offset: int) -> None:
     produce(client, batch(b"a", b"b", b"c"))
-    answer = only(client.ask(request(asked(offset=offset)), 12))
+    answer = only(client.ask(fetch_request(asked(offset=offset)), 12))
     assert answer.error_code == Error.OFFSET_OUT_OF_RANGE
     assert (answer.high_watermark, answer.last_stable_offset, answer.log_start_offset) == (-1,) * 3
-    assert only(client.ask(request(asked(offset=3)), 12)).error_code == 0
+    assert only(client.ask(fetch_request(asked(offset=3)), 12)).error_code == 0
 
 
 @pytest.mark.parametrize("limit", [0, 1])
@@ -76,8 +45,8 @@ def test_the_first_batch_is_whole_whatever_the_limit(client: Client, limit: int)
         produce(client, batch(b"a"), partition=partition)
         produce(client, batch(b"b"), partition=partition)
     for given in (
-        request(asked(0, max_bytes=limit), asked(1, max_bytes=limit)),
-        request(asked(0), asked(1), max_bytes=limit),
+        fetch_request(asked(0, max_bytes=limit), asked(1, max_bytes=limit)),
+        fetch_request(asked(0), asked(1), max_bytes=limit),
     ):
         found = client.ask(given, 12).responses[0].partitions
         assert values(found[0]) == [b"a"]
@@ -88,15 +57,17 @@ def test_a_limit_cuts_where_it_cuts(client: Client) -> None:
     for _ in range(3):
         produce(client, batch(b"x"))
     size = len(batch(b"x"))
-    answer = only(client.ask(request(asked(max_bytes=size + 10)), 12))
+    answer = only(client.ask(fetch_request(asked(max_bytes=size + 10)), 12))
     assert len(answer.records) == size + 10
 
 
 def test_a_negative_limit_is_an_error_of_the_partition(client: Client) -> None:
-    assert only(client.ask(request(asked(max_bytes=-1)), 12)).error_code == 0  # nothing to read
+    assert (
+        only(client.ask(fetch_request(asked(max_bytes=-1)), 12)).error_code == 0
+    )  # nothing to read
     produce(client, batch(b"x"))
-    assert only(client.ask(request(asked(max_bytes=-1)), 12)).error_code == -1
-    assert only(client.ask(request(asked(), isolation_level=2), 12)).error_code == -1
+    assert only(client.ask(fetch_request(asked(max_bytes=-1)), 12)).error_code == -1
+    assert only(client.ask(fetch_request(asked(), isolation_level=2), 12)).error_code == -1
 
 
 def test_a_negative_limit_of_all_is_one_of_the_first_partition_that_is_there(
@@ -104,13 +75,13 @@ def test_a_negative_limit_of_all_is_one_of_the_first_partition_that_is_there(
 ) -> None:
     produce(client, batch(b"x"))
     produce(client, batch(b"y"), partition=1)
-    answer = client.ask(request(asked(7), asked(0), asked(1), max_bytes=-1), 12)
+    answer = client.ask(fetch_request(asked(7), asked(0), asked(1), max_bytes=-1), 12)
     found = {one.partition_index: one.error_code for one in answer.responses[0].partitions}
     assert found == {7: 3, 0: -1, 1: 0}
 
 
 def test_it_waits_for_the_first_byte(cluster: Cluster, client: Client) -> None:
-    client.send(request(asked(), max_wait_ms=500), 12)
+    client.send(fetch_request(asked(), max_wait_ms=500), 12)
     assert client.answers() == []
     produce(client_of(cluster), batch(b"a"))
     (answer,) = client.answers()
@@ -118,7 +89,7 @@ def test_it_waits_for_the_first_byte(cluster: Cluster, client: Client) -> None:
 
 
 def test_it_waits_no_longer_than_asked(cluster: Cluster, client: Client) -> None:
-    client.send(request(asked(), max_wait_ms=500), 12)
+    client.send(fetch_request(asked(), max_wait_ms=500), 12)
     cluster.advance(499)
     assert client.answers() == []
     cluster.advance(1)
@@ -128,7 +99,7 @@ def test_it_waits_no_longer_than_asked(cluster: Cluster, client: Client) -> None
 
 def test_min_bytes_are_reached_by_two_partitions_together(cluster: Cluster, client: Client) -> None:
     producer, size = client_of(cluster), len(batch(b"x"))
-    given = request(asked(0), asked(1), max_wait_ms=500, min_bytes=2 * size)
+    given = fetch_request(asked(0), asked(1), max_wait_ms=500, min_bytes=2 * size)
     client.send(given, 12)
     produce(producer, batch(b"x"), partition=0)
     assert client.answers() == []
@@ -138,18 +109,18 @@ def test_min_bytes_are_reached_by_two_partitions_together(cluster: Cluster, clie
 
 
 def test_an_unknown_partition_alone_does_not_cut_the_wait(cluster: Cluster, client: Client) -> None:
-    client.send(request(asked(0), asked(9), max_wait_ms=500), 12)
+    client.send(fetch_request(asked(0), asked(9), max_wait_ms=500), 12)
     assert client.answers() == []
     cluster.advance(500)
     (answer,) = client.answers()
     codes = [p.error_code for p in answer.responses[0].partitions]
     assert codes == [0, Error.UNKNOWN_TOPIC_OR_PARTITION]
     # Without a valid one there is nothing to wait for.
-    assert only(client.ask(request(asked(9), max_wait_ms=500), 12)).error_code == 3
+    assert only(client.ask(fetch_request(asked(9), max_wait_ms=500), 12)).error_code == 3
 
 
 def test_deleting_the_topic_wakes_with_an_error(cluster: Cluster, client: Client) -> None:
-    client.send(request(asked(), max_wait_ms=500), 12)
+    client.send(fetch_request(asked(), max_wait_ms=500), 12)
     cluster.topics.delete(cluster.topic("t"))
     cluster.settle()
     (answer,) = client.answers()
@@ -157,8 +128,8 @@ def test_deleting_the_topic_wakes_with_an_error(cluster: Cluster, client: Client
 
 
 def test_requests_behind_a_parked_fetch_wait_their_turn(cluster: Cluster, client: Client) -> None:
-    client.send(request(asked(0), max_wait_ms=500), 12)
-    client.send(request(asked(1), max_wait_ms=0), 12)
+    client.send(fetch_request(asked(0), max_wait_ms=500), 12)
+    client.send(fetch_request(asked(1), max_wait_ms=0), 12)
     assert client.answers() == []
     cluster.advance(500)
     assert [only(a).partition_index for a in client.answers()] == [0, 1]
@@ -166,7 +137,7 @@ def test_requests_behind_a_parked_fetch_wait_their_turn(cluster: Cluster, client
 
 def test_a_lost_connection_leaves_no_wait_behind(cluster: Cluster, client: Client) -> None:
     timers = len(cluster.timers)
-    client.send(request(asked(), max_wait_ms=1 << 30), 12)
+    client.send(fetch_request(asked(), max_wait_ms=1 << 30), 12)
     assert len(cluster.partition("t", 0).waits) == 1
     assert len(cluster.timers) == timers + 1
     client.connection.lost()
@@ -176,7 +147,7 @@ def test_a_lost_connection_leaves_no_wait_behind(cluster: Cluster, client: Clien
 
 def test_leader_epochs(client: Client) -> None:
     def code(epoch: int) -> int:
-        return only(client.ask(request(asked(current_leader_epoch=epoch)), 12)).error_code
+        return only(client.ask(fetch_request(asked(current_leader_epoch=epoch)), 12)).error_code
 
     assert [code(-2), code(-1), code(0), code(1)] == [0, 0, 0, Error.UNKNOWN_LEADER_EPOCH]
 
@@ -184,58 +155,58 @@ def test_leader_epochs(client: Client) -> None:
 def test_a_log_that_took_another_course_is_told_where(client: Client) -> None:
     produce(client, batch(b"a"))
     beyond = asked(offset=5, last_fetched_epoch=0)
-    answer = only(client.ask(request(beyond), 12))
+    answer = only(client.ask(fetch_request(beyond), 12))
     assert (answer.error_code, answer.records) == (0, b"")
     assert (answer.diverging_epoch.epoch, answer.diverging_epoch.end_offset) == (0, 1)
     newer = asked(offset=0, last_fetched_epoch=7)
-    assert only(client.ask(request(newer), 12)).error_code == Error.OFFSET_OUT_OF_RANGE
+    assert only(client.ask(fetch_request(newer), 12)).error_code == Error.OFFSET_OUT_OF_RANGE
 
 
 def test_topics_by_id(cluster: Cluster, client: Client) -> None:
     produce(client, batch(b"a"))
     known = cluster.topic("t").id
-    answer = client.ask(request(asked(), topic="", topic_id=known), 13)
+    answer = client.ask(fetch_request(asked(), topic="", topic_id=known), 13)
     assert answer.responses[0].topic_id == known
     assert values(only(answer)) == [b"a"]
     for unknown in (NO_ID, bytes(15) + b"x"):
-        given = request(asked(), topic="", topic_id=unknown)
+        given = fetch_request(asked(), topic="", topic_id=unknown)
         assert only(client.ask(given, 13)).error_code == Error.UNKNOWN_TOPIC_ID
 
 
 @pytest.mark.parametrize(("replica", "code"), [(-3, 0), (-1, 0), (1, 6), (7, 6)])
 def test_followers_are_not_served(client: Client, replica: int, code: int) -> None:
-    assert only(client.ask(request(asked(), replica_id=replica), 12)).error_code == code
+    assert only(client.ask(fetch_request(asked(), replica_id=replica), 12)).error_code == code
 
 
 # Sessions
 
 
 def opened(client: Client, *partitions: Asked) -> int:
-    answer = client.ask(request(*partitions, session_epoch=0), 12)
+    answer = client.ask(fetch_request(*partitions, session_epoch=0), 12)
     assert answer.session_id > 0
     return answer.session_id
 
 
 def test_an_incremental_answer_holds_only_what_changed(client: Client) -> None:
     session = opened(client, asked(0), asked(1), asked(2))
-    answer = client.ask(request(session_id=session, session_epoch=1), 12)
+    answer = client.ask(fetch_request(session_id=session, session_epoch=1), 12)
     assert (answer.responses, answer.session_id) == ([], session)
     produce(client, batch(b"a"), partition=1)
-    answer = client.ask(request(session_id=session, session_epoch=2), 12)
+    answer = client.ask(fetch_request(session_id=session, session_epoch=2), 12)
     assert (only(answer).partition_index, values(only(answer))) == (1, [b"a"])
     # Not acknowledged by a new offset: sent again.
-    answer = client.ask(request(session_id=session, session_epoch=3), 12)
+    answer = client.ask(fetch_request(session_id=session, session_epoch=3), 12)
     assert values(only(answer)) == [b"a"]
-    moved = request(asked(1, offset=1), session_id=session, session_epoch=4)
+    moved = fetch_request(asked(1, offset=1), session_id=session, session_epoch=4)
     assert client.ask(moved, 12).responses == []
 
 
 def test_a_session_is_forgotten_with_its_last_partition(client: Client) -> None:
     session = opened(client, asked(0), asked(1))
     forget = FetchRequest.ForgottenTopic(topic="t", partitions=[0, 1, 7])
-    gone = request(session_id=session, session_epoch=1, forgotten_topics_data=[forget])
+    gone = fetch_request(session_id=session, session_epoch=1, forgotten_topics_data=[forget])
     assert client.ask(gone, 12).session_id == 0
-    again = client.ask(request(session_id=session, session_epoch=2), 12)
+    again = client.ask(fetch_request(session_id=session, session_epoch=2), 12)
     assert again.error_code == Error.FETCH_SESSION_ID_NOT_FOUND
 
 
@@ -243,7 +214,7 @@ def test_wrong_ids_and_epochs_of_sessions(client: Client) -> None:
     session = opened(client, asked(0))
 
     def code(session_id: int, epoch: int, version: int = 12) -> int:
-        given = request(session_id=session_id, session_epoch=epoch)
+        given = fetch_request(session_id=session_id, session_epoch=epoch)
         return client.ask(given, version).error_code
 
     assert code(session + 1, 1) == Error.FETCH_SESSION_ID_NOT_FOUND
@@ -258,30 +229,30 @@ def test_wrong_ids_and_epochs_of_sessions(client: Client) -> None:
 def test_an_errored_partition_is_in_every_answer_and_once_more_after(
     cluster: Cluster, client: Client
 ) -> None:
-    given = request(asked(0), topic="later", session_epoch=0)
+    given = fetch_request(asked(0), topic="later", session_epoch=0)
     session = client.ask(given, 12).session_id
     epoch = 1
     for _ in range(2):
-        answer = client.ask(request(session_id=session, session_epoch=epoch), 12)
+        answer = client.ask(fetch_request(session_id=session, session_epoch=epoch), 12)
         assert only(answer).error_code == Error.UNKNOWN_TOPIC_OR_PARTITION
         epoch += 1
     cluster.create_topic("later", 1, {})
-    answer = client.ask(request(session_id=session, session_epoch=epoch), 12)
+    answer = client.ask(fetch_request(session_id=session, session_epoch=epoch), 12)
     assert only(answer).error_code == 0
-    answer = client.ask(request(session_id=session, session_epoch=epoch + 1), 12)
+    answer = client.ask(fetch_request(session_id=session, session_epoch=epoch + 1), 12)
     assert answer.responses == []
 
 
 def test_a_session_works_from_another_connection(cluster: Cluster, client: Client) -> None:
     session = opened(client, asked(0))
     other = client_of(cluster)
-    assert other.ask(request(session_id=session, session_epoch=1), 12).session_id == session
+    assert other.ask(fetch_request(session_id=session, session_epoch=1), 12).session_id == session
 
 
 def test_a_full_cache_gives_no_sessions_until_one_is_old(cluster: Cluster, client: Client) -> None:
     cluster.fetch_sessions._slots = 1
     first = opened(client, asked(0))
-    assert client.ask(request(asked(0), session_epoch=0), 12).session_id == 0
+    assert client.ask(fetch_request(asked(0), session_epoch=0), 12).session_id == 0
     cluster.advance(120_000)
     assert opened(client, asked(0)) != first
     assert len(cluster.fetch_sessions) == 1
@@ -291,15 +262,17 @@ def test_an_id_in_a_session_that_is_deleted_and_made_again(
     cluster: Cluster, client: Client
 ) -> None:
     known = cluster.topic("t").id
-    given = request(asked(), topic="", topic_id=known, session_epoch=0)
+    given = fetch_request(asked(), topic="", topic_id=known, session_epoch=0)
     session = client.ask(given, 13).session_id
 
     def code(epoch: int) -> int:
-        return only(client.ask(request(session_id=session, session_epoch=epoch), 13)).error_code
+        return only(
+            client.ask(fetch_request(session_id=session, session_epoch=epoch), 13)
+        ).error_code
 
     cluster.topics.delete(cluster.topic("t"))
     assert code(1) == Error.UNKNOWN_TOPIC_OR_PARTITION
     cluster.create_topic("t", 1, {})
     assert code(2) == Error.INCONSISTENT_TOPIC_ID
-    sessionless = request(asked(), topic="", topic_id=known)
+    sessionless = fetch_request(asked(), topic="", topic_id=known)
     assert only(client.ask(sessionless, 13)).error_code == Error.UNKNOWN_TOPIC_ID

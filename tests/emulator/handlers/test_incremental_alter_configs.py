@@ -11,8 +11,9 @@ from odradek.emulator.cluster import Cluster
 from odradek.wire.api.incremental_alter_configs import IncrementalAlterConfigsRequest
 from odradek.wire.records import NewRecord, build_batch
 
-from tests.emulator.handlers.test_produce import produce
-from tests.support.cluster import NOW, Client, client_of, open_cluster
+from tests.requests.produce import produce
+from tests.support.clock import NOW
+from tests.support.cluster import Client, client_of, open_cluster
 
 TOPIC, BROKER, LOGGER, METRICS, GROUP = 2, 4, 8, 16, 32
 SET, DELETE, APPEND, SUBTRACT = range(4)

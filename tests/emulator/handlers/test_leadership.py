@@ -16,7 +16,9 @@ from odradek.wire.api.list_partition_reassignments import ListPartitionReassignm
 from odradek.wire.api.produce import ProduceRequest
 from odradek.wire.api.unregister_broker import UnregisterBrokerRequest
 
-from tests.support.cluster import NOW, Client, batch, client_of
+from tests.requests.produce import batch
+from tests.support.clock import NOW
+from tests.support.cluster import Client, client_of
 
 Topics = list[tuple[str, list[int]]]
 

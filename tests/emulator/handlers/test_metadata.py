@@ -14,7 +14,8 @@ from odradek.emulator.config.configs import BrokerConfig
 from odradek.wire import NO_ID
 from odradek.wire.api.metadata import MetadataRequest, MetadataResponse
 
-from tests.support.cluster import NOW, Client, client_of, open_cluster
+from tests.support.clock import NOW
+from tests.support.cluster import Client, client_of, open_cluster
 
 X, Y = bytes(range(16)), bytes(range(1, 17))
 NOT_ASKED = -(2**31)

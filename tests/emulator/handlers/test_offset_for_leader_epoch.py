@@ -7,7 +7,9 @@ from odradek.emulator.cluster import Cluster
 from odradek.wire.api.offset_for_leader_epoch import OffsetForLeaderEpochRequest
 from odradek.wire.batch import read_header
 
-from tests.support.cluster import NOW, Client, batch
+from tests.requests.produce import batch
+from tests.support.clock import NOW
+from tests.support.cluster import Client
 
 Topic = OffsetForLeaderEpochRequest.Topic
 

@@ -3,48 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 from odradek.emulator.cluster import Cluster
 from odradek.emulator.partitions.produced_batches import DECOMPRESSED_MAX
-from odradek.wire import NO_ID, Error
-from odradek.wire.api.produce import ProduceRequest, ProduceResponse
+from odradek.wire import Error
 from odradek.wire.batch import checksum, read_header
 from odradek.wire.compression import Codec
 from odradek.wire.records import build_batch, read_records
 
-from tests.support.cluster import NOW, Client, batch, client_of
-
-Result = ProduceResponse.Topic.Partition
-
-
-def produce(
-    client: Client,
-    records: bytes | bytearray | None,
-    *,
-    topic: str = "t",
-    partition: int = 0,
-    acks: int = -1,
-    version: int = 9,
-    **more: Any,
-) -> Result:
-    answer = client.ask(request(records, topic, partition, acks, **more), version)
-    return answer.responses[0].partition_responses[0]
-
-
-def request(
-    records: bytes | bytearray | None,
-    topic: str = "t",
-    partition: int = 0,
-    acks: int = -1,
-    **more: Any,
-) -> ProduceRequest:
-    entry = ProduceRequest.Topic.Partition(index=partition, records=records)
-    asked = ProduceRequest.Topic(
-        name=topic, topic_id=more.pop("topic_id", NO_ID), partition_data=[entry]
-    )
-    return ProduceRequest(acks=acks, timeout_ms=1000, topic_data=[asked], **more)
+from tests.requests.produce import batch, produce, produce_request
+from tests.support.clock import NOW
+from tests.support.cluster import Client, client_of
 
 
 @pytest.fixture(autouse=True)
@@ -257,10 +227,10 @@ def test_acks_other_than_three(client: Client) -> None:
 def test_acks_0_has_no_answer_and_an_error_closes_the_connection(
     cluster: Cluster, client: Client
 ) -> None:
-    client.send(request(two(), acks=0), 9)
+    client.send(produce_request(two(), acks=0), 9)
     assert (client.answers(), client.is_closed) == ([], False)
     assert cluster.partition("t", 0).log_end_offset == 2
-    client.send(request(two(), topic="absent", acks=0), 9)
+    client.send(produce_request(two(), topic="absent", acks=0), 9)
     assert (client.answers(), client.is_closed) == ([], True)
 
 
@@ -273,8 +243,10 @@ def test_internal_topics_are_for_the_broker(cluster: Cluster, client: Client) ->
 
 
 def test_the_same_partition_twice_appends_the_last(cluster: Cluster, client: Client) -> None:
-    asked = request(batch(b"first"))
-    asked.topic_data[0].partition_data += request(batch(b"last")).topic_data[0].partition_data
+    asked = produce_request(batch(b"first"))
+    asked.topic_data[0].partition_data += (
+        produce_request(batch(b"last")).topic_data[0].partition_data
+    )
     answer = client.ask(asked, 9)
     assert len(answer.responses[0].partition_responses) == 1
     records = read_records(cluster.partition("t", 0).log.read(0, 1 << 20))
@@ -282,10 +254,12 @@ def test_the_same_partition_twice_appends_the_last(cluster: Cluster, client: Cli
 
 
 def test_a_transactional_batch_without_an_id_refuses_the_whole_request(client: Client) -> None:
-    asked = request(
+    asked = produce_request(
         batch(b"x", transactional=True, producer_id=1, producer_epoch=0, base_sequence=0)
     )
-    asked.topic_data[0].partition_data += request(two(), partition=1).topic_data[0].partition_data
+    asked.topic_data[0].partition_data += (
+        produce_request(two(), partition=1).topic_data[0].partition_data
+    )
     answer = client.ask(asked, 9)
     codes = [result.error_code for result in answer.responses[0].partition_responses]
     assert codes == [Error.TRANSACTIONAL_ID_AUTHORIZATION_FAILED] * 2
@@ -297,8 +271,10 @@ def test_a_batch_too_short_for_a_producer_id_refuses_the_whole_request(
 ) -> None:
     short = two()[:size]
     short[8:12] = (size - 12).to_bytes(4, "big")
-    asked = request(two())
-    asked.topic_data[0].partition_data += request(short, partition=1).topic_data[0].partition_data
+    asked = produce_request(two())
+    asked.topic_data[0].partition_data += (
+        produce_request(short, partition=1).topic_data[0].partition_data
+    )
     answer = client.ask(asked, 9)
     assert [one.error_code for one in answer.responses[0].partition_responses] == codes
 

@@ -18,7 +18,8 @@ from odradek.wire import Error, Refused
 from odradek.wire.batch import read_header
 from odradek.wire.records import build_batch, read_records
 
-from tests.support.cluster import NOW, open_cluster
+from tests.support.clock import NOW
+from tests.support.cluster import open_cluster
 
 
 @pytest.fixture

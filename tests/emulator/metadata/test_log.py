@@ -40,7 +40,7 @@ from odradek.wire.stored.control import (
     control_record,
 )
 
-from tests.support.cluster import NOW
+from tests.support.clock import NOW
 
 ID = bytes(range(16))
 OTHER = bytes(range(1, 17))

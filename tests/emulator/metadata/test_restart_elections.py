@@ -11,14 +11,15 @@ from odradek.emulator.config.configs import BrokerConfig
 from odradek.storage import MemoryDisk
 from odradek.wire.api.find_coordinator import FindCoordinatorRequest
 from odradek.wire.api.metadata import MetadataRequest
-from odradek.wire.api.offset_for_leader_epoch import OffsetForLeaderEpochRequest
 from odradek.wire.batch import batches, read_header
 from odradek.wire.records import read_records
 from odradek.wire.stored.cluster import MetadataRecord, PartitionChangeRecord, read_record
 
-from tests.emulator.handlers.test_fetch import asked, request
-from tests.emulator.handlers.test_produce import produce
-from tests.support.cluster import NOW, Client, batch, client_of
+from tests.requests.fetch import asked, fetch_request
+from tests.requests.offsets import epoch_end
+from tests.requests.produce import batch, produce
+from tests.support.clock import NOW
+from tests.support.cluster import Client, client_of
 
 ELR = "eligible.leader.replicas.version"
 
@@ -84,10 +85,7 @@ class World:
 
 def end_of(client: Client, epoch: int, current: int = -1) -> tuple[int, int, int]:
     """The error, epoch and end offset that OffsetForLeaderEpoch answers for t-0."""
-    Topic = OffsetForLeaderEpochRequest.Topic
-    part = Topic.Partition(partition=0, current_leader_epoch=current, leader_epoch=epoch)
-    request = OffsetForLeaderEpochRequest(topics=[Topic(topic="t", partitions=[part])])
-    (found,) = client.ask(request, 4).topics[0].partitions
+    found = epoch_end(client, epoch, current=current)
     return found.error_code, found.leader_epoch, found.end_offset
 
 
@@ -236,7 +234,7 @@ def test_who_fetches_in_an_epoch_of_before_is_told_the_leader() -> None:
     world.restart()
     for version, told in ((15, []), (16, [(1, "localhost", 9092)])):
         answer = world.client.ask(
-            request(
+            fetch_request(
                 asked(current_leader_epoch=0),
                 topic_id=world.cluster.topic("t").id,
                 session_epoch=-1,

@@ -45,7 +45,8 @@ from odradek.wire.stored.cluster import (
 )
 from odradek.wire.stored.control import KRaftVersion, KRaftVoters
 
-from tests.support.cluster import NOW, open_cluster
+from tests.support.clock import NOW
+from tests.support.cluster import open_cluster
 
 HOME = "__cluster_metadata-0"
 ID, OTHER = bytes(range(16)), bytes(range(1, 17))

@@ -9,12 +9,14 @@ from odradek.emulator.cluster import Cluster
 from odradek.wire import Error, Refused
 from odradek.wire.api.fetch import FetchRequest
 from odradek.wire.api.heartbeat import HeartbeatRequest
-from odradek.wire.api.join_group import JoinGroupRequest
 from odradek.wire.api.list_groups import ListGroupsRequest
 from odradek.wire.records import NewRecord, build_batch, read_records
 
-from tests.emulator.handlers.test_produce import produce
-from tests.support.cluster import NOW, Client, client_of, open_cluster
+from tests.requests.fetch import asked, fetch_request
+from tests.requests.groups import join_request
+from tests.requests.produce import produce
+from tests.support.clock import NOW
+from tests.support.cluster import Client, client_of, open_cluster
 
 OFFSETS = "__consumer_offsets"
 
@@ -32,17 +34,12 @@ def record(value: bytes, sequence: int = -1, producer: int = -1) -> bytes:
 def fetch(
     topic_id: bytes, *, wait_ms: int = 0, session: int = 0, epoch: int = -1, of_all: bool = True
 ) -> FetchRequest:
-    partition = FetchRequest.Topic.Partition(
-        partition=0, fetch_offset=0, partition_max_bytes=1 << 20
-    )
-    topic = FetchRequest.Topic(topic_id=topic_id, partitions=[partition])
-    return FetchRequest(
+    return fetch_request(
+        *([asked()] if of_all else []),
+        topic_id=topic_id,
         max_wait_ms=wait_ms,
-        min_bytes=1,
-        max_bytes=1 << 20,
         session_id=session,
         session_epoch=epoch,
-        topics=[topic] if of_all else [],
     )
 
 
@@ -107,9 +104,9 @@ def test_nobody_coordinates_groups_while_their_topic_is_gone(
     client: Client, cluster: Cluster
 ) -> None:
     cluster.groups.ensure_topic()
-    member = client.ask(join(), 3).member_id
+    member = client.ask(join_request(), 3).member_id
     parked = client_of(cluster)
-    parked.send(join(), 3)
+    parked.send(join_request(), 3)
     assert parked.answers() == []
 
     cluster.topics.delete(cluster.topic(OFFSETS))
@@ -122,18 +119,7 @@ def test_nobody_coordinates_groups_while_their_topic_is_gone(
 
     cluster.groups.ensure_topic()
     assert client.ask(beat, 3).error_code == Error.UNKNOWN_MEMBER_ID
-    assert client.ask(join(), 3).error_code == 0
-
-
-def join() -> JoinGroupRequest:
-    return JoinGroupRequest(
-        group_id="g",
-        session_timeout_ms=30_000,
-        rebalance_timeout_ms=30_000,
-        member_id="",
-        protocol_type="consumer",
-        protocols=[JoinGroupRequest.Protocol(name="range", metadata=b"")],
-    )
+    assert client.ask(join_request(), 3).error_code == 0
 
 
 def test_a_thousand_topics_are_one_batch_of_the_metadata_log(tmp_path: Path) -> None:

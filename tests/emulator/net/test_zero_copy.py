@@ -17,10 +17,10 @@ from odradek.wire.compression import Codec
 from odradek.wire.frames import SIZE, Frames
 from odradek.wire.headers import RequestHeader, write_request_header
 
-from tests.emulator.handlers.test_fetch import asked
-from tests.emulator.handlers.test_fetch import request as fetch_request
-from tests.emulator.handlers.test_produce import request
-from tests.support.cluster import NOW, batch, open_cluster
+from tests.requests.fetch import asked, fetch_request
+from tests.requests.produce import batch, produce_request
+from tests.support.clock import NOW
+from tests.support.cluster import open_cluster
 
 LARGE = random.Random(1).randbytes(400_000)
 
@@ -82,7 +82,7 @@ def test_a_batch_is_written_from_the_buffer_that_the_socket_filled(
     socket = Socket(cluster)
     for number in range(3):
         sent = batch(LARGE, LARGE, codec=codec, time=NOW)
-        socket.receive(encoded(request(sent), 9))
+        socket.receive(encoded(produce_request(sent), 9))
 
         data, content = written[number]
         assert isinstance(data, memoryview)
@@ -98,7 +98,7 @@ def test_a_fetched_batch_is_sent_from_a_mapping_of_its_file(tmp_path: Path) -> N
     cluster = open_cluster(tmp_path)
     cluster.create_topic("t", 1, {})
     socket = Socket(cluster)
-    socket.receive(encoded(request(batch(LARGE)), 9))
+    socket.receive(encoded(produce_request(batch(LARGE)), 9))
     socket.sent.clear()
 
     socket.receive(encoded(fetch_request(asked(offset=0, max_bytes=1 << 20)), 12))

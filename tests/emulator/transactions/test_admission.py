@@ -14,8 +14,8 @@ from odradek.wire import Error, Refused
 from odradek.wire.api.produce import ProduceRequest
 from odradek.wire.api.write_txn_markers import WriteTxnMarkersRequest
 
-from tests.emulator.handlers.test_produce import produce
-from tests.support.cluster import batch, client_of, open_cluster
+from tests.requests.produce import batch, produce
+from tests.support.cluster import client_of, open_cluster
 from tests.support.transactional_producer import TxnClient, committed_offset, read
 
 Make = Callable[..., TxnClient]

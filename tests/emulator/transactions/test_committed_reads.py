@@ -3,40 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from odradek.emulator.cluster import Cluster
 from odradek.wire.api.fetch import FetchRequest
-from odradek.wire.api.list_offsets import ListOffsetsRequest
 
-from tests.emulator.handlers.test_produce import produce
-from tests.support.cluster import Client, batch, client_of
+from tests.requests.fetch import asked, fetch, fetch_request
+from tests.requests.offsets import LATEST, look_up
+from tests.requests.produce import batch, produce
+from tests.support.cluster import Client, client_of
 from tests.support.transactional_producer import TxnClient, read
 
+UNCOMMITTED, COMMITTED = 0, 1
 Make = Callable[..., TxnClient]
 
 
-def fetch(offset: int = 0, *, isolation: int = 1, wait_ms: int = 0, min_bytes: int = 1) -> Any:
-    part = FetchRequest.Topic.Partition(
-        partition=0, fetch_offset=offset, partition_max_bytes=1 << 20
-    )
-    return FetchRequest(
-        max_wait_ms=wait_ms,
-        min_bytes=min_bytes,
-        max_bytes=1 << 20,
-        isolation_level=isolation,
-        topics=[FetchRequest.Topic(topic="t", partitions=[part])],
+def waiting(isolation: int, min_bytes: int = 1) -> FetchRequest:
+    return fetch_request(
+        asked(), isolation_level=isolation, max_wait_ms=10_000, min_bytes=min_bytes
     )
 
 
 def latest(client: Client, isolation: int) -> int:
-    part = ListOffsetsRequest.Topic.Partition(partition_index=0, timestamp=-1)
-    asked = ListOffsetsRequest(
-        replica_id=-1,
-        isolation_level=isolation,
-        topics=[ListOffsetsRequest.Topic(name="t", partitions=[part])],
-    )
-    return int(client.ask(asked, 5).topics[0].partitions[0].offset)
+    return look_up(client, LATEST, isolation=isolation).offset
 
 
 def test_the_last_stable_offset_stops_them(producer: Make, cluster: Cluster) -> None:
@@ -45,13 +33,13 @@ def test_the_last_stable_offset_stops_them(producer: Make, cluster: Cluster) -> 
     x = producer()
     x.write(b"open")
     produce(client, batch(b"behind"))
-    answer = client.ask(fetch(), 12).responses[0].partitions[0]
+    answer = fetch(client, isolation_level=COMMITTED)
     assert (answer.last_stable_offset, answer.high_watermark) == (1, 3)
-    assert (latest(client, 0), latest(client, 1)) == (3, 1)
+    assert (latest(client, UNCOMMITTED), latest(client, COMMITTED)) == (3, 1)
     assert read(cluster, committed=True) == [b"before"]
     x.end(True)
     assert read(cluster, committed=True) == [b"before", b"open", b"behind"]
-    assert latest(client, 1) == 4
+    assert latest(client, COMMITTED) == 4
 
 
 def test_aborted_transactions_are_listed_for_committed_readers_only(
@@ -61,11 +49,11 @@ def test_aborted_transactions_are_listed_for_committed_readers_only(
     x.write(b"a", b"b")
     x.end(False)
     client = client_of(cluster)
-    listed = client.ask(fetch(), 12).responses[0].partitions[0].aborted_transactions
+    listed = fetch(client, isolation_level=COMMITTED).aborted_transactions
     assert [(a.producer_id, a.first_offset) for a in listed] == [(x.producer.producer_id, 0)]
-    uncommitted = client.ask(fetch(isolation=0), 12).responses[0].partitions[0]
+    uncommitted = fetch(client)
     assert uncommitted.aborted_transactions is None
-    assert client.ask(fetch(3), 12).responses[0].partitions[0].aborted_transactions == []
+    assert fetch(client, 3, isolation_level=COMMITTED).aborted_transactions == []
     assert read(cluster, committed=True) == []
     assert read(cluster, committed=False) == [b"a", b"b"]
 
@@ -86,8 +74,8 @@ def test_open_data_wakes_no_committed_reader_but_its_end_does(
 ) -> None:
     x = producer()
     committed, uncommitted = client_of(cluster), client_of(cluster)
-    committed.send(fetch(wait_ms=10_000), 12)
-    uncommitted.send(fetch(wait_ms=10_000, isolation=0), 12)
+    committed.send(waiting(COMMITTED), 12)
+    uncommitted.send(waiting(UNCOMMITTED), 12)
     x.write(b"open")
     assert committed.answers() == []
     assert len(uncommitted.answers()) == 1
@@ -100,7 +88,7 @@ def test_open_data_wakes_no_committed_reader_but_its_end_does(
 
 def test_plain_data_wakes_them_while_nothing_is_open(cluster: Cluster) -> None:
     reader = client_of(cluster)
-    reader.send(fetch(wait_ms=10_000), 12)
+    reader.send(waiting(COMMITTED), 12)
     produce(client_of(cluster), batch(b"plain"))
     assert len(reader.answers()) == 1
 
@@ -110,7 +98,7 @@ def test_an_end_wakes_them_only_for_as_much_as_they_wait_for(
 ) -> None:
     x = producer()
     reader = client_of(cluster)
-    reader.send(fetch(wait_ms=10_000, min_bytes=10_000), 12)
+    reader.send(waiting(COMMITTED, min_bytes=10_000), 12)
     x.write(b"small")
     x.end(True)
     assert reader.answers() == []

@@ -23,7 +23,8 @@ from odradek.emulator.transactions.transaction import Producer
 from odradek.storage import MemoryDisk
 from odradek.wire import Error
 
-from tests.support.cluster import NOW, open_cluster
+from tests.support.clock import NOW
+from tests.support.cluster import open_cluster
 from tests.support.transactional_producer import TxnClient, committed_offset, read
 
 CONFIGS = {"transaction_state_log_num_partitions": "2", "offsets_topic_num_partitions": "1"}

@@ -16,7 +16,8 @@ from odradek.wire.api.find_coordinator import FindCoordinatorRequest
 from odradek.wire.api.list_transactions import ListTransactionsRequest
 from odradek.wire.records import Record
 
-from tests.support.cluster import NOW, client_of
+from tests.support.clock import NOW
+from tests.support.cluster import client_of
 from tests.support.transactional_producer import TxnClient
 
 Make = Callable[..., TxnClient]

@@ -17,7 +17,7 @@ from odradek.wire.api.find_coordinator import FindCoordinatorRequest
 from odradek.wire.batch import read_header
 from odradek.wire.records import build_batch, read_records
 
-from tests.emulator.test_groups import commit, fetched
+from tests.requests.committed_offsets import commit, committed
 from tests.support.cluster import client_of, open_cluster
 
 SECOND, DAY = 1000, 86_400_000
@@ -183,7 +183,7 @@ def test_offsets_that_groups_committed_outlive_it(tmp_path: Path) -> None:
     client = client_of(cluster)
     client.ask(FindCoordinatorRequest(key="g"), 2)
     for offset in range(300):
-        assert client.ask(commit(offset, 8), 8).topics[0].partitions[0].error_code == 0
+        assert commit(client, offset, partition=1) == 0
     offsets = [
         partition
         for partition in cluster.topic("__consumer_offsets").partitions
@@ -192,11 +192,11 @@ def test_offsets_that_groups_committed_outlive_it(tmp_path: Path) -> None:
     before = sum(partition.log.size for partition in offsets)
     assert cluster.log_manager.cleaner.compact_all() == 1
     assert sum(partition.log.size for partition in offsets) < before / 50
-    assert fetched(client, 8).committed_offset == 299
+    assert committed(client, partition=1).committed_offset == 299
     cluster.close()
 
     again = open_cluster(tmp_path, now=cluster.clock.now())
-    assert fetched(client_of(again), 8).committed_offset == 299
+    assert committed(client_of(again), partition=1).committed_offset == 299
     again.close()
 
 

@@ -6,7 +6,6 @@ import logging
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from odradek.emulator import Emulator
@@ -15,13 +14,12 @@ from odradek.storage import LogView
 from odradek.storage.checkpoints import RECOVERY_POINTS
 from odradek.storage.disk.directory import Handle
 from odradek.wire import Error
-from odradek.wire.api.list_offsets import ListOffsetsRequest
 
-from tests.emulator.handlers.test_fetch import asked, only, values
-from tests.emulator.handlers.test_fetch import request as fetch_request
-from tests.emulator.handlers.test_produce import produce
-from tests.emulator.test_crash import delete_before
-from tests.support.cluster import NOW, Client, batch, client_of, open_cluster
+from tests.requests.fetch import fetch, values
+from tests.requests.offsets import EARLIEST, delete_before, look_up
+from tests.requests.produce import batch, produce
+from tests.support.clock import NOW
+from tests.support.cluster import Client, client_of, open_cluster
 
 ONE = len(batch(b"0"))
 SEGMENTS = {"internal.segment.bytes": str(2 * ONE), "retention.ms": "-1"}
@@ -45,17 +43,8 @@ def bases(cluster: Cluster, name: str = "t") -> list[int]:
 
 
 def earliest(client: Client) -> tuple[int, int]:
-    Topic = ListOffsetsRequest.Topic
-    partition = Topic.Partition(partition_index=0, timestamp=-2)
-    answer = client.ask(
-        ListOffsetsRequest(replica_id=-1, topics=[Topic(name="t", partitions=[partition])]), 7
-    )
-    found = answer.topics[0].partitions[0]
+    found = look_up(client, EARLIEST)
     return found.error_code, found.offset
-
-
-def fetch(client: Client, offset: int) -> Any:
-    return only(client.ask(fetch_request(asked(offset=offset)), 12))
 
 
 def logs(path: Path) -> list[str]:
@@ -168,7 +157,7 @@ def test_a_brokers_default_counts_for_topics_that_set_nothing(tmp_path: Path) ->
 def test_deleted_records_take_their_segments_with_them(cluster: Cluster, client: Client) -> None:
     topic(cluster)
     fill(cluster)
-    client.ask(delete_before(3), 2)
+    delete_before(client, 3)
     assert bases(cluster) == [0, 2, 4]
     cluster.advance(30 * SECOND)
     assert bases(cluster) == [2, 4]

@@ -7,8 +7,9 @@ from pathlib import Path
 from odradek.emulator.cluster import Cluster
 from odradek.wire import Error
 
-from tests.emulator.handlers.test_produce import produce
-from tests.support.cluster import NOW, batch, client_of, open_cluster
+from tests.requests.produce import batch, produce
+from tests.support.clock import NOW
+from tests.support.cluster import client_of, open_cluster
 
 MINUTE, DAY = 60_000, 86_400_000
 

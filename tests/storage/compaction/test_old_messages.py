@@ -20,10 +20,10 @@ from odradek.wire.errors import Error, Refused
 from odradek.wire.legacy.as_batches import logged_batches, read_logged
 from odradek.wire.legacy.message_sets import build_message, build_set
 
-from tests.storage.support.logs import file, home, open_log
-from tests.storage.test_old_segments import DAY_MS, place
+from tests.storage.support.logs import file, home, open_log, place
 from tests.support.old_segments import Segments, T, batch, flipped, loose, wrapped
 
+DAY_MS = 86_400_000
 COMPACT = LogConfig(segment_bytes=1, cleanup_policy=frozenset({"compact"}))
 
 _NEWER = [

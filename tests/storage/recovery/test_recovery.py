@@ -1,8 +1,4 @@
-"""Opening a directory: damage of every kind, and what is left of the log.
-
-The log has batches of one record, five to a segment: bases 0, 5, 10, and the last batch is that of
-offset 12. Values are the offsets, producer 7 wrote everything but the odd ones.
-"""
+"""Opening a directory: damage of every kind, and what is left of the known log."""
 
 from __future__ import annotations
 
@@ -13,50 +9,35 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from odradek.storage.config import LogConfig
 from odradek.storage.log import Log
 from odradek.storage.recovery.producer_replay import find_marker
 from odradek.wire.batch import assign, read_header
 from odradek.wire.errors import Error, Refused
-from odradek.wire.primitives import Buffer
 from odradek.wire.records import build_batch
 
+from tests.storage.support.known_log import (
+    CONFIG,
+    END,
+    INDEXES,
+    SEGMENT,
+    SIZE,
+    assert_indexes,
+    build,
+    fill,
+    reopen,
+    value,
+    without_epoch,
+)
 from tests.storage.support.logs import (
     append,
     cut,
     end_transaction,
-    expected_indexes,
     file,
     flip,
     home,
     open_log,
     read_all,
 )
-
-SIZE = 200
-SEGMENT = 5 * SIZE
-CONFIG = LogConfig(segment_bytes=SEGMENT, index_interval_bytes=300)
-END = 13
-INDEXES = (".index", ".timeindex")
-
-
-def value(offset: int) -> bytes:
-    return b"%d" % offset + bytes(SIZE - 70 - len(b"%d" % offset))
-
-
-def fill(log: Log, count: int = END) -> Log:
-    for number in range(count):
-        even = number % 2 == 0
-        header = append(
-            log,
-            value(number),
-            timestamps=[number * 10],
-            epoch=number // 4,
-            producer_id=7 if even else -1,
-            sequence=number // 2 if even else -1,
-        )
-        assert header.size == SIZE
-    return log
 
 
 @pytest.fixture
@@ -69,10 +50,6 @@ def closed(tmp_path: Path) -> Path:
 def killed(tmp_path: Path) -> Path:
     fill(open_log(tmp_path, CONFIG)).close(clean=False)
     return tmp_path
-
-
-def reopen(path: Path, *, clean: bool, recovery_point: int = 0, **more: int) -> Log:
-    return open_log(path, CONFIG, clean=clean, recovery_point=recovery_point, **more)
 
 
 def assert_whole(log: Log, end: int = END, *, start: int = 0) -> None:
@@ -91,14 +68,6 @@ def assert_whole(log: Log, end: int = END, *, start: int = 0) -> None:
     assert (state.last_sequence, state.last_offset) == last
     append(log, b"more", epoch=9)
     assert read_all(log)[-1] == (end, b"more")
-
-
-def assert_indexes(path: Path) -> None:
-    """The index files are what Kafka would have written."""
-    for log_file in home(path).glob("*.log"):
-        found = tuple(log_file.with_suffix(suffix).read_bytes() for suffix in INDEXES)
-        expected = expected_indexes(log_file, CONFIG.index_interval_bytes, stopped=True)
-        assert found == expected, log_file.name
 
 
 @pytest.mark.parametrize("clean", [True, False])
@@ -608,22 +577,3 @@ def test_any_damage_to_the_newest_segment_leaves_what_lies_before_it(
     assert again.log_end_offset == end + 1
     again.close()
     shutil.rmtree(path)
-
-
-def without_epoch(data: Buffer) -> bytes:
-    """A batch without its leader epoch, which no checksum covers."""
-    return bytes(data[:12]) + bytes(data[16:])
-
-
-def build(offset: int) -> bytes:
-    even = offset % 2 == 0
-    return bytes(
-        build_batch(
-            [(offset * 10, None, value(offset), ())],
-            base_offset=offset,
-            leader_epoch=offset // 4,
-            producer_id=7 if even else -1,
-            producer_epoch=0 if even else -1,
-            base_sequence=offset // 2 if even else -1,
-        )
-    )

@@ -11,7 +11,7 @@ from odradek.storage.checkpoints import CLEAN_SHUTDOWN
 from odradek.storage.damage import read_aside
 from odradek.storage.log import Log
 
-from tests.storage.recovery.test_recovery import (
+from tests.storage.support.known_log import (
     CONFIG,
     END,
     SIZE,
@@ -32,7 +32,7 @@ def open_directory(path: Path) -> tuple[LogDirectory, Log]:
 
 @pytest.fixture
 def closed(tmp_path: Path) -> Path:
-    """Segments 0, 5 and 10 of batches of one record, up to offset 12; see test_recovery.py."""
+    """Segments 0, 5 and 10 of batches of one record, up to offset 12; see known_log.py."""
     directory, log = open_directory(tmp_path)
     fill(log)
     directory.close()

@@ -19,7 +19,7 @@ from odradek.wire.api.offset_commit import OffsetCommitRequest
 from odradek.wire.api.produce import ProduceRequest
 from odradek.wire.records import NewRecord, build_batch
 
-from tests.support.cluster import NOW
+from tests.support.clock import NOW
 from tests.support.connection import Connection
 
 Shell = Callable[..., list[list[str]]]

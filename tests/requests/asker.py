@@ -1,0 +1,14 @@
+"""Whoever sends a request and returns the answer: a client without a socket, or a connection."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from odradek.wire import Request
+
+
+class Asker(Protocol):
+    """One connection to a broker."""
+
+    def ask(self, request: Request, version: int) -> Any:
+        """Send a request and return the answer."""
