@@ -1,13 +1,73 @@
-"""For all tests: pytest's own fixture for running pytest, and how Hypothesis draws.
+"""For all tests: pytest's fixture for running pytest, how Hypothesis draws, and what is skipped.
 
-Without its time limit, which fails examples on a busy machine; and the same examples every time, so
-that a change is what turns a test red. `make explore` draws new ones.
+Hypothesis draws without its time limit, which fails examples on a busy machine; and the same
+examples every time, so that a change is what turns a test red. `make explore` draws new ones.
+
+What is optional and not here (a client library, Java, Maven's archives) raises `Unavailable`: the
+test is skipped, with the reason, and the last lines of the session say what was missing.
 """
 
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
 from hypothesis import settings
+
+# Before anything imports them: their assertions are explained as those of test modules are.
+pytest.register_assert_rewrite(
+    "odradek.compat.scenarios",
+    "odradek.compat.scenario_parts",
+    "tests.requests",
+    "tests.support",
+    "tests.clients.support",
+    "tests.emulator.cli.console.support",
+    "tests.emulator.groups.support",
+    "tests.storage.support",
+    "tests.wire.support",
+)
+
+from odradek.compat import Unavailable  # noqa: E402
 
 pytest_plugins = ["pytester"]
 
 settings.register_profile("odradek", deadline=None, derandomize=True)
 settings.register_profile("explore", deadline=None)
 settings.load_profile("odradek")
+
+UNAVAILABLE = "unavailable: "  # how the reason of such a skip begins
+
+
+@contextmanager
+def _skipped_without() -> Generator[None]:
+    try:
+        yield
+    except Unavailable as reason:
+        pytest.skip(UNAVAILABLE + str(reason))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup() -> Generator[None, Any, Any]:
+    with _skipped_without():
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call() -> Generator[None, Any, Any]:
+    with _skipped_without():
+        return (yield)
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    missing: dict[str, Counter[str]] = defaultdict(Counter)
+    for report in terminalreporter.stats.get("skipped", []):
+        if isinstance(report.longrepr, tuple) and UNAVAILABLE in report.longrepr[2]:
+            reason = report.longrepr[2].partition(UNAVAILABLE)[2]
+            missing[reason][Path(report.location[0]).name] += 1
+    for reason, files in missing.items():
+        what = ", ".join(f"{count} of {file}" for file, count in sorted(files.items()))
+        terminalreporter.write_line(f"Skipped tests ({what}): {reason}")

@@ -217,6 +217,16 @@ def test_every_test_is_run() -> None:
     assert named == {path for path in named if any(path.is_relative_to(each) for each in listed)}
 
 
+def test_no_test_module_imports_another() -> None:
+    """What several of them need stands in tests/requests, tests/support, or a `support` nearby."""
+    for path in sorted((ROOT / "tests").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and (node.level or "tests" in f"{node.module}"):
+                names = [*f"{node.module}".split("."), *(alias.name for alias in node.names)]
+                borrowed = [each for each in names if each.startswith(("test_", "conftest"))]
+                assert not borrowed, f"{name_of(path)}:{node.lineno} imports {borrowed}"
+
+
 def test_every_handler_is_loaded() -> None:
     from odradek.emulator import handlers
 

@@ -2,8 +2,7 @@
 
 - `broker` is the address of a running broker: Odradek, and with ODRADEK_REAL=1 also a real Apache
   Kafka (marker `real`), where the same tests run a second time.
-- Whatever is not here (a client library, Java, Maven's archives) skips by name, with the reason;
-  the last lines of the session say what was skipped for want of what.
+- `client` is the adapter of each stock client in turn, `any_client` the first that is installed.
 - ODRADEK_RESULTS=FILE receives one JSON object per client, scenario and broker, from which the
   support table is made.
 """
@@ -13,23 +12,18 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
+from odradek.compat import CLIENTS, Client, RealKafka, Unavailable
+from odradek.compat import client as client_named
 
-# Before anything imports them.
-pytest.register_assert_rewrite("odradek.compat.scenarios", "odradek.compat.scenario_parts")
+from tests.clients.support.wanted import WANT_REAL
 
-from odradek.compat import CLIENTS, Client, RealKafka, Unavailable  # noqa: E402
-from odradek.compat import client as client_named  # noqa: E402
-
-WANT_REAL = os.environ.get("ODRADEK_REAL", "") not in ("", "0")
 RESULTS = os.environ.get("ODRADEK_RESULTS", "")
-UNAVAILABLE = "unavailable: "  # how the reason of such a skip begins
 # Members of groups of the new protocol hear of a change by their heartbeat; 5 s is the default.
 SOON = {
     "group.consumer.min.heartbeat.interval.ms": "500",
@@ -44,10 +38,7 @@ def broker(request: pytest.FixtureRequest) -> Iterator[str]:
     """Yield the address of the broker under test."""
     with ExitStack() as stack:
         if request.param == "real":
-            try:
-                yield stack.enter_context(RealKafka(config=SOON)).bootstrap_servers
-            except Unavailable as reason:
-                pytest.skip(UNAVAILABLE + str(reason))
+            yield stack.enter_context(RealKafka(config=SOON)).bootstrap_servers
         else:
             from odradek.emulator import Emulator
 
@@ -58,10 +49,19 @@ def broker(request: pytest.FixtureRequest) -> Iterator[str]:
 @pytest.fixture(params=CLIENTS)
 def client(request: pytest.FixtureRequest) -> Client:
     """Return the adapter of each stock client in turn."""
-    try:
-        return client_named(request.param)
-    except Unavailable as reason:
-        pytest.skip(UNAVAILABLE + str(reason))
+    return client_named(request.param)
+
+
+@pytest.fixture(scope="session")
+def any_client() -> Client:
+    """Return the adapter of the first stock client that is installed."""
+    missing = []
+    for name in CLIENTS:
+        try:
+            return client_named(name)
+        except Unavailable as reason:
+            missing.append(str(reason))
+    raise Unavailable(" ".join(missing))
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -100,14 +100,3 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         document = {"date": time.strftime("%Y-%m-%d", time.gmtime()), "results": _results}
         path.write_text(json.dumps(document, indent=1) + "\n")
-
-
-def pytest_terminal_summary(terminalreporter: Any) -> None:
-    missing: dict[str, Counter[str]] = defaultdict(Counter)
-    for report in terminalreporter.stats.get("skipped", []):
-        if isinstance(report.longrepr, tuple) and UNAVAILABLE in report.longrepr[2]:
-            reason = report.longrepr[2].partition(UNAVAILABLE)[2]
-            missing[reason][Path(report.location[0]).name] += 1
-    for reason, files in missing.items():
-        what = ", ".join(f"{count} of {file}" for file, count in sorted(files.items()))
-        terminalreporter.write_line(f"Skipped tests ({what}): {reason}")

@@ -16,7 +16,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from odradek.compat.jars import Unavailable
 from odradek.compat.real_kafka import RealKafka
 from odradek.storage.checkpoints import CLEANED_OFFSETS, read_offsets, read_partition_metadata
 from odradek.storage.config import LogConfig
@@ -237,11 +236,8 @@ def shown(content: bytes) -> list[object]:
 
 @pytest.fixture
 def kafka(tmp_path: Path) -> Iterator[RealKafka]:
-    try:
-        with RealKafka(config=BROKER, data_dir=tmp_path / "kafka") as kafka:
-            yield kafka
-    except Unavailable as reason:
-        pytest.skip(f"unavailable: {reason}")
+    with RealKafka(config=BROKER, data_dir=tmp_path / "kafka") as kafka:
+        yield kafka
 
 
 def partitions(topic: str) -> int:

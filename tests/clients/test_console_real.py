@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from confluent_kafka import Producer
-from odradek.compat import RealKafka, Unavailable
+from odradek.compat import RealKafka
 from odradek.emulator import Emulator
 from odradek.emulator.cli.main import main
 from odradek.wire.records import NewRecord
 
-from tests.clients.conftest import UNAVAILABLE
-from tests.emulator.cli.console.test_commands import NOW, fill_at, record
+from tests.support.clock import NOW
+from tests.support.written import record, write_records
 
 Shell = Callable[..., str]
 
@@ -22,11 +22,8 @@ pytestmark = [pytest.mark.real, pytest.mark.slow]
 @pytest.fixture(scope="module")
 def addresses() -> Iterator[tuple[str, str]]:
     """A real Kafka's and an emulator's."""
-    try:
-        with RealKafka() as real, Emulator() as ours:
-            yield real.bootstrap_servers, ours.bootstrap_servers
-    except Unavailable as reason:
-        pytest.skip(UNAVAILABLE + str(reason))
+    with RealKafka() as real, Emulator() as ours:
+        yield real.bootstrap_servers, ours.bootstrap_servers
 
 
 @pytest.fixture
@@ -49,7 +46,7 @@ def shell(addresses: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> She
 def test_a_topics_life(shell: Shell, addresses: tuple[str, str]) -> None:
     shell("topics", "create", "life", "--partitions", "2", "--set", "segment.ms=7000")
     for address in addresses:
-        fill_at(address, "life", 1, record(b"espresso", b"42", table=b"7"), record(b"tea"))
+        write_records(address, "life", 1, record(b"espresso", b"42", table=b"7"), record(b"tea"))
     assert "segment.ms=7000" in shell("topics", "show", "life")
     assert "espresso  [table=7]" in shell("records", "life")
     assert "tea" in shell("records", "life", "--from", "-1", "--json")
@@ -65,7 +62,7 @@ def test_a_topics_life(shell: Shell, addresses: tuple[str, str]) -> None:
 def test_a_groups_offsets(shell: Shell, addresses: tuple[str, str]) -> None:
     shell("topics", "create", "read", "--partitions", "2")
     for address in addresses:
-        fill_at(address, "read", 0, *(record(b"%d" % n) for n in range(10)))
+        write_records(address, "read", 0, *(record(b"%d" % n) for n in range(10)))
     shell("groups", "reset", "billing", "--to", "-3", "--topic", "read", "--dry-run")
     shell("groups", "reset", "billing", "--to", "-3", "--topic", "read")
     assert "billing  classic  Empty" in shell("groups")
@@ -91,7 +88,7 @@ def test_what_is_committed_ends_before_an_open_transaction(
     shell("topics", "create", "open")
     open_ones = []
     for address in addresses:
-        fill_at(address, "open", 0, record(b"first"), NewRecord(NOW, None, None, ()))
+        write_records(address, "open", 0, record(b"first"), NewRecord(NOW, None, None, ()))
         producer = Producer({"bootstrap.servers": address, "transactional.id": "t"})
         producer.init_transactions()
         producer.begin_transaction()

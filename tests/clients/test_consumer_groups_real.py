@@ -10,7 +10,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from odradek.compat import RealKafka, Unavailable
+from odradek.compat import RealKafka
 from odradek.compat.real_kafka import VERSION, run_tool
 from odradek.emulator import Emulator
 from odradek.emulator.base.java_order import hash_map_order, partition_for
@@ -86,16 +86,13 @@ def test_kafkas_tools_read_our_groups_and_offsets(tmp_path: Path) -> None:
         ask.ask(request, 9)
         ask.ask(depart("a", group="g"), 1)
         ask.close()
-        try:
-            offsets = printed(emulator.bootstrap_servers, "OffsetsMessageFormatter")
-            groups = printed(emulator.bootstrap_servers, "GroupMetadataMessageFormatter")
-            described = run_tool(
-                VERSION,
-                "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand",
-                *("--bootstrap-server", emulator.bootstrap_servers, "--describe", "--group", "g"),
-            ).stdout
-        except Unavailable as reason:
-            pytest.skip(f"unavailable: {reason}")
+        offsets = printed(emulator.bootstrap_servers, "OffsetsMessageFormatter")
+        groups = printed(emulator.bootstrap_servers, "GroupMetadataMessageFormatter")
+        described = run_tool(
+            VERSION,
+            "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand",
+            *("--bootstrap-server", emulator.bootstrap_servers, "--describe", "--group", "g"),
+        ).stdout
     (offset,) = offsets
     assert offset["key"]["data"] == {"group": "g", "topic": "t", "partition": 0}
     assert (offset["value"]["data"]["offset"], offset["value"]["data"]["metadata"]) == (5, "m")
@@ -112,14 +109,11 @@ def test_kafkas_tools_read_our_groups_and_offsets(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def real() -> Iterator[Asker]:
-    try:
-        with RealKafka(config=AT_ONCE) as kafka:
-            ask = asker(kafka.bootstrap_servers)
-            ready(ask)
-            yield ask
-            ask.close()
-    except Unavailable as reason:
-        pytest.skip(f"unavailable: {reason}")
+    with RealKafka(config=AT_ONCE) as kafka:
+        ask = asker(kafka.bootstrap_servers)
+        ready(ask)
+        yield ask
+        ask.close()
 
 
 @pytest.fixture(scope="module")

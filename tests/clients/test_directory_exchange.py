@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from odradek.compat import Unavailable
 from odradek.compat.clients import wait_until
 from odradek.compat.dump_tool import complaints as complaints_of_tool
 from odradek.compat.jars import jars
@@ -81,10 +80,7 @@ class Theirs(NamedTuple):
 
 @pytest.fixture(scope="module", autouse=True)
 def _archives() -> None:
-    try:
-        jars(VERSION)
-    except Unavailable as reason:
-        pytest.skip(f"unavailable: {reason}")
+    jars(VERSION)
 
 
 @pytest.fixture(scope="module")

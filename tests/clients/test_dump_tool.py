@@ -39,10 +39,7 @@ class Written:
 
 @pytest.fixture(scope="module")
 def _archives() -> None:
-    try:
-        jars(VERSION)
-    except Unavailable as reason:
-        pytest.skip(f"unavailable: {reason}")
+    jars(VERSION)
 
 
 @pytest.fixture(scope="module", params=["stopped", "killed", "recovered"])

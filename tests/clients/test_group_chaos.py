@@ -21,8 +21,8 @@ from odradek.compat.jars import jars
 from odradek.compat.java_process import javac
 from odradek.compat.real_kafka import VERSION
 
-from tests.clients.conftest import UNAVAILABLE, WANT_REAL
 from tests.clients.support.broker_process import Served
+from tests.clients.support.wanted import WANT_REAL
 
 pytest.importorskip("confluent_kafka")
 
@@ -84,7 +84,7 @@ class Course:
     def of(self, name: str) -> tuple[str, History, rules.Read]:
         """The group's id, its history, and what its members said."""
         if name not in self._running:
-            pytest.skip(UNAVAILABLE + self._names[name])
+            raise Unavailable(self._names[name])
         history = self._running[name].result()
         if name not in self._read:
             self._read[name] = rules.Read(history)
@@ -117,10 +117,7 @@ def course(
     work = tmp_path_factory.mktemp("chaos")
     with ExitStack() as stack:
         if request.param == "real":
-            try:
-                bootstrap = stack.enter_context(RealKafka(config=BROKER)).bootstrap_servers
-            except Unavailable as reason:
-                pytest.skip(UNAVAILABLE + str(reason))
+            bootstrap = stack.enter_context(RealKafka(config=BROKER)).bootstrap_servers
         else:
             bootstrap = stack.enter_context(Served(work / "data", BROKER)).bootstrap_servers
         pool = ThreadPoolExecutor(AT_ONCE)

@@ -17,12 +17,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from odradek.compat import RealKafka, Unavailable
+from odradek.compat import RealKafka
 from odradek.compat.java_tools import KafkaTools, Ran
 from odradek.compat.real_kafka import VERSION
 from odradek.emulator import Emulator
-
-from tests.clients.conftest import UNAVAILABLE
 
 pytestmark = [pytest.mark.real, pytest.mark.slow]
 
@@ -127,26 +125,23 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, tup
     files = tmp_path_factory.mktemp("files")
     for name, content in JSON_FILES.items():
         (files / name).write_text(json.dumps(content))
-    try:
-        with (
-            RealKafka(config=CONFIG) as real,
-            Emulator(CONFIG) as ours,
-            KafkaTools(VERSION) as for_real,
-            KafkaTools(VERSION) as for_ours,
-            ThreadPoolExecutor(2) as both,
-        ):
-            done: dict[str, tuple[Ran, Ran]] = {}
-            for number, command in enumerate(COMMANDS):
-                first = both.submit(command.run, for_real, real.bootstrap_servers, files)
-                second = both.submit(command.run, for_ours, ours.bootstrap_servers, files)
-                done[f"{number}"] = first.result(), second.result()
-                if command.looks and _differ(command, *done[f"{number}"]):
-                    time.sleep(FOLLOWS_S)
-                    again = command.run(for_real, real.bootstrap_servers, files)
-                    done[f"{number}"] = again, second.result()
-            yield done
-    except Unavailable as reason:
-        pytest.skip(UNAVAILABLE + str(reason))
+    with (
+        RealKafka(config=CONFIG) as real,
+        Emulator(CONFIG) as ours,
+        KafkaTools(VERSION) as for_real,
+        KafkaTools(VERSION) as for_ours,
+        ThreadPoolExecutor(2) as both,
+    ):
+        done: dict[str, tuple[Ran, Ran]] = {}
+        for number, command in enumerate(COMMANDS):
+            first = both.submit(command.run, for_real, real.bootstrap_servers, files)
+            second = both.submit(command.run, for_ours, ours.bootstrap_servers, files)
+            done[f"{number}"] = first.result(), second.result()
+            if command.looks and _differ(command, *done[f"{number}"]):
+                time.sleep(FOLLOWS_S)
+                again = command.run(for_real, real.bootstrap_servers, files)
+                done[f"{number}"] = again, second.result()
+        yield done
 
 
 @pytest.mark.parametrize(
@@ -216,13 +211,10 @@ def test_share_groups_are_refused_as_by_a_release_that_has_none() -> None:
         ]
         return [(ran.status, _plain(ran.out, command)) for ran in all_ran]
 
-    try:
-        with (
-            RealKafka(OLD_VERSION, CONFIG) as old,
-            Emulator(CONFIG) as ours,
-            KafkaTools(VERSION) as tools,
-        ):
-            expected = run(tools, old.bootstrap_servers)
-            assert run(tools, ours.bootstrap_servers) == expected
-    except Unavailable as reason:
-        pytest.skip(UNAVAILABLE + str(reason))
+    with (
+        RealKafka(OLD_VERSION, CONFIG) as old,
+        Emulator(CONFIG) as ours,
+        KafkaTools(VERSION) as tools,
+    ):
+        expected = run(tools, old.bootstrap_servers)
+        assert run(tools, ours.bootstrap_servers) == expected

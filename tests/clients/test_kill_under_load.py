@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from odradek.compat import CLIENTS, Client, NewRecord, Unavailable
-from odradek.compat import client as client_named
+from odradek.compat import Client, NewRecord
 from odradek.compat.clients import wait_until
 from odradek.wire import Error
 from odradek.wire.api.find_coordinator import FindCoordinatorRequest
@@ -45,17 +44,6 @@ def served(tmp_path: Path) -> Iterator[Served]:
     """A broker on a port and a directory that it keeps, with small segments."""
     with Served(tmp_path / "data", CONFIGS) as served:
         yield served
-
-
-@pytest.fixture
-def reader() -> Client:
-    """Any client will do."""
-    for name in CLIENTS:
-        try:
-            return client_named(name)
-        except Unavailable as reason:
-            why = str(reason)
-    pytest.skip(f"unavailable: {why}")
 
 
 class Load:
@@ -136,10 +124,10 @@ def value(number: int) -> bytes:
     return b"%08d" % number + bytes([number % 251]) * (200 + number % 300)
 
 
-def stored(reader: Client, bootstrap: str) -> Stored:
+def stored(any_client: Client, bootstrap: str) -> Stored:
     """All that can be read, which must be dense: each offset up to the end, once."""
-    records = reader.consume(bootstrap, "t", timeout_s=TIMEOUT_S)
-    for partition, end in reader.end_offsets(bootstrap, "t").items():
+    records = any_client.consume(bootstrap, "t", timeout_s=TIMEOUT_S)
+    for partition, end in any_client.end_offsets(bootstrap, "t").items():
         found = [record.offset for record in records if record.partition == partition]
         assert found == list(range(end)), f"partition {partition}"
     values = [record.value for record in records]
@@ -203,10 +191,10 @@ def committed(bootstrap: str) -> tuple[int, str | None]:
 
 @pytest.mark.parametrize("moment", [1, 60, 500, 1_500, 3_000, 6_000, 10_000, 20_000])
 def test_what_was_acknowledged_before_a_kill_is_there_after_it(
-    served: Served, reader: Client, moment: int
+    served: Served, any_client: Client, moment: int
 ) -> None:
     address = served.bootstrap_servers
-    reader.create_topic(address, "t", PARTITIONS)
+    any_client.create_topic(address, "t", PARTITIONS)
     commits = Commits(address)
     load = Load(address)
     load.run(moment)
@@ -218,7 +206,7 @@ def test_what_was_acknowledged_before_a_kill_is_there_after_it(
     assert load.twice == []
 
     served.start()
-    found = stored(reader, address)
+    found = stored(any_client, address)
     assert {place: found.get(place) for place in load.acknowledged} == load.acknowledged
     assert set(found.values()) <= {value(number) for number in range(load.count)}
     # A commit may have been written and not acknowledged: the one that was under way.
@@ -230,20 +218,22 @@ def test_what_was_acknowledged_before_a_kill_is_there_after_it(
     again.run(300)
     again.finish()
     served.restart()
-    after = stored_again(reader, address)
+    after = stored_again(any_client, address)
     assert found.items() <= after.items()
     assert again.acknowledged.items() <= after.items()
     assert len(after) == len(found) + again.count
 
 
-def stored_again(reader: Client, bootstrap: str) -> Stored:
+def stored_again(any_client: Client, bootstrap: str) -> Stored:
     """As `stored`; the values of a second load are those of the first again."""
-    records = reader.consume(bootstrap, "t", timeout_s=TIMEOUT_S)
+    records = any_client.consume(bootstrap, "t", timeout_s=TIMEOUT_S)
     return {(record.partition, record.offset): record.value for record in records}
 
 
 @pytest.mark.parametrize("how", ["stopped", "killed"])
-def test_lost_acknowledgements_do_not_duplicate(tmp_path: Path, reader: Client, how: str) -> None:
+def test_lost_acknowledgements_do_not_duplicate(
+    tmp_path: Path, any_client: Client, how: str
+) -> None:
     """What was written but not acknowledged is sent again after the restart, and recognised.
 
     After a restart Kafka knows only the last batch of a producer, so one is under way at a time.
@@ -254,7 +244,7 @@ def test_lost_acknowledgements_do_not_duplicate(tmp_path: Path, reader: Client, 
         Served(tmp_path / "data", CONFIGS, port=port, advertised=proxy.address) as served,
     ):
         address = served.bootstrap_servers
-        reader.create_topic(address, "t", PARTITIONS)
+        any_client.create_topic(address, "t", PARTITIONS)
         load = Load(address, **{"enable.idempotence": True, "max.in.flight": 1})
         for _ in range(3):
             load.run(len(load.acknowledged) + 2_000)
@@ -269,7 +259,7 @@ def test_lost_acknowledgements_do_not_duplicate(tmp_path: Path, reader: Client, 
         load.finish()
         assert load.twice == []
         assert len(load.acknowledged) == load.count
-        assert stored(reader, address) == load.acknowledged
+        assert stored(any_client, address) == load.acknowledged
     for partition in range(PARTITIONS):
         places = sorted(place for place in load.acknowledged if place[0] == partition)
         numbers = range(partition, load.count, PARTITIONS)
@@ -325,16 +315,18 @@ TAILS: dict[str, Callable[[bytes], bytes]] = {
 
 
 @pytest.mark.parametrize("tail", TAILS)
-def test_a_torn_tail_is_cut_and_the_rest_served(served: Served, reader: Client, tail: str) -> None:
+def test_a_torn_tail_is_cut_and_the_rest_served(
+    served: Served, any_client: Client, tail: str
+) -> None:
     address = served.bootstrap_servers
-    reader.create_topic(address, "t", PARTITIONS)
+    any_client.create_topic(address, "t", PARTITIONS)
     load = Load(address)
     load.run(12_000)
     load.finish()
-    reader.create_topic(address, "second", 1)
+    any_client.create_topic(address, "second", 1)
     find_coordinator(address)
     assert ask(address, commit(17), 8).topics[0].partitions[0].error_code == Error.NONE
-    expected = stored(reader, address)
+    expected = stored(any_client, address)
     assert expected == load.acknowledged
     served.kill()
 
@@ -354,10 +346,10 @@ def test_a_torn_tail_is_cut_and_the_rest_served(served: Served, reader: Client, 
         if path.parent.name != "__cluster_metadata-0":  # a start may write there
             assert path.read_bytes() == content, path
         assert path.read_bytes().startswith(content)
-    assert stored(reader, address) == expected
+    assert stored(any_client, address) == expected
     assert committed(address) == (17, "note 17")
-    assert reader.list_topics(address) >= {"t", "second"}
-    [(partition, offset)] = reader.produce(address, "t", [NewRecord(b"next")], partition=1)
+    assert any_client.list_topics(address) >= {"t", "second"}
+    [(partition, offset)] = any_client.produce(address, "t", [NewRecord(b"next")], partition=1)
     assert offset == len([place for place in expected if place[0] == 1])
     served.restart()
-    assert stored(reader, address) == {**expected, (partition, offset): b"next"}
+    assert stored(any_client, address) == {**expected, (partition, offset): b"next"}

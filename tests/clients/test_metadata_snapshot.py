@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from odradek.compat import Unavailable
 from odradek.compat.dump_tool import complaints
 from odradek.compat.jars import jars
 from odradek.compat.real_kafka import VERSION, RealKafka
@@ -37,10 +36,7 @@ SMALL = {
 @pytest.fixture(scope="module")
 def cut(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory whose metadata log has lost its beginning; with all kinds of state."""
-    try:
-        jars(VERSION)
-    except Unavailable as reason:
-        pytest.skip(f"unavailable: {reason}")
+    jars(VERSION)
     path = tmp_path_factory.mktemp("cut") / "data"
     with Emulator(SMALL, data_dir=path) as kafka:
         set_everything(kafka.bootstrap_servers)

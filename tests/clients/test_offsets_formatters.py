@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from odradek.compat import RealKafka, Unavailable
+from odradek.compat import RealKafka
 from odradek.compat.java_tools import KafkaTools
 from odradek.compat.real_kafka import VERSION
 from odradek.emulator import Emulator
@@ -33,7 +33,6 @@ from odradek.wire.stored.consumer_protocol import (
 )
 from odradek.wire.stored.keyed import keyed
 
-from tests.clients.conftest import UNAVAILABLE
 from tests.differential.ask.consumer_groups import depart, enter
 from tests.differential.engine.versions import Asker
 
@@ -258,19 +257,16 @@ def _documents(text: str) -> Iterator[Any]:
 @pytest.fixture(scope="module")
 def both() -> tuple[dict[str, list[Any]], dict[str, list[Any]]]:
     """What is printed of a real Kafka, and of ours."""
-    try:
-        with (
-            RealKafka(config=CONFIG) as real,
-            Emulator(CONFIG) as ours,
-            KafkaTools(VERSION) as tools,
-        ):
-            addresses = real.bootstrap_servers, ours.bootstrap_servers
-            for address in addresses:
-                Steps(address).take()
-            theirs, own = (printed(tools, address) for address in addresses)
-            return theirs, own
-    except Unavailable as reason:
-        pytest.skip(UNAVAILABLE + str(reason))
+    with (
+        RealKafka(config=CONFIG) as real,
+        Emulator(CONFIG) as ours,
+        KafkaTools(VERSION) as tools,
+    ):
+        addresses = real.bootstrap_servers, ours.bootstrap_servers
+        for address in addresses:
+            Steps(address).take()
+        theirs, own = (printed(tools, address) for address in addresses)
+        return theirs, own
 
 
 @pytest.mark.parametrize("formatter", FORMATTERS)

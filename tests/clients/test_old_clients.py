@@ -11,10 +11,10 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from odradek.compat import RealKafka, Unavailable
+from odradek.compat import RealKafka
 from odradek.emulator import Emulator
 
-from tests.clients.conftest import UNAVAILABLE, WANT_REAL
+from tests.clients.support.wanted import WANT_REAL
 
 confluent = pytest.importorskip("confluent_kafka", reason="unavailable: confluent-kafka")
 python = pytest.importorskip("kafka", reason="unavailable: kafka-python")
@@ -34,11 +34,8 @@ if WANT_REAL:
 def old(request: pytest.FixtureRequest) -> Iterator[str]:
     """The address of a broker that still speaks to everybody."""
     if request.param == "real":
-        try:
-            with RealKafka("3.9.2") as kafka:
-                yield kafka.bootstrap_servers
-        except Unavailable as reason:
-            pytest.skip(UNAVAILABLE + str(reason))
+        with RealKafka("3.9.2") as kafka:
+            yield kafka.bootstrap_servers
     else:
         with Emulator({"group.initial.rebalance.delay.ms": 0}, version="3.9") as kafka:
             yield kafka.bootstrap_servers

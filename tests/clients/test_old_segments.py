@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from odradek.compat import RealKafka, Unavailable
+from odradek.compat import RealKafka
 from odradek.compat.dump_tool import complaints as complaints_of_tool
 from odradek.emulator import Emulator
 from odradek.storage.checkpoints import CLEANED_OFFSETS, read_offsets
@@ -149,13 +149,10 @@ def messages(data: bytes) -> list[Any]:
 
 
 def shown_by_kafka(path: Path, version: str, keyed: list[Keyed]) -> Shown:
-    try:
-        with RealKafka(version, data_dir=path, config=EAGER) as kafka:
-            shown = everything(kafka.bootstrap_servers, version)
-            await_cleaner(path, keyed)
-            return shown
-    except Unavailable as reason:
-        pytest.skip(f"unavailable: {reason}")
+    with RealKafka(version, data_dir=path, config=EAGER) as kafka:
+        shown = everything(kafka.bootstrap_servers, version)
+        await_cleaner(path, keyed)
+        return shown
 
 
 def shown_by_us(path: Path, version: str, notices: int) -> Shown:

@@ -24,11 +24,8 @@ def reader() -> Client:
 
 @pytest.fixture
 def _archives() -> None:
-    try:
-        jars.java()
-        jars.jars(VERSION)
-    except Unavailable as reason:
-        pytest.skip(f"unavailable: {reason}")
+    jars.java()
+    jars.jars(VERSION)
 
 
 @pytest.fixture

@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
-from odradek.compat import CLIENTS, Client, Consumer, NewRecord, Record, Unavailable
-from odradek.compat import client as client_named
+from odradek.compat import Client, Consumer, NewRecord, Record
 from odradek.compat.clients import wait_until
 from odradek.compat.clients.member import Member, together
 from odradek.wire import Error
@@ -45,17 +44,6 @@ def served(tmp_path: Path) -> Iterator[Served]:
     """A broker on a port and a directory that it keeps."""
     with Served(tmp_path / "data", {"group.initial.rebalance.delay.ms": "0"}) as served:
         yield served
-
-
-@pytest.fixture
-def reader() -> Client:
-    """Any client will do."""
-    for name in CLIENTS:
-        try:
-            return client_named(name)
-        except Unavailable as reason:
-            why = str(reason)
-    pytest.skip(f"unavailable: {why}")
 
 
 def numbered(start: int, stop: int) -> list[NewRecord]:
@@ -256,20 +244,20 @@ def next_value(consumer: Any) -> bytes:
 
 
 def test_topics_configs_and_ids_are_the_same_after_a_restart(
-    reader: Client, served: Served
+    any_client: Client, served: Served
 ) -> None:
     address = served.bootstrap_servers
-    reader.create_topic(address, "plain", 3)
+    any_client.create_topic(address, "plain", 3)
     configs = {"cleanup.policy": "compact", "segment.bytes": "1048576", "retention.ms": "3600000"}
-    reader.create_topic(address, "configured", 2, configs)
+    any_client.create_topic(address, "configured", 2, configs)
     for _ in range(2):  # the second is another topic of the same name
-        if "again" in reader.list_topics(address):
-            reader.delete_topic(address, "again")
-        reader.create_topic(address, "again", 1)
-        reader.produce(address, "again", numbered(0, 10))
-    reader.create_topic(address, "gone", 1)
-    reader.delete_topic(address, "gone")
-    reader.consume(address, "again", group="g", count=10)
+        if "again" in any_client.list_topics(address):
+            any_client.delete_topic(address, "again")
+        any_client.create_topic(address, "again", 1)
+        any_client.produce(address, "again", numbered(0, 10))
+    any_client.create_topic(address, "gone", 1)
+    any_client.delete_topic(address, "gone")
+    any_client.consume(address, "again", group="g", count=10)
     delete_records(address, "again", 4)
 
     before = everything(address)
@@ -281,7 +269,7 @@ def test_topics_configs_and_ids_are_the_same_after_a_restart(
         served.restart()
         assert everything(address) == before
     assert before["described"]["configured"].items() >= configs.items()
-    records = reader.consume(address, "again")
+    records = any_client.consume(address, "again")
     assert [(r.offset, r.value) for r in records] == [(n, b"%d" % n) for n in range(4, 10)]
 
 
@@ -338,9 +326,11 @@ def offset_at(address: str, topic: str, timestamp: int) -> int:
     return found
 
 
-def test_the_sequence_of_an_idempotent_producer_survives(reader: Client, served: Served) -> None:
+def test_the_sequence_of_an_idempotent_producer_survives(
+    any_client: Client, served: Served
+) -> None:
     address = served.bootstrap_servers
-    reader.create_topic(address, "t", 1)
+    any_client.create_topic(address, "t", 1)
     producer_id = new_producer_id(address)
     assert produce(address, producer_id, 0, [b"a", b"b"]) == (Error.NONE, 0)
     assert produce(address, producer_id, 2, [b"c"]) == (Error.NONE, 2)
@@ -350,7 +340,7 @@ def test_the_sequence_of_an_idempotent_producer_survives(reader: Client, served:
         assert produce(address, producer_id, 2, [b"c"]) == (Error.NONE, 2), "the same once more"
         assert produce(address, producer_id, 4, [b"x"])[0] == Error.OUT_OF_ORDER_SEQUENCE_NUMBER
     assert produce(address, producer_id, 3, [b"d"]) == (Error.NONE, 3)
-    assert [r.value for r in reader.consume(address, "t")] == [b"a", b"b", b"c", b"d"]
+    assert [r.value for r in any_client.consume(address, "t")] == [b"a", b"b", b"c", b"d"]
     assert new_producer_id(address) > producer_id
 
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from odradek.compat import Client, Unavailable, scenarios
-
-from tests.clients.conftest import UNAVAILABLE
+from odradek.compat import Client, scenarios
 
 # What the emulator refuses so far. Strict: a scenario that begins to pass must leave this table.
 NOT_EMULATED: dict[str, str] = {}
@@ -22,7 +20,4 @@ def test_a_stock_client(
     if scenario in NOT_EMULATED and request.node.callspec.params["broker"] == "odradek":
         reason = NOT_EMULATED[scenario]
         request.node.add_marker(pytest.mark.xfail(reason=reason, strict=True))
-    try:
-        scenarios.run(scenario, client, broker)
-    except Unavailable as reason:  # what this client cannot do at all
-        pytest.skip(UNAVAILABLE + str(reason))
+    scenarios.run(scenario, client, broker)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from odradek.compat import Client, NewRecord, Unavailable
+from odradek.compat import Client, NewRecord
 from odradek.compat import client as client_named
 from odradek.compat.clients import TIMEOUT_S
 from odradek.compat.clients.java_client import java_clients
@@ -32,10 +32,7 @@ def spark() -> Iterator[Any]:
     """Yield the one session of this module."""
     from odradek.compat.spark import spark_session
 
-    try:
-        session = spark_session("odradek-transactions")
-    except Unavailable as reason:
-        pytest.skip(f"unavailable: {reason}")
+    session = spark_session("odradek-transactions")
     yield session
     session.stop()
 
@@ -43,10 +40,7 @@ def spark() -> Iterator[Any]:
 @pytest.fixture(scope="module")
 def java() -> Client:
     """The peer that writes, and whose own reading is what Spark's is compared with."""
-    try:
-        return client_named("java")
-    except Unavailable as reason:
-        pytest.skip(f"unavailable: {reason}")
+    return client_named("java")
 
 
 class Topic:

@@ -10,7 +10,7 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from odradek.compat import Client, NewRecord, Unavailable
+from odradek.compat import Client, NewRecord
 from odradek.compat import client as client_named
 from odradek.wire.api.fetch import FetchRequest
 from odradek.wire.api.offset_fetch import OffsetFetchRequest
@@ -82,10 +82,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 @pytest.fixture(params=TRANSFORMERS)
 def work(request: pytest.FixtureRequest, served: Served) -> Work:
     """Something to do, for each client."""
-    try:
-        return Work(client_named(request.param), served.bootstrap_servers)
-    except Unavailable as reason:
-        pytest.skip(f"unavailable: {reason}")
+    return Work(client_named(request.param), served.bootstrap_servers)
 
 
 @pytest.fixture

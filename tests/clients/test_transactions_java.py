@@ -9,7 +9,7 @@ from itertools import count
 from typing import Any
 
 import pytest
-from odradek.compat import CLIENTS, Client, NewRecord, RealKafka, Unavailable
+from odradek.compat import CLIENTS, Client, NewRecord, RealKafka
 from odradek.compat import client as client_named
 from odradek.compat.clients.java_client import java_clients
 from odradek.compat.java_client import JavaClients, JavaError, JavaThing
@@ -18,13 +18,13 @@ from odradek.compat.real_kafka import VERSION
 from odradek.emulator import Emulator
 from odradek.wire.api.update_features import UpdateFeaturesRequest
 
-from tests.clients.conftest import WANT_REAL
 from tests.clients.support.java_transactional_app import (
     JavaMember,
     JavaMemberOfConsumerProtocol,
     JavaTransformer,
 )
 from tests.clients.support.transactional_apps import Fenced
+from tests.clients.support.wanted import WANT_REAL
 from tests.support.connection import ask
 
 pytestmark = [pytest.mark.client, pytest.mark.slow]
@@ -94,10 +94,7 @@ REAL = [pytest.param(("real", level), marks=pytest.mark.real) for level in (2, 1
 def place(request: pytest.FixtureRequest) -> Iterator[Place]:
     """Each broker, at each level of transaction.version."""
     kind, level = request.param
-    try:
-        java_clients()
-    except Unavailable as reason:
-        pytest.skip(f"unavailable: {reason}")
+    java_clients()
     with ExitStack() as stack:
         if kind == "real":
             bootstrap = stack.enter_context(RealKafka(config=CONFIGS)).bootstrap_servers

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from odradek.compat import Client, NewRecord, Unavailable
+from odradek.compat import Client, NewRecord
 from odradek.compat import client as client_named
 
 from tests.clients.support.broker_process import Served
@@ -139,10 +139,7 @@ class Successors:
 
 @pytest.mark.parametrize("name", APPLICATIONS)
 def test_every_result_is_there_once(name: str, tmp_path: Path) -> None:
-    try:
-        client = client_named(name)
-    except Unavailable as reason:
-        pytest.skip(f"unavailable: {reason}")
+    client = client_named(name)
     with Served(tmp_path / "data", CONFIGS) as served:
         bootstrap = served.bootstrap_servers
         prepare(client, bootstrap)

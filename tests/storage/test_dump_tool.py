@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from odradek.compat.jars import Unavailable, jars
+from odradek.compat.jars import jars
 from odradek.compat.real_kafka import RealKafka, run_tool
 from odradek.storage.checkpoints import read_partition_metadata
 from odradek.storage.config import LogConfig
@@ -32,10 +32,7 @@ COMPLAINTS = re.compile(
 
 @pytest.fixture(scope="module", autouse=True)
 def _real_kafka() -> None:
-    try:
-        jars(VERSION)
-    except Unavailable as reason:
-        pytest.skip(str(reason))
+    jars(VERSION)
 
 
 def write(path: Path, topic_id: bytes = TOPIC_ID) -> Path:

@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from odradek.compat.jars import Unavailable
 from odradek.compat.java_wire import JavaRecord, JavaWire, Refused
 from odradek.emulator import Emulator
 from odradek.wire.api.fetch import FetchRequest
@@ -104,10 +103,7 @@ class Peers:
 
     def _start(self, name: str, make: Callable[[], Any]) -> Any:
         if name not in self.started:
-            try:
-                self.started[name] = self.stack.enter_context(make())
-            except Unavailable as reason:
-                pytest.skip(f"Kafka's Java classes cannot be had: {reason}")
+            self.started[name] = self.stack.enter_context(make())
         return self.started[name]
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from odradek.compat import RealKafka, Unavailable
+from odradek.compat import RealKafka
 from odradek.emulator.base.java_order import partition_for
 from odradek.wire.api.fetch import FetchRequest
 from odradek.wire.batch import batches
@@ -40,11 +40,8 @@ CONFIG = {"transaction.abort.timed.out.transaction.cleanup.interval.ms": "100"}
 
 @pytest.fixture(scope="module")
 def engine() -> Iterator[Engine]:
-    try:
-        with RealKafka(config=CONFIG) as real, EmulatedBroker(CONFIG) as ours:
-            yield Engine(real, ours)
-    except Unavailable as reason:
-        pytest.skip(f"unavailable: {reason}")
+    with RealKafka(config=CONFIG) as real, EmulatedBroker(CONFIG) as ours:
+        yield Engine(real, ours)
 
 
 def everything() -> Steps:

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from odradek.compat.jars import Unavailable, jars
+from odradek.compat.jars import jars
 from odradek.wire.codec.source import default_of
 from odradek.wire.schema import ALWAYS, NEVER, Message, Request, Response, Struct, Type
 from odradek.wire.stored.cluster import MetadataRecord
@@ -127,14 +127,9 @@ Json = dict[str, Any]
 @cache
 def schemas(release: str) -> dict[str, Json]:
     """Every message schema in the jars of a release, by name. Skips the test without them."""
-    try:
-        directory = (
-            Path(os.environ["ODRADEK_JARS"], release)
-            if "ODRADEK_JARS" in os.environ
-            else jars(release)
-        )
-    except Unavailable as reason:
-        pytest.skip(f"Kafka's schemas cannot be had: {reason}")
+    directory = (
+        Path(os.environ["ODRADEK_JARS"], release) if "ODRADEK_JARS" in os.environ else jars(release)
+    )
     found: dict[str, Json] = {}
     for path in directory.glob(f"kafka-*-{release}.jar"):
         with zipfile.ZipFile(path) as jar:

@@ -15,7 +15,6 @@ from random import Random
 from typing import Any
 
 import pytest
-from odradek.compat.jars import Unavailable
 from odradek.compat.java_wire import JavaWire
 from odradek.wire.codec.source import default_of
 from odradek.wire.primitives import id_text
@@ -106,10 +105,7 @@ class Asked:
 @pytest.fixture(scope="module", params=[NEWEST, OLDER])
 def asked(request: pytest.FixtureRequest) -> Iterator[Asked]:
     """Each Kafka in turn; at the end it is said what was compared."""
-    try:
-        java = JavaWire(request.param).start()
-    except Unavailable as reason:
-        pytest.skip(f"Kafka's Java classes cannot be had: {reason}")
+    java = JavaWire(request.param).start()
     asked = Asked(java)
     yield asked
     java.close()
@@ -142,16 +138,13 @@ def test_we_and_java_read_and_write_the_same_bytes(cls: type[Message], asked: As
 
 
 def test_every_version_is_known_to_a_kafka(request: pytest.FixtureRequest) -> None:
-    try:
-        with JavaWire(NEWEST) as newest, JavaWire(OLDER) as older:
-            known = {
-                (cls.__name__, version)
-                for java in (newest, older)
-                for cls in MESSAGES
-                for version in Asked(java).both(cls)[1]
-            }
-    except Unavailable as reason:
-        pytest.skip(f"Kafka's Java classes cannot be had: {reason}")
+    with JavaWire(NEWEST) as newest, JavaWire(OLDER) as older:
+        known = {
+            (cls.__name__, version)
+            for java in (newest, older)
+            for cls in MESSAGES
+            for version in Asked(java).both(cls)[1]
+        }
 
     ours = {(cls.__name__, version) for cls in MESSAGES for version in versions(cls)}
     say(request.config, f"{len(known)} of {len(ours)} versions are known to one of the two Kafkas")

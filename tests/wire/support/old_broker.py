@@ -6,8 +6,7 @@ import time
 from collections.abc import Mapping
 from functools import cache
 
-import pytest
-from odradek.compat import RealKafka, Unavailable
+from odradek.compat import RealKafka
 from odradek.wire import Error
 from odradek.wire.api.create_topics import CreateTopicsRequest
 from odradek.wire.api.fetch import FetchRequest, FetchResponse
@@ -87,7 +86,4 @@ class OldBroker:
 @cache
 def old_broker() -> OldBroker:
     """Start one when it is first needed; it ends with the tests. Skips where there is no Java."""
-    try:
-        return OldBroker(RealKafka(version=VERSION).start().bootstrap_servers)
-    except Unavailable as reason:
-        pytest.skip(f"unavailable: {reason}")
+    return OldBroker(RealKafka(version=VERSION).start().bootstrap_servers)

@@ -5,80 +5,17 @@ from __future__ import annotations
 import json
 import socket
 import threading
-import time
-from collections.abc import Callable, Iterator
 
 import pytest
 from odradek.emulator import Emulator
-from odradek.emulator.cli.console.client import Brokers
 from odradek.emulator.cli.console.offsets import parse_position
 from odradek.emulator.cli.console.tables import print_table, ranges
 from odradek.emulator.cli.main import main
-from odradek.wire import Error
-from odradek.wire.api.offset_commit import OffsetCommitRequest
-from odradek.wire.api.produce import ProduceRequest
-from odradek.wire.records import NewRecord, build_batch
+from odradek.wire.records import NewRecord
 
+from tests.emulator.cli.console.support import Shell, commit, fill
 from tests.support.clock import NOW
-from tests.support.connection import Connection
-
-Shell = Callable[..., list[list[str]]]
-
-# A real broker names a leader a moment before that one takes records.
-READY_S = 10.0
-NOT_YET = (Error.UNKNOWN_TOPIC_OR_PARTITION, Error.NOT_LEADER_OR_FOLLOWER)
-
-
-@pytest.fixture
-def kafka() -> Iterator[Emulator]:
-    with Emulator(topics={"orders": 2}) as emulator:
-        yield emulator
-
-
-@pytest.fixture
-def shell(kafka: Emulator, capsys: pytest.CaptureFixture[str]) -> Shell:
-    """Runs a command against the broker; gives the words of each line."""
-
-    def run(view: str, *arguments: str, status: int = 0) -> list[list[str]]:
-        assert main([view, kafka.bootstrap_servers, *arguments]) == status
-        out = capsys.readouterr()
-        return [line.split() for line in (out.err if status else out.out).splitlines()]
-
-    return run
-
-
-def fill(kafka: Emulator, partition: int, *records: NewRecord) -> None:
-    fill_at(kafka.bootstrap_servers, "orders", partition, *records)
-
-
-def fill_at(address: str, topic: str, partition: int, *records: NewRecord) -> None:
-    data = ProduceRequest.Topic.Partition(index=partition, records=bytes(build_batch(records)))
-    topics = [ProduceRequest.Topic(name=topic, partition_data=[data])]
-    request = ProduceRequest(acks=1, timeout_ms=1000, topic_data=topics)
-    with Connection(address) as connection:
-        deadline = time.monotonic() + READY_S
-        while True:
-            result = connection.ask(request, 9).responses[0].partition_responses[0]
-            if result.error_code not in NOT_YET or time.monotonic() > deadline:
-                break
-            time.sleep(0.05)
-    assert result.error_code == 0
-
-
-def commit(kafka: Emulator, group: str, partition: int, offset: int) -> None:
-    part = OffsetCommitRequest.Topic.Partition(
-        partition_index=partition, committed_offset=offset, committed_metadata=""
-    )
-    topic = OffsetCommitRequest.Topic(name="orders", partitions=[part])
-    with Brokers(kafka.bootstrap_servers) as brokers:
-        request = OffsetCommitRequest(group_id=group, topics=[topic])
-        answer = brokers.ask_coordinator(group, request, most=9)
-    assert answer.topics[0].partitions[0].error_code == 0
-
-
-def record(value: bytes, key: bytes | None = None, **headers: bytes) -> NewRecord:
-    return NewRecord(NOW, key, value, tuple(headers.items()))
-
+from tests.support.written import record
 
 # Topics.
 

@@ -12,9 +12,9 @@ import pytest
 from odradek.emulator import Emulator
 from odradek.wire.records import NewRecord
 
-from tests.emulator.cli.console.test_commands import NOW, Shell, fill, fill_at, kafka, record, shell
-
-__all__ = ["kafka", "shell"]
+from tests.emulator.cli.console.support import Shell, fill
+from tests.support.clock import NOW
+from tests.support.written import record, write_records
 
 ODRADEK = [sys.executable, "-m", "odradek.emulator.cli"]
 
@@ -23,8 +23,8 @@ ODRADEK = [sys.executable, "-m", "odradek.emulator.cli"]
 def address() -> Iterator[str]:
     with Emulator(topics={"orders": 1, "none": 1}) as emulator:
         address = emulator.bootstrap_servers
-        fill_at(address, "orders", 0, record("é漢".encode()))
-        fill_at(address, "orders", 0, *(record(b"x" * 1000) for _ in range(500)))
+        write_records(address, "orders", 0, record("é漢".encode()))
+        write_records(address, "orders", 0, *(record(b"x" * 1000) for _ in range(500)))
         yield address
 
 

@@ -20,19 +20,10 @@ from odradek.wire.api.list_groups import ListGroupsRequest
 from odradek.wire.api.offset_fetch import OffsetFetchRequest
 from odradek.wire.records import NewRecord
 
-from tests.emulator.cli.console.test_commands import (
-    NOW,
-    Shell,
-    commit,
-    fill,
-    fill_at,
-    kafka,
-    record,
-    shell,
-)
+from tests.emulator.cli.console.support import Shell, commit, fill
+from tests.support.clock import NOW
 from tests.support.transactional_producer import TxnClient
-
-__all__ = ["kafka", "shell"]
+from tests.support.written import record, write_records
 
 
 def write_in_transaction(kafka: Emulator, value: bytes, *, commit: bool | None = None) -> None:
@@ -78,8 +69,8 @@ def test_what_compaction_took_from_the_end_ends_the_reading(
 ) -> None:
     configs = {"cleanup.policy": "compact", "delete.retention.ms": 0}
     kafka.create_topic("compacted", configs=configs)
-    fill_at(kafka.bootstrap_servers, "compacted", 0, record(b"a", b"k"))
-    fill_at(kafka.bootstrap_servers, "compacted", 0, NewRecord(NOW, b"k", None))
+    write_records(kafka.bootstrap_servers, "compacted", 0, record(b"a", b"k"))
+    write_records(kafka.bootstrap_servers, "compacted", 0, NewRecord(NOW, b"k", None))
     while kafka.topic("compacted").records():
         kafka.compact()
     assert kafka.topic("compacted")[0].log_end_offset == 2
