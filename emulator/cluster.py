@@ -38,7 +38,7 @@ from .upkeep.metadata_snapshots import MetadataUpkeep
 from .upkeep.producer_expiry import ProducerExpiry
 
 if TYPE_CHECKING:
-    from .base.node import Broker
+    from .base.node import Node
     from .partitions.partition import Partition
     from .partitions.topic import Topic
 
@@ -57,7 +57,7 @@ class Cluster:
         config: BrokerConfig,
         *,
         data_dir: Path | Directory,
-        brokers: Iterable[Broker],
+        brokers: Iterable[Node],
         clock: Clock | None = None,
         scan_limit: int | str | None = "default",
         random: Random | None = None,

@@ -33,7 +33,7 @@ from . import parameters
 from .base.addresses import bracketed, reachable
 from .base.clock import Clock, whole_ms
 from .base.logger import log
-from .base.node import Broker
+from .base.node import Node
 from .base.release import KAFKA_4_3
 from .cluster import Cluster
 from .config.configs import BrokerConfig
@@ -338,9 +338,7 @@ class Emulator:
             self._config,
             data_dir=data_dir,
             brokers=[
-                Broker(
-                    int(self._config.get("node.id")), "", 0, rack=self._config.get("broker.rack")
-                )
+                Node(int(self._config.get("node.id")), "", 0, rack=self._config.get("broker.rack"))
             ],
             clock=self._clock,
             scan_limit=self._scan_limit,

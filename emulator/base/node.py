@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 
 @dataclass(slots=True)
-class Broker:
-    """A broker's id, and the address that clients are told to use."""
+class Node:
+    """A node's id, and the address that clients are told to use."""
 
     node_id: int
     host: str

@@ -222,9 +222,9 @@ def recoveries(home: Path, total: int, rounds: int) -> None:
 PARTITIONS = """
 import os, resource, sys, time
 from pathlib import Path
-from odradek.emulator.broker import Broker
+from odradek.emulator.base.node import Node
 from odradek.emulator.cluster import Cluster
-from odradek.emulator.config import BrokerConfig
+from odradek.emulator.config.configs import BrokerConfig
 from odradek.wire.batch import read_header
 from odradek.wire.records import build_batch
 
@@ -236,7 +236,7 @@ def rss_mb():
         return int(file.read().split()[1]) * resource.getpagesize() / 1e6
 
 def cluster():
-    return Cluster(BrokerConfig({}), data_dir=home, brokers=[Broker(1, "localhost", 9092)])
+    return Cluster(BrokerConfig({}), data_dir=home, brokers=[Node(1, "localhost", 9092)])
 
 def lap(what, work):
     before, begin, cpu = rss_mb(), time.perf_counter(), time.process_time()

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from odradek.emulator import Emulator
 from odradek.emulator.base.clock import ManualClock
-from odradek.emulator.base.node import Broker
+from odradek.emulator.base.node import Node
 from odradek.emulator.base.release import KAFKA_3_9, KAFKA_4_3, release_named
 from odradek.emulator.cluster import Cluster
 from odradek.emulator.config.configs import BrokerConfig, ConfigError
@@ -40,7 +40,7 @@ def open_old(data_dir: Path, **configs: str) -> Cluster:
     return Cluster(
         BrokerConfig(overrides, is_old=True),
         data_dir=data_dir,
-        brokers=[Broker(1, "localhost", 9092)],
+        brokers=[Node(1, "localhost", 9092)],
         clock=ManualClock(NOW),
         release=KAFKA_3_9,
     )

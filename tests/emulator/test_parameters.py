@@ -132,8 +132,8 @@ def test_a_manual_clock_counts_in_whole_milliseconds(now: Any) -> None:
 
 def test_a_cluster_without_a_socket_refuses_a_negative_scan_limit(tmp_path: Path) -> None:
     from odradek.emulator import BrokerConfig, Cluster
-    from odradek.emulator.base.node import Broker
+    from odradek.emulator.base.node import Node
 
     open_cluster(tmp_path).close()
     with pytest.raises(ValueError, match="scan_limit is at least 0, not -1"):
-        Cluster(BrokerConfig(), data_dir=tmp_path, brokers=[Broker(1, "", 0)], scan_limit=-1)
+        Cluster(BrokerConfig(), data_dir=tmp_path, brokers=[Node(1, "", 0)], scan_limit=-1)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from odradek.emulator.base.clock import ManualClock
-from odradek.emulator.base.node import Broker
+from odradek.emulator.base.node import Node
 from odradek.emulator.cluster import Cluster
 from odradek.emulator.config.configs import BrokerConfig
 from odradek.emulator.net.connection import Connection
@@ -26,7 +26,7 @@ def open_cluster(data_dir: Path, now: int = NOW, **configs: str) -> Cluster:
     return Cluster(
         BrokerConfig(overrides),
         data_dir=data_dir,
-        brokers=[Broker(1, "localhost", 9092)],
+        brokers=[Node(1, "localhost", 9092)],
         clock=ManualClock(now),
     )
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from odradek.emulator.base.clock import ManualClock
-from odradek.emulator.base.node import Broker
+from odradek.emulator.base.node import Node
 from odradek.emulator.cluster import Cluster
 from odradek.emulator.config.configs import BrokerConfig
 from odradek.wire.api.describe_cluster import DescribeClusterRequest, DescribeClusterResponse
@@ -22,7 +22,7 @@ NOT_ASKED = -(2**31)
 @pytest.fixture
 def three(tmp_path: Path) -> Iterator[Cluster]:
     """Brokers 1, 2 and 3; 2 is in a rack, 3 is not alive."""
-    brokers = [Broker(1, "a", 1), Broker(2, "b", 2, rack="r"), Broker(3, "c", 3, is_alive=False)]
+    brokers = [Node(1, "a", 1), Node(2, "b", 2, rack="r"), Node(3, "c", 3, is_alive=False)]
     cluster = Cluster(
         BrokerConfig(), data_dir=tmp_path / "three", brokers=brokers, clock=ManualClock(NOW)
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from odradek.emulator.base.clock import ManualClock
-from odradek.emulator.base.node import Broker
+from odradek.emulator.base.node import Node
 from odradek.emulator.cluster import Cluster
 from odradek.emulator.config.configs import BrokerConfig
 from odradek.wire.api.alter_partition_reassignments import AlterPartitionReassignmentsRequest
@@ -33,7 +33,7 @@ def three(tmp_path: Path) -> Iterator[Cluster]:
 
 
 def _open(path: Path) -> Cluster:
-    brokers = [Broker(n, "h", n) for n in (1, 2, 3)]
+    brokers = [Node(n, "h", n) for n in (1, 2, 3)]
     return Cluster(BrokerConfig(), data_dir=path, brokers=brokers, clock=ManualClock(NOW))
 
 

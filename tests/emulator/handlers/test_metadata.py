@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from odradek.emulator.base.clock import ManualClock
-from odradek.emulator.base.node import Broker
+from odradek.emulator.base.node import Node
 from odradek.emulator.cluster import Cluster
 from odradek.emulator.config.configs import BrokerConfig
 from odradek.wire import NO_ID
@@ -267,7 +267,7 @@ def test_a_broker_can_forbid_it(tmp_path: Path) -> None:
 @pytest.fixture
 def three(tmp_path: Path) -> Iterator[Cluster]:
     """Brokers 1 to 3 with a topic that each of them leads one partition of; 2 is not alive."""
-    brokers = [Broker(node_id, "localhost", 9090 + node_id) for node_id in (1, 2, 3)]
+    brokers = [Node(node_id, "localhost", 9090 + node_id) for node_id in (1, 2, 3)]
     cluster = Cluster(
         BrokerConfig(), data_dir=tmp_path / "three", brokers=brokers, clock=ManualClock(NOW)
     )

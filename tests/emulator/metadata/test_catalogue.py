@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from odradek.emulator.base.clock import ManualClock
-from odradek.emulator.base.node import Broker
+from odradek.emulator.base.node import Node
 from odradek.emulator.cluster import Cluster
 from odradek.emulator.config.configs import ALL_BROKERS, BrokerConfig
 from odradek.emulator.config.group import group_config
@@ -25,7 +25,7 @@ from tests.support.cluster import open_cluster
 @pytest.fixture
 def three(tmp_path: Path) -> Iterator[Cluster]:
     """A cluster of the brokers 1, 2 and 3."""
-    brokers = [Broker(node_id, "localhost", 9090 + node_id) for node_id in (1, 2, 3)]
+    brokers = [Node(node_id, "localhost", 9090 + node_id) for node_id in (1, 2, 3)]
     cluster = Cluster(
         BrokerConfig(), data_dir=tmp_path / "three", brokers=brokers, clock=ManualClock(NOW)
     )
@@ -394,7 +394,7 @@ def test_the_configs_of_a_deleted_topic_do_not_come_back(tmp_path: Path) -> None
 
 
 def open_as(directory: Path, *node_ids: int) -> Cluster:
-    brokers = [Broker(node_id, "localhost", 9090 + node_id) for node_id in node_ids]
+    brokers = [Node(node_id, "localhost", 9090 + node_id) for node_id in node_ids]
     return Cluster(BrokerConfig(), data_dir=directory, brokers=brokers, clock=ManualClock(NOW))
 
 

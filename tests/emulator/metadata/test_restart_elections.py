@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from odradek.emulator.base.clock import ManualClock
-from odradek.emulator.base.node import Broker
+from odradek.emulator.base.node import Node
 from odradek.emulator.base.release import KAFKA_3_9, KAFKA_4_3, Release
 from odradek.emulator.cluster import Cluster
 from odradek.emulator.config.configs import BrokerConfig
@@ -37,7 +37,7 @@ class World:
         return Cluster(
             BrokerConfig({"offsets.topic.num.partitions": "2"}),
             data_dir=self.disk.directory(),
-            brokers=[Broker(1, "localhost", 9092)],
+            brokers=[Node(1, "localhost", 9092)],
             clock=ManualClock(NOW),
             release=self.release,
             features=self.features,

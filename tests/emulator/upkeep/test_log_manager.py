@@ -192,7 +192,7 @@ def test_a_topic_deleted_and_made_again_in_the_meantime_is_left_alone(
 
 def test_a_policy_of_ones_own_decides(tmp_path: Path) -> None:
     from odradek.emulator.base.clock import ManualClock
-    from odradek.emulator.base.node import Broker
+    from odradek.emulator.base.node import Node
     from odradek.emulator.config.configs import BrokerConfig
 
     def one_segment_of_t(log: LogView, now_ms: int) -> int:
@@ -201,7 +201,7 @@ def test_a_policy_of_ones_own_decides(tmp_path: Path) -> None:
     cluster = Cluster(
         BrokerConfig(),
         data_dir=tmp_path,
-        brokers=[Broker(1, "localhost", 9092)],
+        brokers=[Node(1, "localhost", 9092)],
         clock=ManualClock(NOW),
         retention=one_segment_of_t,
     )
