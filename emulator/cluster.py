@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 from ..storage import Directory, LogDirectory, RetentionPolicy, kafka_retention
 from ..storage.naming import KAFKA, Naming
-from ..wire import Error, Refused, Response
+from ..wire import Error, Refused
 from ..wire.scan import HAVE_C
 from . import handlers
-from .base.call import Call
+from .base.chain import Step
 from .base.clock import Clock, ManualClock, SystemClock
 from .base.logger import log
 from .base.release import KAFKA_4_3, Release
@@ -26,7 +26,6 @@ from .config.configs import BrokerConfig, ConfigError
 from .config.loggers import Loggers
 from .config.telemetry import TelemetryClients
 from .groups import open_groups
-from .handlers.api_versions import fallback
 from .metadata.catalogue import Catalogue
 from .metadata.features import Features, check_features
 from .net.response_cache import AnswerCache
@@ -72,6 +71,8 @@ class Cluster:
         self.has_manual_clock = isinstance(self.clock, ManualClock)
         self.random = random if random is not None else Random()
         self.timers = Timers()
+        self.chain: list[Step] = []
+        """What requests pass before their handlers: base/chain.py."""
         self.answers = AnswerCache()
         self.woken: list[Callable[[], None]] = []
         self._is_settling = False
@@ -135,11 +136,6 @@ class Cluster:
             self._producer_ids = self.topics.metadata_log.next_producer_block()
         first, self._producer_ids = self._producer_ids[0], self._producer_ids[1:]
         return first
-
-    def api_versions_fallback(self, call: Call) -> Response:
-        """The answer to a version of ApiVersions that is not known, which is encoded in v0."""
-        call.version = 0
-        return fallback(self.release)
 
     # Time
 

@@ -1,15 +1,20 @@
 """A call: one request on its way, and what a handler may return instead of a response.
 
 A handler returns a response, or PARKED after keeping the call to answer it later, or NO_REPLY.
+What a request passes before its handler, and its answer afterwards: chain.py.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from ...wire import Buffer, Response
 from ...wire.headers import write_response_header
+from .client import ClientSoftware, Principal
+
+if TYPE_CHECKING:
+    from .chain import Passage
 
 INVALID_REQUEST_TEXT = (
     "This most likely occurs because of a request being malformed by the client library or the"
@@ -42,11 +47,22 @@ class Writable(Protocol):
 class Sender(Protocol):
     """The connection that a call came on, as far as a call uses it."""
 
+    software: ClientSoftware
+
     @property
     def client_host(self) -> str: ...
 
     @property
     def node_id(self) -> int: ...
+
+    @property
+    def listener(self) -> str: ...
+
+    @property
+    def principal(self) -> Principal: ...
+
+    @property
+    def is_open(self) -> bool: ...
 
     def answer(self, call: Call, response: Response | None) -> None: ...
 
@@ -63,6 +79,7 @@ class Call:
         "correlation_id",
         "now",
         "on_lost",
+        "passage",
         "version",
     )
 
@@ -83,6 +100,8 @@ class Call:
         self.now = now
         # Called when the connection goes away while this call is parked.
         self.on_lost: Callable[[], None] | None = None
+        # Its way along the chain of steps, if there is one.
+        self.passage: Passage | None = None
 
     @property
     def client_host(self) -> str:
@@ -94,10 +113,38 @@ class Call:
         """The broker whose listener was asked."""
         return self.connection.node_id
 
+    @property
+    def listener(self) -> str:
+        """The name of the listener that was asked."""
+        return self.connection.listener
+
+    @property
+    def principal(self) -> Principal:
+        """Who asks."""
+        return self.connection.principal
+
+    @property
+    def software(self) -> ClientSoftware:
+        """What the client has said of itself in ApiVersions."""
+        return self.connection.software
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the connection is open."""
+        return self.connection.is_open
+
     def answer(self, response: Response | None) -> None:
         """Answer a parked call; None lets it go without an answer. A closed connection is no
         error: the answer goes nowhere."""
-        self.connection.answer(self, response)
+        if self.passage is None:
+            self.connection.answer(self, response)
+        else:
+            self.passage.answer(response)
+
+    def go_on(self) -> None:
+        """Let a call on that a step of the chain holds; without effect on others."""
+        if self.passage is not None:
+            self.passage.go_on()
 
     def close(self) -> None:
         """Close the connection, which is how a broker says no when it has no words for it."""

@@ -7,27 +7,27 @@ range of ApiVersions itself (KIP-511). Features: what the cluster has finalized 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 from ...wire import Error
 from ...wire.api.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from ..base.call import Call
+from ..base.client import ClientSoftware
 from ..base.release import Release
 from ..metadata.features import supported_by
-from .registry import SERVED, handles
+from .registry import SERVED, Served, handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
 
 _NAME = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
+_SOFTWARE_SINCE = 3
 
 
 @handles(ApiVersionsRequest)
 def api_versions(cluster: Cluster, call: Call, request: ApiVersionsRequest) -> ApiVersionsResponse:
-    if call.version >= 3 and not (
-        _NAME.fullmatch(request.client_software_name)
-        and _NAME.fullmatch(request.client_software_version)
-    ):
+    if call.version >= _SOFTWARE_SINCE and software_of(request, call.version) is None:
         return ApiVersionsResponse(error_code=Error.INVALID_REQUEST, api_keys=[])
     return ApiVersionsResponse(
         api_keys=[
@@ -56,9 +56,29 @@ def served_versions(release: Release) -> dict[int, tuple[int, int]]:
     return {key: advertised[key] for key in sorted(SERVED) if key in advertised}
 
 
-def fallback(release: Release) -> ApiVersionsResponse:
+def note_software(call: Call, request: Any) -> None:
+    """Remember on the connection what an ApiVersions request says of its client, if it does."""
+    call.connection.software = software_of(request, call.version) or call.software
+
+
+def software_of(request: ApiVersionsRequest, version: int) -> ClientSoftware | None:
+    """What the client is, if it says so (v3+) in letters, digits, dots and hyphens."""
+    if version < _SOFTWARE_SINCE:
+        return None
+    return _software(request.client_software_name, request.client_software_version)
+
+
+@lru_cache(maxsize=256)
+def _software(name: str, version: str) -> ClientSoftware | None:
+    is_good = _NAME.fullmatch(name) and _NAME.fullmatch(version)
+    return ClientSoftware(name, version) if is_good else None
+
+
+def unknown_version(
+    cluster: Cluster, call: Call, request: ApiVersionsRequest
+) -> ApiVersionsResponse:
     """The answer, in v0, to a version of ApiVersions that we do not know."""
-    first, last = release.advertised[ApiVersionsRequest.api_key]
+    first, last = cluster.release.advertised[ApiVersionsRequest.api_key]
     return ApiVersionsResponse(
         error_code=Error.UNSUPPORTED_VERSION,
         api_keys=[
@@ -67,3 +87,7 @@ def fallback(release: Release) -> ApiVersionsResponse:
             )
         ],
     )
+
+
+UNKNOWN_VERSION = Served(ApiVersionsRequest, unknown_version, is_cached=False)
+"""What serves a version of ApiVersions that we do not know."""

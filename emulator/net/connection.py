@@ -1,6 +1,6 @@
 """One client connection, without its socket: frames in, buffers out, one request at a time.
 
-While a request is being answered nothing behind it is looked at, and answers leave in the order
+While a request is being answered nothing after it is looked at, and answers leave in the order
 of the requests: a parked fetch holds up everything that was sent after it, as on a real broker.
 """
 
@@ -12,12 +12,17 @@ from typing import TYPE_CHECKING, Protocol
 from ...wire import Buffer, Response, WireError
 from ...wire.frames import frame as framed
 from ..base.call import PARKED, Call, Sentinel
+from ..base.client import ANONYMOUS, UNKNOWN_SOFTWARE
 from ..base.logger import log
 from .response_cache import Encoded
 from .serving import serve
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
+
+
+PLAINTEXT = "PLAINTEXT"
+"""The name of the one listener that a broker has."""
 
 
 class Transport(Protocol):
@@ -53,16 +58,27 @@ class Connection:
         "cluster",
         "current",
         "is_open",
+        "listener",
         "node_id",
         "paused",
+        "principal",
+        "software",
     )
 
     def __init__(
-        self, cluster: Cluster, transport: Transport, client_host: str, node_id: int
+        self,
+        cluster: Cluster,
+        transport: Transport,
+        client_host: str,
+        node_id: int,
+        listener: str = PLAINTEXT,
     ) -> None:
         self.cluster = cluster
         self.client_host = client_host
         self.node_id = node_id
+        self.listener = listener
+        self.principal = ANONYMOUS
+        self.software = UNKNOWN_SOFTWARE
         self.is_open = True
         self.paused = False
         # The request that is being answered, or is parked.
@@ -96,7 +112,7 @@ class Connection:
             self._working = False
 
     def answer(self, call: Call, response: Response | None) -> None:
-        """Send the answer of a parked call, then go on with what has queued up behind it."""
+        """Send the answer of a parked call, then go on with what has queued up after it."""
         if self.current is not call:
             return
         self.current = None
@@ -118,8 +134,12 @@ class Connection:
         self._transport = _GONE
         self._frames.clear()
         call, self.current = self.current, None
-        if call is not None and call.on_lost is not None:
+        if call is None:
+            return
+        if call.on_lost is not None:
             call.on_lost()
+        if call.passage is not None:
+            call.passage.lost()
 
     def _serve(self, frame: bytearray) -> None:
         outcome = serve(self.cluster, self, frame)

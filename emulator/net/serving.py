@@ -3,20 +3,25 @@
 Rules (semantics: SocketServer.processCompletedReceives):
 - An unknown API, a version that is not served, a bad header or an undecodable body closes the
   connection without an answer. ApiVersions alone is answered in v0 when its version is too high.
+- What could be decoded passes the chain of steps (base/chain.py), if there are any, then goes to
+  its handler.
 - A handler returns a response, or PARKED after keeping the call to answer it later, or NO_REPLY.
-- A `Refused` that reaches this place becomes the error the request's own `refuse` gives it; any
-  other exception is a defect of ours: it is logged, and the connection closed.
+  An exception of a handler, `Refused` too, is a defect of ours: it is logged, and the connection
+  closed.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ...wire import Request, Response, WireError
 from ...wire.codec.messages import read_message
 from ...wire.headers import API_VERSIONS, read_request_header
-from ..base.call import NO_REPLY, Call, Sentinel
+from ..base.call import NO_REPLY, PARKED, Call, Sentinel
+from ..base.chain import Passage
 from ..base.logger import log
+from ..handlers.api_versions import UNKNOWN_VERSION, note_software
 from ..handlers.registry import SERVED, Served
 from .response_cache import Encoded
 
@@ -43,15 +48,24 @@ def serve(
         if not cluster.release.serves(key, version):
             if key != API_VERSIONS:
                 raise WireError(f"{served.request.__name__} v{version} is not served")
-            return cluster.api_versions_fallback(call)
-        if served.is_cached:
+            served, call.version = UNKNOWN_VERSION, 0
+            request: Request = served.request()
+        elif served.is_cached and not cluster.chain:
             return _serve_cached(cluster, call, served, bytes(frame[pos:]))
-        request, _ = read_message(served.request, frame, version, pos)
+        else:
+            request, _ = read_message(served.request, frame, version, pos)
     except WireError as error:
         log.info("closing %s: %s", connection, error)
         connection.close()
         return NO_REPLY
-    return _handle(cluster, call, served, request)
+    if key == API_VERSIONS:
+        note_software(call, request)
+    if not cluster.chain:
+        return _handle(cluster, call, served, request)
+    handle = partial(_handle, cluster, call, served, request)
+    call.passage = Passage(cluster.chain, call, request, handle)
+    call.passage.go_on()
+    return PARKED
 
 
 def _handle(cluster: Cluster, call: Call, served: Served, request: Request) -> Response | Sentinel:
