@@ -71,8 +71,7 @@ class Cluster:
         self.has_manual_clock = isinstance(self.clock, ManualClock)
         self.random = random if random is not None else Random()
         self.timers = Timers()
-        self.chain: list[Step] = []
-        """What requests pass before their handlers: base/chain.py."""
+        self.chain: list[Step] = []  # what requests pass on their way: base/chain.py
         self.answers = AnswerCache()
         self.woken: list[Callable[[], None]] = []
         self._is_settling = False
