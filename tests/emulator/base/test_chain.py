@@ -21,10 +21,11 @@ from odradek.wire.api.join_group import JoinGroupRequest
 from odradek.wire.api.metadata import MetadataRequest, MetadataResponse
 from odradek.wire.headers import RequestHeader, write_request_header
 
-from tests.emulator.handlers import test_fetch as fetching
-from tests.emulator.handlers.test_produce import produce, request
-from tests.emulator.test_groups import join
-from tests.support.cluster import NOW, Client, batch, client_of
+from tests.requests.fetch import asked, fetch_request, only, values
+from tests.requests.groups import join_request
+from tests.requests.produce import batch, produce, produce_request
+from tests.support.clock import NOW
+from tests.support.cluster import Client, client_of
 from tests.wire.support.messages import full
 
 METADATA = MetadataRequest(topics=[MetadataRequest.Topic(name="t")])
@@ -274,28 +275,28 @@ def test_an_answer_is_held(cluster: Cluster, client: Client) -> None:
 def test_a_parked_fetch_passes_when_it_is_answered(
     cluster: Cluster, client: Client, events: list[Any]
 ) -> None:
-    client.send(fetching.request(fetching.asked(), max_wait_ms=500), 12)
+    client.send(fetch_request(asked(), max_wait_ms=500), 12)
     assert events == [(">", "Fetch")]
     produce(client_of(cluster), batch(b"a"))
     (answer,) = client.answers()
-    assert fetching.values(fetching.only(answer)) == [b"a"]
+    assert values(only(answer)) == [b"a"]
     assert events == [(">", "Fetch"), (">", "Produce"), ("<", "Produce"), ("<", "Fetch")]
 
 
 def test_a_parked_fetch_passes_when_its_time_is_over(
     cluster: Cluster, client: Client, events: list[Any]
 ) -> None:
-    client.send(fetching.request(fetching.asked(), max_wait_ms=500), 12)
+    client.send(fetch_request(asked(), max_wait_ms=500), 12)
     advance(cluster, 500)
     assert len(client.answers()) == 1
     assert events == [(">", "Fetch"), ("<", "Fetch")]
 
 
 def test_a_parked_join_passes_when_the_round_ends(cluster: Cluster, client: Client) -> None:
-    client_of(cluster).ask(join(), 3)
+    client_of(cluster).ask(join_request(), 3)
     events: list[Any] = []
     cluster.chain.append(Seen(events))
-    client.send(join(), 3)  # the first member is to join again, or to be forgotten
+    client.send(join_request(), 3)  # the first member is to join again, or to be forgotten
     assert events == [(">", "JoinGroup")]
     advance(cluster, 30_000)
     (answer,) = client.answers()
@@ -304,7 +305,7 @@ def test_a_parked_join_passes_when_the_round_ends(cluster: Cluster, client: Clie
 
 
 def test_a_join_that_is_answered_at_once_passes_once(client: Client, events: list[Any]) -> None:
-    unknown = join(member_id="nobody")
+    unknown = join_request(member_id="nobody")
     assert client.ask(unknown, 3).error_code == Error.UNKNOWN_MEMBER_ID
     assert events == [(">", "JoinGroup"), ("<", "JoinGroup")]
 
@@ -312,13 +313,13 @@ def test_a_join_that_is_answered_at_once_passes_once(client: Client, events: lis
 def test_without_acks_the_end_is_seen_and_nothing_is_sent(
     client: Client, events: list[Any]
 ) -> None:
-    client.send(request(batch(b"a"), acks=0), 9)
+    client.send(produce_request(batch(b"a"), acks=0), 9)
     assert (client.answers(), client.is_closed) == ([], False)
     assert events == [(">", "Produce"), ("<", None)]
 
 
 def test_a_connection_that_its_handler_closes_is_seen(client: Client, events: list[Any]) -> None:
-    client.send(request(batch(b"a"), topic="none", acks=0), 9)
+    client.send(produce_request(batch(b"a"), topic="none", acks=0), 9)
     assert client.is_closed
     assert events == [(">", "Produce"), ("<", None)]
 
@@ -332,13 +333,13 @@ def test_a_handler_that_fails_is_seen(
     assert events == [(">", "Heartbeat"), ("<", None)]
 
 
-@pytest.mark.parametrize("parked", [fetching.request(fetching.asked(), max_wait_ms=500), join()])
+@pytest.mark.parametrize("parked", [fetch_request(asked(), max_wait_ms=500), join_request()])
 def test_a_connection_that_is_lost_while_a_request_is_parked_is_seen(
     cluster: Cluster, client: Client, parked: Request
 ) -> None:
     closed: list[bool] = []
     events: list[Any] = []
-    client_of(cluster).ask(join(), 3)
+    client_of(cluster).ask(join_request(), 3)
     cluster.chain.append(
         Seen(events, after=lambda call, request, response: closed.append(not call.is_open))
     )
@@ -400,7 +401,7 @@ def test_a_step_that_fails_on_a_parked_answer_hurts_only_who_waits_for_it(
     cluster.chain.append(Seen([], after=fail))
     waiting = [client_of(cluster, name) for name in ("waiting", "patient")]
     for each in waiting:
-        each.send(fetching.request(fetching.asked(), max_wait_ms=500), 12)
+        each.send(fetch_request(asked(), max_wait_ms=500), 12)
     produce(client, batch(b"a"))
     assert [each.is_closed for each in waiting] == [True, False]
     assert len(waiting[1].answers()) == 1
@@ -412,7 +413,7 @@ def test_a_step_that_fails_on_a_lost_connection_is_logged(
 ) -> None:
     events: list[Any] = []
     cluster.chain += [Seen(events), Seen([], after=lambda *_: 1 // 0)]
-    client.send(fetching.request(fetching.asked(), max_wait_ms=500), 12)
+    client.send(fetch_request(asked(), max_wait_ms=500), 12)
     client.connection.lost()
     assert events == [(">", "Fetch"), ("<", None)]
     assert "ZeroDivisionError" in caplog.text
