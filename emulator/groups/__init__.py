@@ -1,6 +1,10 @@
-"""The group coordinator, for both protocols (classic and KIP-848): groups, offsets, their topic.
+"""The group coordinator: groups of every type, their offsets, and `__consumer_offsets`.
 
-`Groups` is the coordinator of a cluster. Everything below it is synchronous and told the time.
+`Groups` (store.py) is the coordinator of a cluster, on its topic; coordinator.py says which parts
+it has. All types of group share runtime.py (shards, writing, the timer), records.py (encoding),
+group.py (what is asked of any group) and topics_view.py. offsets/ keeps what is committed;
+classic/ and consumer/ (KIP-848) each hold one type of group: its records, its calls, its state.
+Everything is synchronous and takes the time as an argument.
 """
 
 from __future__ import annotations
@@ -13,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def open_groups(cluster: Cluster) -> Groups:
-    """The groups of a cluster, as its `__consumer_offsets` left them."""
+    """The groups of a cluster, restored from its `__consumer_offsets`."""
     from .store import Groups
 
     return Groups(cluster)

@@ -1,197 +1,125 @@
-"""The group coordinator: all groups, and the way to each.
+"""The group coordinator: what it is made of, and the calls about groups of every type.
 
-Rules (semantics F7, G2, G8, G9, G11, G13, in the order in which they are checked):
-- Sync v5 without protocol type or name: 23. An empty group id: 24, where members are concerned.
-- No shard 16, shard being loaded 14; a Heartbeat meanwhile is taken for good.
-- A session timeout out of bounds: 26. A missing group: 25, and Leave says so for each member.
-- A Join without a member id creates the group, and an empty group record with it, whatever else
-  becomes of the Join.
+Each part answers its own calls: `offsets` those about offsets, `classic` those of the classic
+protocol, `consumer` those of KIP-848. A new type of group is a folder beside classic/ and consumer/
+with calls that register with the runtime, and one more part here. Left out: share groups and
+streams groups.
 
-Answers to Join, Sync and Leave go through `send`, at once or later; the other calls return their
-answer or raise Refused. Which broker of several was asked is not looked at here. What members of
-consumer groups (KIP-848) ask is in groups/consumer/calls.py. Left out: share groups and streams
-groups.
+Which broker of several was asked is not looked at here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable
 
 from ...wire.errors import Error, Refused
-from .classic.effects import Token
-from .classic.group import ClassicGroup, loaded
-from .consumer import classic_members as consumer_classic
+from .classic.calls import ClassicCalls
+from .classic.effects import Answer, Token
 from .consumer.calls import ConsumerCalls
-from .consumer.group import ConsumerGroup
-from .messages import (
-    HeartbeatRequest,
-    JoinAnswer,
-    JoinRequest,
-    LeaveAnswer,
-    Leaver,
-    Left,
-    SyncAnswer,
-    SyncRequest,
-)
-from .shard import Replayed, Shard, ShardState, TransactionEnd
-
-PROTOCOL_REQUIRED_SINCE = 5
+from .consumer.times import TimesOf
+from .group import GroupListing
+from .offsets.calls import OffsetCalls
+from .offsets.removal import Removal
+from .records import LogEntry, Replayed
+from .runtime import Append, Runtime, Timers, random_uuid
+from .settings import GroupSettings
+from .shard import Shard, ShardState
+from .topics_view import NoTopics, TopicsView
 
 
-class Coordinator(ConsumerCalls):
-    """Holds all groups; the verbs of their members, and of whoever moves their partitions."""
+class Coordinator:
+    """All groups. Its parts are made here, each with what it needs of the others."""
 
-    # ------------------------------------------------------------------ members
+    def __init__(
+        self,
+        *,
+        append: Append,
+        send: Callable[[Token, Answer], None],
+        timers: Timers,
+        now: Callable[[], int],
+        settings: GroupSettings | None = None,
+        new_uuid: Callable[[], str] = random_uuid,
+        topics: TopicsView | None = None,
+        consumer_times_of: TimesOf | None = None,
+    ) -> None:
+        self.settings = settings or GroupSettings()
+        self.runtime = Runtime(
+            append=append,
+            timers=timers,
+            now=now,
+            settings=self.settings,
+            topics=topics or TopicsView(NoTopics(), lambda: 0),
+            new_uuid=new_uuid,
+        )
+        self.classic = ClassicCalls(self.runtime, send)
+        self.consumer = ConsumerCalls(self.runtime, self.classic, consumer_times_of)
+        self.offsets = OffsetCalls(self.runtime, self.classic.create)
+        self._removal = Removal(self.runtime, self.offsets.store)
 
-    def join(self, token: Token, group_id: str, request: JoinRequest) -> None:
-        """JoinGroup."""
-        bounds = self.settings.min_session_timeout_ms, self.settings.max_session_timeout_ms
-        if not group_id:
-            self._send(token, JoinAnswer(Error.INVALID_GROUP_ID, request.member_id))
-            return
-        if not bounds[0] <= request.session_timeout_ms <= bounds[1]:
-            self._send(token, JoinAnswer(Error.INVALID_SESSION_TIMEOUT, request.member_id))
-            return
-        try:
-            shard = self.shard_for(group_id)
-        except Refused as refusal:
-            self._send(token, JoinAnswer(refusal.error))
-            return
-        if request.version == 0:  # before KIP-62 one timeout was both
-            request = replace(request, rebalance_timeout_ms=request.session_timeout_ms)
-        group = shard.groups.get(group_id)
-        if isinstance(group, ClassicGroup):
-            self._carry_out(group, group.join(token, request, self._now()))
-        elif isinstance(group, ConsumerGroup) and group.members:
-            self._join_consumer(shard, group, token, request)
-        elif request.member_id:
-            # A real broker forgets an Empty consumer group here, for some of its calls and until it
-            # is restarted; ours stays.
-            self._send(token, JoinAnswer(Error.UNKNOWN_MEMBER_ID, request.member_id))
-        else:
-            self._join_new(shard, token, group_id, request)
+    @property
+    def shards(self) -> dict[int, Shard]:
+        """The shards that are here, by partition of `__consumer_offsets`."""
+        return self.runtime.shards
 
-    def _join_new(self, shard: Shard, token: Token, group_id: str, request: JoinRequest) -> None:
-        now = self._now()
-        before = shard.groups.get(group_id)
-        # An Empty consumer group makes way; its offsets stay.
-        gone = before.tombstones() if isinstance(before, ConsumerGroup) else []
-        group = shard.create(group_id, now)
-        born = group.record()
-        effects = group.join(token, request, now)
-        try:
-            self._write(group_id, [*gone, born])
-        except Refused as refusal:
-            if before is None:
-                shard.forget(group_id)
-            else:
-                shard.groups[group_id] = before
-            self._send(token, JoinAnswer(refusal.error))
-            return
-        self._carry_out(group, effects)
+    def partition_for(self, group_id: str) -> int:
+        """The partition of `__consumer_offsets` that keeps the group."""
+        return self.runtime.partition_for(group_id)
 
-    def sync(self, token: Token, group_id: str, request: SyncRequest) -> None:
-        """SyncGroup."""
-        if request.version >= PROTOCOL_REQUIRED_SINCE and (
-            request.protocol_type is None or request.protocol_name is None
-        ):
-            self._send(token, SyncAnswer(Error.INCONSISTENT_GROUP_PROTOCOL))
-            return
-        try:
-            group = self._member_shard(group_id).groups.get(group_id)
-        except Refused as refusal:
-            self._send(token, SyncAnswer(refusal.error))
-            return
-        if group is None:
-            self._send(token, SyncAnswer(Error.UNKNOWN_MEMBER_ID))
-            return
-        if isinstance(group, ConsumerGroup):
-            self._sync_consumer(group, token, request)
-            return
-        self._carry_out(group, group.sync(token, request, self._now()))
+    # Groups of every type
 
-    def heartbeat(self, group_id: str, request: HeartbeatRequest) -> None:
-        """Heartbeat. Raises Refused with the code to answer."""
-        try:
-            group = self._member_shard(group_id).groups.get(group_id)
-        except Refused as refusal:
-            if refusal.error is Error.COORDINATOR_LOAD_IN_PROGRESS:
-                return
-            raise
-        if group is None:
-            raise Refused(Error.UNKNOWN_MEMBER_ID)
-        try:
-            if isinstance(group, ConsumerGroup):
-                consumer_classic.heartbeat(group, request, self._now())
-            else:
-                group.heartbeat(request, self._now())
-        finally:
-            self._note_deadline(group)
+    def list_groups(
+        self, states: Iterable[str] = (), types: Iterable[str] = ()
+    ) -> list[GroupListing]:
+        """ListGroups, by state and type, whatever their case; no filter means all. Raises
+        Refused(COORDINATOR_LOAD_IN_PROGRESS) until every shard is loaded."""
+        if any(shard.state is ShardState.LOADING for shard in self.shards.values()):
+            raise Refused(Error.COORDINATOR_LOAD_IN_PROGRESS)
+        wanted_states = {state.strip().lower() for state in states}
+        wanted_types = {kind.strip().lower() for kind in types}
+        return [
+            listing
+            for shard in self.shards.values()
+            for listing in [group.listing() for group in shard.visible_groups()]
+            if (not wanted_states or listing.state.lower() in wanted_states)
+            and (not wanted_types or listing.type in wanted_types)
+        ]
 
-    def leave(self, token: Token, group_id: str, leavers: Sequence[Leaver]) -> None:
-        """LeaveGroup; answered before this returns."""
-        try:
-            shard = self._member_shard(group_id)
-        except Refused as refusal:
-            self._send(token, LeaveAnswer(refusal.error))
-            return
-        group = shard.groups.get(group_id)
-        if group is None:
-            missing = tuple(Left(*leaver, Error.UNKNOWN_MEMBER_ID) for leaver in leavers)
-            self._send(token, LeaveAnswer(Error.NONE, missing))
-            return
-        if isinstance(group, ConsumerGroup):
-            self._leave_consumer(shard, group, token, leavers)
-            return
-        self._carry_out(group, group.leave(token, leavers, self._now()))
+    def delete(self, group_ids: Iterable[str]) -> list[tuple[str, Error]]:
+        """DeleteGroups: the error of each, in their order; one named twice is answered once."""
+        return [(group_id, self._removal.delete(group_id)) for group_id in dict.fromkeys(group_ids)]
 
-    def _member_shard(self, group_id: str) -> Shard:
-        if not group_id:
-            raise Refused(Error.INVALID_GROUP_ID)
-        return self.shard_for(group_id)
+    def topic_deleted(self, topic: str) -> None:
+        """Delete what any group has committed for the topic."""
+        self._removal.topic_deleted(topic)
 
-    # --------------------------------------------------------------- partitions
+    # Partitions of `__consumer_offsets`
 
-    def begin_loading(self, partition: int) -> None:
-        """This partition of __consumer_offsets is ours now, and its log is being read."""
-        self.shards[partition] = Shard(partition, self.settings, self.topics, self._new_uuid)
+    def begin_loading(self, partition: int) -> Shard:
+        """This partition is ours now, and its log is being read."""
+        shard = self.shards[partition] = Shard(partition)
+        self.offsets.store.begin(partition)
+        return shard
 
-    def load(self, partition: int, log: Iterable[Replayed | TransactionEnd] = ()) -> None:
-        """This partition of __consumer_offsets is ours, and this is what its log says, in order.
-        Its groups come back, every member with a fresh session (semantics F7)."""
-        self.begin_loading(partition)
-        now = self._now()
-        shard = self.shards[partition]
+    def load(self, partition: int, log: Iterable[LogEntry] = ()) -> None:
+        """This partition is ours, and this is its log, in order. Its groups come back, every member
+        with a fresh session (semantics F7)."""
+        shard = self.begin_loading(partition)
+        now = self.runtime.now()
         for entry in log:
-            shard.replay(entry, now)
-        shard.state = ShardState.ACTIVE
-        self._deadlines.set(partition, now + self.settings.retention_check_interval_ms)
-        for group in list(shard.groups.values()):
-            if isinstance(group, ConsumerGroup):
-                self.loaded_consumer(group, now)
+            if isinstance(entry, Replayed):
+                self.runtime.replay(shard, entry.record, now, entry.producer_id)
             else:
-                self._carry_out(group, loaded(group, now))
-        self._set_timer()
+                self.offsets.store.end_transaction(shard, entry)
+        self.runtime.activate(shard)
 
     def resign(self, partition: int) -> None:
         """This partition is no longer ours: parked requests are answered NOT_COORDINATOR and its
-        groups forgotten, here but not in the log. Harmless if it was not ours."""
-        shard = self.shards.pop(partition, None)
-        if shard is None:
-            return
-        self._deadlines.clear(partition)
-        for group in shard.groups.values():
-            self._deadlines.clear(group.group_id)
-            if isinstance(group, ConsumerGroup):
-                continue  # nothing is ever parked there
-            for token, answer in group.close(Error.NOT_COORDINATOR, self._now()).answers:
-                self._send(token, answer)
+        groups removed from memory, but not from the log. Harmless if it was not ours."""
+        self.runtime.resign(partition)
+        self.offsets.store.resign(partition)
 
     def shut_down(self) -> None:
         """Resign from every partition."""
         for partition in list(self.shards):
             self.resign(partition)
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+        self.runtime.stop_timer()

@@ -1,73 +1,119 @@
-"""What the coordinator writes to __consumer_offsets, before it becomes Kafka's bytes.
+"""Records of `__consumer_offsets`: what offsets and every type of group write there and read back.
 
-One record is one key: a group, or one partition's offset in a group; a Tombstone removes either.
-The records of KIP-848 consumer groups are key and value as they are stored
-(groups/consumer/records.py). Times are milliseconds since 1970. Left out: the records of share
-groups and streams groups, and every matter of encoding (value versions, -1 for "none").
+    key    int16 record type, then the fields of that type
+    value  int16 version, then the fields of that version; null is a tombstone
+
+Each part of the coordinator defines its own records and registers, by record type, how they are
+decoded and replayed (runtime.py). Records since KIP-848 are a key message and a value message, both
+as stored: one class, `MessageRecord`, serves all of them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
-from .consumer.records import Stored
+from ...wire import Message, WireError
+from ...wire.primitives import Buffer
+from ...wire.records import NewRecord
+from ...wire.records import Record as LoggedRecord
+from ...wire.stored.keyed import Key, keyed, read_key, read_value
 
-NO_ID = bytes(16)
+_MESSAGE_VERSION = 0
 
 
-class MemberRecord(NamedTuple):
-    """A member inside a GroupRecord; `subscription` is its metadata for the chosen protocol."""
+class Record(Protocol):
+    """One record before it is encoded. A tombstone removes what its key names."""
 
-    member_id: str
-    instance_id: str | None
-    client_id: str
-    client_host: str
-    rebalance_timeout_ms: int
-    session_timeout_ms: int
-    subscription: bytes
-    assignment: bytes
+    @property
+    def group_id(self) -> str:
+        """The group it belongs to."""
+        ...
+
+    @property
+    def record_type(self) -> int:
+        """The number that leads its key."""
+        ...
+
+    def encoded(self) -> tuple[bytes, bytes | None]:
+        """Key and value; a tombstone has no value."""
+        ...
+
+
+Decode = Callable[[Buffer, Buffer | None], Record]
+"""Makes a record of key and value. Raises WireError."""
+
+
+class MessageRecord(NamedTuple):
+    """A record of a group since KIP-848: messages as key and value, no value in a tombstone."""
+
+    key: Key
+    value: Message | None
+
+    @property
+    def group_id(self) -> str:
+        """The group it belongs to."""
+        group_id: str = self.key.group_id  # type: ignore[attr-defined]
+        return group_id
+
+    @property
+    def record_type(self) -> int:
+        """The number that leads its key."""
+        return self.key.first_type
+
+    def encoded(self) -> tuple[bytes, bytes | None]:
+        """Key and value; a tombstone has no value."""
+        value = None if self.value is None else keyed(self.value, _MESSAGE_VERSION)
+        return keyed(self.key, self.key.first_type), value
+
+
+def message_decoders(messages: Mapping[type[Key], type[Message]]) -> dict[int, Decode]:
+    """How records with these keys and values are decoded, by record type. A value of a newer
+    version than is known is read as the newest that is."""
+
+    def decoder(key_class: type[Key], value_class: type[Message]) -> Decode:
+        def decode_messages(key: Buffer, value: Buffer | None) -> MessageRecord:
+            decoded, _ = read_key((key_class,), key)
+            if value is None:
+                return MessageRecord(decoded, None)
+            return MessageRecord(decoded, read_value(value_class, value, newer=True)[0])
+
+        return decode_messages
+
+    return {key.first_type: decoder(key, value) for key, value in messages.items()}
 
 
 @dataclass(frozen=True, slots=True)
-class GroupRecord:
-    """GroupMetadataValue: what is known of a group after its last Sync, or when it fell empty.
+class Replayed:
+    """A record read from the log. `producer_id` is set for an offset inside a transaction."""
 
-    A group that was just created, and a group that only commits, has protocol type "".
+    record: Record
+    producer_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TransactionEnd:
+    """A marker in the log: this producer's transaction has ended."""
+
+    producer_id: int
+    commit: bool
+
+
+LogEntry = Replayed | TransactionEnd
+
+
+def encode(record: Record, now: int) -> NewRecord:
+    """Key and value of a record, with the time of writing as its timestamp."""
+    return NewRecord(now, *record.encoded())
+
+
+def decode(logged: LoggedRecord, decoders: Mapping[int, Decode]) -> Record | None:
+    """The record in these bytes; None if no decoder is registered for its type.
+
+    Raises WireError for bytes that are no record of a coordinator.
     """
-
-    group_id: str
-    protocol_type: str
-    generation: int
-    protocol_name: str | None
-    leader: str | None
-    state_timestamp: int | None
-    members: tuple[MemberRecord, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class OffsetRecord:
-    """OffsetCommitValue with its key. `expire_timestamp` is set only when the client asked for a
-    retention of its own (OffsetCommit v2-4)."""
-
-    group_id: str
-    topic: str
-    partition: int
-    offset: int
-    leader_epoch: int
-    metadata: str
-    commit_timestamp: int
-    expire_timestamp: int | None = None
-    topic_id: bytes = NO_ID
-
-
-@dataclass(frozen=True, slots=True)
-class Tombstone:
-    """A null value: for one partition's offset or, without a topic, for the group itself."""
-
-    group_id: str
-    topic: str | None = None
-    partition: int = -1
-
-
-Record = GroupRecord | OffsetRecord | Tombstone | Stored
+    if logged.key is None or len(logged.key) < 2:
+        raise WireError(f"record {logged.offset} of __consumer_offsets has no key")
+    found = decoders.get(int.from_bytes(logged.key[:2], "big"))
+    return None if found is None else found(logged.key, logged.value)

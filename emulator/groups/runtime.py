@@ -1,34 +1,34 @@
-"""The ground the group coordinator stands on: shards, writing, answering, and one timer.
+"""What every part of the coordinator stands on: shards, writing, replaying, and one timer.
 
 Rules:
-- A group's shard is found by its id. A shard that is not here answers 16, one that is being read
-  from the log 14.
-- Records are written before the answers that depend on them go out. A write that is refused is
-  told to the group, which answers with the code Kafka makes of it.
-- There is one timer, at the earliest deadline of any group. A deadline that is put off leaves it
-  where it is: it fires, finds nothing due, and is set anew. So a heartbeat sets no timer.
+- A group's shard is found by the group's id. A shard that is not here is NOT_COORDINATOR, one whose
+  log is still being read COORDINATOR_LOAD_IN_PROGRESS.
+- Records are written before they are applied, and before answers that depend on them are sent. A
+  refused write changes nothing; `_WRITE_ERRORS` says what clients are answered.
+- There is one timer, for the earliest deadline of any group. Postponing a deadline leaves the timer
+  as it is: it fires, finds nothing due, and is set again. So a heartbeat sets no timer.
+- The parts register: the offsets and each type of group with the records they keep (`register`),
+  each type of group also with what happens to its groups without a request (`register_type`).
 
-Whoever moves a manual clock by hours should stop at each deadline on the way, so that what fires
-sees the time it was due at.
+Whoever advances a manual clock by hours should stop at each deadline on the way, so that each fires
+at its own time.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol, TypeVar
+from uuid import uuid4
 
 from ...wire.errors import Error, Refused
+from ...wire.records import Record as LoggedRecord
 from ..base.deadlines import Deadlines
 from ..base.java_order import partition_for
-from .classic.effects import Answer, Effects, Token
-from .classic.group import ClassicGroup
-from .classic.state import random_uuid
-from .consumer.group import ConsumerGroup
-from .records import Record
-from .settings import GroupSettings, TimesOf, times_of
-from .shard import AnyGroup, Shard, ShardState
-from .topics_view import NoTopics, TopicsView
+from .group import Group
+from .records import Decode, Record, decode
+from .settings import GroupSettings
+from .shard import Shard, ShardState
+from .topics_view import TopicsView
 
 
 class Timer(Protocol):
@@ -38,7 +38,7 @@ class Timer(Protocol):
 
 
 class Timers(Protocol):
-    """Calls back once, when a moment (milliseconds) has come."""
+    """Calls back once, when a time (milliseconds) has come."""
 
     def at(self, when: int, callback: Callable[[], None], /) -> Timer: ...
 
@@ -59,7 +59,45 @@ class Append(Protocol):
     ) -> None: ...
 
 
-# What a coordinator says when it could not write; other codes are passed on.
+class RecordKeeper(Protocol):
+    """A part of the coordinator that keeps records in `__consumer_offsets`."""
+
+    @property
+    def decoders(self) -> Mapping[int, Decode]:
+        """How its records are decoded, by record type."""
+        ...
+
+    def replay(self, shard: Shard, record: Any, now: int, producer_id: int | None) -> None:
+        """Apply one of its records, read from the log or just written. `producer_id` is set
+        inside a transaction."""
+        ...
+
+
+G = TypeVar("G", contravariant=True)
+
+
+class GroupType(RecordKeeper, Protocol[G]):
+    """One type of group: its records, and what happens to its groups without a request."""
+
+    @property
+    def group_class(self) -> type:
+        """The class of its groups."""
+        ...
+
+    def loaded(self, group: G, now: int) -> None:
+        """The log has been read to its end: start the members' sessions."""
+        ...
+
+    def due(self, shard: Shard, group: G, now: int) -> None:
+        """The group's deadline has passed."""
+        ...
+
+    def resigned(self, group: G, now: int) -> None:
+        """The group's partition has moved away."""
+        ...
+
+
+# What clients are answered when a write was refused; other errors are passed on.
 _WRITE_ERRORS = {
     Error.UNKNOWN_TOPIC_OR_PARTITION: Error.COORDINATOR_NOT_AVAILABLE,
     Error.NOT_ENOUGH_REPLICAS: Error.COORDINATOR_NOT_AVAILABLE,
@@ -73,38 +111,60 @@ _WRITE_ERRORS = {
 }
 
 
-class Runtime(ABC):
-    """Keeps the shards and carries out what groups decide."""
+def random_uuid() -> str:
+    """The random half of a member id."""
+    return str(uuid4())
+
+
+class Runtime:
+    """The shards, the log behind them, and the timer."""
 
     def __init__(
         self,
         *,
         append: Append,
-        send: Callable[[Token, Answer], None],
         timers: Timers,
         now: Callable[[], int],
-        settings: GroupSettings | None = None,
+        settings: GroupSettings,
+        topics: TopicsView,
         new_uuid: Callable[[], str] = random_uuid,
-        topics: TopicsView | None = None,
-        consumer_times_of: TimesOf | None = None,
     ) -> None:
-        self.settings = settings or GroupSettings()
-        self.topics = topics or TopicsView(NoTopics(), lambda: 0)
-        self._times_of = consumer_times_of or times_of(self.settings)
+        self.settings = settings
+        self.topics = topics
+        self.now = now
+        self.new_uuid = new_uuid
         self.shards: dict[int, Shard] = {}
+        self.decoders: dict[int, Decode] = {}
+        """How the registered records are decoded, by record type."""
         self._append = append
-        self._send = send
         self._timers = timers
-        self._now = now
-        self._new_uuid = new_uuid
-        # A group's deadline by its id; a shard's next look at old offsets by its partition.
+        self._keepers: dict[int, RecordKeeper] = {}
+        self._types: dict[type, GroupType[Any]] = {}
+        self._check_offsets: Callable[[Shard, int], None] = lambda shard, now: None
+        # A group's deadline by its id; a shard's next check of old offsets by its partition.
         self._deadlines: Deadlines[str | int] = Deadlines()
         self._timer: Timer | None = None
         # When the timer fires; before any time while it is firing, so that nobody sets another.
         self._timer_when = 0
 
+    def register(self, keeper: RecordKeeper) -> None:
+        """Decode and replay records of these types here."""
+        self.decoders |= keeper.decoders
+        self._keepers |= dict.fromkeys(keeper.decoders, keeper)
+
+    def register_type(self, group_type: GroupType[Any]) -> None:
+        """Register the records of a type of group, and whom to call for its groups."""
+        self.register(group_type)
+        self._types[group_type.group_class] = group_type
+
+    def register_offset_check(self, check: Callable[[Shard, int], None]) -> None:
+        """Call this for each shard every `retention_check_interval_ms`."""
+        self._check_offsets = check
+
+    # Shards
+
     def partition_for(self, group_id: str) -> int:
-        """The partition of __consumer_offsets that keeps the group."""
+        """The partition of `__consumer_offsets` that keeps the group."""
         return partition_for(group_id, self.settings.partitions)
 
     def shard_for(self, group_id: str) -> Shard:
@@ -116,37 +176,66 @@ class Runtime(ABC):
             raise Refused(Error.COORDINATOR_LOAD_IN_PROGRESS)
         return shard
 
-    def _write(
+    def activate(self, shard: Shard) -> None:
+        """A shard's log has been read to its end: start its members' sessions, and serve it."""
+        now = self.now()
+        shard.state = ShardState.ACTIVE
+        self._deadlines.set(shard.partition, now + self.settings.retention_check_interval_ms)
+        for group in list(shard.groups.values()):
+            self._types[type(group)].loaded(group, now)
+        self._set_timer()
+
+    def resign(self, partition: int) -> None:
+        """Drop a shard from memory and tell its groups, each of which answers what it has parked.
+        Harmless if there is none."""
+        shard = self.shards.pop(partition, None)
+        if shard is None:
+            return
+        self._deadlines.clear(partition)
+        for group in shard.groups.values():
+            self._deadlines.clear(group.group_id)
+            self._types[type(group)].resigned(group, self.now())
+
+    # Records
+
+    def decode(self, logged: LoggedRecord) -> Record | None:
+        """The record in these bytes; None if nobody has registered its type. Raises WireError."""
+        return decode(logged, self.decoders)
+
+    def replay(self, shard: Shard, record: Record, now: int, producer_id: int | None) -> None:
+        """Apply a record, read from the log or just written."""
+        self._keepers[record.record_type].replay(shard, record, now, producer_id)
+
+    def write(
         self, group_id: str, records: Sequence[Record], producer: Producer | None = None
     ) -> None:
-        """Write records. Raises Refused with the code a coordinator answers in that case."""
+        """Write records. Raises Refused with the error that clients are answered."""
         try:
             self._append(group_id, records, producer)
         except Refused as refusal:
             error = _WRITE_ERRORS.get(refusal.error, refusal.error)
             raise Refused(error, refusal.message) from refusal
-        self.shard_for(group_id).unseen.clear()
+        self.shard_for(group_id).unwritten.clear()
 
-    def _carry_out(self, group: ClassicGroup, effects: Effects) -> None:
-        """Write, tell the group how it went, then answer. The answers go last and all together:
-        a client may send its next request while it is being answered."""
-        answers = effects.answers
-        step: Effects | None = effects
-        while step is not None:
-            error = Error.NONE
-            if step.appends:
-                try:
-                    self._write(group.group_id, step.appends)
-                except Refused as refusal:
-                    error = refusal.error
-            step = step.then(error) if step.then is not None else None
-            if step is not None:
-                answers = answers + step.answers
-        self._note_deadline(group)
-        for token, answer in answers:
-            self._send(token, answer)
+    def write_and_apply(
+        self,
+        shard: Shard,
+        group_id: str,
+        records: Sequence[Record],
+        producer: Producer | None = None,
+    ) -> None:
+        """Write records, if there are any, then apply them. Raises Refused as `write` does."""
+        if not records:
+            return
+        self.write(group_id, records, producer)
+        now = self.now()
+        for record in records:
+            self.replay(shard, record, now, None if producer is None else producer.producer_id)
 
-    def _note_deadline(self, group: AnyGroup) -> None:
+    # Deadlines
+
+    def note_deadline(self, group: Group) -> None:
+        """The group's deadline may have changed."""
         when = group.deadline()
         if when is None:
             self._deadlines.clear(group.group_id)
@@ -154,6 +243,16 @@ class Runtime(ABC):
             self._deadlines.set(group.group_id, when)
             if self._timer is None or when < self._timer_when:
                 self._set_timer()
+
+    def clear_deadline(self, group_id: str) -> None:
+        """The group is no more."""
+        self._deadlines.clear(group_id)
+
+    def stop_timer(self) -> None:
+        """Cancel the timer."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
 
     def _set_timer(self) -> None:
         when = self._deadlines.next()
@@ -167,29 +266,19 @@ class Runtime(ABC):
     def _fire(self) -> None:
         self._timer_when = -1
         try:
-            now = self._now()
+            now = self.now()
             while (key := self._deadlines.pop(now)) is not None:
                 if isinstance(key, int):
-                    self._look_for_old_offsets(key, now)
+                    self._deadlines.set(key, now + self.settings.retention_check_interval_ms)
+                    self._check_offsets(self.shards[key], now)
                 else:
-                    self._tick(key, now)
+                    self._group_due(key, now)
         finally:
             self._timer = None
             self._set_timer()
 
-    def _tick(self, group_id: str, now: int) -> None:
+    def _group_due(self, group_id: str, now: int) -> None:
         shard = self.shards.get(self.partition_for(group_id))
         group = None if shard is None else shard.groups.get(group_id)
-        if isinstance(group, ConsumerGroup):
-            assert shard is not None
-            self._consumer_due(shard, group, now)
-        elif group is not None:
-            self._carry_out(group, group.tick(now))
-
-    @abstractmethod
-    def _consumer_due(self, shard: Shard, group: ConsumerGroup, now: int) -> None:
-        """Called when a deadline of a consumer group has passed."""
-
-    @abstractmethod
-    def _look_for_old_offsets(self, partition: int, now: int) -> None:
-        """Called every `retention_check_interval_ms` for each shard."""
+        if shard is not None and group is not None:
+            self._types[type(group)].due(shard, group, now)

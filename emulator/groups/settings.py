@@ -1,16 +1,18 @@
-"""The broker settings a group coordinator obeys, with Kafka's defaults."""
+"""The broker configs that a group coordinator goes by, with Kafka's defaults."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..config.configs import BrokerConfig
 
 
 @dataclass
 class GroupSettings:
-    """Each field names its broker config. A change is obeyed from then on; time already granted
-    stays granted."""
+    """Each field names its broker config. A change counts from then on; deadlines that are set
+    already stay."""
 
     initial_rebalance_delay_ms: int = 3000  # group.initial.rebalance.delay.ms
     max_size: int = 2**31 - 1  # group.max.size
@@ -31,22 +33,23 @@ class GroupSettings:
     consumer_regex_refresh_interval_ms: int = 600_000  # group.consumer.regex.refresh.interval.ms
 
 
-class ConsumerTimes(NamedTuple):
-    """What one consumer group obeys: its own configs, or else the broker's. Milliseconds."""
-
-    session_timeout_ms: int
-    heartbeat_interval_ms: int
-    assignment_interval_ms: int
-
-
-TimesOf = Callable[[str], ConsumerTimes]
-"""The times of a group, by its id, as they are now."""
-
-
-def times_of(settings: GroupSettings) -> TimesOf:
-    """The times of groups that have no configs of their own."""
-    return lambda group_id: ConsumerTimes(
-        settings.consumer_session_timeout_ms,
-        settings.consumer_heartbeat_interval_ms,
-        settings.consumer_assignment_interval_ms,
+def settings_of(config: BrokerConfig) -> GroupSettings:
+    """The settings in a broker's configs."""
+    return GroupSettings(
+        initial_rebalance_delay_ms=config.get("group.initial.rebalance.delay.ms"),
+        max_size=config.get("group.max.size"),
+        min_session_timeout_ms=config.get("group.min.session.timeout.ms"),
+        max_session_timeout_ms=config.get("group.max.session.timeout.ms"),
+        newcomers_leave_with_a_round=not config.is_old,
+        metadata_max_chars=config.get("offset.metadata.max.bytes"),
+        retention_ms=config.get("offsets.retention.minutes") * 60_000,
+        retention_check_interval_ms=config.get("offsets.retention.check.interval.ms"),
+        partitions=config.get("offsets.topic.num.partitions"),
+        consumer_session_timeout_ms=config.get("group.consumer.session.timeout.ms"),
+        consumer_heartbeat_interval_ms=config.get("group.consumer.heartbeat.interval.ms"),
+        consumer_assignment_interval_ms=config.get("group.consumer.assignment.interval.ms"),
+        consumer_max_size=config.get("group.consumer.max.size"),
+        consumer_assignors=tuple(config.get("group.consumer.assignors")),
+        consumer_migration_policy=config.get("group.consumer.migration.policy"),
+        consumer_regex_refresh_interval_ms=config.get("group.consumer.regex.refresh.interval.ms"),
     )

@@ -42,7 +42,7 @@ def consumer_group_describe(
 
 def _described(cluster: Cluster, group_id: str, with_operations: bool) -> Response.Group:
     try:
-        group = cluster.groups.consumer_group(group_id)
+        group = cluster.groups.consumer.group(group_id)
     except Refused as refused:
         return _refused(group_id, refused)
     described = Response.Group(

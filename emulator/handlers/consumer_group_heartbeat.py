@@ -36,7 +36,7 @@ def consumer_group_heartbeat(
         return Response(error_code=Error.UNSUPPORTED_VERSION)
     try:
         _check(request, call.version, cluster.groups.settings.consumer_assignors)
-        answer = cluster.groups.consumer_heartbeat(_beat(call, request))
+        answer = cluster.groups.consumer.heartbeat(_beat(call, request))
     except Refused as refused:
         return Response(error_code=refused.error, error_message=_sentence(refused))
     assignment = None if answer.assignment is None else _assignment(answer.assignment)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ...wire.api.describe_groups import DescribeGroupsRequest, DescribeGroupsResponse
 from ..base.call import Call
-from ..groups.messages import GroupDescription
+from ..groups.classic.messages import GroupDescription
 from .registry import handles
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def describe_groups(
     return DescribeGroupsResponse(
         groups=[
             _group(found, GROUP_OPERATIONS if asked and not found.error else _NOT_ASKED)
-            for found in cluster.groups.describe(request.groups, call.version)
+            for found in cluster.groups.classic.describe(request.groups, call.version)
         ]
     )
 

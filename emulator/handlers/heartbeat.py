@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ...wire import Refused
 from ...wire.api.heartbeat import HeartbeatRequest, HeartbeatResponse
 from ..base.call import Call
-from ..groups import messages
+from ..groups.classic import messages
 from .registry import handles
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def heartbeat(cluster: Cluster, call: Call, request: HeartbeatRequest) -> Heartb
         request.member_id, request.group_instance_id, request.generation_id
     )
     try:
-        cluster.groups.heartbeat(request.group_id, beat)
+        cluster.groups.classic.heartbeat(request.group_id, beat)
     except Refused as refused:
         return HeartbeatResponse(error_code=refused.error)
     return HeartbeatResponse()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ...wire.api.join_group import JoinGroupRequest
 from ..base.call import PARKED, Call, Sentinel
-from ..groups.messages import JoinRequest
+from ..groups.classic.messages import JoinRequest
 from .registry import handles
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @handles(JoinGroupRequest)
 def join_group(cluster: Cluster, call: Call, request: JoinGroupRequest) -> Sentinel:
-    cluster.groups.join(
+    cluster.groups.classic.join(
         call,
         request.group_id,
         JoinRequest(
@@ -26,9 +26,7 @@ def join_group(cluster: Cluster, call: Call, request: JoinGroupRequest) -> Senti
             client_id=call.client_id,
             client_host=f"/{call.client_host}",
             session_timeout_ms=request.session_timeout_ms,
-            rebalance_timeout_ms=(
-                request.rebalance_timeout_ms if call.version else request.session_timeout_ms
-            ),
+            rebalance_timeout_ms=request.rebalance_timeout_ms,
             protocol_type=request.protocol_type,
             protocols=tuple((p.name, p.metadata) for p in request.protocols),
         ),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ...wire.api.leave_group import LeaveGroupRequest
 from ..base.call import PARKED, Call, Sentinel
-from ..groups.messages import Leaver
+from ..groups.classic.messages import Leaver
 from .registry import handles
 
 if TYPE_CHECKING:
@@ -19,5 +19,5 @@ def leave_group(cluster: Cluster, call: Call, request: LeaveGroupRequest) -> Sen
         leavers = [Leaver(request.member_id)]
     else:
         leavers = [Leaver(m.member_id, m.group_instance_id) for m in request.members]
-    cluster.groups.leave(call, request.group_id, leavers)
+    cluster.groups.classic.leave(call, request.group_id, leavers)
     return PARKED

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from ...wire import Error, Refused
 from ...wire.api.offset_commit import OffsetCommitRequest, OffsetCommitResponse
 from ..base.call import Call
-from ..groups.offsets.committed import CommitRequest, OffsetCommit
+from ..groups.commit_request import CommitRequest, OffsetCommit
 from .merging import merged
 from .registry import handles
 
@@ -115,7 +115,7 @@ def _store(
     cluster: Cluster, call: Call, request: OffsetCommitRequest, commits: list[OffsetCommit]
 ) -> list[Error]:
     try:
-        return cluster.groups.commit(
+        return cluster.groups.offsets.commit(
             request.group_id,
             CommitRequest(
                 version=call.version,

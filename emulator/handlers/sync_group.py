@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ...wire.api.sync_group import SyncGroupRequest
 from ..base.call import PARKED, Call, Sentinel
-from ..groups.messages import SyncRequest
+from ..groups.classic.messages import SyncRequest
 from .registry import handles
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @handles(SyncGroupRequest)
 def sync_group(cluster: Cluster, call: Call, request: SyncGroupRequest) -> Sentinel:
-    cluster.groups.sync(
+    cluster.groups.classic.sync(
         call,
         request.group_id,
         SyncRequest(

@@ -14,7 +14,7 @@ from ...wire import Error, Refused
 from ...wire.api.txn_offset_commit import TxnOffsetCommitRequest, TxnOffsetCommitResponse
 from ..base.call import Call
 from ..config.internal_topics import CONSUMER_OFFSETS
-from ..groups.offsets.committed import CommitRequest, OffsetCommit
+from ..groups.commit_request import CommitRequest, OffsetCommit
 from ..groups.runtime import Producer as OffsetsProducer
 from ..transactions.admission import Candidate, of_offsets, refusals
 from ..transactions.transaction import Producer
@@ -80,7 +80,7 @@ def _store(
 ) -> list[Error]:
     try:
         _admit(cluster, call, request)
-        return cluster.groups.commit_in_transaction(
+        return cluster.groups.offsets.commit_in_transaction(
             request.group_id,
             CommitRequest(
                 version=call.version,

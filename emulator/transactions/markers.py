@@ -13,7 +13,7 @@ from ...wire import Error, Refused
 from ...wire.batch import read_header, restamp
 from ...wire.records import end_transaction_batch
 from ..config.internal_topics import CONSUMER_OFFSETS
-from ..groups.shard import TransactionEnd
+from ..groups.records import TransactionEnd
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -65,4 +65,4 @@ def write_marker(cluster: Cluster, partition: Partition, marker: Marker) -> None
     partition.append(batch, read_header(batch), now)
     if partition.topic.name == CONSUMER_OFFSETS:
         end = TransactionEnd(marker.producer_id, marker.commit)
-        cluster.groups.end_transaction(partition.index, end)
+        cluster.groups.offsets.end_transaction(partition.index, end)

@@ -79,9 +79,9 @@ def test_a_silent_member_is_dropped_exactly_at_its_session_timeout(
     answer = joined(client)
     client.ask(sync_request(answer, b""), 3)
     cluster.advance(9_999)
-    assert cluster.groups.describe(["g"], 5)[0].state == "Stable"
+    assert cluster.groups.classic.describe(["g"], 5)[0].state == "Stable"
     cluster.advance(1)
-    assert cluster.groups.describe(["g"], 5)[0].state == "Empty"
+    assert cluster.groups.classic.describe(["g"], 5)[0].state == "Empty"
 
 
 def test_leaving_before_version_3_tells_its_error_at_the_top(client: Client) -> None:
@@ -246,6 +246,6 @@ def test_a_marker_that_compaction_has_emptied_keeps_no_group_from_coming_back(
 
     cluster.close()
     again = open_cluster(tmp_path / "data")
-    found = again.groups.fetch("g", [("t", 0)])
+    found = again.groups.offsets.fetch("g", [("t", 0)])
     assert [one.offset for one in found] == [7]
     again.close()

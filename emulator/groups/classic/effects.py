@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ....wire.errors import Error
-from ..messages import JoinAnswer, LeaveAnswer, SyncAnswer
 from ..records import Record
+from .messages import JoinAnswer, LeaveAnswer, SyncAnswer
 
 Token = Any
 """Whatever the caller wants to get back with the answer; the group never looks into it."""

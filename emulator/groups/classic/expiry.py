@@ -12,12 +12,12 @@ Rules (semantics G3, G4, G8, G11):
 from __future__ import annotations
 
 from .effects import Effects
+from .group import ClassicGroup, Due
 from .rebalance import begin, begin_or_finish, complete, join_time_is_up
-from .state import Due, Group
 from .states import COMPLETING_REBALANCE, PREPARING_REBALANCE, STABLE
 
 
-def expire_first(group: Group, now: int) -> Effects:
+def expire_first(group: ClassicGroup, now: int) -> Effects:
     """Act on the one deadline that passed first; no effects if none has."""
     effects = Effects()
     due = group.deadlines.pop(now)
@@ -30,7 +30,7 @@ def expire_first(group: Group, now: int) -> Effects:
     return effects
 
 
-def _session_is_over(group: Group, member_id: str, effects: Effects, now: int) -> None:
+def _session_is_over(group: ClassicGroup, member_id: str, effects: Effects, now: int) -> None:
     if member_id in group.pending:
         group.remove(member_id)
     else:
@@ -45,7 +45,7 @@ def _session_is_over(group: Group, member_id: str, effects: Effects, now: int) -
         complete(group, effects, now)
 
 
-def _sync_time_is_up(group: Group, effects: Effects, now: int) -> None:
+def _sync_time_is_up(group: ClassicGroup, effects: Effects, now: int) -> None:
     for member_id in list(group.unsynced):
         group.remove(member_id)
     begin(group, effects, now)

@@ -1,54 +1,194 @@
-"""A classic consumer group: a synchronous state machine that is told what time it is.
+"""A classic consumer group: its state, and the small steps that every larger one is made of.
 
-Every call says what is to be written and answered (`Effects`) and does neither itself. It knows no
-socket, no clock and no wire message. Times are milliseconds; moments are since 1970.
+The larger steps stand beside this module, one idea each, as functions of a group: `joining`,
+`static_members`, `rebalance`, `syncing`, `leaving`, `expiry`. They are synchronous, take `now`, and
+return what is to be written and answered (`Effects`) without doing either. Times are milliseconds;
+timestamps count from 1970.
 
 Not emulated: a parked request whose connection closes stays parked, as on a real broker. A member
-that repeats a parked Join or Sync elsewhere is answered there, and the first is let go.
+that repeats a parked Join or Sync elsewhere is answered there; the first request gets no answer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
+from enum import Enum
 
 from ....wire.errors import Error, Refused
-from ..messages import (
+from ...base.deadlines import Deadlines
+from ..commit_request import CommitRequest
+from ..group import GroupListing
+from ..runtime import random_uuid
+from ..settings import GroupSettings
+from .consumer_protocol import Malformed, subscribed_topics
+from .effects import Effects, Token
+from .members import Member, Roster
+from .messages import (
     GroupDescription,
-    GroupListing,
     HeartbeatRequest,
     JoinAnswer,
-    JoinRequest,
-    Leaver,
+    JoinMember,
     MemberDescription,
     SyncAnswer,
-    SyncRequest,
 )
-from ..offsets.committed import CommitRequest
-from ..records import GroupRecord
-from ..settings import GroupSettings
-from . import expiry, joining, leaving, rebalance, syncing
-from .effects import Effects, Token
-from .members import Member
-from .state import Group, random_uuid
-from .states import COMPLETING_REBALANCE, DEAD, EMPTY, PREPARING_REBALANCE, STABLE
+from .records import GroupRecord, GroupTombstone, MemberRecord
+from .states import (
+    COMPLETING_REBALANCE,
+    DEAD,
+    EMPTY,
+    PREPARING_REBALANCE,
+    STABLE,
+    GroupState,
+    may_become,
+)
 
 CLASSIC = "classic"
+CONSUMER = "consumer"
 
 
-class ClassicGroup(Group):
-    """One group, as its members and administrators see it."""
+class Due(Enum):
+    """The deadlines a group has besides its members' sessions."""
 
-    def join(self, token: Token, request: JoinRequest, now: int) -> Effects:
-        """JoinGroup; `token` comes back with the answer, at once or later."""
-        return joining.join(self, token, request, now)
+    JOIN = "join"  # the round ends, whoever has not joined
+    SYNC = "sync"  # members that have not synced are removed
 
-    def sync(self, token: Token, request: SyncRequest, now: int) -> Effects:
-        """SyncGroup; `token` comes back with the answer, at once or later."""
-        return syncing.sync(self, token, request, now)
 
-    def leave(self, token: Token, leavers: Sequence[Leaver], now: int) -> Effects:
-        """LeaveGroup; answered at once."""
-        return leaving.leave(self, token, leavers, now)
+class ClassicGroup:
+    """One group, without its offsets."""
+
+    def __init__(
+        self,
+        group_id: str,
+        settings: GroupSettings,
+        now: int,
+        new_uuid: Callable[[], str] = random_uuid,
+    ) -> None:
+        self.group_id = group_id
+        self.settings = settings
+        self.new_uuid = new_uuid
+        self.state: GroupState = EMPTY
+        self.state_timestamp: int | None = now
+        self.generation = 0
+        self.protocol_type: str | None = None
+        self.protocol_name: str | None = None
+        self.leader: str | None = None
+        self.roster = Roster()
+        # Ids that were answered with MEMBER_ID_REQUIRED and have not joined since.
+        self.pending: set[str] = set()
+        # Parked requests by member id, in the order in which they came.
+        self.joins: dict[str, Token] = {}
+        self.syncs: dict[str, Token] = {}
+        # Members whose Join has been answered and who have not sent a Sync since.
+        self.unsynced: set[str] = set()
+        # What the members subscribe to; None if that cannot be known.
+        self.topics: frozenset[str] | None = None
+        # Set while an Empty group gathers its first members: the current delay and how much may
+        # still be added to it, in milliseconds.
+        self.gathering: tuple[int, int] | None = None
+        # A member joined while gathering. Kafka does not reset this when the time is used up, so
+        # the next gathering of the same group may last one delay longer; ours may too.
+        self.newcomer = False
+        self.deadlines: Deadlines[str | Due] = Deadlines()
+
+    def move(self, state: GroupState, now: int) -> None:
+        """Change state. Raises AssertionError for a transition that the table does not allow."""
+        assert may_become(self.state, state), f"{self.group_id}: {self.state} -> {state}"
+        self.state = state
+        self.state_timestamp = now
+
+    @property
+    def is_consumer_group(self) -> bool:
+        """True if its members speak the consumer's embedded protocol."""
+        return self.protocol_type == CONSUMER
+
+    @property
+    def all_joined(self) -> bool:
+        """True if nobody is missing from the round, not even the holder of a pending id."""
+        return len(self.joins) == len(self.roster) and not self.pending
+
+    def check_member(self, member_id: str, instance_id: str | None) -> Member:
+        """The member. Raises Refused: UNKNOWN_MEMBER_ID, or FENCED_INSTANCE_ID if another id
+        holds the instance."""
+        if instance_id is not None:
+            holder = self.roster.instance(instance_id)
+            if holder is None:
+                raise Refused(Error.UNKNOWN_MEMBER_ID)
+            if holder != member_id:
+                raise Refused(Error.FENCED_INSTANCE_ID)
+        member = self.roster.get(member_id)
+        if member is None:
+            raise Refused(Error.UNKNOWN_MEMBER_ID)
+        return member
+
+    def touch(self, member: Member, now: int) -> None:
+        """Restart the member's session."""
+        self.deadlines.set(member.member_id, now + member.session_timeout_ms)
+
+    def remove(self, member_id: str) -> None:
+        """Remove a member or a pending id; the first of the others replaces a leader."""
+        self.roster.remove(member_id)
+        self.pending.discard(member_id)
+        self.unsynced.discard(member_id)
+        self.deadlines.clear(member_id)
+        if self.leader == member_id:
+            self.leader = next((member.member_id for member in self.roster), None)
+
+    def dismiss(self, member_id: str, effects: Effects) -> None:
+        """Remove a member and answer its parked requests with UNKNOWN_MEMBER_ID, so that a live
+        client joins again. (A real broker never answers the parked Sync of a member that another
+        connection removes, so the client waits for its request timeout; ours need not.)"""
+        if member_id in self.joins:
+            effects.answer(self.joins.pop(member_id), JoinAnswer(Error.UNKNOWN_MEMBER_ID))
+        if member_id in self.syncs:
+            effects.answer(self.syncs.pop(member_id), SyncAnswer(Error.UNKNOWN_MEMBER_ID))
+        self.remove(member_id)
+
+    def answer_syncs(self, error: Error, effects: Effects, now: int) -> None:
+        """Answer every parked Sync: with its assignment, or with an error. Either restarts the
+        member's session, which did not count while the member was waiting."""
+        for member_id, token in self.syncs.items():
+            member = self.roster[member_id]
+            effects.answer(token, SyncAnswer(error) if error else self.assignment_of(member))
+            self.touch(member, now)
+        self.syncs.clear()
+
+    def assignment_of(self, member: Member) -> SyncAnswer:
+        """The answer to a Sync that succeeds."""
+        return SyncAnswer(Error.NONE, self.protocol_type, self.protocol_name, member.assignment)
+
+    def joined(self, member: Member, members: Iterable[JoinMember] = ()) -> JoinAnswer:
+        """The answer to a Join that succeeds, in the current generation."""
+        return JoinAnswer(
+            Error.NONE,
+            member.member_id,
+            self.generation,
+            self.protocol_type,
+            self.protocol_name,
+            self.leader or "",
+            members=tuple(members),
+        )
+
+    def members_for_leader(self) -> tuple[JoinMember, ...]:
+        """All members with their metadata, which only the leader is sent."""
+        name = self.protocol_name
+        return tuple(JoinMember(m.member_id, m.instance_id, m.metadata(name)) for m in self.roster)
+
+    def learn_topics(self) -> None:
+        """Read what the members of the current generation subscribe to."""
+        self.topics = None
+        if not self.is_consumer_group:
+            return
+        if not self.roster:
+            self.topics = frozenset()
+        elif self.protocol_name is not None:
+            name = self.protocol_name
+            try:
+                all_topics = [subscribed_topics(member.metadata(name)) for member in self.roster]
+            except Malformed:
+                return  # unknown, so every topic counts as subscribed
+            self.topics = frozenset().union(*all_topics)
+
+    # What members and administrators ask
 
     def heartbeat(self, request: HeartbeatRequest, now: int) -> None:
         """Heartbeat (semantics G9). Raises Refused: UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID,
@@ -61,13 +201,8 @@ class ClassicGroup(Group):
             raise Refused(Error.REBALANCE_IN_PROGRESS)
 
     def deadline(self) -> int | None:
-        """The next moment at which something expires, or None."""
+        """The next time at which something expires, or None."""
         return self.deadlines.next()
-
-    def tick(self, now: int) -> Effects:
-        """Let the first deadline that has passed take effect; call again while `deadline()` is
-        not later than `now`."""
-        return expiry.expire_first(self, now)
 
     def check_commit(self, request: CommitRequest, *, transactional: bool) -> None:
         """May this member commit offsets now (semantics G10, H4)? Raises Refused:
@@ -91,6 +226,9 @@ class ClassicGroup(Group):
         if member is not None:
             self.touch(member, now)
 
+    def check_fetch(self, member_id: str | None, epoch: int) -> None:
+        """Anybody may fetch the offsets of a classic group."""
+
     def check_offset_delete(self) -> None:
         """May offsets be deleted (semantics G28)? Raises Refused(NON_EMPTY_GROUP) for a live group
         whose subscriptions a broker cannot read."""
@@ -103,7 +241,7 @@ class ClassicGroup(Group):
             raise Refused(Error.NON_EMPTY_GROUP)
 
     def close(self, error: Error, now: int) -> Effects:
-        """The group is deleted, or its partition moves away: everything parked gets `error`."""
+        """The group ends, or its partition moves away: all parked requests are answered `error`."""
         effects = Effects()
         for member_id, join in self.joins.items():
             effects.answer(join, JoinAnswer(error, member_id))
@@ -139,6 +277,56 @@ class ClassicGroup(Group):
         """The group's line in ListGroups."""
         return GroupListing(self.group_id, self.protocol_type or "", self.state, CLASSIC)
 
+    # What the records and the offsets depend on
+
+    @property
+    def offsets_may_expire(self) -> bool:
+        """Whether any of its offsets may expire now."""
+        if self.protocol_type is None or self.state is EMPTY:
+            return True
+        return self.is_consumer_group and self.topics is not None and self.state is STABLE
+
+    @property
+    def offsets_expire_since(self) -> int | None:
+        """When retention begins for all of its offsets, or None if with each commit."""
+        if self.protocol_type is None or self.state is not EMPTY:
+            return None
+        return self.state_timestamp
+
+    def is_subscribed(self, topic: str) -> bool:
+        """True if its members read this topic, or may do so."""
+        return self.is_consumer_group if self.topics is None else topic in self.topics
+
+    def record(self, assignments: dict[str, bytes] | None = None) -> GroupRecord:
+        """The group's record, with these assignments instead of the present ones."""
+        return GroupRecord(
+            self.group_id,
+            self.protocol_type or "",
+            self.generation,
+            self.protocol_name,
+            self.leader,
+            self.state_timestamp,
+            tuple(
+                MemberRecord(
+                    member.member_id,
+                    member.instance_id,
+                    member.client_id,
+                    member.client_host,
+                    member.rebalance_timeout_ms,
+                    member.session_timeout_ms,
+                    member.metadata(self.protocol_name),
+                    member.assignment
+                    if assignments is None
+                    else assignments.get(member.member_id, b""),
+                )
+                for member in self.roster
+            ),
+        )
+
+    def tombstones(self) -> list[GroupTombstone]:
+        """The record that deletes the group."""
+        return [GroupTombstone(self.group_id)]
+
 
 def restore(
     record: GroupRecord,
@@ -146,8 +334,8 @@ def restore(
     now: int,
     new_uuid: Callable[[], str] = random_uuid,
 ) -> ClassicGroup:
-    """The group that this last record of it describes (semantics F7): Stable with the members it
-    names, else Empty. Its sessions begin with `loaded`."""
+    """The group that its last record describes (semantics F7): Stable with the members it names,
+    else Empty. Sessions begin once the whole log has been read."""
     group = ClassicGroup(record.group_id, settings, now, new_uuid)
     group.generation = record.generation
     group.protocol_type = record.protocol_type or None
@@ -161,7 +349,7 @@ def restore(
                 member.client_id,
                 member.client_host,
                 member.session_timeout_ms,
-                # Records of before KIP-62 have no rebalance timeout.
+                # Before KIP-62 one timeout served as both.
                 member.session_timeout_ms
                 if member.rebalance_timeout_ms == -1
                 else member.rebalance_timeout_ms,
@@ -174,14 +362,3 @@ def restore(
     group.state_timestamp = record.state_timestamp
     group.learn_topics()
     return group
-
-
-def loaded(group: ClassicGroup, now: int) -> Effects:
-    """The log has been read to its end: every member has a whole session before it. A group that
-    is over the limit by now rebalances, so that its members can commit before some must go."""
-    effects = Effects()
-    for member in group.roster:
-        group.touch(member, now)
-    if len(group.roster) > group.settings.max_size:
-        rebalance.begin(group, effects, now)
-    return effects

@@ -17,18 +17,18 @@ timeout and a missing group are the coordinator's):
 from __future__ import annotations
 
 from ....wire.errors import Error, Refused
-from ..messages import NO_MEMBER, JoinAnswer, JoinRequest
 from .effects import Effects, Token
+from .group import ClassicGroup
 from .members import Member
+from .messages import NO_MEMBER, JoinAnswer, JoinRequest
 from .rebalance import begin_or_finish
-from .state import Group
 from .states import COMPLETING_REBALANCE, EMPTY, PREPARING_REBALANCE, STABLE
 from .static_members import take_over
 
 MEMBER_ID_REQUIRED_SINCE = 4
 
 
-def join(group: Group, token: Token, request: JoinRequest, now: int) -> Effects:
+def join(group: ClassicGroup, token: Token, request: JoinRequest, now: int) -> Effects:
     """A member wants to be in the next generation."""
     effects = Effects()
     if not _has_room(group, request.member_id):
@@ -48,7 +48,7 @@ def join(group: Group, token: Token, request: JoinRequest, now: int) -> Effects:
     return effects
 
 
-def _has_room(group: Group, member_id: str) -> bool:
+def _has_room(group: ClassicGroup, member_id: str) -> bool:
     """Whether one more may come in. During a round those who wait are counted, not the members:
     so when the limit was lowered, the last to rejoin are the ones to go."""
     if group.state is EMPTY:
@@ -58,7 +58,7 @@ def _has_room(group: Group, member_id: str) -> bool:
     return member_id in group.roster or len(group.roster) < group.settings.max_size
 
 
-def _check_protocols(group: Group, request: JoinRequest) -> None:
+def _check_protocols(group: ClassicGroup, request: JoinRequest) -> None:
     names = [name for name, _ in request.protocols]
     fits = bool(names) and len(names) == len(set(names))
     if group.state is EMPTY:
@@ -70,7 +70,9 @@ def _check_protocols(group: Group, request: JoinRequest) -> None:
         raise Refused(Error.INCONSISTENT_GROUP_PROTOCOL)
 
 
-def _newcomer(group: Group, token: Token, request: JoinRequest, effects: Effects, now: int) -> None:
+def _newcomer(
+    group: ClassicGroup, token: Token, request: JoinRequest, effects: Effects, now: int
+) -> None:
     if request.instance_id is not None:
         holder = group.roster.instance(request.instance_id)
         new_id = f"{request.instance_id}-{group.new_uuid()}"
@@ -88,7 +90,9 @@ def _newcomer(group: Group, token: Token, request: JoinRequest, effects: Effects
         _add(group, token, request, new_id, effects, now)
 
 
-def _pending(group: Group, token: Token, request: JoinRequest, effects: Effects, now: int) -> None:
+def _pending(
+    group: ClassicGroup, token: Token, request: JoinRequest, effects: Effects, now: int
+) -> None:
     if request.instance_id is not None:
         # Kafka takes this for a defect of its own, and so answers without the id.
         effects.answer(token, JoinAnswer(Error.UNKNOWN_SERVER_ERROR))
@@ -97,7 +101,12 @@ def _pending(group: Group, token: Token, request: JoinRequest, effects: Effects,
 
 
 def _add(
-    group: Group, token: Token, request: JoinRequest, member_id: str, effects: Effects, now: int
+    group: ClassicGroup,
+    token: Token,
+    request: JoinRequest,
+    member_id: str,
+    effects: Effects,
+    now: int,
 ) -> None:
     """Take in a member. It gets five minutes at first, not its session timeout: it cannot
     heartbeat before it knows its id."""
@@ -124,7 +133,9 @@ def _add(
     begin_or_finish(group, effects, now)
 
 
-def _known(group: Group, token: Token, request: JoinRequest, effects: Effects, now: int) -> None:
+def _known(
+    group: ClassicGroup, token: Token, request: JoinRequest, effects: Effects, now: int
+) -> None:
     member = group.check_member(request.member_id, request.instance_id)
     unchanged = member.protocols == request.protocols
     is_leader = group.leader == member.member_id

@@ -14,14 +14,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ....wire.errors import Error, Refused
-from ..messages import NO_MEMBER, LeaveAnswer, Leaver, Left
 from .effects import Effects, Token
+from .group import ClassicGroup
+from .messages import NO_MEMBER, LeaveAnswer, Leaver, Left
 from .rebalance import begin_or_finish, finish_if_all_joined
-from .state import Group
 from .states import EMPTY, PREPARING_REBALANCE
 
 
-def leave(group: Group, token: Token, leavers: Sequence[Leaver], now: int) -> Effects:
+def leave(group: ClassicGroup, token: Token, leavers: Sequence[Leaver], now: int) -> Effects:
     """Members go, or are sent away."""
     effects = Effects()
     members = len(group.roster)
@@ -37,7 +37,7 @@ def leave(group: Group, token: Token, leavers: Sequence[Leaver], now: int) -> Ef
     return effects
 
 
-def _leave_one(group: Group, leaver: Leaver, effects: Effects) -> Error:
+def _leave_one(group: ClassicGroup, leaver: Leaver, effects: Effects) -> Error:
     member_id, instance_id = leaver
     if member_id in group.pending:
         group.remove(member_id)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from ...base.java_order import hash_map_order
-from ..messages import Protocols
+from .messages import Protocols
 
 
 @dataclass(slots=True)

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from ....wire.errors import Error
 from .effects import Effects
-from .state import Due, Group
+from .group import ClassicGroup, Due
 from .states import COMPLETING_REBALANCE, EMPTY, PREPARING_REBALANCE, may_become
 
 
-def begin_or_finish(group: Group, effects: Effects, now: int) -> None:
+def begin_or_finish(group: ClassicGroup, effects: Effects, now: int) -> None:
     """Something changed: begin a round, or see whether the one under way is complete now."""
     if may_become(group.state, PREPARING_REBALANCE):
         begin(group, effects, now)
@@ -25,7 +25,7 @@ def begin_or_finish(group: Group, effects: Effects, now: int) -> None:
         finish_if_all_joined(group, effects, now)
 
 
-def begin(group: Group, effects: Effects, now: int) -> None:
+def begin(group: ClassicGroup, effects: Effects, now: int) -> None:
     """Begin a round; parked Syncs learn that their generation will not come to be."""
     if group.state is COMPLETING_REBALANCE:
         drop_assignments(group, Error.REBALANCE_IN_PROGRESS, effects, now)
@@ -44,13 +44,13 @@ def begin(group: Group, effects: Effects, now: int) -> None:
         group.deadlines.set(Due.JOIN, now + timeout_ms)
 
 
-def finish_if_all_joined(group: Group, effects: Effects, now: int) -> None:
+def finish_if_all_joined(group: ClassicGroup, effects: Effects, now: int) -> None:
     """End the round if nobody is missing; an Empty group's first round waits all the same."""
     if group.state is PREPARING_REBALANCE and group.gathering is None and group.all_joined:
         complete(group, effects, now)
 
 
-def join_time_is_up(group: Group, effects: Effects, now: int) -> None:
+def join_time_is_up(group: ClassicGroup, effects: Effects, now: int) -> None:
     """The round's deadline. While gathering, it may be put off once more."""
     if group.gathering is not None:
         delay_ms, left_ms = group.gathering
@@ -63,7 +63,7 @@ def join_time_is_up(group: Group, effects: Effects, now: int) -> None:
     complete(group, effects, now)
 
 
-def complete(group: Group, effects: Effects, now: int) -> None:
+def complete(group: ClassicGroup, effects: Effects, now: int) -> None:
     """End the round: a new generation of those who are here, or of nobody."""
     group.deadlines.clear(Due.JOIN)
     group.gathering = None
@@ -87,7 +87,7 @@ def complete(group: Group, effects: Effects, now: int) -> None:
         effects.appends.append(group.record())
 
 
-def _begin_generation(group: Group, effects: Effects, now: int) -> None:
+def _begin_generation(group: ClassicGroup, effects: Effects, now: int) -> None:
     group.protocol_name = group.roster.choose_protocol()
     group.learn_topics()
     group.move(COMPLETING_REBALANCE, now)
@@ -102,14 +102,14 @@ def _begin_generation(group: Group, effects: Effects, now: int) -> None:
     group.deadlines.set(Due.SYNC, now + group.roster.rebalance_timeout_ms)
 
 
-def _elect_leader(group: Group) -> bool:
+def _elect_leader(group: ClassicGroup) -> bool:
     """Keep the leader if it has joined, else take the first that has. False if nobody has."""
     if group.leader not in group.joins:
         group.leader = next(iter(group.joins), group.leader)
     return group.leader in group.joins
 
 
-def drop_assignments(group: Group, error: Error, effects: Effects, now: int) -> None:
+def drop_assignments(group: ClassicGroup, error: Error, effects: Effects, now: int) -> None:
     """Forget what every member was assigned, and answer the parked Syncs with `error`."""
     for member in group.roster:
         member.assignment = b""

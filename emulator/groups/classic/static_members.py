@@ -14,18 +14,18 @@ Rules (semantics G7):
 from __future__ import annotations
 
 from ....wire.errors import Error
-from ..messages import JoinAnswer, JoinRequest, SyncAnswer
 from .effects import Effects, Token
+from .group import ClassicGroup
 from .members import Member
+from .messages import JoinAnswer, JoinRequest, SyncAnswer
 from .rebalance import begin, begin_or_finish, finish_if_all_joined
-from .state import Group
 from .states import COMPLETING_REBALANCE, STABLE
 
 SKIP_ASSIGNMENT_SINCE = 9
 
 
 def take_over(
-    group: Group,
+    group: ClassicGroup,
     token: Token,
     request: JoinRequest,
     old_id: str,
@@ -71,7 +71,7 @@ def take_over(
         finish_if_all_joined(group, effects, now)
 
 
-def _rename(group: Group, old_id: str, new_id: str, now: int) -> Member:
+def _rename(group: ClassicGroup, old_id: str, new_id: str, now: int) -> Member:
     member = group.roster.rename(old_id, new_id)
     if group.leader == old_id:
         group.leader = new_id
@@ -80,7 +80,7 @@ def _rename(group: Group, old_id: str, new_id: str, now: int) -> Member:
     return member
 
 
-def _taken_over(group: Group, member: Member, version: int, old_leader: str) -> JoinAnswer:
+def _taken_over(group: ClassicGroup, member: Member, version: int, old_leader: str) -> JoinAnswer:
     is_leader = group.leader == member.member_id
     knows_skip = version >= SKIP_ASSIGNMENT_SINCE
     skip = is_leader and knows_skip
@@ -96,7 +96,7 @@ def _taken_over(group: Group, member: Member, version: int, old_leader: str) -> 
     )
 
 
-def _not_written(group: Group, error: Error, leader: str) -> JoinAnswer:
+def _not_written(group: ClassicGroup, error: Error, leader: str) -> JoinAnswer:
     return JoinAnswer(
         error,
         "",

@@ -13,15 +13,15 @@ the mandatory fields of v5 are the coordinator's):
 from __future__ import annotations
 
 from ....wire.errors import Error, Refused
-from ..messages import SyncAnswer, SyncRequest
 from .effects import Effects, Token
+from .group import ClassicGroup, Due
 from .members import Member
+from .messages import SyncAnswer, SyncRequest
 from .rebalance import begin_or_finish, drop_assignments
-from .state import Due, Group
 from .states import COMPLETING_REBALANCE, PREPARING_REBALANCE, STABLE
 
 
-def sync(group: Group, token: Token, request: SyncRequest, now: int) -> Effects:
+def sync(group: ClassicGroup, token: Token, request: SyncRequest, now: int) -> Effects:
     """A member asks for its assignment; the leader brings everybody's."""
     effects = Effects()
     try:
@@ -42,7 +42,7 @@ def sync(group: Group, token: Token, request: SyncRequest, now: int) -> Effects:
     return effects
 
 
-def _check(group: Group, request: SyncRequest) -> Member:
+def _check(group: ClassicGroup, request: SyncRequest) -> Member:
     member = group.check_member(request.member_id, request.instance_id)
     if request.generation != group.generation:
         raise Refused(Error.ILLEGAL_GENERATION)
@@ -61,7 +61,7 @@ def _differ(asked: str | None, ours: str | None) -> bool:
 
 
 def _take_assignments(
-    group: Group, assignments: dict[str, bytes], effects: Effects, now: int
+    group: ClassicGroup, assignments: dict[str, bytes], effects: Effects, now: int
 ) -> None:
     effects.appends.append(group.record(assignments))
 

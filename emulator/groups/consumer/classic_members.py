@@ -17,17 +17,29 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ....wire.errors import Error, Refused
+from ..classic.consumer_protocol import (
+    Malformed,
+    Subscription,
+    read_subscription,
+    write_assignment,
+)
+from ..classic.group import CONSUMER
 from ..classic.joining import MEMBER_ID_REQUIRED_SINCE
-from ..classic.state import CONSUMER
-from ..consumer_protocol import Malformed, Subscription, read_subscription, write_assignment
-from ..messages import NO_MEMBER, HeartbeatRequest, JoinAnswer, JoinRequest, SyncAnswer, SyncRequest
-from ..settings import ConsumerTimes
+from ..classic.messages import (
+    NO_MEMBER,
+    HeartbeatRequest,
+    JoinAnswer,
+    JoinRequest,
+    SyncAnswer,
+    SyncRequest,
+)
+from ..records import MessageRecord
 from .conversion import may_join_classic
 from .group import ConsumerGroup, Due
 from .heartbeat import Step, check_instance, check_room, take_over
 from .members import ClassicSide, ConsumerMember
-from .records import Stored
 from .states import MemberState
+from .times import ConsumerTimes
 
 
 class Joining:
@@ -38,7 +50,7 @@ class Joining:
         self.request = request
         self.is_unknown = request.member_id == NO_MEMBER
         self.member_id = new_id if self.is_unknown else request.member_id
-        self.records: list[Stored] = []
+        self.records: list[MessageRecord] = []
         # The member it takes the instance over from, if that is another.
         self.replaced: ConsumerMember | None = None
         self.has_changed_topics = False

@@ -16,23 +16,22 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 
 from ....wire.errors import Error, Refused
-from ..classic.group import ClassicGroup
-from ..classic.members import Member
-from ..classic.state import CONSUMER
-from ..classic.states import EMPTY, STABLE
-from ..consumer_protocol import (
+from ..classic.consumer_protocol import (
     Malformed,
     UnknownAssignor,
     read_assignment,
     read_subscription,
     write_assignment,
 )
+from ..classic.group import CONSUMER, ClassicGroup
+from ..classic.members import Member
+from ..classic.states import EMPTY, STABLE
+from ..records import MessageRecord
 from ..settings import GroupSettings
 from ..topics_view import TopicsView
 from .group import ConsumerGroup, Due
 from .members import ClassicSide, ConsumerMember
 from .records import (
-    Stored,
     current_record,
     group_record,
     member_record,
@@ -112,7 +111,7 @@ def _consumer_member(classic: ClassicGroup, member: Member, topics: TopicsView) 
     )
 
 
-def records_of(group: ConsumerGroup) -> list[Stored]:
+def records_of(group: ConsumerGroup) -> list[MessageRecord]:
     """Everything of a consumer group that has just been made of a classic one."""
     group_id = group.group_id
     records = [member_record(group_id, member) for member in group]
@@ -180,8 +179,3 @@ def downgraded(
 def is_empty_classic(group: object) -> bool:
     """True for a classic group without members, a simple one too."""
     return isinstance(group, ClassicGroup) and group.state is EMPTY
-
-
-def is_empty_consumer(group: object) -> bool:
-    """True for a consumer group without members."""
-    return isinstance(group, ConsumerGroup) and not group.members

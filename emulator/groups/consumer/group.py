@@ -18,13 +18,14 @@ from ....wire.errors import Error, Refused
 from ....wire.stored import consumer_groups as stored
 from ...base.deadlines import Deadlines
 from ...base.java_order import hash_map_order
-from ..messages import GroupListing
-from ..offsets.committed import CommitRequest
+from ..commit_request import CommitRequest
+from ..group import GroupListing
+from ..records import MessageRecord
 from ..settings import GroupSettings
 from ..topics_view import TopicsView
 from .members import LEAVE_EPOCH, ConsumerMember, with_current_value, with_member_value
 from .members import Assignment as Target
-from .records import ResolvedRegex, Stored, group_tombstones, restored_target
+from .records import ResolvedRegex, group_tombstones, restored_target
 from .states import ConsumerGroupState, MemberState
 
 CONSUMER_TYPE = "consumer"
@@ -185,6 +186,9 @@ class ConsumerGroup:
             if given is None or request.generation < given:
                 raise Refused(stale)
 
+    def committed(self, member_id: str, now: int) -> None:
+        """A commit is no sign of life: only heartbeats are."""
+
     def check_fetch(self, member_id: str | None, epoch: int) -> None:
         """May this member fetch offsets? Raises Refused: UNKNOWN_MEMBER_ID, STALE_MEMBER_EPOCH,
         ILLEGAL_GENERATION. Whoever names no member may; an epoch without a member breaks a real
@@ -206,7 +210,7 @@ class ConsumerGroup:
         if self.members:
             raise Refused(Error.NON_EMPTY_GROUP)
 
-    def tombstones(self, instead: Mapping[str, str] | None = None) -> list[Stored]:
+    def tombstones(self, instead: Mapping[str, str] | None = None) -> list[MessageRecord]:
         """What forgets the group; some member ids may stand for others."""
         others = instead or {}
         members = [others.get(member_id, member_id) for member_id in self.members]
@@ -230,7 +234,7 @@ class ConsumerGroup:
 
     # Being changed
 
-    def apply(self, record: Stored) -> None:
+    def apply(self, record: MessageRecord) -> None:
         """Take over a record that has been written, or is read from the log."""
         key: Any = record.key
         value: Any = record.value

@@ -21,14 +21,13 @@ from typing import NamedTuple
 
 from ....wire.errors import Error, Refused
 from ...base.java_order import hash_map_order
-from ..settings import ConsumerTimes
+from ..records import MessageRecord
 from .assignors import MemberSpec, assign
 from .group import ConsumerGroup, Due
 from .members import JOINING_EPOCH, STATIC_LEAVE_EPOCH, Assignment, ConsumerMember, same_partitions
 from .messages import Beat, BeatAnswer
 from .reconcile import Goal, Owned, reconcile
 from .records import (
-    Stored,
     current_record,
     group_record,
     member_record,
@@ -39,19 +38,20 @@ from .records import (
 )
 from .regex import METADATA_REFRESH_INTERVAL_MS, RegexChange, Subscriptions, look_for_regexes
 from .states import MemberState
+from .times import ConsumerTimes
 
 
 class Outcome(NamedTuple):
     """Records to write and then to apply, and the answer that is due when they are."""
 
-    records: list[Stored]
+    records: list[MessageRecord]
     answer: BeatAnswer
 
 
 def heartbeat(group: ConsumerGroup, beat: Beat, times: ConsumerTimes, now: int) -> Outcome:
     """What a heartbeat leads to. Raises Refused: GROUP_MAX_SIZE_REACHED, UNKNOWN_MEMBER_ID,
     FENCED_MEMBER_EPOCH, UNRELEASED_INSTANCE_ID, FENCED_INSTANCE_ID, INVALID_REGULAR_EXPRESSION."""
-    records: list[Stored] = []
+    records: list[MessageRecord] = []
     check_room(group, beat.member_id)
     before = subscribing_member(group, beat, records)
     told = _updated(before, beat)
@@ -80,7 +80,9 @@ def check_room(group: ConsumerGroup, member_id: str) -> None:
         raise Refused(Error.GROUP_MAX_SIZE_REACHED, message)
 
 
-def subscribing_member(group: ConsumerGroup, beat: Beat, records: list[Stored]) -> ConsumerMember:
+def subscribing_member(
+    group: ConsumerGroup, beat: Beat, records: list[MessageRecord]
+) -> ConsumerMember:
     """The member before the heartbeat: known, new, or in place of another."""
     if beat.instance_id is None:
         known = group.members.get(beat.member_id)
@@ -106,7 +108,7 @@ def subscribing_member(group: ConsumerGroup, beat: Beat, records: list[Stored]) 
 
 
 def take_over(
-    group: ConsumerGroup, holder: ConsumerMember, member_id: str, records: list[Stored]
+    group: ConsumerGroup, holder: ConsumerMember, member_id: str, records: list[MessageRecord]
 ) -> ConsumerMember:
     """The holder of an instance under a new member id, to be reconciled from the start."""
     renamed = replace(
@@ -203,13 +205,13 @@ class Step:
         # Set if the topics changed; else it is the group's.
         self.is_homogeneous: bool | None = None
 
-    def take(self, records: list[Stored]) -> ConsumerMember:
+    def take(self, records: list[MessageRecord]) -> ConsumerMember:
         """The member after it; records are added as they are due."""
         epoch = self.note(records, needs_resolved=True)
         target_epoch, target = self.target(epoch, records)
         return self.reconciled(target_epoch, target, records)
 
-    def note(self, records: list[Stored], *, needs_resolved: bool) -> int:
+    def note(self, records: list[MessageRecord], *, needs_resolved: bool) -> int:
         """Write down the member and, if the topics changed, the group's epoch; that epoch.
         `needs_resolved`: an expression that is not resolved yet changes nothing so far."""
         group = self.group
@@ -243,7 +245,7 @@ class Step:
             records.append(partition_metadata_tombstone(group.group_id))
         return epoch
 
-    def target(self, epoch: int, records: list[Stored]) -> tuple[int, Assignment]:
+    def target(self, epoch: int, records: list[MessageRecord]) -> tuple[int, Assignment]:
         """The target assignment's epoch, and what it gives the member; a new one if it is time."""
         group = self.group
         last = group.target_timestamp
@@ -275,7 +277,7 @@ class Step:
         return {member_id: specs[member_id] for member_id in hash_map_order(specs)}
 
     def reconciled(
-        self, target_epoch: int, target: Assignment, records: list[Stored]
+        self, target_epoch: int, target: Assignment, records: list[MessageRecord]
     ) -> ConsumerMember:
         """The member after one step towards its target."""
         group, told = self.group, self.told

@@ -15,12 +15,13 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from ....wire.errors import Error, Refused
-from ..messages import NO_MEMBER, Leaver, Left
+from ..classic.messages import NO_MEMBER, Leaver, Left
+from ..records import MessageRecord
 from .group import ConsumerGroup, Due
 from .heartbeat import Outcome, check_instance
 from .members import STATIC_LEAVE_EPOCH, ConsumerMember
 from .messages import Beat, BeatAnswer
-from .records import Stored, current_record, group_record, member_tombstones, regex_tombstone
+from .records import current_record, group_record, member_tombstones, regex_tombstone
 
 
 def leaver(group: ConsumerGroup, beat: Beat) -> ConsumerMember:
@@ -41,7 +42,7 @@ def leave_for_a_while(group: ConsumerGroup, member: ConsumerMember) -> Outcome:
     return Outcome(records, BeatAnswer(member.member_id, STATIC_LEAVE_EPOCH))
 
 
-def removal(group: ConsumerGroup, members: Collection[ConsumerMember]) -> list[Stored]:
+def removal(group: ConsumerGroup, members: Collection[ConsumerMember]) -> list[MessageRecord]:
     """The records of taking members out."""
     gone = {member.member_id for member in members}
     records = [

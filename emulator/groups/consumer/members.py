@@ -15,7 +15,7 @@ from ....wire.stored.consumer_groups import (
     ConsumerGroupCurrentMemberAssignmentValue as CurrentValue,
 )
 from ....wire.stored.consumer_groups import ConsumerGroupMemberMetadataValue as MemberValue
-from ..messages import Protocols
+from ..classic.messages import Protocols
 from .states import MemberState
 
 Epochs = Mapping[bytes, Mapping[int, int]]

@@ -10,43 +10,28 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from ....wire import Message
 from ....wire.stored import consumer_groups as stored
 from ....wire.stored.keyed import Key
+from ..records import MessageRecord, message_decoders
 from .members import Assignment, ConsumerMember, current_value, member_value
 
-KEYS: tuple[type[Key], ...] = (
-    stored.ConsumerGroupMetadataKey,
-    stored.ConsumerGroupPartitionMetadataKey,
-    stored.ConsumerGroupMemberMetadataKey,
-    stored.ConsumerGroupTargetAssignmentMetadataKey,
-    stored.ConsumerGroupTargetAssignmentMemberKey,
-    stored.ConsumerGroupCurrentMemberAssignmentKey,
-    stored.ConsumerGroupRegularExpressionKey,
+DECODERS = message_decoders(
+    {
+        stored.ConsumerGroupMetadataKey: stored.ConsumerGroupMetadataValue,
+        stored.ConsumerGroupPartitionMetadataKey: stored.ConsumerGroupPartitionMetadataValue,
+        stored.ConsumerGroupMemberMetadataKey: stored.ConsumerGroupMemberMetadataValue,
+        stored.ConsumerGroupTargetAssignmentMetadataKey: (
+            stored.ConsumerGroupTargetAssignmentMetadataValue
+        ),
+        stored.ConsumerGroupTargetAssignmentMemberKey: (
+            stored.ConsumerGroupTargetAssignmentMemberValue
+        ),
+        stored.ConsumerGroupCurrentMemberAssignmentKey: (
+            stored.ConsumerGroupCurrentMemberAssignmentValue
+        ),
+        stored.ConsumerGroupRegularExpressionKey: stored.ConsumerGroupRegularExpressionValue,
+    }
 )
-# The value of each type of key.
-VALUES: dict[int, type[Message]] = {
-    3: stored.ConsumerGroupMetadataValue,
-    4: stored.ConsumerGroupPartitionMetadataValue,
-    5: stored.ConsumerGroupMemberMetadataValue,
-    6: stored.ConsumerGroupTargetAssignmentMetadataValue,
-    7: stored.ConsumerGroupTargetAssignmentMemberValue,
-    8: stored.ConsumerGroupCurrentMemberAssignmentValue,
-    16: stored.ConsumerGroupRegularExpressionValue,
-}
-
-
-class Stored(NamedTuple):
-    """One record."""
-
-    key: Key
-    value: Message | None
-
-    @property
-    def group_id(self) -> str:
-        """The group it belongs to."""
-        group_id: str = self.key.group_id  # type: ignore[attr-defined]
-        return group_id
 
 
 class ResolvedRegex(NamedTuple):
@@ -57,67 +42,71 @@ class ResolvedRegex(NamedTuple):
     timestamp: int
 
 
-def group_record(group_id: str, epoch: int, metadata_hash: int) -> Stored:
+def group_record(group_id: str, epoch: int, metadata_hash: int) -> MessageRecord:
     """3: the group's epoch, and a hash of the topics it reads."""
     key = stored.ConsumerGroupMetadataKey(group_id=group_id)
-    return Stored(key, stored.ConsumerGroupMetadataValue(epoch=epoch, metadata_hash=metadata_hash))
+    return MessageRecord(
+        key, stored.ConsumerGroupMetadataValue(epoch=epoch, metadata_hash=metadata_hash)
+    )
 
 
-def member_record(group_id: str, member: ConsumerMember) -> Stored:
+def member_record(group_id: str, member: ConsumerMember) -> MessageRecord:
     """5: what a member told of itself."""
     key = stored.ConsumerGroupMemberMetadataKey(group_id=group_id, member_id=member.member_id)
-    return Stored(key, member_value(member))
+    return MessageRecord(key, member_value(member))
 
 
-def target_epoch_record(group_id: str, epoch: int, timestamp: int) -> Stored:
+def target_epoch_record(group_id: str, epoch: int, timestamp: int) -> MessageRecord:
     """6: the epoch of the target assignment, and when it was computed."""
     key = stored.ConsumerGroupTargetAssignmentMetadataKey(group_id=group_id)
     value = stored.ConsumerGroupTargetAssignmentMetadataValue(
         assignment_epoch=epoch, assignment_timestamp=timestamp
     )
-    return Stored(key, value)
+    return MessageRecord(key, value)
 
 
-def target_record(group_id: str, member_id: str, target: Assignment) -> Stored:
+def target_record(group_id: str, member_id: str, target: Assignment) -> MessageRecord:
     """7: what a member shall have."""
     key = stored.ConsumerGroupTargetAssignmentMemberKey(group_id=group_id, member_id=member_id)
     part = stored.ConsumerGroupTargetAssignmentMemberValue.TopicPartition
     partitions = [part(topic_id=t, partitions=sorted(parts)) for t, parts in target.items()]
-    return Stored(key, stored.ConsumerGroupTargetAssignmentMemberValue(topic_partitions=partitions))
+    return MessageRecord(
+        key, stored.ConsumerGroupTargetAssignmentMemberValue(topic_partitions=partitions)
+    )
 
 
-def current_record(group_id: str, member: ConsumerMember) -> Stored:
+def current_record(group_id: str, member: ConsumerMember) -> MessageRecord:
     """8: what a member has."""
     key = stored.ConsumerGroupCurrentMemberAssignmentKey(
         group_id=group_id, member_id=member.member_id
     )
-    return Stored(key, current_value(member))
+    return MessageRecord(key, current_value(member))
 
 
-def regex_record(group_id: str, regex: str, resolved: ResolvedRegex) -> Stored:
+def regex_record(group_id: str, regex: str, resolved: ResolvedRegex) -> MessageRecord:
     """16: what a regular expression resolves to."""
     key = stored.ConsumerGroupRegularExpressionKey(group_id=group_id, regular_expression=regex)
     value = stored.ConsumerGroupRegularExpressionValue(
         topics=sorted(resolved.topics), version=resolved.version, timestamp=resolved.timestamp
     )
-    return Stored(key, value)
+    return MessageRecord(key, value)
 
 
-def regex_tombstone(group_id: str, regex: str) -> Stored:
+def regex_tombstone(group_id: str, regex: str) -> MessageRecord:
     """16, forgotten: nobody subscribes to it any more."""
     key = stored.ConsumerGroupRegularExpressionKey(group_id=group_id, regular_expression=regex)
-    return Stored(key, None)
+    return MessageRecord(key, None)
 
 
-def partition_metadata_tombstone(group_id: str) -> Stored:
+def partition_metadata_tombstone(group_id: str) -> MessageRecord:
     """4, forgotten: a broker before 4.1 wrote it."""
-    return Stored(stored.ConsumerGroupPartitionMetadataKey(group_id=group_id), None)
+    return MessageRecord(stored.ConsumerGroupPartitionMetadataKey(group_id=group_id), None)
 
 
-def member_tombstones(group_id: str, member_id: str) -> list[Stored]:
+def member_tombstones(group_id: str, member_id: str) -> list[MessageRecord]:
     """8, 7 and 5 of one member, forgotten."""
     return [
-        Stored(key(group_id=group_id, member_id=member_id), None)
+        MessageRecord(key(group_id=group_id, member_id=member_id), None)
         for key in (
             stored.ConsumerGroupCurrentMemberAssignmentKey,
             stored.ConsumerGroupTargetAssignmentMemberKey,
@@ -128,7 +117,7 @@ def member_tombstones(group_id: str, member_id: str) -> list[Stored]:
 
 def group_tombstones(
     group_id: str, member_ids: Iterable[str], regexes: Iterable[str]
-) -> list[Stored]:
+) -> list[MessageRecord]:
     """Everything of a group, forgotten: 8, 7, 6, 5, 16, 4 and 3."""
     members = list(member_ids)
     current = stored.ConsumerGroupCurrentMemberAssignmentKey
@@ -138,10 +127,10 @@ def group_tombstones(
     keys += [target(group_id=group_id, member_id=member) for member in members]
     keys.append(stored.ConsumerGroupTargetAssignmentMetadataKey(group_id=group_id))
     keys += [told(group_id=group_id, member_id=member) for member in members]
-    gone = [Stored(key, None) for key in keys]
+    gone = [MessageRecord(key, None) for key in keys]
     gone += [regex_tombstone(group_id, regex) for regex in regexes]
     gone.append(partition_metadata_tombstone(group_id))
-    gone.append(Stored(stored.ConsumerGroupMetadataKey(group_id=group_id), None))
+    gone.append(MessageRecord(stored.ConsumerGroupMetadataKey(group_id=group_id), None))
     return gone
 
 

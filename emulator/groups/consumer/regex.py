@@ -16,10 +16,11 @@ from collections.abc import Iterable
 from enum import Enum, auto
 
 from ....wire.errors import Error, Refused
+from ..records import MessageRecord
 from ..regex.re2 import InvalidRegex, compile_re2
 from .group import ConsumerGroup, Due
 from .members import ConsumerMember
-from .records import ResolvedRegex, Stored, group_record, regex_record, regex_tombstone
+from .records import ResolvedRegex, group_record, regex_record, regex_tombstone
 
 REFRESH_MIN_INTERVAL_MS = 10_000
 METADATA_REFRESH_INTERVAL_MS = 600_000
@@ -73,7 +74,7 @@ def look_for_regexes(
     group: ConsumerGroup,
     before: ConsumerMember,
     after: ConsumerMember,
-    records: list[Stored],
+    records: list[MessageRecord],
     now: int,
 ) -> RegexChange:
     """What a change of the member means for the group's expressions; may set their resolution
@@ -120,7 +121,7 @@ def _maybe_resolve(group: ConsumerGroup, wanted: set[str], is_new: bool, now: in
         group.deadlines.set(REGEX_KEY, now)
 
 
-def resolved(group: ConsumerGroup, now: int) -> list[Stored]:
+def resolved(group: ConsumerGroup, now: int) -> list[MessageRecord]:
     """Look up what the group's expressions match: the records of it, and of the group's new epoch
     if that changed anything."""
     counts = group.regex_counts()

@@ -20,42 +20,14 @@ topic exists, which is the handler's to ask, and the member's right to commit, w
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from ....wire.errors import Error
-from ..records import NO_ID, OffsetRecord, Tombstone
+from ..commit_request import NO_LEADER_EPOCH, NO_RETENTION, NO_TIME, CommitRequest
+from ..group import Group
+from .records import OffsetRecord, OffsetTombstone
 
 NO_OFFSET = -1
-NO_LEADER_EPOCH = -1
-NO_RETENTION = -1
-NO_TIME = -1
-
-
-class OffsetCommit(NamedTuple):
-    """One partition of an OffsetCommit or TxnOffsetCommit."""
-
-    topic: str
-    partition: int
-    offset: int
-    leader_epoch: int = NO_LEADER_EPOCH
-    metadata: str | None = ""
-    topic_id: bytes = NO_ID
-    timestamp: int = NO_TIME
-    """When, in ms; -1 for now (always, but for v1)."""
-
-
-@dataclass(frozen=True, slots=True)
-class CommitRequest:
-    """OffsetCommit or TxnOffsetCommit, of partitions that exist. `retention_ms` is -1 for the
-    broker's own (always, from v5 on)."""
-
-    version: int
-    member_id: str
-    instance_id: str | None
-    generation: int
-    commits: Sequence[OffsetCommit]
-    retention_ms: int = NO_RETENTION
 
 
 class FetchedOffset(NamedTuple):
@@ -75,18 +47,6 @@ class _Written(NamedTuple):
 
 
 Key = tuple[str, int]
-
-
-class Holder(Protocol):
-    """A group, as far as the retention of its offsets depends on it."""
-
-    @property
-    def offsets_may_expire(self) -> bool: ...
-
-    @property
-    def offsets_expire_since(self) -> int | None: ...
-
-    def is_subscribed(self, topic: str, /) -> bool: ...
 
 
 class Offsets:
@@ -155,16 +115,16 @@ class Offsets:
             return FetchedOffset(topic, partition)
         return FetchedOffset(topic, partition, record.offset, record.leader_epoch, record.metadata)
 
-    def tombstones(self, group_id: str, keys: Iterable[Key] | None = None) -> list[Tombstone]:
+    def tombstones(self, group_id: str, keys: Iterable[Key] | None = None) -> list[OffsetTombstone]:
         """What deletes these partitions' offsets, pending ones included, or all of them; nothing
         for a partition that has none."""
         present = dict.fromkeys(self._committed)
         for pending in self._pending.values():
             present |= dict.fromkeys(pending)
         chosen = present if keys is None else [key for key in dict.fromkeys(keys) if key in present]
-        return [Tombstone(group_id, topic, partition) for topic, partition in chosen]
+        return [OffsetTombstone(group_id, topic, partition) for topic, partition in chosen]
 
-    def expired(self, group: Holder, now: int, retention_ms: int) -> list[Key]:
+    def expired(self, group: Group, now: int, retention_ms: int) -> list[Key]:
         """The partitions whose offset has outlived its retention."""
         if not self._committed or not group.offsets_may_expire:
             return []
@@ -177,9 +137,9 @@ class Offsets:
             and not self.is_pending(*key)
         ]
 
-    def outlive(self, gone: Sequence[Key]) -> bool:
-        """True if something is left of the offsets, or open, once these are gone."""
-        return len(gone) < len(self._committed) or bool(self._pending)
+    def has_more_than(self, keys: Sequence[Key]) -> bool:
+        """True if there are offsets besides these, or an open transaction."""
+        return len(keys) < len(self._committed) or bool(self._pending)
 
 
 def _is_over(record: OffsetRecord, since: int | None, now: int, retention_ms: int) -> bool:

@@ -258,3 +258,26 @@ def classic_requests_about_a_consumer_group() -> Steps:
         Ask(ListGroupsRequest(states_filter=[], types_filter=["classic"])),
         Ask(ListGroupsRequest(states_filter=[], types_filter=[]), 4),
     ]
+
+
+@case("F6, G28")
+def subscriptions_that_are_odd() -> Steps:
+    """Whether a broker can read a member's metadata shows in what it lets be deleted."""
+    odd = (
+        b"\0\0\0\0\0\1\0\1\xff\0\0\0\0",  # a name that is no UTF-8
+        b"\0\x63\0\0\0\1\0\1x\0\0\0\0",  # a version that is not known
+        b"\xff\xff\0\0\0\1\0\1x\0\0\0\0",  # a negative one
+        b"\0\3\0\0\0\1\0\1x\0\0\0\0\xff",  # fields of a later version cut short
+        b"\0\0\0\0\0\1\0\1x\xff\xff\xff\xfe",  # user data of length -2
+        b"\0\0\0\0\0\1\0\1x",  # no user data
+    )
+    steps = made("~t", 1)
+    for number, metadata in enumerate(odd):
+        group, kept = f"~g{number}", f"m{number}"
+        protocols = (("range", metadata),)
+        steps += [
+            Ask(join(protocols=protocols, group=group), 3, keep={kept: "member_id"}),
+            Ask(sync(seen(kept), group=group, assignments=[(seen(kept), b"")]), 3),
+            forget(("~t", [0]), group=group),
+        ]
+    return steps

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 from odradek.emulator.base.java_order import id_order, int_order
-from odradek.emulator.groups.consumer.members import ConsumerMember
-from odradek.emulator.groups.consumer.reconcile import Goal, reconcile
-from odradek.emulator.groups.consumer.states import TRANSITIONS, MemberState, picture
-from odradek.emulator.groups.consumer_protocol import (
+from odradek.emulator.groups.classic.consumer_protocol import (
     Malformed,
     UnknownAssignor,
     read_assignment,
     read_subscription,
     write_assignment,
 )
+from odradek.emulator.groups.consumer.members import ConsumerMember
+from odradek.emulator.groups.consumer.reconcile import Goal, reconcile
+from odradek.emulator.groups.consumer.states import TRANSITIONS, MemberState, picture
 from odradek.emulator.groups.regex.re2 import InvalidRegex, compile_re2
 from odradek.emulator.groups.topics_view import TopicsView
 from odradek.emulator.groups.xxh3 import xxh3_64

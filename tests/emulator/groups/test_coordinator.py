@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from odradek.emulator.groups.messages import (
+from odradek.emulator.groups.classic.messages import (
     GroupDescription,
     JoinAnswer,
     Leaver,
     MemberDescription,
 )
-from odradek.emulator.groups.offsets.committed import CommitRequest, OffsetCommit
-from odradek.emulator.groups.records import GroupRecord, MemberRecord
+from odradek.emulator.groups.classic.records import GroupRecord, MemberRecord
+from odradek.emulator.groups.commit_request import CommitRequest, OffsetCommit
+from odradek.emulator.groups.records import Replayed
 from odradek.emulator.groups.settings import GroupSettings
-from odradek.emulator.groups.shard import Replayed
 from odradek.wire.errors import Error, Refused
 
 from tests.emulator.groups.support.world import START, World, join_request
@@ -63,7 +63,7 @@ def test_a_client_may_ask_again_while_it_is_being_answered() -> None:
 def test_a_stable_group_is_described_whole_and_a_restless_one_without_metadata() -> None:
     world = World()
     a, b = stable(world, "a", "b")
-    (group,) = world.coordinator.describe(["g"], 6)
+    (group,) = world.coordinator.classic.describe(["g"], 6)
     assert group == GroupDescription(
         "g",
         Error.NONE,
@@ -77,7 +77,7 @@ def test_a_stable_group_is_described_whole_and_a_restless_one_without_metadata()
         ),
     )
     world.join("a", member_id=a, protocols=(("range", b"new"),))
-    (group,) = world.coordinator.describe(["g"], 6)
+    (group,) = world.coordinator.classic.describe(["g"], 6)
     assert (group.state, group.protocol_data) == ("PreparingRebalance", "")
     assert [(m.metadata, m.assignment) for m in group.members] == [
         (b"", a.encode()),
@@ -88,7 +88,7 @@ def test_a_stable_group_is_described_whole_and_a_restless_one_without_metadata()
 def test_groups_are_described_in_the_order_they_were_asked() -> None:
     world = World()
     stable(world, "a")
-    found = world.coordinator.describe(["g", "", "g"], 5)
+    found = world.coordinator.classic.describe(["g", "", "g"], 5)
     assert [(one.group_id, one.state, one.error) for one in found] == [
         ("g", "Stable", Error.NONE),
         ("", "Dead", Error.NONE),
@@ -98,10 +98,10 @@ def test_groups_are_described_in_the_order_they_were_asked() -> None:
 
 def test_from_v6_on_a_missing_group_is_an_error() -> None:
     missing = Error.GROUP_ID_NOT_FOUND
-    assert World().coordinator.describe(["x"], 6) == [
+    assert World().coordinator.classic.describe(["x"], 6) == [
         GroupDescription("x", missing, "Group x not found.", "Dead")
     ]
-    assert World().coordinator.describe(["x"], 5) == [GroupDescription("x", state="Dead")]
+    assert World().coordinator.classic.describe(["x"], 5) == [GroupDescription("x", state="Dead")]
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_groups_are_listed_by_state_and_type(
     world = World()
     stable(world, "a")
     request = CommitRequest(9, "", None, -1, [OffsetCommit("t", 0, 5)])
-    world.coordinator.commit("simple", request)
+    world.coordinator.offsets.commit("simple", request)
     assert [one.group_id for one in world.coordinator.list_groups(states, types)] == listed
 
 
@@ -151,18 +151,18 @@ def test_until_a_partition_is_loaded_most_things_have_to_wait() -> None:
     coordinator = world.new_coordinator()
     world.coordinator = coordinator
     with pytest.raises(Refused, match="NOT_COORDINATOR"):
-        coordinator.fetch("g", None)
+        coordinator.offsets.fetch("g", None)
     assert world.beat(member, 1) is Error.NOT_COORDINATOR
     assert coordinator.list_groups() == []
     assert coordinator.delete(["g"]) == [("g", Error.NOT_COORDINATOR)]
 
     coordinator.begin_loading(0)
     with pytest.raises(Refused, match="COORDINATOR_LOAD_IN_PROGRESS"):
-        coordinator.fetch("g", None)
+        coordinator.offsets.fetch("g", None)
     with pytest.raises(Refused, match="COORDINATOR_LOAD_IN_PROGRESS"):
         coordinator.list_groups()
     assert world.beat(member, 1) is Error.NONE
-    (group,) = coordinator.describe(["g"], 6)
+    (group,) = coordinator.classic.describe(["g"], 6)
     assert (group.error, group.state) == (Error.COORDINATOR_LOAD_IN_PROGRESS, "")
 
     coordinator.load(0, world.log)
@@ -224,7 +224,7 @@ def test_all_groups_share_one_timer() -> None:
     at = world.timers.at
     world.timers.at = lambda *rest: live.append(at(*rest)) or live[-1]  # type: ignore[method-assign]
     for name in ("a", "b", "c"):
-        world.coordinator.join(name, name, join_request(name, version=3))
+        world.coordinator.classic.join(name, name, join_request(name, version=3))
         world.advance(1000)
     for _ in range(20):
         world.advance(10_000)
@@ -236,8 +236,8 @@ def test_all_groups_share_one_timer() -> None:
 def test_partitions_of_the_offsets_topic_have_groups_of_their_own() -> None:
     world = World(GroupSettings(partitions=50))
     world.coordinator.load(42)
-    world.coordinator.join("here", "g1", join_request(version=3))
-    world.coordinator.join("there", "test-group", join_request(version=3))
+    world.coordinator.classic.join("here", "g1", join_request(version=3))
+    world.coordinator.classic.join("there", "test-group", join_request(version=3))
     assert [(token, answer.error) for token, answer in world.answers] == [
         ("there", Error.NOT_COORDINATOR)
     ]

@@ -16,16 +16,21 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from odradek.emulator.groups.classic.effects import Answer
-from odradek.emulator.groups.classic.group import ClassicGroup
-from odradek.emulator.groups.classic.state import Due
+from odradek.emulator.groups.classic.group import ClassicGroup, Due
+from odradek.emulator.groups.classic.messages import (
+    JoinAnswer,
+    LeaveAnswer,
+    Leaver,
+    Protocols,
+    SyncAnswer,
+)
 from odradek.emulator.groups.classic.states import (
     COMPLETING_REBALANCE,
     EMPTY,
     PREPARING_REBALANCE,
     STABLE,
 )
-from odradek.emulator.groups.messages import JoinAnswer, LeaveAnswer, Leaver, Protocols, SyncAnswer
-from odradek.emulator.groups.offsets.committed import CommitRequest, OffsetCommit
+from odradek.emulator.groups.commit_request import CommitRequest, OffsetCommit
 from odradek.wire.errors import Error, Refused
 
 from tests.emulator.groups.support.world import World, join_request, sync_request
@@ -125,7 +130,7 @@ class GroupMachine(RuleBasedStateMachine):
         )
         before = self.group.joins.get(member_id) if self.group else None
         token = self.ask(is_join=True, version=version)
-        self.world.coordinator.join(token, "g", request)
+        self.world.coordinator.classic.join(token, "g", request)
         self.let_go(before, token)
 
     @rule(who=WHO, off=st.sampled_from([0, 0, 0, 1]))
@@ -143,7 +148,7 @@ class GroupMachine(RuleBasedStateMachine):
         )
         before = self.group.syncs.get(member_id) if self.group else None
         token = self.ask(is_join=False, version=4)
-        self.world.coordinator.sync(token, "g", request)
+        self.world.coordinator.classic.sync(token, "g", request)
         self.let_go(before, token)
 
     def let_go(self, before: int | None, token: int) -> None:
@@ -186,7 +191,7 @@ class GroupMachine(RuleBasedStateMachine):
         may = group is not None and member_id in group.roster and not self.world.refusals
         may = may and group is not None and group.state is not COMPLETING_REBALANCE
         try:
-            assert self.world.coordinator.commit("g", request) == [Error.NONE]
+            assert self.world.coordinator.offsets.commit("g", request) == [Error.NONE]
             assert may
         except Refused:
             assert not may
@@ -194,13 +199,13 @@ class GroupMachine(RuleBasedStateMachine):
     @rule(who=WHO)
     def leave(self, who: int) -> None:
         member_id = self.id_of(who)
-        self.world.coordinator.leave("leave", "g", [Leaver(member_id)])
+        self.world.coordinator.classic.leave("leave", "g", [Leaver(member_id)])
         assert member_id not in self.known()
         self.stale_id = member_id
 
     @rule(instance=st.sampled_from(["i", "j"]))
     def send_away(self, instance: str) -> None:
-        self.world.coordinator.leave("leave", "g", [Leaver("", instance)])
+        self.world.coordinator.classic.leave("leave", "g", [Leaver("", instance)])
         assert self.group is None or self.group.roster.instance(instance) is None
 
     @rule(milliseconds=st.sampled_from([1, 100, 2999, 3000, 3000, 6000, 20_000, 60_000]))

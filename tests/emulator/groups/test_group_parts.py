@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from odradek.emulator.base.deadlines import Deadlines
 from odradek.emulator.base.java_order import hash_map_order, java_hash, partition_for
+from odradek.emulator.groups.classic.consumer_protocol import subscribed_topics
 from odradek.emulator.groups.classic.members import Member, Roster
 from odradek.emulator.groups.classic.states import DEAD, TRANSITIONS, GroupState, picture
-from odradek.emulator.groups.classic.subscription import subscribed_topics
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,6 @@ def test_every_state_is_in_the_table_and_dead_is_the_end() -> None:
         b"\0\0\0\0\0\1\xff\xff",
         b"\0\0\0\0\0\1\0\1t",
         b"\0\0\0\0\0\1\0\1t\0\0\0\5",
-        b"\0\0\0\0\0\1\0\1\xff\0\0\0\0",
         b"\0\0\x7f\xff\xff\xff\0\1t",
     ],
 )
@@ -91,6 +90,10 @@ def test_a_subscription_of_any_version_names_its_topics() -> None:
     assert subscribed_topics(version_0) == {"t", "u"}
     assert subscribed_topics(b"\0\3" + version_0[2:] + b"owned partitions and more") == {"t", "u"}
     assert subscribed_topics(b"\0\1\0\0\0\0\xff\xff\xff\xff") == frozenset()
+
+
+def test_a_topic_name_that_is_no_utf_8_is_read_as_java_reads_it() -> None:
+    assert subscribed_topics(b"\0\0\0\0\0\1\0\1\xff\0\0\0\0") == {"\N{REPLACEMENT CHARACTER}"}
 
 
 @given(st.binary(max_size=40))

@@ -13,9 +13,12 @@ from types import SimpleNamespace
 from typing import Any
 
 from confluent_kafka import Consumer, TopicPartition
-from odradek.emulator.groups.consumer.records import Stored
-from odradek.emulator.groups.record_encoding import decode
-from odradek.emulator.groups.records import GroupRecord, OffsetRecord, Record, Tombstone
+from odradek.emulator.groups.classic import records as classic_records
+from odradek.emulator.groups.classic.records import GroupRecord, GroupTombstone
+from odradek.emulator.groups.consumer import records as consumer_records
+from odradek.emulator.groups.offsets import records as offset_records
+from odradek.emulator.groups.offsets.records import OffsetRecord
+from odradek.emulator.groups.records import MessageRecord, Record, decode
 from odradek.wire.stored import consumer_groups as stored
 from odradek.wire.stored.consumer_protocol import ConsumerProtocolAssignment
 from odradek.wire.stored.keyed import read_value
@@ -23,6 +26,7 @@ from odradek.wire.stored.keyed import read_value
 from tests.clients.support.chaos.group import Event, History
 
 OFFSETS = "__consumer_offsets"
+DECODERS = offset_records.DECODERS | classic_records.DECODERS | consumer_records.DECODERS
 
 
 @dataclass
@@ -153,7 +157,7 @@ def written(bootstrap: str, group: str) -> list[Record]:
         assert message.error() is None, message.error()
         position = message.offset() + 1
         raw: Any = SimpleNamespace(key=message.key(), value=message.value(), offset=position - 1)
-        record = decode(raw)
+        record = decode(raw, DECODERS)
         if record is not None and _group_of(record) == group:
             found.append(record)
     consumer.close()
@@ -183,9 +187,9 @@ def generations_that_go_back(records: Sequence[Record]) -> list[tuple[int, int]]
         number = last
         if isinstance(record, GroupRecord):
             number = record.generation
-        elif isinstance(record, Tombstone) and record.topic is None:
+        elif isinstance(record, GroupTombstone):
             continue  # it becomes a consumer group, in the same generation
-        elif isinstance(record, Stored) and record.value is not None:
+        elif isinstance(record, MessageRecord) and record.value is not None:
             value: Any = record.value
             if isinstance(value, stored.ConsumerGroupMetadataValue):
                 number = value.epoch
@@ -201,7 +205,7 @@ def given_twice(records: Sequence[Record]) -> Iterator[str]:
     for record in records:
         if isinstance(record, GroupRecord):
             yield from _doubles(record)
-        elif isinstance(record, Stored) and isinstance(
+        elif isinstance(record, MessageRecord) and isinstance(
             record.key, stored.ConsumerGroupCurrentMemberAssignmentKey
         ):
             member, value = record.key.member_id, record.value

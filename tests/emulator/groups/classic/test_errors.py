@@ -11,8 +11,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from odradek.emulator.groups.messages import HeartbeatRequest, JoinAnswer, LeaveAnswer, Leaver, Left
-from odradek.emulator.groups.offsets.committed import CommitRequest, OffsetCommit
+from odradek.emulator.groups.classic.messages import (
+    HeartbeatRequest,
+    JoinAnswer,
+    LeaveAnswer,
+    Leaver,
+    Left,
+)
+from odradek.emulator.groups.commit_request import CommitRequest, OffsetCommit
 from odradek.emulator.groups.runtime import Producer
 from odradek.wire.errors import Error, Refused
 
@@ -69,7 +75,7 @@ class Scene(World):
         request = CommitRequest(
             version, self.ids[member], none(instance), generation, [OffsetCommit("t", 0, 5)]
         )
-        return self.coordinator.commit("g", request)
+        return self.coordinator.offsets.commit("g", request)
 
 
 def none(word: str) -> str | None:
@@ -321,7 +327,7 @@ def test_a_transactional_commit(row: list[str]) -> None:
         5, scene.ids[member], none(instance), int(generation), [OffsetCommit("t", 0, 5)]
     )
     try:
-        (found,) = scene.coordinator.commit_in_transaction("g", request, Producer(7, 0))
+        (found,) = scene.coordinator.offsets.commit_in_transaction("g", request, Producer(7, 0))
     except Refused as refusal:
         found = refusal.error
     assert found.name == error
@@ -369,9 +375,9 @@ def test_a_newcomer_that_leaves_before_it_is_a_member(with_a_round: bool, state:
     scene.settings.newcomers_leave_with_a_round = with_a_round
     newcomer = scene.join("n").member_id
     assert scene.leave(Leaver(newcomer)).members[0].error is Error.NONE
-    assert scene.coordinator.describe(["g"], 5)[0].state == state
+    assert scene.coordinator.classic.describe(["g"], 5)[0].state == state
     scene.leave(Leaver("m-1"))
-    assert scene.coordinator.describe(["g"], 5)[0].state == "PreparingRebalance"
+    assert scene.coordinator.classic.describe(["g"], 5)[0].state == "PreparingRebalance"
 
 
 @pytest.mark.parametrize(
@@ -384,25 +390,27 @@ def test_a_leave_without_a_coordinator(situation: str, error: Error) -> None:
 
 def test_a_group_of_members_has_a_name() -> None:
     coordinator, answers = (world := World()).coordinator, world.answers
-    coordinator.join("join", "", join_request(member_id="x"))
-    coordinator.sync("sync", "", sync_request("x", 1))
-    coordinator.leave("leave", "", [Leaver("x")])
+    coordinator.classic.join("join", "", join_request(member_id="x"))
+    coordinator.classic.sync("sync", "", sync_request("x", 1))
+    coordinator.classic.leave("leave", "", [Leaver("x")])
     assert [(token, answer.error) for token, answer in answers] == [
         ("join", Error.INVALID_GROUP_ID),
         ("sync", Error.INVALID_GROUP_ID),
         ("leave", Error.INVALID_GROUP_ID),
     ]
     with pytest.raises(Refused, match="INVALID_GROUP_ID"):
-        coordinator.heartbeat("", HeartbeatRequest("x", None, 1))
+        coordinator.classic.heartbeat("", HeartbeatRequest("x", None, 1))
     with pytest.raises(Refused, match="INVALID_GROUP_ID"):
-        coordinator.delete_offsets("", [])
+        coordinator.offsets.delete("", [])
     with pytest.raises(Refused, match="INVALID_GROUP_ID"):
-        coordinator.commit_in_transaction("", CommitRequest(5, "", None, -1, []), Producer(7, 0))
+        coordinator.offsets.commit_in_transaction(
+            "", CommitRequest(5, "", None, -1, []), Producer(7, 0)
+        )
 
 
 def test_a_group_of_offsets_need_not_have_one() -> None:
     world = World()
     request = CommitRequest(9, "", None, -1, [OffsetCommit("t", 0, 5)])
-    assert world.coordinator.commit("", request) == [Error.NONE]
-    assert [one.offset for one in world.coordinator.fetch("", [("t", 0)])] == [5]
+    assert world.coordinator.offsets.commit("", request) == [Error.NONE]
+    assert [one.offset for one in world.coordinator.offsets.fetch("", [("t", 0)])] == [5]
     assert world.coordinator.delete([""]) == [("", Error.NONE)]

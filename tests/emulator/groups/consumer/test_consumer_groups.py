@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from odradek.emulator.groups.classic.consumer_protocol import read_assignment
+from odradek.emulator.groups.classic.messages import HeartbeatRequest, Leaver
+from odradek.emulator.groups.classic.records import GroupRecord, GroupTombstone
+from odradek.emulator.groups.commit_request import CommitRequest, OffsetCommit
 from odradek.emulator.groups.consumer.group import ConsumerGroup, Due
 from odradek.emulator.groups.consumer.messages import Beat, BeatAnswer
-from odradek.emulator.groups.consumer.records import Stored
-from odradek.emulator.groups.consumer_protocol import read_assignment
-from odradek.emulator.groups.messages import HeartbeatRequest, Leaver
-from odradek.emulator.groups.offsets.committed import CommitRequest, OffsetCommit
-from odradek.emulator.groups.record_encoding import decode, encode
-from odradek.emulator.groups.records import GroupRecord, Tombstone
+from odradek.emulator.groups.records import MessageRecord, encode
 from odradek.emulator.groups.settings import GroupSettings
 from odradek.wire.errors import Error, Refused
 from odradek.wire.records import Record
@@ -37,7 +36,7 @@ def beat(world: World, member: str = "a", epoch: int = 0, **more: Any) -> BeatAn
     """A heartbeat; one with epoch 0 joins and subscribes to t unless told otherwise."""
     if epoch == 0:
         more = {"names": ["t"], "owned": {}, "rebalance_timeout_ms": 60_000} | more
-    return world.coordinator.consumer_heartbeat(
+    return world.coordinator.consumer.heartbeat(
         Beat(1, "g", member, epoch, "client", "/127.0.0.1", **more)
     )
 
@@ -53,7 +52,7 @@ def types(world: World, since: int = 0) -> list[int]:
     found = []
     for entry in world.log[since:]:
         record = entry.record  # type: ignore[union-attr]
-        assert isinstance(record, Stored)
+        assert isinstance(record, MessageRecord)
         found.append(record.key.first_type * (1 if record.value is not None else -1))
     return found
 
@@ -70,13 +69,13 @@ def test_the_records_of_joining_leaving_and_deleting_are_in_kafkas_order(world: 
 def test_every_record_reads_back_as_it_was_written(world: World) -> None:
     beat(world, regex="t.*", instance_id="i", rack_id="r", assignor="range")
     world.advance(0)
-    world.coordinator.join("x", "g", join_request("c", version=3, protocols=SUBSCRIBED))
+    world.coordinator.classic.join("x", "g", join_request("c", version=3, protocols=SUBSCRIBED))
     assert {abs(kind) for kind in types(world)} == {3, 5, 6, 7, 8, 16}
     for entry in world.log:
         record = entry.record  # type: ignore[union-attr]
         new = encode(record, 7)
         stored = Record(0, 7, new.key, new.value, ())
-        assert decode(stored) == record
+        assert world.coordinator.runtime.decode(stored) == record
 
 
 def test_a_full_group_takes_no_more_members(world: World) -> None:
@@ -103,7 +102,7 @@ def test_commits_count_by_the_epoch_in_which_a_partition_was_given(world: World)
             version, "a", None, epoch, [OffsetCommit("t", partition, 5, topic_id=T)]
         )
         try:
-            (error,) = world.coordinator.commit("g", asked)
+            (error,) = world.coordinator.offsets.commit("g", asked)
         except Refused as refused:
             return refused.error
         return error
@@ -117,17 +116,17 @@ def test_commits_count_by_the_epoch_in_which_a_partition_was_given(world: World)
 def test_who_takes_a_static_member_over_may_commit_in_any_epoch(world: World) -> None:
     beat(world, "a", instance_id="i")
     commit = CommitRequest(9, "a", None, 1, [OffsetCommit("t", 0, 5)])
-    assert refusal(world.coordinator.commit, "g", commit)[0] is Error.STALE_MEMBER_EPOCH
+    assert refusal(world.coordinator.offsets.commit, "g", commit)[0] is Error.STALE_MEMBER_EPOCH
     beat(world, "a", -2, instance_id="i")
     assert beat(world, "b", instance_id="i").epoch == 2
     for epoch in (0, 1):
         commit = CommitRequest(9, "b", "i", epoch, [OffsetCommit("t", 0, 5)])
-        assert world.coordinator.commit("g", commit) == [Error.NONE]
+        assert world.coordinator.offsets.commit("g", commit) == [Error.NONE]
 
 
 def test_a_transaction_of_a_stale_member_is_refused_as_of_another_generation(world: World) -> None:
     beat(world, "a")
-    group = world.coordinator.consumer_group("g")
+    group = world.coordinator.consumer.group("g")
     stale = CommitRequest(3, "a", None, 7, [OffsetCommit("t", 0, 5, topic_id=T)])
     assert refusal(group.check_commit, stale, transactional=True)[0] is Error.ILLEGAL_GENERATION
     group.check_commit(CommitRequest(3, "", None, -1, []), transactional=True)
@@ -137,12 +136,12 @@ def test_offsets_of_topics_that_are_read_are_spared_by_deletion_and_retention(wo
     world.topics.make("u", 1)
     beat(world)
     commits = [OffsetCommit("t", 0, 1), OffsetCommit("u", 0, 1)]
-    world.coordinator.commit("g", CommitRequest(9, "a", None, 2, commits))
-    assert world.coordinator.delete_offsets("g", [("t", 0)]) == [Error.GROUP_SUBSCRIBED_TO_TOPIC]
+    world.coordinator.offsets.commit("g", CommitRequest(9, "a", None, 2, commits))
+    assert world.coordinator.offsets.delete("g", [("t", 0)]) == [Error.GROUP_SUBSCRIBED_TO_TOPIC]
     for _ in range(20_200):  # a week and a little, a heartbeat every half a minute
         world.advance(30_000)
         beat(world, "a", 2)
-    assert [one.topic for one in world.coordinator.fetch("g", None)] == ["t"]
+    assert [one.topic for one in world.coordinator.offsets.fetch("g", None)] == ["t"]
 
 
 def test_an_empty_group_without_offsets_is_forgotten(world: World) -> None:
@@ -168,31 +167,34 @@ def test_a_classic_group_is_converted_and_back(world: World) -> None:
     member = classic(world)
     before = len(world.log)
     beat(world, "a")
-    assert isinstance(world.log[before].record, Tombstone)  # type: ignore[union-attr]
+    assert isinstance(world.log[before].record, GroupTombstone)  # type: ignore[union-attr]
     assert types(world, before + 1) == [5, 3, 7, 6, 8, 5, 3, 7, 7, 6, 8]
     assert world.beat(member, 1) is Error.REBALANCE_IN_PROGRESS
     beat(world, "a", -1)
     last = world.log[-1].record  # type: ignore[union-attr]
     assert isinstance(last, GroupRecord)
     assert [one.member_id for one in last.members] == [member]
-    (described,) = world.coordinator.describe(["g"], 6)
+    (described,) = world.coordinator.classic.describe(["g"], 6)
     assert described.state == "PreparingRebalance"
 
 
 def test_converted_back_members_have_what_they_were_to_have(world: World) -> None:
     member = classic(world)
     beat(world, "a")
-    group = world.coordinator.consumer_group("g")
+    group = world.coordinator.consumer.group("g")
     target, held = group.targets[member], group.members[member].assigned
     assert (len(target[T]), held) == (2, {})
     beat(world, "a", -1)
-    (described,) = world.coordinator.describe(["g"], 6)
-    assert read_assignment(described.members[0].assignment, world.coordinator.topics) == target
+    (described,) = world.coordinator.classic.describe(["g"], 6)
+    topics = world.coordinator.runtime.topics
+    assert read_assignment(described.members[0].assignment, topics) == target
 
 
 def test_who_waits_in_a_classic_group_that_is_converted_shall_join_again(world: World) -> None:
     classic(world)
-    world.coordinator.join("waiting", "g", join_request("d", version=3, protocols=SUBSCRIBED))
+    world.coordinator.classic.join(
+        "waiting", "g", join_request("d", version=3, protocols=SUBSCRIBED)
+    )
     beat(world, "a")
     (answer,) = [answer for token, answer in world.answers if token == "waiting"]
     assert answer.error is Error.REBALANCE_IN_PROGRESS
@@ -228,7 +230,7 @@ def test_a_group_is_listed_when_its_last_member_has_left(world: World) -> None:
 @pytest.mark.parametrize("policy", ["disabled", "upgrade"])
 def test_without_leave_to_downgrade_the_group_stays_what_it_is(world: World, policy: str) -> None:
     beat(world, "a")
-    world.coordinator.join("x", "g", join_request("c", version=3, protocols=SUBSCRIBED))
+    world.coordinator.classic.join("x", "g", join_request("c", version=3, protocols=SUBSCRIBED))
     world.settings.consumer_migration_policy = policy
     beat(world, "a", -1)
     assert [listing.type for listing in world.coordinator.list_groups()] == ["consumer"]
@@ -239,18 +241,18 @@ def test_a_classic_member_that_does_not_sync_or_join_is_taken_out(world: World) 
     request = join_request(
         "c", version=3, protocols=SUBSCRIBED, session_timeout_ms=60_000, rebalance_timeout_ms=9_000
     )
-    world.coordinator.join("x", "g", request)
+    world.coordinator.classic.join("x", "g", request)
     member = world.answers[-1][1].member_id
     world.advance(9_000)
-    assert member not in world.coordinator.consumer_group("g").members
+    assert member not in world.coordinator.consumer.group("g").members
 
-    world.coordinator.join("x", "g", request)
+    world.coordinator.classic.join("x", "g", request)
     member, generation = world.answers[-1][1].member_id, world.answers[-1][1].generation
-    world.coordinator.sync("s", "g", sync_request(member, generation))
+    world.coordinator.classic.sync("s", "g", sync_request(member, generation))
     assert world.answers[-1][1].error is Error.NONE
     beat(world, "b")
     assert world.beat(member, generation) is Error.REBALANCE_IN_PROGRESS
-    group = world.coordinator.consumer_group("g")
+    group = world.coordinator.consumer.group("g")
     assert group.deadlines.get((Due.JOIN, member)) == world.now + 9_000
     world.advance(9_000)
     assert member not in group.members
@@ -259,7 +261,7 @@ def test_a_classic_member_that_does_not_sync_or_join_is_taken_out(world: World) 
 def test_the_classic_protocol_is_refused_to_members_of_the_new_one(world: World) -> None:
     beat(world, "a")
     assert world.beat("a", 2) is Error.UNKNOWN_MEMBER_ID
-    world.coordinator.sync("s", "g", sync_request("a", 2))
+    world.coordinator.classic.sync("s", "g", sync_request("a", 2))
     assert world.answers[-1][1].error is Error.UNKNOWN_MEMBER_ID
 
 
@@ -270,25 +272,25 @@ def test_an_administrator_may_remove_members_of_either_protocol(world: World) ->
     codes = [left.error for left in answer.members]
     assert codes == [Error.NONE, Error.NONE, Error.UNKNOWN_MEMBER_ID, Error.UNKNOWN_MEMBER_ID]
     assert types(world)[-7:] == [-8, -7, -5, -8, -7, -5, 3]
-    assert world.coordinator.consumer_group("g").state == "Empty"
+    assert world.coordinator.consumer.group("g").state == "Empty"
 
 
 def test_a_write_that_fails_while_a_member_is_taken_out_is_tried_again(world: World) -> None:
     beat(world, "a")
     world.refusals = [Error.NOT_ENOUGH_REPLICAS]
     world.advance(45_000)
-    assert "a" in world.coordinator.consumer_group("g").members
+    assert "a" in world.coordinator.consumer.group("g").members
     world.advance(500)
-    assert world.coordinator.consumer_group("g").state == "Empty"
+    assert world.coordinator.consumer.group("g").state == "Empty"
 
 
 def test_offsets_that_come_before_the_group_in_the_log_belong_to_it(world: World) -> None:
     beat(world)
     commit = CommitRequest(9, "a", None, 2, [OffsetCommit("t", 0, 5)])
-    world.coordinator.commit("g", commit)
+    world.coordinator.offsets.commit("g", commit)
     world.log.insert(0, world.log.pop())  # as compaction may leave it
     world.restart()
     assert isinstance(world.coordinator.shards[0].groups["g"], ConsumerGroup)
-    assert world.coordinator.fetch("g", [("t", 0)])[0].offset == 5
+    assert world.coordinator.offsets.fetch("g", [("t", 0)])[0].offset == 5
     with pytest.raises(Refused):
-        world.coordinator.heartbeat("g", HeartbeatRequest("a", None, 2))
+        world.coordinator.classic.heartbeat("g", HeartbeatRequest("a", None, 2))

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from odradek.emulator.groups.messages import Leaver
-from odradek.emulator.groups.offsets.committed import (
-    CommitRequest,
-    FetchedOffset,
-    OffsetCommit,
-    Offsets,
-)
-from odradek.emulator.groups.records import OffsetRecord, Tombstone
+from odradek.emulator.groups.classic.messages import Leaver
+from odradek.emulator.groups.classic.records import GroupTombstone
+from odradek.emulator.groups.commit_request import CommitRequest, OffsetCommit
+from odradek.emulator.groups.offsets.committed import FetchedOffset, Offsets
+from odradek.emulator.groups.offsets.records import OffsetRecord, OffsetTombstone
+from odradek.emulator.groups.records import Replayed, TransactionEnd
 from odradek.emulator.groups.runtime import Producer
-from odradek.emulator.groups.shard import Replayed, TransactionEnd
 from odradek.wire.errors import Error, Refused
 
 from tests.emulator.groups.support.world import START, World
@@ -24,24 +21,24 @@ SUBSCRIBED_TO_T = b"\0\0\0\0\0\1\0\1t\xff\xff\xff\xff"
 def commit(world: World, *commits: OffsetCommit, retention_ms: int = -1) -> list[Error]:
     """A commit to group g by nobody in particular."""
     request = CommitRequest(2, "", None, -1, commits, retention_ms)
-    return world.coordinator.commit("g", request)
+    return world.coordinator.offsets.commit("g", request)
 
 
 def commit_in_transaction(world: World, producer_id: int, *commits: OffsetCommit) -> list[Error]:
     request = CommitRequest(5, "", None, -1, commits)
-    return world.coordinator.commit_in_transaction("g", request, Producer(producer_id, 0))
+    return world.coordinator.offsets.commit_in_transaction("g", request, Producer(producer_id, 0))
 
 
 def end(world: World, producer_id: int, *, commit: bool) -> None:
     """The transaction ends, with a marker in the log."""
     marker = TransactionEnd(producer_id, commit)
     world.log.append(marker)
-    world.coordinator.end_transaction(0, marker)
+    world.coordinator.offsets.end_transaction(0, marker)
 
 
 def fetched(world: World, *, stable: bool = False) -> dict[tuple[str, int], int | Error]:
     """All offsets of group g, or the error in place of one."""
-    found = world.coordinator.fetch("g", None, require_stable=stable)
+    found = world.coordinator.offsets.fetch("g", None, require_stable=stable)
     return {(one.topic, one.partition): one.error or one.offset for one in found}
 
 
@@ -64,11 +61,13 @@ def test_a_commit_that_takes_nothing_makes_a_group_that_is_seen_with_the_next_wr
     world = World()
     commit(world, OffsetCommit("t", 0, 5, metadata="x" * 4097))
     assert world.coordinator.list_groups() == []
-    assert [it.error for it in world.coordinator.describe(["g"], 6)] == [Error.GROUP_ID_NOT_FOUND]
+    assert [it.error for it in world.coordinator.classic.describe(["g"], 6)] == [
+        Error.GROUP_ID_NOT_FOUND
+    ]
     request = CommitRequest(2, "", None, -1, [OffsetCommit("t", 0, 5)])
-    world.coordinator.commit("other", request)
+    world.coordinator.offsets.commit("other", request)
     assert [it.group_id for it in world.coordinator.list_groups()] == ["g", "other"]
-    assert [it.error for it in world.coordinator.describe(["g"], 6)] == [Error.NONE]
+    assert [it.error for it in world.coordinator.classic.describe(["g"], 6)] == [Error.NONE]
 
 
 def test_a_group_of_which_nothing_was_written_can_be_deleted() -> None:
@@ -92,21 +91,21 @@ def test_a_fetch_answers_in_the_order_it_was_asked() -> None:
     world = World()
     commit(world, OffsetCommit("t", 0, 5, 7, "hello"))
     asked = [("u", 3), ("t", 0), ("t", 1), ("t", 0)]
-    assert world.coordinator.fetch("g", asked) == [
+    assert world.coordinator.offsets.fetch("g", asked) == [
         FetchedOffset("u", 3, -1, -1, "", Error.NONE),
         FetchedOffset("t", 0, 5, 7, "hello", Error.NONE),
         FetchedOffset("t", 1, -1, -1, "", Error.NONE),
         FetchedOffset("t", 0, 5, 7, "hello", Error.NONE),
     ]
-    assert world.coordinator.fetch("nobody", asked[:1]) == [FetchedOffset("u", 3)]
-    assert world.coordinator.fetch("nobody", None) == []
-    assert world.coordinator.fetch("g", []) == []
+    assert world.coordinator.offsets.fetch("nobody", asked[:1]) == [FetchedOffset("u", 3)]
+    assert world.coordinator.offsets.fetch("nobody", None) == []
+    assert world.coordinator.offsets.fetch("g", []) == []
 
 
 def test_fetching_all_goes_topic_by_topic() -> None:
     world = World()
     commit(world, OffsetCommit("t", 0, 1), OffsetCommit("u", 0, 2), OffsetCommit("t", 1, 3))
-    found = world.coordinator.fetch("g", None)
+    found = world.coordinator.offsets.fetch("g", None)
     assert [(one.topic, one.partition) for one in found] == [("t", 0), ("t", 1), ("u", 0)]
 
 
@@ -117,7 +116,7 @@ def test_pending_offsets_are_unstable_until_the_transaction_ends() -> None:
     unstable = Error.UNSTABLE_OFFSET_COMMIT
     assert fetched(world) == {("t", 0): 1}
     assert fetched(world, stable=True) == {("t", 0): unstable}
-    (one,) = world.coordinator.fetch("g", [("t", 0)], require_stable=True)
+    (one,) = world.coordinator.offsets.fetch("g", [("t", 0)], require_stable=True)
     assert one == FetchedOffset("t", 0, -1, -1, "", unstable)
 
     end(world, 7, commit=True)
@@ -164,9 +163,9 @@ def test_deleting_a_group_drops_its_pending_offsets() -> None:
     assert world.coordinator.delete(["g", "g"]) == [("g", Error.NONE)]
     assert world.coordinator.delete(["g"]) == [("g", Error.GROUP_ID_NOT_FOUND)]
     assert [entry.record for entry in world.log[-3:]] == [
-        Tombstone("g", "t", 0),
-        Tombstone("g", "t", 1),
-        Tombstone("g"),
+        OffsetTombstone("g", "t", 0),
+        OffsetTombstone("g", "t", 1),
+        GroupTombstone("g"),
     ]
     end(world, 7, commit=True)
     assert fetched(world) == {}
@@ -181,7 +180,7 @@ def test_transactions_survive_a_restart() -> None:
     end(world, 8, commit=True)
     world.restart()
     assert fetched(world, stable=True) == {("t", 1): 6}
-    (one,) = world.coordinator.fetch("g", [("t", 0)], require_stable=True)
+    (one,) = world.coordinator.offsets.fetch("g", [("t", 0)], require_stable=True)
     assert one.error is Error.UNSTABLE_OFFSET_COMMIT
     end(world, 7, commit=True)
     assert fetched(world, stable=True) == {("t", 0): 5, ("t", 1): 6}
@@ -190,10 +189,10 @@ def test_transactions_survive_a_restart() -> None:
 def test_a_tombstone_in_the_log_undoes_what_was_before_it() -> None:
     world = World()
     record = OffsetRecord("g", "t", 0, 5, -1, "", START)
-    world.coordinator.load(0, [Replayed(record), Replayed(Tombstone("g", "t", 0))])
+    world.coordinator.load(0, [Replayed(record), Replayed(OffsetTombstone("g", "t", 0))])
     assert fetched(world) == {}
     assert [one.group_id for one in world.coordinator.list_groups()] == ["g"]
-    world.coordinator.load(0, [Replayed(record), Replayed(Tombstone("g"))])
+    world.coordinator.load(0, [Replayed(record), Replayed(GroupTombstone("g"))])
     assert world.coordinator.list_groups() == []
     assert fetched(world) == {}
 
@@ -207,7 +206,7 @@ def stable_group(world: World, protocol_type: str, metadata: bytes) -> str:
 
 
 def member_commit(world: World, member: str, *commits: OffsetCommit) -> list[Error]:
-    return world.coordinator.commit("g", CommitRequest(9, member, None, 1, commits))
+    return world.coordinator.offsets.commit("g", CommitRequest(9, member, None, 1, commits))
 
 
 def keep_alive(world: World, member: str, milliseconds: int) -> None:
@@ -259,7 +258,7 @@ def test_an_open_transaction_keeps_offset_and_group() -> None:
     end(world, 7, commit=False)
     world.advance(600_000)
     assert world.coordinator.list_groups() == []
-    assert world.coordinator.shards[0].offsets == {}
+    assert world.coordinator.offsets.store.all_in(world.coordinator.shards[0]) == []
 
 
 def test_an_empty_group_with_only_pending_offsets_stays() -> None:
@@ -306,9 +305,9 @@ def test_deleting_offsets_spares_topics_that_are_read() -> None:
     member = stable_group(world, "consumer", SUBSCRIBED_TO_T)
     member_commit(world, member, OffsetCommit("t", 0, 1), OffsetCommit("u", 0, 1))
     before = len(world.log)
-    errors = world.coordinator.delete_offsets("g", [("t", 0), ("u", 0), ("u", 9)])
+    errors = world.coordinator.offsets.delete("g", [("t", 0), ("u", 0), ("u", 9)])
     assert errors == [Error.GROUP_SUBSCRIBED_TO_TOPIC, Error.NONE, Error.NONE]
-    assert [entry.record for entry in world.log[before:]] == [Tombstone("g", "u", 0)]
+    assert [entry.record for entry in world.log[before:]] == [OffsetTombstone("g", "u", 0)]
     assert fetched(world) == {("t", 0): 1}
 
 
@@ -316,19 +315,19 @@ def test_while_nobody_knows_the_subscriptions_every_topic_is_read() -> None:
     world = World()
     world.enter("m", protocols=(("range", SUBSCRIBED_TO_T),))
     subscribed = [Error.GROUP_SUBSCRIBED_TO_TOPIC]
-    assert world.coordinator.delete_offsets("g", [("u", 0)]) == subscribed
+    assert world.coordinator.offsets.delete("g", [("u", 0)]) == subscribed
     world.advance(3000)
-    assert world.coordinator.delete_offsets("g", [("u", 0)]) == [Error.NONE]
-    assert world.coordinator.delete_offsets("g", [("t", 0)]) == subscribed
+    assert world.coordinator.offsets.delete("g", [("u", 0)]) == [Error.NONE]
+    assert world.coordinator.offsets.delete("g", [("t", 0)]) == subscribed
 
 
 def test_offsets_of_a_live_group_of_another_kind_cannot_be_deleted() -> None:
     world = World()
     stable_group(world, "connect", b"")
     with pytest.raises(Refused, match="NON_EMPTY_GROUP"):
-        world.coordinator.delete_offsets("g", [("t", 0)])
+        world.coordinator.offsets.delete("g", [("t", 0)])
     with pytest.raises(Refused, match="GROUP_ID_NOT_FOUND"):
-        world.coordinator.delete_offsets("missing", [("t", 0)])
+        world.coordinator.offsets.delete("missing", [("t", 0)])
 
 
 def test_a_commit_keeps_a_member_alive() -> None:
@@ -344,10 +343,10 @@ def test_what_a_table_does_not_have_is_not_told() -> None:
     table = Offsets()
     assert table.get("t", 0) is None
     assert table.tombstones("g") == []
-    assert not table.outlive([])
+    assert not table.has_more_than([])
     table.apply(OffsetRecord("g", "t", 0, 5, -1, "", 0), 1, producer_id=7)
     table.forget("t", 0)
     assert table.open_transactions == {7}
     table.end_transaction(7, commit=True)
     assert table.get("t", 0) is None
-    assert not table.outlive([])
+    assert not table.has_more_than([])

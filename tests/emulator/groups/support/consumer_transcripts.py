@@ -17,10 +17,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from odradek.emulator.groups.commit_request import CommitRequest, OffsetCommit
 from odradek.emulator.groups.consumer.messages import Beat
-from odradek.emulator.groups.consumer.records import Stored
-from odradek.emulator.groups.offsets.committed import CommitRequest, OffsetCommit
-from odradek.emulator.groups.records import Record
+from odradek.emulator.groups.records import MessageRecord, Record
 from odradek.wire.errors import Refused
 from odradek.wire.stored.consumer_protocol import ConsumerProtocolSubscription
 from odradek.wire.stored.keyed import keyed
@@ -67,7 +66,7 @@ class ConsumerStage(Stage):
             owned=self.owned(chosen["owned"]) if "owned" in chosen else None,
         )
         try:
-            answer = self.world.coordinator.consumer_heartbeat(beat)
+            answer = self.world.coordinator.consumer.heartbeat(beat)
         except Refused as refusal:
             self.note(f"{name}: {refusal.error.name}")
             return
@@ -85,7 +84,7 @@ class ConsumerStage(Stage):
 
     def do_look(self) -> None:
         try:
-            group = self.world.coordinator.consumer_group("g")
+            group = self.world.coordinator.consumer.group("g")
         except Refused as refusal:
             self.note(refusal.error.name)
             return
@@ -109,7 +108,7 @@ class ConsumerStage(Stage):
             assert known is not None
             commits.append(OffsetCommit(topic, number, int(offset), topic_id=known.id))
         try:
-            errors = self.world.coordinator.commit(
+            errors = self.world.coordinator.offsets.commit(
                 "g", CommitRequest(9, name, None, epoch, commits)
             )
             self.note(f"{name}: {' '.join(error.name for error in errors)}")
@@ -120,10 +119,10 @@ class ConsumerStage(Stage):
         told = ConsumerProtocolSubscription(topics=list(names), user_data=None)
         protocols = (("range", keyed(told, 1)),)
         request = join_request("carol", version=3, member_id="carol", protocols=protocols)
-        self.world.coordinator.join("carol", "g", request)
+        self.world.coordinator.classic.join("carol", "g", request)
 
     def written(self, record: Record) -> str:
-        return stored(record) if isinstance(record, Stored) else super().written(record)
+        return stored(record) if isinstance(record, MessageRecord) else super().written(record)
 
 
 def shown(held: Mapping[bytes, Iterable[int]]) -> str:
@@ -135,7 +134,7 @@ def shown(held: Mapping[bytes, Iterable[int]]) -> str:
     return " ".join(sorted(parts))
 
 
-def stored(record: Stored) -> str:
+def stored(record: MessageRecord) -> str:
     """A record of a consumer group in a few words."""
     key: Any = record.key
     value: Any = record.value

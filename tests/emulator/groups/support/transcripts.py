@@ -21,15 +21,17 @@ from pathlib import Path
 from typing import Any
 
 from odradek.emulator.groups.classic.effects import Answer
-from odradek.emulator.groups.messages import (
+from odradek.emulator.groups.classic.messages import (
     HeartbeatRequest,
     JoinAnswer,
     LeaveAnswer,
     Leaver,
     SyncAnswer,
 )
-from odradek.emulator.groups.offsets.committed import CommitRequest, OffsetCommit
-from odradek.emulator.groups.records import GroupRecord, OffsetRecord, Record, Tombstone
+from odradek.emulator.groups.classic.records import GroupRecord, GroupTombstone
+from odradek.emulator.groups.commit_request import CommitRequest, OffsetCommit
+from odradek.emulator.groups.offsets.records import OffsetRecord, OffsetTombstone
+from odradek.emulator.groups.records import Record
 from odradek.wire.errors import Error, Refused
 
 from tests.emulator.groups.support.world import START, World, join_request, sync_request
@@ -91,7 +93,7 @@ class Stage:
             protocol_type=chosen.get("type", "consumer"),
             protocols=tuple(protocols),
         )
-        self.world.coordinator.join(name, "g", request)
+        self.world.coordinator.classic.join(name, "g", request)
 
     def do_enter(self, name: str, *words: str) -> None:
         self.do_join(name, *words)
@@ -109,7 +111,7 @@ class Stage:
             protocol_name=None,
             assignments=[(self.ids.get(who, who), what.encode()) for who, what in pairs],
         )
-        self.world.coordinator.sync(name, "g", request)
+        self.world.coordinator.classic.sync(name, "g", request)
 
     def do_beat(self, name: str, *words: str) -> None:
         chosen = options(words)
@@ -119,7 +121,7 @@ class Stage:
             self.generation(name, chosen),
         )
         try:
-            self.world.coordinator.heartbeat("g", request)
+            self.world.coordinator.classic.heartbeat("g", request)
             self.note(f"{name}: ok")
         except Refused as refusal:
             self.note(f"{name}: {refusal.error.name}")
@@ -129,7 +131,7 @@ class Stage:
             Leaver("", name[:-1]) if name.endswith("=") else Leaver(self.ids.get(name, name))
             for name in names
         ]
-        self.world.coordinator.leave(" ".join(names), "g", leavers)
+        self.world.coordinator.classic.leave(" ".join(names), "g", leavers)
 
     def do_commit(self, name: str, *words: str) -> None:
         chosen = options(words)
@@ -145,14 +147,14 @@ class Stage:
             ],
         )
         try:
-            errors = self.world.coordinator.commit("g", request)
+            errors = self.world.coordinator.offsets.commit("g", request)
             self.note(f"{name}: {' '.join(error.name for error in errors)}")
         except Refused as refusal:
             self.note(f"{name}: {refusal.error.name}")
 
     def do_fetch(self, *words: str) -> None:
         asked = [partition(word) for word in words] or None
-        for one in self.world.coordinator.fetch("g", asked):
+        for one in self.world.coordinator.offsets.fetch("g", asked):
             self.note(f"{one.topic}-{one.partition} = {one.offset}")
 
     def do_delete(self) -> None:
@@ -163,7 +165,7 @@ class Stage:
         self.world.advance(int(milliseconds))
 
     def do_describe(self) -> None:
-        (group,) = self.world.coordinator.describe(["g"], 5)
+        (group,) = self.world.coordinator.classic.describe(["g"], 5)
         self.note(
             f"{group.state} type={group.protocol_type} protocol={group.protocol_data}".strip()
         )
@@ -220,9 +222,10 @@ def told(answer: Answer) -> str:
 
 
 def written(record: Record) -> str:
-    if isinstance(record, Tombstone):
-        what = "group" if record.topic is None else f"{record.topic}-{record.partition}"
-        return f"delete {what}"
+    if isinstance(record, GroupTombstone):
+        return "delete group"
+    if isinstance(record, OffsetTombstone):
+        return f"delete {record.topic}-{record.partition}"
     if isinstance(record, OffsetRecord):
         return f"{record.topic}-{record.partition} = {record.offset}"
     assert isinstance(record, GroupRecord)

@@ -9,12 +9,16 @@ from typing import Any
 
 from odradek.emulator.base.timers import Timers
 from odradek.emulator.groups.classic.effects import Answer
+from odradek.emulator.groups.classic.messages import (
+    HeartbeatRequest,
+    JoinRequest,
+    Leaver,
+    SyncRequest,
+)
 from odradek.emulator.groups.coordinator import Coordinator
-from odradek.emulator.groups.messages import HeartbeatRequest, JoinRequest, Leaver, SyncRequest
-from odradek.emulator.groups.records import Record
+from odradek.emulator.groups.records import Record, Replayed, TransactionEnd
 from odradek.emulator.groups.runtime import Producer
 from odradek.emulator.groups.settings import GroupSettings
-from odradek.emulator.groups.shard import Replayed, TransactionEnd
 from odradek.emulator.groups.topics_view import TopicsView
 from odradek.wire.errors import Error, Refused
 
@@ -161,7 +165,7 @@ class World:
 
     def join(self, client: str = "c", **changes: Any) -> Any:
         """Join group g."""
-        return self.ask(self.coordinator.join, join_request(client, **changes))
+        return self.ask(self.coordinator.classic.join, join_request(client, **changes))
 
     def enter(self, client: str = "c", **changes: Any) -> str:
         """Join group g with the id that a first Join gets; the id."""
@@ -172,16 +176,20 @@ class World:
 
     def sync(self, member_id: str, generation: int, **changes: Any) -> Any:
         """Sync with group g."""
-        return self.ask(self.coordinator.sync, sync_request(member_id, generation, **changes))
+        return self.ask(
+            self.coordinator.classic.sync, sync_request(member_id, generation, **changes)
+        )
 
     def leave(self, *leavers: Leaver) -> Any:
         """Leave group g."""
-        return self.ask(self.coordinator.leave, leavers)
+        return self.ask(self.coordinator.classic.leave, leavers)
 
     def beat(self, member_id: str, generation: int, instance_id: str | None = None) -> Error:
         """Heartbeat to group g: the code it is answered with."""
         try:
-            self.coordinator.heartbeat("g", HeartbeatRequest(member_id, instance_id, generation))
+            self.coordinator.classic.heartbeat(
+                "g", HeartbeatRequest(member_id, instance_id, generation)
+            )
         except Refused as refusal:
             return refusal.error
         return Error.NONE

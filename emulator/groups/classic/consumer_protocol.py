@@ -1,36 +1,55 @@
-"""What a consumer says of itself inside the classic protocol, where a broker has to understand it:
-its subscription, and the assignment it is told (semantics G26)."""
+"""The embedded protocol of consumers, where a broker has to understand it: the subscription in a
+member's metadata, and the assignment that the member is given.
+
+The topics of a classic group are read from the fields of version 0, with which every version
+begins, so metadata whose later fields are damaged still counts (semantics F6). A member of a
+consumer group has its whole subscription read (semantics G26).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
-from ...wire import WireError
-from ...wire.stored.consumer_protocol import (
+from ....wire import WireError
+from ....wire.stored.consumer_protocol import (
     ConsumerProtocolAssignment,
     ConsumerProtocolSubscription,
 )
-from ...wire.stored.keyed import keyed, read_value
-from ..base.java_order import int_order
-from .consumer.members import Assignment
-from .consumer.reconcile import Owned
-from .topics_view import TopicsView
+from ....wire.stored.keyed import keyed, read_value
+from ...base.java_order import int_order
+from ..topics_view import TopicsView
 
+_VERSION_SIZE = 2
 _NEWEST = 3
 
 
 class Subscription(NamedTuple):
-    """What a consumer wants, and what it has, by topics' ids."""
+    """What a consumer subscribes to, and the partitions it owns, by topic id."""
 
     version: int
     names: frozenset[str]
     rack_id: str | None
-    owned: Owned
+    owned: Mapping[bytes, Collection[int]]
 
 
 class Malformed(ValueError):
     """Bytes that are no subscription, or no assignment."""
+
+
+class UnknownAssignor(Malformed):
+    """An assignment with user data, which a custom assignor put there."""
+
+
+def subscribed_topics(metadata: bytes) -> frozenset[str]:
+    """The names of the topics in a member's metadata, of any version. Raises Malformed."""
+    try:
+        if len(metadata) < _VERSION_SIZE:
+            raise WireError("a subscription without its version")
+        told = ConsumerProtocolSubscription.decode(metadata, 0, _VERSION_SIZE)
+    except WireError as error:
+        raise Malformed(str(error)) from None
+    return frozenset(told.topics)
 
 
 def read_subscription(metadata: bytes, topics: TopicsView) -> Subscription:
@@ -47,9 +66,9 @@ def read_subscription(metadata: bytes, topics: TopicsView) -> Subscription:
     return Subscription(version, frozenset(told.topics), told.rack_id, owned)
 
 
-def read_assignment(assignment: bytes, topics: TopicsView) -> Assignment:
-    """The partitions in what a leader assigned; topics that do not exist are left out. Raises
-    Malformed, also for an assignor's own data, which no broker could keep."""
+def read_assignment(assignment: bytes, topics: TopicsView) -> dict[bytes, frozenset[int]]:
+    """The partitions that a leader assigned, by topic id, without topics that do not exist. Raises
+    Malformed; UnknownAssignor for user data, which a consumer group cannot keep."""
     if not assignment:
         return {}
     try:
@@ -66,17 +85,13 @@ def read_assignment(assignment: bytes, topics: TopicsView) -> Assignment:
     return found
 
 
-class UnknownAssignor(Malformed):
-    """An assignment with data of its assignor's own."""
-
-
 def write_assignment(
-    held: Mapping[bytes, Iterable[int]], metadata: bytes, topics: TopicsView
+    assigned: Mapping[bytes, Iterable[int]], metadata: bytes, topics: TopicsView
 ) -> bytes:
-    """An assignment in the version in which the member wrote its metadata."""
+    """An assignment, in the version in which the member wrote its metadata."""
     entry = ConsumerProtocolAssignment.AssignedPartition
     entries = []
-    for topic_id, partitions in held.items():
+    for topic_id, partitions in assigned.items():
         topic = topics.catalogue.by_id(topic_id)
         if topic is not None:
             entries.append(entry(topic=topic.name, partitions=int_order(partitions)))

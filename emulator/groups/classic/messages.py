@@ -1,10 +1,10 @@
-"""What members ask a classic group, and what it answers: plain data, without the wire.
+"""What members ask in the classic protocol, and the answers: plain data, independent of encoding.
 
-A handler fills a request from the message it decoded and writes the message it owes from the
-answer. Times are milliseconds. What depends on the version of the request (member id required,
-skipAssignment, the leader an old static leader is told) depends on `version` here; what is only a
-matter of encoding (a null protocol name becoming "" before JoinGroup v7, the one top-level error of
-LeaveGroup v0-2) is left to the handler.
+A handler makes a request of the message it decoded; `responses.py` makes the response of an answer.
+Times are milliseconds. Behaviour that depends on the request's version (member id required, one
+timeout in JoinGroup v0, skipAssignment, the leader that an old static leader is told) depends on
+`version` here. What is only a matter of encoding (a null protocol name is "" before JoinGroup v7,
+LeaveGroup v0-2 has one error) is left to `responses.py`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ...wire.errors import Error
+from ....wire.errors import Error
 
 NO_GENERATION = -1
 NO_MEMBER = ""
@@ -23,7 +23,7 @@ Protocols = tuple[tuple[str, bytes], ...]
 
 @dataclass(frozen=True, slots=True)
 class JoinRequest:
-    """JoinGroup. `client_host` is stored and shown as given; Kafka's has the form /127.0.0.1."""
+    """JoinGroup. `client_host` is stored and shown as given; Kafka writes it as /127.0.0.1."""
 
     version: int
     member_id: str
@@ -135,12 +135,3 @@ class GroupDescription:
     protocol_type: str = ""
     protocol_data: str = ""
     members: tuple[MemberDescription, ...] = ()
-
-
-class GroupListing(NamedTuple):
-    """A group in ListGroups."""
-
-    group_id: str
-    protocol_type: str
-    state: str
-    type: str

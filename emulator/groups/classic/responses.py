@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from ...wire import Error
-from ...wire.api.join_group import JoinGroupResponse
-from ...wire.api.leave_group import LeaveGroupResponse
-from ...wire.api.sync_group import SyncGroupResponse
-from ..base.call import Call
-from .classic.effects import Answer
+from ....wire import Error
+from ....wire.api.join_group import JoinGroupResponse
+from ....wire.api.leave_group import LeaveGroupResponse
+from ....wire.api.sync_group import SyncGroupResponse
+from ...base.call import Call
+from .effects import Answer
 from .messages import JoinAnswer, LeaveAnswer, SyncAnswer
 
 _NULL_PROTOCOL_SINCE = 7

@@ -1,0 +1,284 @@
+"""The coordinator's calls of the classic protocol: JoinGroup, SyncGroup, Heartbeat, LeaveGroup, and
+DescribeGroups.
+
+Rules (semantics F7, G2, G8, G9, G11, G13, in the order in which they are checked):
+- Sync v5 without protocol type or name: 23. An empty group id: 24.
+- No shard: 16. A shard being loaded: 14, but a Heartbeat succeeds meanwhile.
+- A session timeout out of bounds: 26. A missing group: 25; Leave answers it for each member.
+- A Join without a member id creates the group and writes an empty group record, whatever else
+  becomes of the Join.
+
+Answers to Join, Sync and Leave go through `send`, at once or later; the other calls return their
+answer or raise Refused. Members that speak this protocol may ask for a group of another type: its
+`ClassicProtocol` answers them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Any, Protocol
+
+from ....wire.errors import Error, Refused
+from ..group import Group, existing
+from ..runtime import Runtime
+from ..shard import Shard
+from . import expiry, joining, leaving, rebalance, syncing
+from .effects import Answer, Effects, Token
+from .group import ClassicGroup, restore
+from .messages import (
+    GroupDescription,
+    HeartbeatRequest,
+    JoinAnswer,
+    JoinRequest,
+    LeaveAnswer,
+    Leaver,
+    Left,
+    SyncAnswer,
+    SyncRequest,
+)
+from .records import DECODERS, GroupRecord, GroupTombstone
+from .states import DEAD
+
+PROTOCOL_REQUIRED_SINCE = 5
+GROUP_ID_NOT_FOUND_SINCE = 6
+
+
+class ClassicProtocol(Protocol):
+    """How groups of another type answer members that speak the classic protocol."""
+
+    def makes_way(self, group: Any) -> bool:
+        """Whether a new classic group may replace this one."""
+        ...
+
+    def join(self, shard: Shard, group: Any, token: Token, request: JoinRequest) -> None:
+        """Answer a JoinGroup."""
+        ...
+
+    def sync(self, group: Any, token: Token, request: SyncRequest) -> None:
+        """Answer a SyncGroup."""
+        ...
+
+    def heartbeat(self, group: Any, request: HeartbeatRequest) -> None:
+        """A Heartbeat. Raises Refused with the error to answer."""
+        ...
+
+    def leave(self, shard: Shard, group: Any, token: Token, leavers: Sequence[Leaver]) -> None:
+        """Answer a LeaveGroup."""
+        ...
+
+
+class ClassicCalls:
+    """The calls of the classic protocol, and the classic groups themselves."""
+
+    def __init__(self, runtime: Runtime, send: Callable[[Token, Answer], None]) -> None:
+        self.group_class = ClassicGroup
+        self.decoders = DECODERS
+        self.send = send
+        self._runtime = runtime
+        self._others: dict[type, ClassicProtocol] = {}
+        runtime.register_type(self)
+
+    def register(self, group_class: type, protocol: ClassicProtocol) -> None:
+        """Have groups of another type answer the members that speak this protocol."""
+        self._others[group_class] = protocol
+
+    # What members ask
+
+    def join(self, token: Token, group_id: str, request: JoinRequest) -> None:
+        """JoinGroup."""
+        try:
+            shard = self._check_join(group_id, request)
+        except Refused as refusal:
+            # Kafka repeats the member id only if the fault is the request's.
+            is_faulty = refusal.error in (Error.INVALID_GROUP_ID, Error.INVALID_SESSION_TIMEOUT)
+            self.send(token, JoinAnswer(refusal.error, request.member_id if is_faulty else ""))
+            return
+        if request.version == 0:  # before KIP-62 one timeout served as both
+            request = replace(request, rebalance_timeout_ms=request.session_timeout_ms)
+        group = shard.groups.get(group_id)
+        other = self._others.get(type(group))
+        if isinstance(group, ClassicGroup):
+            self.carry_out(group, joining.join(group, token, request, self._runtime.now()))
+        elif other is not None and not other.makes_way(group):
+            other.join(shard, group, token, request)
+        elif request.member_id:
+            # A real broker forgets an Empty consumer group here, for some of its calls and until it
+            # is restarted; ours stays.
+            self.send(token, JoinAnswer(Error.UNKNOWN_MEMBER_ID, request.member_id))
+        else:
+            self._join_new(shard, token, group_id, request)
+
+    def _check_join(self, group_id: str, request: JoinRequest) -> Shard:
+        settings = self._runtime.settings
+        if not group_id:
+            raise Refused(Error.INVALID_GROUP_ID)
+        shortest, longest = settings.min_session_timeout_ms, settings.max_session_timeout_ms
+        if not shortest <= request.session_timeout_ms <= longest:
+            raise Refused(Error.INVALID_SESSION_TIMEOUT)
+        return self._runtime.shard_for(group_id)
+
+    def _join_new(self, shard: Shard, token: Token, group_id: str, request: JoinRequest) -> None:
+        now = self._runtime.now()
+        before = shard.groups.get(group_id)
+        # A group that makes way is deleted; its offsets stay.
+        gone = [] if before is None else before.tombstones()
+        group = self.create(shard, group_id, now)
+        born = group.record()
+        effects = joining.join(group, token, request, now)
+        try:
+            self._runtime.write(group_id, [*gone, born])
+        except Refused as refusal:
+            if before is None:
+                shard.forget(group_id)
+            else:
+                shard.groups[group_id] = before
+            self.send(token, JoinAnswer(refusal.error))
+            return
+        self.carry_out(group, effects)
+
+    def sync(self, token: Token, group_id: str, request: SyncRequest) -> None:
+        """SyncGroup."""
+        try:
+            group = self._group_to_sync(group_id, request)
+        except Refused as refusal:
+            self.send(token, SyncAnswer(refusal.error))
+            return
+        if isinstance(group, ClassicGroup):
+            self.carry_out(group, syncing.sync(group, token, request, self._runtime.now()))
+        else:
+            self._others[type(group)].sync(group, token, request)
+
+    def _group_to_sync(self, group_id: str, request: SyncRequest) -> Group:
+        if request.version >= PROTOCOL_REQUIRED_SINCE and (
+            request.protocol_type is None or request.protocol_name is None
+        ):
+            raise Refused(Error.INCONSISTENT_GROUP_PROTOCOL)
+        group = self._shard(group_id).groups.get(group_id)
+        if group is None:
+            raise Refused(Error.UNKNOWN_MEMBER_ID)
+        return group
+
+    def heartbeat(self, group_id: str, request: HeartbeatRequest) -> None:
+        """Heartbeat. Raises Refused with the error to answer."""
+        try:
+            group = self._shard(group_id).groups.get(group_id)
+        except Refused as refusal:
+            if refusal.error is Error.COORDINATOR_LOAD_IN_PROGRESS:
+                return
+            raise
+        if group is None:
+            raise Refused(Error.UNKNOWN_MEMBER_ID)
+        try:
+            if isinstance(group, ClassicGroup):
+                group.heartbeat(request, self._runtime.now())
+            else:
+                self._others[type(group)].heartbeat(group, request)
+        finally:
+            self._runtime.note_deadline(group)
+
+    def leave(self, token: Token, group_id: str, leavers: Sequence[Leaver]) -> None:
+        """LeaveGroup; answered before this returns."""
+        try:
+            shard = self._shard(group_id)
+        except Refused as refusal:
+            self.send(token, LeaveAnswer(refusal.error))
+            return
+        group = shard.groups.get(group_id)
+        if group is None:
+            missing = tuple(Left(*leaver, Error.UNKNOWN_MEMBER_ID) for leaver in leavers)
+            self.send(token, LeaveAnswer(Error.NONE, missing))
+        elif isinstance(group, ClassicGroup):
+            self.carry_out(group, leaving.leave(group, token, leavers, self._runtime.now()))
+        else:
+            self._others[type(group)].leave(shard, group, token, leavers)
+
+    def _shard(self, group_id: str) -> Shard:
+        if not group_id:
+            raise Refused(Error.INVALID_GROUP_ID)
+        return self._runtime.shard_for(group_id)
+
+    # What administrators ask
+
+    def describe(self, group_ids: Iterable[str], version: int) -> list[GroupDescription]:
+        """DescribeGroups: one description each, in their order. A missing group is Dead, and from
+        v6 on an error too."""
+        return [self._describe_one(group_id, version) for group_id in group_ids]
+
+    def _describe_one(self, group_id: str, version: int) -> GroupDescription:
+        try:
+            group = existing(group_id, self._runtime.shard_for(group_id).visible(group_id))
+            if isinstance(group, ClassicGroup):
+                return group.describe()
+            raise Refused(Error.GROUP_ID_NOT_FOUND, f"Group {group_id} is not a classic group.")
+        except Refused as refusal:
+            if refusal.error is not Error.GROUP_ID_NOT_FOUND:
+                return GroupDescription(group_id, refusal.error)
+            if version < GROUP_ID_NOT_FOUND_SINCE:
+                return GroupDescription(group_id, state=DEAD)
+            return GroupDescription(group_id, refusal.error, refusal.message, DEAD)
+
+    # What becomes of groups
+
+    def create(self, shard: Shard, group_id: str, now: int) -> ClassicGroup:
+        """An Empty group that nobody has joined yet, put into the shard."""
+        group = ClassicGroup(group_id, self._runtime.settings, now, self._runtime.new_uuid)
+        shard.groups[group_id] = group
+        return group
+
+    def replay(
+        self,
+        shard: Shard,
+        record: GroupRecord | GroupTombstone,
+        now: int,
+        producer_id: int | None,
+    ) -> None:
+        """Apply a group's record or tombstone."""
+        group_id = record.group_id
+        if isinstance(record, GroupRecord):
+            settings, new_uuid = self._runtime.settings, self._runtime.new_uuid
+            shard.groups[group_id] = restore(record, settings, now, new_uuid)
+        elif isinstance(shard.groups.get(group_id), ClassicGroup):
+            del shard.groups[group_id]
+
+    def loaded(self, group: ClassicGroup, now: int) -> None:
+        """Every member has a whole session before it. A group that is over the size limit by now
+        rebalances, so that its members can commit before some of them must leave."""
+        effects = Effects()
+        for member in group.roster:
+            group.touch(member, now)
+        if len(group.roster) > group.settings.max_size:
+            rebalance.begin(group, effects, now)
+        self.carry_out(group, effects)
+
+    def due(self, shard: Shard, group: ClassicGroup, now: int) -> None:
+        """The first deadline has passed."""
+        self.carry_out(group, expiry.expire_first(group, now))
+
+    def resigned(self, group: ClassicGroup, now: int) -> None:
+        """The partition has moved away: parked requests are answered NOT_COORDINATOR."""
+        self.close(group, Error.NOT_COORDINATOR, now)
+
+    def close(self, group: ClassicGroup, error: Error, now: int) -> None:
+        """End a group: its parked requests are answered `error`."""
+        for token, answer in group.close(error, now).answers:
+            self.send(token, answer)
+
+    def carry_out(self, group: ClassicGroup, effects: Effects) -> None:
+        """Write, tell the group whether that succeeded, then answer. The answers are sent last and
+        all together: a client may send its next request while it is being answered."""
+        answers = effects.answers
+        step: Effects | None = effects
+        while step is not None:
+            error = Error.NONE
+            if step.appends:
+                try:
+                    self._runtime.write(group.group_id, step.appends)
+                except Refused as refusal:
+                    error = refusal.error
+            step = step.then(error) if step.then is not None else None
+            if step is not None:
+                answers = answers + step.answers
+        self._runtime.note_deadline(group)
+        for token, answer in answers:
+            self.send(token, answer)

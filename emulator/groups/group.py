@@ -1,0 +1,87 @@
+"""What the coordinator asks of a group, whatever its type."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+from ...wire.errors import Error, Refused
+from .commit_request import CommitRequest
+from .records import Record
+
+EMPTY = "Empty"
+"""The state in which every type of group has no members."""
+
+
+class GroupListing(NamedTuple):
+    """A group in ListGroups."""
+
+    group_id: str
+    protocol_type: str
+    state: str
+    type: str
+
+
+class Group(Protocol):
+    """A group of any type, without its offsets."""
+
+    @property
+    def group_id(self) -> str: ...
+
+    @property
+    def state(self) -> str:
+        """The state's name, as clients are shown it."""
+        ...
+
+    def deadline(self) -> int | None:
+        """The next time at which something is due, or None."""
+        ...
+
+    def check_commit(self, request: CommitRequest, *, transactional: bool) -> None:
+        """Raises Refused if the member may not commit these offsets now."""
+        ...
+
+    def committed(self, member_id: str, now: int) -> None:
+        """A commit has passed the check: it may count as a sign of life."""
+        ...
+
+    def check_fetch(self, member_id: str | None, epoch: int) -> None:
+        """Raises Refused if the member may not fetch offsets now."""
+        ...
+
+    def check_offset_delete(self) -> None:
+        """Raises Refused if no offsets of the group may be deleted now."""
+        ...
+
+    def check_delete(self) -> None:
+        """Raises Refused(NON_EMPTY_GROUP) if the group may not be deleted now."""
+        ...
+
+    def is_subscribed(self, topic: str) -> bool:
+        """True if its members read this topic, or may do so."""
+        ...
+
+    @property
+    def offsets_may_expire(self) -> bool:
+        """Whether any of its offsets may expire now."""
+        ...
+
+    @property
+    def offsets_expire_since(self) -> int | None:
+        """When retention begins for all of its offsets, or None if with each commit."""
+        ...
+
+    def tombstones(self) -> Sequence[Record]:
+        """The records that delete the group, but not its offsets."""
+        ...
+
+    def listing(self) -> GroupListing:
+        """The group's line in ListGroups."""
+        ...
+
+
+def existing(group_id: str, group: Group | None) -> Group:
+    """The group. Raises Refused(GROUP_ID_NOT_FOUND) if there is none."""
+    if group is None:
+        raise Refused(Error.GROUP_ID_NOT_FOUND, f"Group {group_id} not found.")
+    return group
