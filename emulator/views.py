@@ -87,7 +87,7 @@ def stored_records(partition: Partition) -> list[Record]:
     start = log.log_start_offset
     return [
         record
-        for header, chunk, pos in log.batches_from(start, over_damage=False)
+        for header, chunk, pos in log.reader.batches_from(start, over_damage=False)
         if not header.is_control
         for record in read_logged(chunk, pos)
         if record.offset >= start

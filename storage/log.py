@@ -13,9 +13,9 @@ Rules:
 
 A failing disk (full, gone) is KAFKA_STORAGE_ERROR; an append that failed has changed nothing.
 
-Left out: reading (reading.py), compaction (compaction/log_compaction.py), when retention runs and
-who flushes, high watermark, checking what is appended. Source: the documentation's chapter "Log";
-Kafka 4.3.1's behaviour.
+A log has a reader (reading.py) and a compactor (compaction/compactor.py). Left out: when retention
+runs, who flushes, the high watermark, checking what is appended. Source: the documentation's
+chapter "Log"; Kafka 4.3.1's behaviour.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ..wire.batch import CONTROL, OVERHEAD, BatchHeader
 from ..wire.errors import Error, Refused
 from ..wire.primitives import Buffer
 from ..wire.records import read_marker
-from .compaction.log_compaction import CompactableLog
+from .compaction.compactor import Compactor
 from .config import LogConfig
 from .disk.directory import Directory
 from .epochs import LeaderEpochs
@@ -35,6 +35,7 @@ from .naming import KAFKA, Naming
 from .notices import Notices
 from .partition_directory import PartitionDirectory
 from .producers import ProducerStates
+from .reading import LogReader
 from .recovery.producer_replay import end_transaction, restore_producers
 from .recovery.recovery import Recovery
 from .retention import LogView, RetentionPolicy, deletable, kafka_retention, view_of
@@ -43,7 +44,7 @@ from .segment import Segment, containing
 from .truncation import cut_back
 
 
-class Log(CompactableLog):
+class Log:
     """One partition's log. Open it with `Log.open`.
 
     Read freely, change nowhere else: `log_start_offset`, `log_end_offset` (behind the last batch),
@@ -73,7 +74,9 @@ class Log(CompactableLog):
         self._flushes = FlushState(log_start_offset)
         self._config = config
         self._home = home
-        self._set_segments([self._new_segment(log_start_offset, now_ms)])
+        self.reader = LogReader(self, home)
+        self.compactor = Compactor(self, home)
+        self.replace_segments([self._new_segment(log_start_offset, now_ms)])
 
     @classmethod
     def open(
@@ -116,7 +119,7 @@ class Log(CompactableLog):
     def config(self, config: LogConfig) -> None:
         self._config = config
         self._active.index_interval_bytes = config.index_interval_bytes
-        self._set_segments(self.segments)
+        self.replace_segments(self.segments)
 
     @property
     def exists(self) -> bool:
@@ -132,6 +135,14 @@ class Log(CompactableLog):
     def active_base_offset(self) -> int:
         """Where the newest segment begins; reads of older offsets end before it."""
         return self._active.base_offset
+
+    # Reading.
+
+    def read(
+        self, offset: int, max_bytes: int, *, upto: int | None = None, whole_first: bool = True
+    ) -> Buffer:
+        """Read batches from `offset` on: see `LogReader.read`."""
+        return self.reader.read(offset, max_bytes, upto=upto, whole_first=whole_first)
 
     # Appending.
 
@@ -186,7 +197,7 @@ class Log(CompactableLog):
         old, segment = self._active, self._new_segment(base_offset, now_ms)
         if not old.size:
             old.remove()
-            self._set_segments([*self.segments[:-1], segment])
+            self.replace_segments([*self.segments[:-1], segment])
             return
         old.finish()
         if self._flush_asked:
@@ -194,7 +205,7 @@ class Log(CompactableLog):
         self._home.take_snapshot(base_offset, self.producers)
         old.settle(old.offset_index.count, old.time_index.count)
         self.recovery_point = base_offset
-        self._set_segments([*self.segments, segment])
+        self.replace_segments([*self.segments, segment])
 
     # Taking away.
 
@@ -233,19 +244,20 @@ class Log(CompactableLog):
                 self._drop(self.segments[:count], now_ms)
         return count
 
-    def _begin_segment(self, now_ms: int) -> None:
+    def begin_segment(self, now_ms: int) -> None:
+        """Roll, if the active segment has batches. Raises OSError."""
         if self._active.size:
             self._roll(self.log_end_offset, now_ms)
 
     def _drop(self, segments: list[Segment], now_ms: int) -> None:
         if segments[-1] is self._active:
-            self._begin_segment(now_ms)
+            self.begin_segment(now_ms)
         self._active.begin()  # lest nothing on disk says where the log ends
         try:
             for segment in segments:
                 self._home.retire(segment, now_ms + self._config.file_delete_delay_ms)
         finally:
-            self._set_segments([segment for segment in self.segments if not segment.is_retired])
+            self.replace_segments([segment for segment in self.segments if not segment.is_retired])
             start = self.segments[0].base_offset
             self.recovery_point = max(self.recovery_point, start)
             self.delete_records(start)
@@ -270,12 +282,12 @@ class Log(CompactableLog):
             segments = cut_back(self.segments, offset, self._home)
             if not segments:
                 segments = [self._new_segment(offset, self._active.created_ms)]
-            self._set_segments(segments)
+            self.replace_segments(segments)
             self.log_end_offset = end = self._active.next_offset
             self.log_start_offset = min(self.log_start_offset, end)
             self.recovery_point = min(self.recovery_point, end)
             self._flushes.truncated(end)
-            self._uncompact(end)
+            self.compactor.truncated(end)
             self.epochs.truncate(self.log_start_offset, end)
             self._home.store_epochs(self.epochs)
             restore_producers(self._home, segments, self.producers, self.notices)
@@ -362,7 +374,7 @@ class Log(CompactableLog):
             self._close_files()
 
     def _close_files(self) -> None:
-        self.cancel_compaction()
+        self.compactor.cancel()
         self._home.close()
         for segment in self.segments:
             segment.close()
@@ -379,7 +391,7 @@ class Log(CompactableLog):
         if segments:
             self.log_end_offset = self.recovery_point = end = segments[-1].next_offset
             self._flushes.synced_offset = end if clean else min(recovery_point, end)
-            self._set_segments(segments)
+            self.replace_segments(segments)
         elif self.log_start_offset:
             self._active.begin()  # lest the next start give these offsets again
 
@@ -387,7 +399,8 @@ class Log(CompactableLog):
         interval = self._config.index_interval_bytes
         return self._home.segment(base_offset, now_ms=now_ms, index_interval_bytes=interval)
 
-    def _set_segments(self, segments: list[Segment]) -> None:
+    def replace_segments(self, segments: list[Segment]) -> None:
+        """Make this the list of segments, oldest first; the last takes the appends."""
         self.segments = segments
         self._active = segments[-1]
         self._older_bytes = sum(segment.size for segment in segments[:-1])

@@ -175,7 +175,7 @@ class LogDirectory:
         for notice in log.notices:
             self.notices.append(f"{name}/{notice}")
         log.notices.listener = lambda notice: self.notices.append(f"{name}/{notice}")
-        log.cleaned_offset = self._cleaned_offsets.get(key)
+        log.compactor.cleaned_offset = self._cleaned_offsets.get(key)
         self.logs[key] = log
         self.partitions[key] = topic_id
         self._unchecked.discard(key)
@@ -231,8 +231,8 @@ class LogDirectory:
     def checkpoint_cleaned(self) -> None:
         """Write how far each log has been compacted. Raises OSError."""
         for key, log in self.logs.items():
-            if log.cleaned_offset is not None:
-                self._cleaned_offsets[key] = log.cleaned_offset
+            if log.compactor.cleaned_offset is not None:
+                self._cleaned_offsets[key] = log.compactor.cleaned_offset
         if self._cleaned_offsets or self.directory.exists(CLEANED_OFFSETS):
             self._write_offsets(CLEANED_OFFSETS, self._cleaned_offsets)
 

@@ -1,18 +1,20 @@
-"""What can be read of a log: batches by offset, times, aborted transactions.
+"""Reading a log: batches by offset, records by time, aborted transactions.
 
 Rules:
 
-- Reads begin with the batch that contains the offset and never cross a segment's end.
-- The list of segments is taken once, and never changed by anyone: so who reads sees one state.
-- The first read of a segment after opening checks all of it. Reads end in front of damage, and one
-  at the offsets that it covers is KAFKA_STORAGE_ERROR, as a failing disk is (damage.py).
+- A read begins with the batch that contains the offset and never crosses a segment's end.
+- Each read takes the log's list of segments once. Nobody changes that list (it is replaced), so a
+  reader sees one consistent state.
+- The first read of a segment after opening checks all of it. Reads end before damage; a read at the
+  offsets it covers is refused with KAFKA_STORAGE_ERROR, as on a failing disk (damage.py).
 
-Left out: how the segments come to be (log.py). Source: the documentation's chapter "Log", "Reads".
+Left out: writing segments (log.py). Source: the documentation's chapter "Log", "Reads".
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Protocol
 
 from ..wire.batch import BatchHeader
 from ..wire.errors import Error, Refused, WireError
@@ -27,14 +29,23 @@ from .segment import Segment, containing
 _CHUNK = 1 << 20
 
 
-class ReadableLog:
-    """One partition's segments, oldest first, and the offsets between which they may be read."""
+class Readable(Protocol):
+    """A log as its reader sees it."""
 
     segments: list[Segment]
+    """Oldest first; there is at least one."""
     log_start_offset: int
     log_end_offset: int
-    _active: Segment
-    _home: PartitionDirectory
+
+
+class LogReader:
+    """Reads one log. Methods raise Refused: CORRUPT_MESSAGE, KAFKA_STORAGE_ERROR."""
+
+    __slots__ = ("_home", "_log")
+
+    def __init__(self, log: Readable, home: PartitionDirectory) -> None:
+        self._log = log
+        self._home = home
 
     def read(
         self, offset: int, max_bytes: int, *, upto: int | None = None, whole_first: bool = True
@@ -42,24 +53,26 @@ class ReadableLog:
         """Up to `max_bytes` of batches, from the one that contains `offset` on.
 
         The last may be cut off; the first is whole, however large, unless `whole_first` is False.
-        Only batches that begin before `upto` (default: the log end) are given, and only from one
-        segment. Nothing there is b"". Raises Refused (OFFSET_OUT_OF_RANGE, CORRUPT_MESSAGE,
-        KAFKA_STORAGE_ERROR).
+        Only batches that begin before `upto` (default: the log end) are returned, and only from one
+        segment; b"" if there are none. Raises Refused: OFFSET_OUT_OF_RANGE too.
         """
-        end = self.log_end_offset
-        if not self.log_start_offset <= offset <= end:
+        log = self._log
+        end = log.log_end_offset
+        if not log.log_start_offset <= offset <= end:
             raise Refused(Error.OFFSET_OUT_OF_RANGE)
         if upto is None or upto > end:
             upto = end
         if offset >= upto:
             return b""
+        segments = log.segments
+        active = segments[-1]
         try:
-            if offset >= self._active.base_offset:
-                return self._active.read(offset, max_bytes, upto, whole_first) or b""
-            for segment in self.segments[containing(self.segments, offset) :]:
+            if offset >= active.base_offset:
+                return active.read(offset, max_bytes, upto, whole_first) or b""
+            for segment in segments[containing(segments, offset) :]:
                 segment.verify()
                 data = segment.read(offset, max_bytes, upto, whole_first)
-                if data is not None:  # else compaction has left nothing at or behind the offset
+                if data is not None:  # else compaction left nothing at or after the offset
                     return data
         except WireError as error:
             raise Refused(Error.CORRUPT_MESSAGE, f"{self._home.name}: {error}") from error
@@ -71,13 +84,13 @@ class ReadableLog:
         self, offset: int, *, over_damage: bool = True
     ) -> Iterator[tuple[BatchHeader, Buffer, int]]:
         """Each batch from the one that contains `offset` on, to the log end: its header, a buffer,
-        and where in that it begins.
+        and where in the buffer it begins.
 
-        What is damaged is passed over; without `over_damage` it raises Refused, as `read` does.
+        Damage is skipped; without `over_damage` it raises Refused, as `read` does.
         """
-        while offset < self.log_end_offset:
+        while offset < self._log.log_end_offset:
             if over_damage:
-                offset = self.behind_damage(offset)
+                offset = self.after_damage(offset)
             chunk = self.read(offset, _CHUNK)
             if not chunk:  # compaction or a repair has left nothing more
                 return
@@ -87,43 +100,36 @@ class ReadableLog:
 
     @property
     def damages(self) -> list[Damage]:
-        """The damage known so far: what opening and reads have found."""
-        return [damage for segment in self.segments for damage in segment.damages]
+        """The damage known so far: found when opening the log, and by reads."""
+        return [damage for segment in self._log.segments for damage in segment.damages]
 
-    def behind_damage(self, offset: int) -> int:
-        """The first offset from `offset` on that is not lost, the log end if no batch is left
-        there. Raises Refused as `read` does."""
-        segment = self.segments[containing(self.segments, offset)]
+    def after_damage(self, offset: int) -> int:
+        """The first offset from `offset` on that is not lost; the log end if no batch is left
+        there."""
+        segments = self._log.segments
+        segment = segments[containing(segments, offset)]
         with self._home.disk():
             segment.verify()
         for damage in segment.damages:
             if damage.first_offset <= offset < damage.next_offset:
                 offset = damage.next_offset
-        end = self.log_end_offset
-        # Compaction and repairs leave gaps, also in front of the log end.
+        end = self._log.log_end_offset
+        # Compaction and repairs leave gaps, also right before the log end.
         is_left = offset < end and self.read(offset, 1, whole_first=False)
         return offset if is_left else end
 
     def aborted_transactions(self, offset: int, size: int) -> list[AbortedTransaction]:
-        """Those a read_committed consumer must know for the `size` bytes read from `offset` on.
-
-        May list some that begin behind these bytes, as Kafka does. Raises Refused as `read` does.
-        """
+        """Those that a read_committed consumer must know of in the `size` bytes read from `offset`
+        on. May list some that begin after these bytes, as Kafka does."""
         with self._home.disk():
-            return aborted_transactions(self.segments, offset, size)
+            return aborted_transactions(self._log.segments, offset, size)
 
     def find_timestamp(self, timestamp: int) -> Found | None:
-        """The first record from the log start on that is as late as `timestamp` (ms), or None.
-
-        Raises Refused as `read` does.
-        """
+        """The first record from the log start on that is as late as `timestamp` (ms), or None."""
         with self._home.disk():
-            return find_timestamp(self.segments, timestamp, self.log_start_offset)
+            return find_timestamp(self._log.segments, timestamp, self._log.log_start_offset)
 
     def max_timestamp(self) -> Found | None:
-        """The first record with the largest timestamp, even below the log start; or None.
-
-        Raises Refused as `read` does.
-        """
+        """The first record with the largest timestamp, even before the log start; or None."""
         with self._home.disk():
-            return find_max_timestamp(self.segments)
+            return find_max_timestamp(self._log.segments)

@@ -63,7 +63,7 @@ def find_log_start(log: Log, first: EpochEntry) -> int | None:
     """
     start = first.start_offset
     is_inside = log.log_start_offset < start <= log.log_end_offset
-    if not is_inside or log.behind_damage(start - 1) >= start:
+    if not is_inside or log.reader.after_damage(start - 1) >= start:
         return None
     before = log.read(start - 1, 1)
     return start if len(before) and header_of(before).leader_epoch == first.epoch else None

@@ -68,6 +68,9 @@ ROOMS = {
 ONLY_AS_A_TYPE = {("emulator", "cluster", "Cluster")}
 LONGEST_FILE = 600
 LONGEST_FUNCTION = 50
+LONGEST_CHAIN = 2
+# Where the chains of wire's messages end: these are tables of fields, and inherit how one is read.
+ROOT_OF_MESSAGES = "Struct"
 # Named by packaging or by a command line, or there for those who use the library.
 ENTRY_POINTS = {
     "emulator/cli/main.py": "the `odradek` command",
@@ -173,6 +176,67 @@ def test_every_file_is_in_a_room(folder: str) -> None:
     here = {path.relative_to(ROOT / folder).parts[0] for path in (ROOT / folder).rglob("*.py")}
     inside = {Path(each).stem for each in here} - {"__init__"}
     assert inside <= set(rooms(folder))
+
+
+Name = tuple[str, ...]
+
+
+def is_interface(node: ast.ClassDef) -> bool:
+    """Whether a class has no behaviour: a Protocol, or an ABC with abstract methods alone."""
+    bases = {ast.unparse(base).split("[")[0] for base in node.bases}
+    methods = [each for each in node.body if isinstance(each, ast.FunctionDef)]
+    is_abstract = all("abstractmethod" in map(ast.unparse, m.decorator_list) for m in methods)
+    return "Protocol" in bases or ("ABC" in bases and is_abstract)
+
+
+def chains(trees: dict[Name, ast.Module]) -> dict[str, list[str]]:
+    """Each class of these modules, and the classes of these modules that it inherits from, one
+    after the other. Interfaces do not count."""
+    bases: dict[Name, list[str]] = {}
+    interfaces: set[Name] = set()
+    origins: dict[Name, Name] = {}
+    for module, tree in trees.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef):
+                heads = [ast.unparse(base).split("[")[0] for base in node.bases]
+                bases[(*module, node.name)] = [head.split(".")[-1] for head in heads]
+                if is_interface(node):
+                    interfaces.add((*module, node.name))
+            elif isinstance(node, ast.ImportFrom):
+                above = module[: len(module) - node.level] if node.level else ()
+                inside = node.module.split(".") if node.module else []
+                for alias in node.names:
+                    known_as = (*module, alias.asname or alias.name)
+                    origins[known_as] = (*above, *inside, alias.name)
+
+    def chain(name: Name) -> list[str]:
+        name = origins.get(name, name)
+        if name not in bases or name in interfaces:
+            return []
+        inherited = (chain((*name[:-1], base)) for base in bases[name])
+        return [name[-1], *max(inherited, key=len, default=[])]
+
+    return {".".join(name): chain(name) for name in bases}
+
+
+def test_classes_are_composed_rather_than_inherited() -> None:
+    trees = {
+        path.relative_to(ROOT).with_suffix("").parts: ast.parse(path.read_text())
+        for path in sources()
+    }
+    found = chains(trees)
+    assert found["storage.disk.memory_files.MemoryFile"] == ["MemoryFile", "File"]
+    implementations = (chain for chain in found.values() if chain[-1:] != [ROOT_OF_MESSAGES])
+    assert [chain for chain in implementations if len(chain) > LONGEST_CHAIN] == []
+
+
+def test_a_chain_of_classes_is_followed_from_file_to_file() -> None:
+    trees = {
+        ("p", "a"): ast.parse("class A(Protocol[T]): ...\nclass B(A, ABC):\n def f(self): ..."),
+        ("p", "b"): ast.parse("from .a import B as Base\nclass C(list[int], Base): ..."),
+        ("p", "q", "c"): ast.parse("from ..b import C\nclass D(Generic[T], C): ..."),
+    }
+    assert chains(trees)["p.q.c.D"] == ["D", "C", "B"]
 
 
 @pytest.mark.parametrize("path", sources() + differential(), ids=name_of)

@@ -95,7 +95,7 @@ class Groups(Coordinator):
         """What a partition's log holds, in order. A record that cannot be decoded is named in the
         broker's log and skipped; a real broker would refuse to load the partition."""
         stored = partition.log
-        for header, chunk, pos in stored.batches_from(stored.log_start_offset):
+        for header, chunk, pos in stored.reader.batches_from(stored.log_start_offset):
             if header.is_control:
                 marker = find_marker(memoryview(chunk)[pos:], header)
                 if marker is not None:  # else compaction removed it, and its offsets before it

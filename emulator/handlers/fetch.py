@@ -263,7 +263,7 @@ def _aborted(log: Log, offset: int, records: Buffer | None) -> list[Answered.Abo
     """The aborted transactions that a consumer must know to read these records."""
     return [
         Answered.AbortedTransaction(producer_id=each.producer_id, first_offset=each.first_offset)
-        for each in log.aborted_transactions(offset, len(records or b""))
+        for each in log.reader.aborted_transactions(offset, len(records or b""))
     ]
 
 

@@ -151,7 +151,11 @@ def _look_up(partition: Partition, timestamp: int, isolation: int) -> tuple[int,
         return log.log_start_offset, -1, log.epochs.epoch_at(log.log_start_offset)
     if timestamp in (LATEST_TIERED, EARLIEST_PENDING_UPLOAD):
         return -1, -1, -1
-    found = log.max_timestamp() if timestamp == MAX_TIMESTAMP else log.find_timestamp(timestamp)
+    found = (
+        log.reader.max_timestamp()
+        if timestamp == MAX_TIMESTAMP
+        else log.reader.find_timestamp(timestamp)
+    )
     if found is None or found[0] >= bound:
         return -1, -1, -1
     return found

@@ -84,7 +84,7 @@ def _replay_contents(contents: Contents, image: MetadataImage) -> None:
 def _replay_log(stored: Log, found: Replayed) -> None:
     """Replay what the log has behind the snapshot. Raises Refused for damage."""
     first = found.snapshot.end
-    for header, chunk, pos in stored.batches_from(first):
+    for header, chunk, pos in stored.reader.batches_from(first):
         records = read_records(chunk, pos)
         if header.is_control:
             _replay_controls(records, first, found.image)

@@ -131,7 +131,7 @@ def _known(
 
 def _deleted(log_dir: LogDirectory) -> Iterator[bytes]:
     stored = log_dir.logs[TOPIC, 0]
-    for header, chunk, position in stored.batches_from(stored.log_start_offset):
+    for header, chunk, position in stored.reader.batches_from(stored.log_start_offset):
         if header.is_control:
             continue
         for record in read_records(chunk, position):

@@ -158,6 +158,6 @@ def settings_of(config: BrokerConfig) -> TransactionSettings:
 def _records(partition: Partition) -> Iterator[Record]:
     """Every record of a partition, in order."""
     stored = partition.log
-    for header, chunk, pos in stored.batches_from(stored.log_start_offset):
+    for header, chunk, pos in stored.reader.batches_from(stored.log_start_offset):
         if not header.is_control:
             yield from read_records(chunk, pos)

@@ -23,7 +23,7 @@ from queue import SimpleQueue
 from threading import Thread
 from typing import TYPE_CHECKING
 
-from ...storage.compaction.log_compaction import CompactionResult
+from ...storage.compaction.compactor import CompactionResult
 from ...storage.compaction.plan import Plan
 from ...storage.compaction.run import Compaction
 from ...wire import Error, Refused
@@ -73,13 +73,13 @@ class Cleaner:
     def compact_all(self) -> int:
         """Compact every partition that may be, whatever ratio and lag; return how many were.
 
-        Active segments are rolled first. Raises Refused as `Log.compact` does.
+        Active segments are rolled first. Raises Refused as `Compactor.compact` does.
         """
         self.drain()
         count = 0
         for partition in self._partitions():
             if partition.log.exists:
-                result = partition.log.compact(
+                result = partition.log.compactor.compact(
                     self._clock.now(),
                     force=True,
                     buffer_bytes=self._buffer_bytes(),
@@ -93,7 +93,7 @@ class Cleaner:
         """Give up what is under way, and end the thread."""
         self._is_running = False
         if self._current is not None:
-            self._current[0].log.cancel_compaction()
+            self._current[0].log.compactor.cancel()
             self._finish(self._done.get())
         if self._thread is not None:
             self._orders.put(None)
@@ -144,14 +144,14 @@ class Cleaner:
             if len(stored.segments) < 2 or partition in self._tried | self._uncleanable:
                 continue
             try:
-                plan = stored.compaction_plan(now, last_stable_offset=partition.last_stable_offset)
+                plan = stored.compactor.plan(now, last_stable_offset=partition.last_stable_offset)
             except Refused as error:
                 self._failed(partition, error)
                 continue
             if plan.is_reset:
                 if "delete" not in stored.config.cleanup_policy:  # else retention has passed it
                     log.warning("%r: the cleaner's checkpoint lay outside of the log", partition)
-                stored.cleaned_offset = plan.first_dirty
+                stored.compactor.cleaned_offset = plan.first_dirty
             if plan.is_due(stored.config) and (best is None or plan.ratio > best[1].ratio):
                 best = partition, plan
         return best
@@ -159,7 +159,7 @@ class Cleaner:
     def _begin(self, partition: Partition, plan: Plan) -> bool:
         """Begin with a log; True if the other thread has it now."""
         try:
-            compaction = partition.log.begin_compaction(
+            compaction = partition.log.compactor.begin(
                 plan,
                 self._clock.now(),
                 buffer_bytes=self._buffer_bytes(),
@@ -185,7 +185,7 @@ class Cleaner:
         assert current is compaction
         self._current = None
         try:
-            result = partition.log.end_compaction(compaction)
+            result = partition.log.compactor.end(compaction)
         except Refused as error:
             self._failed(partition, error)
             return

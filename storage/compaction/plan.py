@@ -62,7 +62,7 @@ class Bounds(NamedTuple):
     cleaned: int | None
 
 
-def plan(segments: list[Segment], config: LogConfig, bounds: Bounds, now_ms: int) -> Plan:
+def make_plan(segments: list[Segment], config: LogConfig, bounds: Bounds, now_ms: int) -> Plan:
     """Look at a log's segments, the active one last."""
     first_dirty = bounds.start if bounds.cleaned is None else bounds.cleaned
     is_reset = not bounds.start <= first_dirty <= bounds.end

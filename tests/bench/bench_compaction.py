@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 from odradek.storage.checkpoints import read_partition_metadata
 from odradek.storage.compaction import offset_map as compaction_map
-from odradek.storage.compaction.log_compaction import CompactionResult
+from odradek.storage.compaction.compactor import CompactionResult
 from odradek.storage.config import LogConfig
 from odradek.storage.disk.directory import Directory
 from odradek.storage.log import Log
@@ -58,7 +58,7 @@ def write(path: Path, records: int, keys: int, topic_id: bytes) -> int:
         prepared.append(build_batch(content, leader_epoch=0))
     for number in range(records // PER_BATCH + 1):
         if number == records // PER_BATCH:  # the last one is for the active segment
-            log._begin_segment(now_ms)
+            log.begin_segment(now_ms)
         batch = prepared[number % len(prepared)]
         batch[0:8] = (number * PER_BATCH).to_bytes(8, "big")
         log.append(batch, read_header(batch), now_ms)
@@ -136,7 +136,7 @@ def measured(path: Path, records: int, in_c: bool) -> tuple[Seconds, CompactionR
     log = open_log(path)
     before = peak_mb()
     begun = Seconds.now()
-    result = log.compact(int(time.time() * 1000))
+    result = log.compactor.compact(int(time.time() * 1000))
     seconds = begun.passed()
     used = peak_mb() - before
     log.close(clean=False)

@@ -81,7 +81,7 @@ class Writer:
                 leader_epoch=0,
             )
             self.log.append(batch, read_header(batch), self.now_ms)
-        self.log._begin_segment(self.now_ms)
+        self.log.begin_segment(self.now_ms)
         self.batch(-1, transactional=False)
 
     def batch(self, producer_id: int, *, transactional: bool) -> None:
@@ -171,7 +171,7 @@ class Pair:
         else:
             writer.write(count)
         log.close()
-        self.expected = log.compaction_plan(0).end
+        self.expected = log.compactor.plan(0).end
         assert len(log.segments) > 4 or not fresh
         shutil.rmtree(self.theirs)
         shutil.copytree(self.ours, self.theirs)
@@ -182,7 +182,7 @@ class Pair:
     def compact(self, cleaned: int | None) -> None:
         """Compact ours as of the moment when they did theirs."""
         log = self.open()
-        log.cleaned_offset = cleaned
+        log.compactor.cleaned_offset = cleaned
         horizons = [
             header.base_timestamp - self.config.delete_retention_ms
             for path in sorted(self.theirs.glob("*.log"))
@@ -190,14 +190,16 @@ class Pair:
             if header.has_delete_horizon
         ]
         now_ms = max(horizons, default=0)
-        rounds = [log.compact(now_ms, buffer_bytes=BUFFER_BYTES).first_dirty_offset]
-        while log.cleaned_offset != self.expected:
-            rounds.append(log.compact(now_ms, buffer_bytes=BUFFER_BYTES).first_dirty_offset)
+        rounds = [log.compactor.compact(now_ms, buffer_bytes=BUFFER_BYTES).first_dirty_offset]
+        while log.compactor.cleaned_offset != self.expected:
+            rounds.append(
+                log.compactor.compact(now_ms, buffer_bytes=BUFFER_BYTES).first_dirty_offset
+            )
         assert rounds == sorted(set(rounds))
         if self.key[0] == "full" and cleaned is None:
             assert len(rounds) > 2
         log.close()
-        assert log.cleaned_offset == self.expected
+        assert log.compactor.cleaned_offset == self.expected
 
     def compare(self) -> None:
         ours, theirs = (

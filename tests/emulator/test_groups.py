@@ -240,8 +240,8 @@ def test_a_marker_that_compaction_has_emptied_keeps_no_group_from_coming_back(
     stored.append(marker, read_header(marker), NOW)
     commit(client, 7, version=5)
     for later in (1, 2):  # the first pass sets the horizon, the second is behind it
-        stored.compact(NOW + later, force=True)
-    headers = [header for header, _, _ in stored.batches_from(0)]
+        stored.compactor.compact(NOW + later, force=True)
+    headers = [header for header, _, _ in stored.reader.batches_from(0)]
     assert [(h.is_control, h.count) for h in headers] == [(True, 0), (False, 1)]
 
     cluster.close()

@@ -65,16 +65,16 @@ def lost(log: Log) -> list[int]:
 def test_the_first_read_of_a_segment_finds_what_is_wrong_in_it(closed: Path) -> None:
     flip(file(closed, 5, ".log"), 2 * SIZE + 100)
     log = reopen(closed, clean=True)
-    assert (log.notices, log.damages) == ([], [])
+    assert (log.notices, log.reader.damages) == ([], [])
     said: list[str] = []
     log.notices.listener = said.append
 
     assert log.read(0, 1 << 20) == b"".join(map(build, range(5)))
-    assert log.damages == []
+    assert log.reader.damages == []
     assert log.read(5, 1 << 20) == b"".join(map(build, (5, 6))), "up to the damage"
 
     name, problem = f"{5:020d}.log", "the batch at byte 400 has a wrong checksum"
-    assert log.damages == [Damage("t-0", name, 400, SIZE, 7, 8, problem)]
+    assert log.reader.damages == [Damage("t-0", name, 400, SIZE, 7, 8, problem)]
     assert said == [f"{name}: damaged at byte 400 (200 bytes, offset 7): {problem}"]
     with pytest.raises(Refused, match=r"t-0: .*damaged at byte 400.*wrong checksum") as refused:
         log.read(7, 1)
@@ -82,7 +82,7 @@ def test_the_first_read_of_a_segment_finds_what_is_wrong_in_it(closed: Path) -> 
     assert log.read(8, 1 << 20) == b"".join(map(build, (8, 9)))
     assert lost(log) == [7]
     assert len(said) == 1, "it is said once"
-    assert log.behind_damage(7) == 8
+    assert log.reader.after_damage(7) == 8
     log.close()
 
 
@@ -99,12 +99,12 @@ def test_limits_of_reads_hold_around_damage(closed: Path) -> None:
 def test_a_search_by_time_does_not_pass_over_damage(closed: Path) -> None:
     flip(file(closed, 5, ".log"), 2 * SIZE + 100)
     log = reopen(closed, clean=True)
-    assert log.find_timestamp(60) == (6, 60, 1)
+    assert log.reader.find_timestamp(60) == (6, 60, 1)
     with pytest.raises(Refused) as refused:
-        log.find_timestamp(65)
+        log.reader.find_timestamp(65)
     assert refused.value.error == Error.KAFKA_STORAGE_ERROR
-    assert log.find_timestamp(100) == (10, 100, 2)
-    assert log.max_timestamp() == (12, 120, 3)
+    assert log.reader.find_timestamp(100) == (10, 100, 2)
+    assert log.reader.max_timestamp() == (12, 120, 3)
     log.close()
 
 
@@ -112,11 +112,11 @@ def test_a_log_with_damage_is_cut_back_like_any_other(closed: Path) -> None:
     flip(file(closed, 5, ".log"), 2 * SIZE + 100)
     log = reopen(closed, clean=True)
     log.truncate(9)
-    assert (log.log_end_offset, [one.first_offset for one in log.damages]) == (9, [7])
+    assert (log.log_end_offset, [one.first_offset for one in log.reader.damages]) == (9, [7])
     append(log, b"more", epoch=9)
     assert records(log.read(9, 1 << 20))[0].value == b"more"
     log.truncate(7)
-    assert (log.log_end_offset, log.damages) == (7, [])
+    assert (log.log_end_offset, log.reader.damages) == (7, [])
     append(log, b"again", epoch=9)
     assert read_all(log)[-1] == (7, b"again")
     log.close()
@@ -128,7 +128,7 @@ def test_damage_goes_with_its_segment(closed: Path) -> None:
     assert lost(log) == [0]
     log.delete_records(5)
     assert log.delete_old_segments(0) == 1
-    assert log.damages == []
+    assert log.reader.damages == []
     log.close()
 
 
@@ -153,7 +153,7 @@ def test_what_is_missing_is_noticed_when_the_log_is_opened(
 ) -> None:
     damage(closed)
     log = reopen(closed, clean=True, recovery_point=END)
-    (found,) = log.damages
+    (found,) = log.reader.damages
     assert list(range(found.first_offset, found.next_offset)) == gone
     assert any("damaged at byte" in notice for notice in log.notices)
     assert lost(log) == gone
@@ -167,18 +167,18 @@ def test_several_damages_in_one_segment(closed: Path) -> None:
     flip(file(closed, 5, ".log"), 3 * SIZE + 100)
     log = reopen(closed, clean=True)
     assert lost(log) == [5, 8]
-    assert [log.behind_damage(offset) for offset in range(5, 10)] == [6, 6, 7, 9, 9]
+    assert [log.reader.after_damage(offset) for offset in range(5, 10)] == [6, 6, 7, 9, 9]
     log.close()
 
 
 def test_whoever_walks_through_a_log_is_led_past_damage_or_told_of_it(closed: Path) -> None:
     flip(file(closed, 5, ".log"), 2 * SIZE + 100)
     log = reopen(closed, clean=True)
-    walked = [header.base_offset for header, _, _ in log.batches_from(3)]
+    walked = [header.base_offset for header, _, _ in log.reader.batches_from(3)]
     assert walked == [n for n in range(3, END) if n != 7]
     with pytest.raises(Refused, match="damaged at byte"):
-        list(log.batches_from(3, over_damage=False))
-    assert list(log.batches_from(END)) == []
+        list(log.reader.batches_from(3, over_damage=False))
+    assert list(log.reader.batches_from(END)) == []
     log.close()
 
 
@@ -219,7 +219,7 @@ def test_no_bit_of_an_index_leads_astray(tmp_path: Path, suffix: str, base: int)
         log = reopen(tmp_path, clean=True)
         assert lost(log) == []
         for offset in range(base, base + 5):
-            assert log.find_timestamp(offset * 10) == (offset, offset * 10, offset // 4)
+            assert log.reader.find_timestamp(offset * 10) == (offset, offset * 10, offset // 4)
         if log.notices:  # an offset that is a little too high only makes searches longer
             assert log.notices == [f"{base:020d}.log: an index was {why(log)} and was made again"]
             assert index.read_bytes() == right
@@ -290,7 +290,7 @@ def test_aborted_records_stay_hidden_if_their_index_is_wrong(
     log = reopen(tmp_path, clean=True)
     log.read(0, SIZE)
     # Read in the first segment; the markers lie in the second, which nobody has read yet.
-    assert log.aborted_transactions(0, 3 * SIZE) == [(1, 0, 6, 3), (2, 3, 9, 10)]
+    assert log.reader.aborted_transactions(0, 3 * SIZE) == [(1, 0, 6, 3), (2, 3, 9, 10)]
     assert index.read_bytes() == right
     assert any("made again from the batches" in notice for notice in log.notices)
     log.close()
@@ -299,7 +299,7 @@ def test_aborted_records_stay_hidden_if_their_index_is_wrong(
 def test_transaction_indexes_that_are_right_are_not_mended(tmp_path: Path) -> None:
     transactional(tmp_path)
     log = reopen(tmp_path, clean=True)
-    assert log.aborted_transactions(0, 3 * SIZE) == [(1, 0, 6, 3), (2, 3, 9, 10)]
+    assert log.reader.aborted_transactions(0, 3 * SIZE) == [(1, 0, 6, 3), (2, 3, 9, 10)]
     assert len(read_all(log)) == 14
     assert log.notices == []
     log.close()
@@ -327,7 +327,7 @@ def test_what_compaction_took_is_not_missed(closed: Path, policy: str) -> None:
     )
     log = open_log(closed, config, clean=True)
     assert [offset for offset, _ in read_all(log)] == [0, 2, 3, *range(5, END)]
-    assert log.damages == []
+    assert log.reader.damages == []
     log.close()
 
 
@@ -336,7 +336,7 @@ def test_a_segment_in_which_compaction_left_nothing_is_not_missed(closed: Path) 
         file(closed, 5, suffix).write_bytes(b"")
     log = reopen(closed, clean=True)
     assert [offset for offset, _ in read_all(log)] == [0, 1, 2, 3, 4, 10, 11, 12]
-    assert log.damages == []
+    assert log.reader.damages == []
     log.close()
 
 
@@ -373,7 +373,9 @@ def test_whatever_happens_to_an_older_segment_what_is_read_is_right(
         assert target.read_bytes() == content, "the file stays as it is"
     else:
         assert missing == []
-    assert all(any(d.first_offset <= n < d.next_offset for d in log.damages) for n in missing)
+    assert all(
+        any(d.first_offset <= n < d.next_offset for d in log.reader.damages) for n in missing
+    )
     log.close()
     shutil.rmtree(path)
 
@@ -393,5 +395,5 @@ def test_a_batch_inside_a_damaged_one_is_not_taken_for_a_batch_of_the_log(tmp_pa
     flip(file(tmp_path, 0, ".log"), first.size + 20)
     log = open_log(tmp_path, LogConfig(segment_bytes=1000), clean=True)
     assert [records(log.read(offset, 1))[0].value for offset in (0, 2)] == [b"a", b"b"]
-    assert [one.first_offset for one in log.damages] == [1]
+    assert [one.first_offset for one in log.reader.damages] == [1]
     log.close()

@@ -410,11 +410,11 @@ def test_a_time_finds_the_first_record_that_is_as_late(log: Log) -> None:
     append(log, b"a", b"b", b"c", timestamps=[10, 30, 20], epoch=1)
     append(log, b"d", timestamps=[5], epoch=2)
     append(log, b"e", timestamps=[40], epoch=2)
-    assert log.find_timestamp(0) == (0, 10, 1)
-    assert log.find_timestamp(11) == (1, 30, 1)
-    assert log.find_timestamp(30) == (1, 30, 1)
-    assert log.find_timestamp(31) == (4, 40, 2)
-    assert log.find_timestamp(41) is None
+    assert log.reader.find_timestamp(0) == (0, 10, 1)
+    assert log.reader.find_timestamp(11) == (1, 30, 1)
+    assert log.reader.find_timestamp(30) == (1, 30, 1)
+    assert log.reader.find_timestamp(31) == (4, 40, 2)
+    assert log.reader.find_timestamp(41) is None
 
 
 def test_a_time_is_found_through_the_index(tmp_path: Path) -> None:
@@ -424,7 +424,7 @@ def test_a_time_is_found_through_the_index(tmp_path: Path) -> None:
     for clean in (True, False):
         assert len(log.segments) > 3
         for time in range(991):
-            assert log.find_timestamp(time) == (-(-time // 10) * 2, -(-time // 10) * 10, 0)
+            assert log.reader.find_timestamp(time) == (-(-time // 10) * 2, -(-time // 10) * 10, 0)
         log.close()
         log = open_log(tmp_path, log.config, clean=clean)
     log.close()
@@ -435,9 +435,9 @@ def test_a_segment_below_the_log_start_hides_later_ones_until_it_is_removed(smal
         append(small, b"x", timestamps=[time])
     assert bases(small) == [0, 3]
     small.delete_records(3)
-    assert small.find_timestamp(4) is None
+    assert small.reader.find_timestamp(4) is None
     assert small.delete_old_segments(0) == 1
-    assert small.find_timestamp(4) == (3, 4, 0)
+    assert small.reader.find_timestamp(4) == (3, 4, 0)
 
 
 def test_a_segment_that_compaction_emptied_is_passed_over(small: Log, tmp_path: Path) -> None:
@@ -448,8 +448,8 @@ def test_a_segment_that_compaction_emptied_is_passed_over(small: Log, tmp_path: 
         file(tmp_path, 0, suffix).write_bytes(b"")
     log = open_log(tmp_path, SMALL, clean=True)
     assert log.notices == []
-    assert log.find_timestamp(1) == (3, 4, 0)
-    assert log.max_timestamp() == (3, 4, 0)
+    assert log.reader.find_timestamp(1) == (3, 4, 0)
+    assert log.reader.max_timestamp() == (3, 4, 0)
     assert log.read(0, 1000) == log.read(3, 1000)
     log.close()
 
@@ -457,35 +457,35 @@ def test_a_segment_that_compaction_emptied_is_passed_over(small: Log, tmp_path: 
 def test_a_record_below_the_log_start_is_not_found_by_time(log: Log) -> None:
     append(log, b"a", b"b", b"c", timestamps=[7, 7, 7])
     log.delete_records(1)
-    assert log.find_timestamp(7) == (1, 7, 0)
+    assert log.reader.find_timestamp(7) == (1, 7, 0)
 
 
 def test_the_latest_record_is_the_first_of_equals_wherever_the_log_starts(small: Log) -> None:
-    assert small.max_timestamp() is None
+    assert small.reader.max_timestamp() is None
     for time in (1, 9, 3, 9, 5):
         append(small, b"x", timestamps=[time])
-    assert small.max_timestamp() == (1, 9, 0)
+    assert small.reader.max_timestamp() == (1, 9, 0)
     small.delete_records(2)
-    assert small.max_timestamp() == (1, 9, 0)
+    assert small.reader.max_timestamp() == (1, 9, 0)
 
 
 def test_the_latest_record_of_a_batch_is_found_in_it(log: Log) -> None:
     append(log, b"a", b"b", b"c", timestamps=[1, 9, 9])
-    assert log.max_timestamp() == (1, 9, 0)
+    assert log.reader.max_timestamp() == (1, 9, 0)
 
 
 def test_with_log_append_time_a_batch_has_one_time(log: Log) -> None:
     batch = build_batch([(1, None, b"a", ()), (2, None, b"b", ())], log_append_time=50)
     put_at_end(log, batch)
-    assert log.max_timestamp() == (0, 50, 0)
-    assert log.find_timestamp(20) == (0, 50, 0)
+    assert log.reader.max_timestamp() == (0, 50, 0)
+    assert log.reader.find_timestamp(20) == (0, 50, 0)
 
 
 def test_without_any_time_the_latest_record_is_the_first(small: Log) -> None:
     for _ in range(5):
         append(small, b"x", timestamps=[-1])
-    assert small.max_timestamp() == (0, -1, 0)
-    assert small.find_timestamp(0) is None
+    assert small.reader.max_timestamp() == (0, -1, 0)
+    assert small.reader.find_timestamp(0) is None
 
 
 # Transactions.
@@ -502,10 +502,10 @@ def test_aborted_transactions_are_told_to_whoever_reads_them(log: Log) -> None:
     end_transaction(log, 1, commit=False)
 
     everything = len(log.read(0, 1 << 20))
-    assert log.aborted_transactions(0, everything) == [(1, 0, 2, 1), (1, 4, 5, 6)]
-    assert log.aborted_transactions(3, everything) == [(1, 4, 5, 6)]
-    assert log.aborted_transactions(0, 0) == []
-    assert log.aborted_transactions(6, everything) == []
+    assert log.reader.aborted_transactions(0, everything) == [(1, 0, 2, 1), (1, 4, 5, 6)]
+    assert log.reader.aborted_transactions(3, everything) == [(1, 4, 5, 6)]
+    assert log.reader.aborted_transactions(0, 0) == []
+    assert log.reader.aborted_transactions(6, everything) == []
 
 
 def test_an_aborted_transaction_may_end_in_a_later_segment(small: Log) -> None:
@@ -518,9 +518,9 @@ def test_an_aborted_transaction_may_end_in_a_later_segment(small: Log) -> None:
     append(small, b"e", producer_id=1, sequence=1, transactional=True)
     end_transaction(small, 1, commit=False)
     assert len(small.segments) == 4
-    assert small.aborted_transactions(0, len(small.read(0, 1000))) == [(1, 0, 4, 5)]
+    assert small.reader.aborted_transactions(0, len(small.read(0, 1000))) == [(1, 0, 4, 5)]
     last = small.log_end_offset - 2
-    assert small.aborted_transactions(last, 1000) == [(1, last, last + 1, last + 2)]
+    assert small.reader.aborted_transactions(last, 1000) == [(1, last, last + 1, last + 2)]
 
 
 def test_a_listing_of_aborted_transactions_ends_where_the_index_says(tmp_path: Path) -> None:
@@ -529,16 +529,16 @@ def test_a_listing_of_aborted_transactions_ends_where_the_index_says(tmp_path: P
     for sequence in range(3):
         size = append(log, b"x", producer_id=1, sequence=sequence, transactional=True).size
         end_transaction(log, 1, commit=False)
-    assert log.aborted_transactions(0, size) == [(1, 0, 1, 2)]
-    assert len(log.aborted_transactions(0, size + 1)) == 1
-    assert len(log.aborted_transactions(0, 2 * size + 78)) == 2
+    assert log.reader.aborted_transactions(0, size) == [(1, 0, 1, 2)]
+    assert len(log.reader.aborted_transactions(0, size + 1)) == 1
+    assert len(log.reader.aborted_transactions(0, 2 * size + 78)) == 2
     log.close()
 
 
 def test_a_marker_without_a_transaction_is_appended_and_listed_nowhere(log: Log) -> None:
     end_transaction(log, 1, commit=False)
     assert log.log_end_offset == 1
-    assert log.aborted_transactions(0, 1000) == []
+    assert log.reader.aborted_transactions(0, 1000) == []
     assert 1 in log.producers.states
 
 
@@ -593,7 +593,7 @@ def test_truncation_takes_every_batch_that_reaches_the_offset(
     assert log.log_end_offset == end
     assert len(read_all(log)) == end
     assert log.epochs.latest == end // 2 - 1
-    assert log.max_timestamp() == ((end - 2, end // 2 - 1, end // 2 - 1) if end else None)
+    assert log.reader.max_timestamp() == ((end - 2, end // 2 - 1, end // 2 - 1) if end else None)
     append(log, b"new", epoch=9)
     assert read_all(log)[-1] == (end, b"new")
     log.close()
@@ -632,9 +632,9 @@ def test_truncation_takes_producers_and_aborted_transactions_back(small: Log) ->
         2: 0,
     }
     assert small.producers.first_unstable_offset == 0
-    assert small.aborted_transactions(0, 1000) == []
+    assert small.reader.aborted_transactions(0, 1000) == []
     end_transaction(small, 1, commit=False)
-    assert small.aborted_transactions(0, 1000) == [(1, 0, 2, 3)]
+    assert small.reader.aborted_transactions(0, 1000) == [(1, 0, 2, 3)]
 
 
 def test_a_deleted_log_leaves_nothing(small: Log, tmp_path: Path) -> None:

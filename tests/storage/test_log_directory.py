@@ -226,8 +226,8 @@ def test_the_metadata_log_is_in_no_checkpoint_and_always_checked(path: Path) -> 
     assert directory.clean
     log = directory.open_log("__cluster_metadata", 0, A, CONFIG, now_ms=0)
     assert log.log_end_offset == 3
-    assert [(one.first_offset, one.next_offset) for one in log.damages] == [(0, 1)]
-    assert log.behind_damage(0) == 1
+    assert [(one.first_offset, one.next_offset) for one in log.reader.damages] == [(0, 1)]
+    assert log.reader.after_damage(0) == 1
     assert "wrong checksum" in directory.notices[0]
     append(log, b"more")
     directory.close(clean=False)

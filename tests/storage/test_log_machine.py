@@ -197,7 +197,7 @@ class Logs(RuleBasedStateMachine):
 
     @rule(time=st.integers(0, 31))
     def find_timestamp(self, time: int) -> None:
-        found = self.log.find_timestamp(time)
+        found = self.log.reader.find_timestamp(time)
         bases = [*(one.base_offset for one in self.log.segments), 1 << 62]
         expected = None
         for base, end in pairwise(bases):

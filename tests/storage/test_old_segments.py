@@ -76,7 +76,7 @@ def opened(path: Path, segments: Segments) -> Iterator[Log]:
     for clean in (False, True, True):
         log = open_log(path, config_of(segments), clean=clean, now_ms=T + DAY_MS)
         yield log
-        assert (log.notices, log.damages) == ([], [])
+        assert (log.notices, log.reader.damages) == ([], [])
         log.close()
 
 
@@ -108,7 +108,7 @@ def test_a_read_ends_in_front_of_the_entry_that_it_may_not_show(
 def test_the_records_of_all_formats_are_walked_through(tmp_path: Path, segments: Segments) -> None:
     expected = [record for one in entries_of(segments) for record in one.records]
     for log in opened(tmp_path, segments):
-        walked = [(header, read_logged(buf, at)) for header, buf, at in log.batches_from(0)]
+        walked = [(header, read_logged(buf, at)) for header, buf, at in log.reader.batches_from(0)]
         assert [record for _, records in walked for record in records] == expected
         for header, records in walked:
             assert header.count == len(records)
@@ -145,7 +145,7 @@ def test_a_time_is_looked_for_in_wrappers_too(tmp_path: Path, segments: Segments
             bases = {one.base for one in found if max(r.timestamp for r in one.records) >= wanted}
             records = [r for one in found if one.base == min(bases) for r in one.records]
             first = next(record for record in records if record.timestamp >= wanted)
-            answer = log.find_timestamp(wanted)
+            answer = log.reader.find_timestamp(wanted)
             assert answer is not None
             assert answer[:2] == first[:2], wanted
 
@@ -155,7 +155,7 @@ def test_the_latest_record_is_none_of_magic_0(tmp_path: Path, segments: Segments
     latest = max(record.timestamp for record in records)
     expected = next(r[:2] for r in records if r.timestamp == latest) if latest >= 0 else None
     for log in opened(tmp_path, segments):
-        answer = log.max_timestamp()
+        answer = log.reader.max_timestamp()
         assert (answer and answer[:2]) == expected
 
 
@@ -229,7 +229,9 @@ def test_what_is_appended_is_of_magic_2(tmp_path: Path, segments: Segments) -> N
         log.close()
     log = open_log(tmp_path, config_of(segments), clean=False)
     assert log.notices == []
-    assert [r for _, buf, at in log.batches_from(0) for r in read_logged(buf, at)] == expected
+    assert [
+        r for _, buf, at in log.reader.batches_from(0) for r in read_logged(buf, at)
+    ] == expected
     assert log.producers.states[1].last_sequence == 1
     log.close()
 
@@ -293,7 +295,7 @@ def test_damaged_messages_are_named_and_all_others_served(
             except Refused as refused:
                 missing.append((record.offset, refused.error))
     assert missing == [(offset, Error.KAFKA_STORAGE_ERROR) for offset in lost], what
-    assert [o for d in log.damages for o in range(d.first_offset, d.next_offset)] == lost
+    assert [o for d in log.reader.damages for o in range(d.first_offset, d.next_offset)] == lost
     log.close()
 
 
@@ -333,7 +335,7 @@ def test_a_repair_sets_damaged_messages_aside(
     assert len([one for one in report.findings if one.position is not None]) == len(report.findings)
     assert repair(tmp_path, config=CONFIG).findings == [], what
     log = open_log(tmp_path, CONFIG, clean=True)
-    left = [r.offset for _, buf, pos in log.batches_from(0) for r in read_logged(buf, pos)]
+    left = [r.offset for _, buf, pos in log.reader.batches_from(0) for r in read_logged(buf, pos)]
     assert left == [offset for offset in range(17) if offset not in lost]
     log.close()
 
@@ -342,7 +344,7 @@ def test_a_torn_end_after_a_clean_stop_is_damage(tmp_path: Path) -> None:
     place(tmp_path, {0: loose(1, range(5)), 5: loose(0, range(5, 9))[:-3]})
     log = open_log(tmp_path, CONFIG, clean=True, recovery_point=9)
     assert log.log_end_offset == 9
-    assert [(d.first_offset, d.next_offset) for d in log.damages] == [(8, 9)]
+    assert [(d.first_offset, d.next_offset) for d in log.reader.damages] == [(8, 9)]
     assert log.read(5, 1 << 20) == loose(0, range(5, 8))
     assert append(log, b"new").base_offset == 9
     log.close()
@@ -357,7 +359,7 @@ def test_a_message_behind_a_mebibyte_of_nonsense_is_found_wherever_it_begins(
         rest = loose(0, [5]) if nonsense % 2 else wrapped(1, [4, 5])
         file(tmp_path, 0, ".log").write_bytes(front + b"\xff" * nonsense + rest)
         log = open_log(tmp_path, CONFIG, recovery_point=6)
-        assert [(d.position, d.size) for d in log.damages] == [(len(front), nonsense)]
+        assert [(d.position, d.size) for d in log.reader.damages] == [(len(front), nonsense)]
         assert log.read(5, 1) == rest
         log.close()
 
@@ -365,6 +367,6 @@ def test_a_message_behind_a_mebibyte_of_nonsense_is_found_wherever_it_begins(
 def test_zeros_in_front_of_messages_are_passed_over(tmp_path: Path) -> None:
     place(tmp_path, {0: loose(1, range(3)) + bytes(50_000) + loose(1, range(5, 7)), 7: batch(7, 1)})
     log = open_log(tmp_path, CONFIG, recovery_point=8)
-    assert [(d.size, d.first_offset, d.next_offset) for d in log.damages] == [(50_000, 3, 5)]
+    assert [(d.size, d.first_offset, d.next_offset) for d in log.reader.damages] == [(50_000, 3, 5)]
     assert log.read(5, 1) == loose(1, [5])
     log.close()

@@ -205,7 +205,7 @@ def test_old_segments_go_and_the_log_starts_behind_them(tmp_path: Path) -> None:
     with pytest.raises(Refused) as why:
         log.read(3, 1000)
     assert why.value.error is Error.OFFSET_OUT_OF_RANGE
-    found = log.find_timestamp(0)
+    found = log.reader.find_timestamp(0)
     assert found is not None
     assert found.offset == 4
     log.close()
@@ -377,7 +377,7 @@ def test_aborted_transactions_go_with_their_segments(tmp_path: Path) -> None:
     append(log, b"y")
     log.checkpoint()
     log.delete_old_segments(0, policy=lambda *_: 2)
-    assert log.aborted_transactions(2, 1000) == []
+    assert log.reader.aborted_transactions(2, 1000) == []
     assert file(tmp_path, 1, ".txnindex.deleted").exists()
     log.unlink_deleted(60_000)
     assert not list(home(tmp_path).glob("*.txnindex*"))

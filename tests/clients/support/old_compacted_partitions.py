@@ -126,10 +126,10 @@ class Keyed:
             now_ms=int(time.time() * 1000),
             clean=False,
         )
-        log.cleaned_offset = cleaned
-        log.compact(max(horizons, default=T))
+        log.compactor.cleaned_offset = cleaned
+        log.compactor.compact(max(horizons, default=T))
         log.close()
-        assert log.cleaned_offset == self.newest
+        assert log.compactor.cleaned_offset == self.newest
         assert log.notices == []
 
 

@@ -72,7 +72,7 @@ def test_dirty_logs_are_compacted_every_fifteen_seconds(tmp_path: Path) -> None:
 
     again = open_cluster(tmp_path, now=cluster.clock.now())
     assert len(values(again)) == 3
-    assert again.partition("t", 0).log.cleaned_offset == 3
+    assert again.partition("t", 0).log.compactor.cleaned_offset == 3
     write(again, ("a", "4"), ("a", "5"), ("a", "6"))
     again.advance(15 * SECOND)
     assert values(again) == [(1, "b", "1"), (5, "a", "5"), (6, "a", "6")]
@@ -86,7 +86,7 @@ def test_how_often_and_how_dirty_is_configured(tmp_path: Path) -> None:
     for name in ("t", "other"):
         write(cluster, ("a", "1"), ("a", "2"), name=name)
     cluster.advance(500)
-    cleaned = lambda name: cluster.partition(name, 0).log.cleaned_offset  # noqa: E731
+    cleaned = lambda name: cluster.partition(name, 0).log.compactor.cleaned_offset  # noqa: E731
     assert (cleaned("t"), cleaned("other")) == (1, None)
     write(cluster, ("a", "3"), ("b", "3"))
     cluster.advance(500)
@@ -150,7 +150,7 @@ def test_a_damaged_log_is_left_alone_and_named(
         cluster.advance(60 * SECOND)
     assert [record.getMessage()[:8] for record in caplog.records] == ["<bad-0> "]
     assert len(values(cluster, "good")) == 2
-    assert cluster.partition("bad", 0).log.cleaned_offset is None
+    assert cluster.partition("bad", 0).log.compactor.cleaned_offset is None
     cluster.close()
 
 
@@ -235,7 +235,10 @@ def test_writers_do_not_notice_it() -> None:
                 found = {key: value for _, key, value in kafka.run(values)}
                 assert found == newest
         assert {key: value for _, key, value in kafka.run(values)} == newest
-        assert kafka.run(lambda cluster: cluster.partition("t", 0).log.cleaned_offset) is not None
+        assert (
+            kafka.run(lambda cluster: cluster.partition("t", 0).log.compactor.cleaned_offset)
+            is not None
+        )
 
 
 @pytest.mark.parametrize("more", [{}, {"clock": ManualClock()}, {"disk": MemoryDisk()}])

@@ -60,9 +60,9 @@ def compacting(durable: bool, look: Callable[[MemoryDisk, str], None]) -> None:
     segments = len(log.segments)
     assert segments > 4
     disk.on_change = lambda what: look(disk, what)
-    log.compact(NOW_MS)
+    log.compactor.compact(NOW_MS)
     log.config = replace(CONFIG, segment_bytes=1500)  # now neighbours become one
-    log.compact(NOW_MS + 2 * DAY_MS, force=True)
+    log.compactor.compact(NOW_MS + 2 * DAY_MS, force=True)
     log.unlink_deleted(NOW_MS + 3 * DAY_MS)
     disk.on_change = None
     assert newest(log) == EXPECTED
@@ -75,7 +75,7 @@ def check(disk: MemoryDisk, what: str, end: int) -> None:
         assert newest(log) == EXPECTED
         assert log.log_end_offset == end
         assert not [name for name in disk.files() if name.endswith((".cleaned", ".swap"))]
-        log.compact(NOW_MS + 4 * DAY_MS)
+        log.compactor.compact(NOW_MS + 4 * DAY_MS)
         assert newest(log) == EXPECTED
     except (AssertionError, Refused) as error:
         raise AssertionError(f"stopped after {what}: {error}") from error
@@ -111,15 +111,15 @@ def test_a_disk_that_fails_leaves_the_log_as_it_was() -> None:
     for path in ("*.cleaned", "*.swap", "*.index*", "*.timeindex*"):
         disk.fail_writes(path)
         with pytest.raises(Refused):
-            log.compact(NOW_MS)
+            log.compactor.compact(NOW_MS)
         disk.heal()
         assert newest(log) == EXPECTED
         assert newest(keyed(disk.kill().directory(), CONFIG)) == EXPECTED
     disk.fill()
     with pytest.raises(Refused):
-        log.compact(NOW_MS)
+        log.compactor.compact(NOW_MS)
     disk.heal()
     assert content(log) == before
-    log.compact(NOW_MS)
+    log.compactor.compact(NOW_MS)
     assert newest(log) == EXPECTED
     assert len(content(log)) < len(before)

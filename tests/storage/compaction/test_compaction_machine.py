@@ -145,21 +145,21 @@ class Compacted(RuleBasedStateMachine):
     @rule(force=st.booleans(), more_ms=TIMES_MS, room=st.sampled_from([4 * 24, 3 * 170, 1 << 20]))
     def compact(self, force: bool, more_ms: int, room: int) -> None:
         self.now_ms += more_ms
-        self.log.compact(self.now_ms, force=force, buffer_bytes=room)
+        self.log.compactor.compact(self.now_ms, force=force, buffer_bytes=room)
         self.begun = None
 
     @rule()
     def begin(self) -> None:
-        plan = self.log.compaction_plan(self.now_ms)
+        plan = self.log.compactor.plan(self.now_ms)
         if plan.cleanable_bytes:
-            self.begun = self.log.begin_compaction(plan, self.now_ms)
+            self.begun = self.log.compactor.begin(plan, self.now_ms)
 
     @precondition(lambda self: self.begun)
     @rule()
     def end(self) -> None:
         assert self.begun is not None
         self.begun.run()
-        assert self.log.end_compaction(self.begun) is not None
+        assert self.log.compactor.end(self.begun) is not None
         self.begun = None
 
     @rule(data=st.data())
@@ -171,13 +171,13 @@ class Compacted(RuleBasedStateMachine):
     @rule(clean=st.booleans(), forget=st.booleans())
     def open_again(self, clean: bool, forget: bool) -> None:
         before = snapshot(self.log)
-        cleaned, start = self.log.cleaned_offset, self.log.log_start_offset
+        cleaned, start = self.log.compactor.cleaned_offset, self.log.log_start_offset
         self.log.close(clean=clean)
         if not clean and forget:  # then the batches alone have to say it
             for path in home(self.path).glob("*.snapshot"):
                 path.unlink()
         self.log = open_log(self.path, self.config, clean=clean, log_start_offset=start)
-        self.log.cleaned_offset = cleaned
+        self.log.compactor.cleaned_offset = cleaned
         self.begun = None
         assert self.log.notices == []
         assert snapshot(self.log) == before
@@ -193,7 +193,9 @@ class Compacted(RuleBasedStateMachine):
             data = log.read(offset, 500, upto=upto)
             if not data:
                 break
-            coming = sorted(log.aborted_transactions(offset, len(data)), key=lambda one: one[1])
+            coming = sorted(
+                log.reader.aborted_transactions(offset, len(data)), key=lambda one: one[1]
+            )
             aborted: set[int] = set()
             for at, header in batches(data):
                 while coming and coming[0].first_offset <= header.last_offset:

@@ -54,7 +54,7 @@ def test_messages_are_compacted_as_records_are(
     monkeypatch.setattr(compaction_run, "offset_map", kind)
     place(tmp_path, KEYED)
     log = open_log(tmp_path, replace(COMPACT, keeps_old_formats=keeps))
-    log.compact(T)
+    log.compactor.compact(T)
     data = b"".join(bytes(log.read(one.base_offset, 1 << 20)) for one in log.segments[:-1])
     found = [(header, read_logged(data, pos)) for pos, header in logged_batches(data)]
     assert [[r.offset for r in records] for _, records in found] == [
@@ -81,9 +81,11 @@ def test_old_tombstones_go_with_segments_written_long_before_the_last_clean_one(
     for base, time_ms in times.items():
         os.utime(file(tmp_path, base, ".log"), (time_ms / 1000,) * 2)
     log = open_log(tmp_path, replace(COMPACT, keeps_old_formats=keeps))
-    log.cleaned_offset = 12
-    log.compact(T)
-    values = {r.key: r.value for _, buf, pos in log.batches_from(0) for r in read_logged(buf, pos)}
+    log.compactor.cleaned_offset = 12
+    log.compactor.compact(T)
+    values = {
+        r.key: r.value for _, buf, pos in log.reader.batches_from(0) for r in read_logged(buf, pos)
+    }
     assert values[b"k8"] == b"new"
     assert b"k1" not in values
     assert b"k5" not in values
@@ -94,10 +96,10 @@ def test_the_last_message_that_may_be_cleaned_stays_even_without_a_key(tmp_path:
     keyless = build_message((2, T, None, b"v"), 1)
     place(tmp_path, {0: loose(1, [0, 1]) + keyless, 3: batch(3, 1)})
     log = open_log(tmp_path, COMPACT)
-    log.compact(T)
-    assert [r.offset for _, buf, pos in log.batches_from(0) for r in read_logged(buf, pos)] == [
-        *(0, 1, 2, 3)
-    ]
+    log.compactor.compact(T)
+    assert [
+        r.offset for _, buf, pos in log.reader.batches_from(0) for r in read_logged(buf, pos)
+    ] == [*(0, 1, 2, 3)]
     log.close()
 
 
@@ -106,7 +108,7 @@ def test_a_damaged_message_is_not_compacted(tmp_path: Path) -> None:
     before = {path: path.read_bytes() for path in home(tmp_path).glob("*.log")}
     log = open_log(tmp_path, COMPACT, recovery_point=17)
     with pytest.raises(Refused) as refused:
-        log.compact(T)
+        log.compactor.compact(T)
     assert refused.value.error == Error.CORRUPT_MESSAGE
     log.close()
     assert {path: path.read_bytes() for path in home(tmp_path).glob("*.log")} == before

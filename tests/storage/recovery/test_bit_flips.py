@@ -96,7 +96,7 @@ def producers_of(log: Log) -> dict[int, tuple[int, int]]:
 
 
 def aborted_of(log: Log) -> list[tuple[int, ...]]:
-    found = [log.aborted_transactions(one.base_offset, one.size) for one in log.segments]
+    found = [log.reader.aborted_transactions(one.base_offset, one.size) for one in log.segments]
     return sorted({tuple(entry) for entries in found for entry in entries})
 
 
@@ -169,7 +169,7 @@ def look(disk: MemoryDisk, file: str, must: set[int], moved: int = -1) -> None:
         assert believed(batch) == believed(appended[base if base in appended else moved])
     assert must <= set(found), f"lost: {must - set(found)}"
     for time in (0, 5, 11, 15):
-        told(lambda time=time: log.find_timestamp(time))  # type: ignore[misc]
+        told(lambda time=time: log.reader.find_timestamp(time))  # type: ignore[misc]
     told(lambda: aborted_of(log))
     if must == readable():
         assert producers_of(log) == made().producers

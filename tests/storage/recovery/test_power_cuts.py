@@ -178,12 +178,12 @@ def test_the_newest_segments_aborted_transactions_are_those_of_its_batches(
     directory, log = start(disk, replace(FLUSHED, segment_bytes=10_000))
     append(log, b"a", producer_id=7, sequence=0, transactional=True)
     end_transaction(log, 7, commit=False)
-    expected = log.aborted_transactions(0, 100)
+    expected = log.reader.aborted_transactions(0, 100)
     directory.close()
     disk.write_bytes("t-0/00000000000000000000.txnindex", content)
     _, log = start(disk)
     assert len(expected) == 1
-    assert log.aborted_transactions(0, 100) == expected
+    assert log.reader.aborted_transactions(0, 100) == expected
 
 
 def test_an_older_segments_time_index_counts_even_without_an_offset_index(
@@ -194,7 +194,7 @@ def test_an_older_segments_time_index_counts_even_without_an_offset_index(
     append(log, b"b" * 100, timestamps=[1])
     directory.close()
     _, log = start(disk)
-    found = log.find_timestamp(9)
+    found = log.reader.find_timestamp(9)
     assert found is not None
     assert found.offset == 0
 

@@ -58,7 +58,7 @@ def assert_whole(log: Log, end: int = END, *, start: int = 0) -> None:
     expected = [(offset, value(offset)) for offset in range(start, end)]
     assert read_all(log) == read_all(log, max_bytes=1) == expected
     for offset in range(start, end):
-        assert log.find_timestamp(offset * 10) == (offset, offset * 10, offset // 4)
+        assert log.reader.find_timestamp(offset * 10) == (offset, offset * 10, offset // 4)
     assert [tuple(entry) for entry in log.epochs.entries] == [
         (epoch, max(start, epoch * 4)) for epoch in range(start // 4, -(-end // 4))
     ]
@@ -160,7 +160,7 @@ def test_what_was_flushed_is_not_cut(
     damaged = log_file.read_bytes()
     log = reopen(closed, clean=stop == "clean", recovery_point=END)
     if len(lost) == 3 and stop != "clean":  # a file that ends too early is cut by losing power
-        assert (log.log_end_offset, log.damages) == (10, [])
+        assert (log.log_end_offset, log.reader.damages) == (10, [])
         log.close()
         return
     assert log.log_end_offset == END
@@ -184,7 +184,7 @@ def assert_all_but(log: Log, lost: list[int]) -> None:
             assert refused.value.error == Error.KAFKA_STORAGE_ERROR
         else:
             assert log.read(offset, 1) == build(offset)
-    assert [(one.first_offset, one.next_offset) for one in log.damages] == [
+    assert [(one.first_offset, one.next_offset) for one in log.reader.damages] == [
         (lost[0], lost[-1] + 1) for _ in lost[:1]
     ]
 
@@ -397,8 +397,8 @@ def test_after_a_kill_aborted_transactions_are_found_in_the_batches(
         if path.suffix in lost:
             path.unlink()
     log = reopen(tmp_path, clean=False)
-    assert log.aborted_transactions(0, SEGMENT) == [(1, 0, 5, 6)]
-    assert log.aborted_transactions(6, SEGMENT) == [(1, 6, 11, 12)]
+    assert log.reader.aborted_transactions(0, SEGMENT) == [(1, 0, 5, 6)]
+    assert log.reader.aborted_transactions(6, SEGMENT) == [(1, 6, 11, 12)]
     assert log.producers.first_unstable_offset == 12
     assert file(tmp_path, 5, ".txnindex").read_bytes() == expected
     log.close()
@@ -419,8 +419,8 @@ def test_after_a_clean_stop_the_newest_transaction_index_is_not_taken_on_trust(
     log = reopen(tmp_path, clean=True)
     what = {"lost": ["missing"], "torn": ["wrong"], "none": []}[damage]
     assert log.notices == [f"{index.name}: {one}, made again from the batches" for one in what]
-    assert log.aborted_transactions(0, SEGMENT) == [(1, 0, 5, 6)]
-    assert log.aborted_transactions(6, SEGMENT) == [(1, 6, 11, 12)]
+    assert log.reader.aborted_transactions(0, SEGMENT) == [(1, 0, 5, 6)]
+    assert log.reader.aborted_transactions(6, SEGMENT) == [(1, 6, 11, 12)]
     assert log.producers.first_unstable_offset == 12
     log.close()
     assert index.read_bytes() == before

@@ -102,11 +102,11 @@ def test_the_log_goes_on_behind_what_is_lost(
     assert again.findings == []
 
     directory, log = open_directory(closed)
-    assert (log.damages, directory.notices) == ([], [])
+    assert (log.reader.damages, directory.notices) == ([], [])
     kept = [(offset, value(offset)) for offset in range(END) if offset not in lost]
     assert read_all(log) == kept
     assert log.log_end_offset == END
-    assert log.damages == []
+    assert log.reader.damages == []
     assert log.epochs.latest == 3
     append(log, b"more", epoch=3)
     assert read_all(log) == [*kept, (END, b"more")]
@@ -142,7 +142,7 @@ def test_who_reads_on_behind_a_gap_comes_to_the_end(closed: Path) -> None:
     mend(closed)
     directory, log = open_directory(closed)
     assert log.log_end_offset == END
-    assert [log.behind_damage(offset) for offset in (11, 12, END)] == [11, END, END]
+    assert [log.reader.after_damage(offset) for offset in (11, 12, END)] == [11, END, END]
     directory.close()
 
 
@@ -235,7 +235,7 @@ def test_indexes_are_those_of_the_batches_left(closed: Path) -> None:
     flip(file(closed, 0, ".log"), SIZE + 100)
     mend(closed)
     directory, log = open_directory(closed)
-    assert [log.find_timestamp(time) for time in (10, 20)] == [(2, 20, 0), (2, 20, 0)]
+    assert [log.reader.find_timestamp(time) for time in (10, 20)] == [(2, 20, 0), (2, 20, 0)]
     directory.close()
     file(closed, 0, ".index").unlink()
     directory, _ = open_directory(closed)

@@ -45,7 +45,7 @@ def produce(log: Log, producer_id: int, sequence: int, *pairs: Pair, **more: Any
 
 def roll(log: Log) -> None:
     """Let the next batch begin a segment."""
-    log._begin_segment(0)
+    log.begin_segment(0)
 
 
 class Found(NamedTuple):

@@ -141,7 +141,7 @@ def check_times(log: Log, served: Sequence[Batch]) -> None:
     may_miss = log.segments[0].base_offset < log.log_start_offset
     may_miss |= any(read_header(batch.data).count == 0 for batch in served)
     for time in {time for _, time in records} | {1 << 40}:
-        found = log.find_timestamp(time)
+        found = log.reader.find_timestamp(time)
         first = next((one for one in records if one[1] >= time), None)
         if found is None:
             assert first is None or may_miss

@@ -236,10 +236,10 @@ class World:
         other = copy.partitions[COMPACTED].log
         if len(other.segments) < len(partition.log.segments):
             return  # an empty one, which a full disk left: the copy says nothing of the log
-        other.cleaned_offset = partition.log.cleaned_offset
-        other.compact(self.now_ms)
+        other.compactor.cleaned_offset = partition.log.compactor.cleaned_offset
+        other.compactor.compact(self.now_ms)
         partition.compacted = tuple(served_batches(other))
-        partition.log.compact(self.now_ms)
+        partition.log.compactor.compact(self.now_ms)
         assert newest(partition.acked) == newest(partition.compacted)
         partition.acked, partition.compacted = list(partition.compacted), None
 
