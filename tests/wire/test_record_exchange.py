@@ -224,7 +224,8 @@ def read_by_librdkafka(peers: Peers, data: bytes) -> list[Record]:
     start = None
     with Connection(peers.broker().bootstrap_servers) as connection:
         for pos, header in batches(data):
-            records = data[pos : pos + header.size]
+            # As a producer sends it: with base offset 0, also where the writer made several batches.
+            records = bytes(8) + data[pos + 8 : pos + header.size]
             partition = ProduceRequest.Topic.Partition(index=0, records=records)
             topics = [ProduceRequest.Topic(name=topic, partition_data=[partition])]
             request = ProduceRequest(acks=-1, timeout_ms=1000, topic_data=topics)
