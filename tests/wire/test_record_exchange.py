@@ -224,7 +224,7 @@ def read_by_librdkafka(peers: Peers, data: bytes) -> list[Record]:
     start = None
     with Connection(peers.broker().bootstrap_servers) as connection:
         for pos, header in batches(data):
-            # As a producer sends it: with base offset 0, also where the writer made several batches.
+            # As a producer sends it: with base offset 0, also where there are several batches.
             records = bytes(8) + data[pos + 8 : pos + header.size]
             partition = ProduceRequest.Topic.Partition(index=0, records=records)
             topics = [ProduceRequest.Topic(name=topic, partition_data=[partition])]
