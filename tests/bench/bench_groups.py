@@ -48,7 +48,7 @@ from odradek.wire.stored.consumer_protocol import (
 )
 from odradek.wire.stored.keyed import keyed
 
-from tests.differential.engine.versions import Asker
+from tests.differential.engine.asker import Asker
 
 from .brokers import SCRIPT_JVM, Broker, Kafka, Odradek, _TimedKafka
 from .processes import cpu_seconds, describe_machine, memory

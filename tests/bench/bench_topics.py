@@ -22,7 +22,7 @@ from odradek.wire.api.describe_configs import DescribeConfigsRequest
 from odradek.wire.api.describe_topic_partitions import DescribeTopicPartitionsRequest
 from odradek.wire.api.metadata import MetadataRequest
 
-from tests.differential.engine.versions import Asker
+from tests.differential.engine.asker import Asker
 
 from .brokers import Broker, Kafka, Odradek
 from .processes import memory

@@ -21,7 +21,7 @@ from odradek.wire.api.find_coordinator import FindCoordinatorRequest
 from odradek.wire.api.offset_commit import OffsetCommitRequest
 
 from tests.differential.ask.consumer_groups import depart, enter, looked
-from tests.differential.engine.versions import Asker
+from tests.differential.engine.asker import Asker
 
 pytestmark = pytest.mark.real
 FORMATTERS = "org.apache.kafka.tools.consumer"

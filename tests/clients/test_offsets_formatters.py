@@ -34,7 +34,7 @@ from odradek.wire.stored.consumer_protocol import (
 from odradek.wire.stored.keyed import keyed
 
 from tests.differential.ask.consumer_groups import depart, enter
-from tests.differential.engine.versions import Asker
+from tests.differential.engine.asker import Asker
 
 pytestmark = [pytest.mark.real, pytest.mark.slow]
 

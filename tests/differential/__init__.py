@@ -1,43 +1,17 @@
-"""The differential engine: a real Kafka and the emulator are asked the same, and compared.
-
-A `Sequence` of steps goes to both brokers over real sockets, in lockstep (engine/engine.py); their
-answers are decoded, what may differ is replaced by symbols (engine/mapping.py), and the rest is
-compared field by field (engine/compare.py). Sequences are written by hand (cases/) and drawn from a
-seed (draw/). A difference is shrunk (engine/shrink.py) and printed as a transcript
-(engine/transcript.py), unless it is one of those allowed (allowed/, each with its reason).
+"""A real Kafka and the emulator are asked the same, and their answers compared field by field.
 
     python -m tests.differential --seed 1 --requests 20000
 
+A `Sequence` of steps goes to both brokers over real sockets, in lockstep. Their answers are decoded,
+and what may differ between two right brokers is replaced by symbols. A difference that is left is
+an allowed one, or it is shrunk to the shortest sequence that shows it and printed as a transcript.
+
+- engine/: the comparison itself, from the steps of a sequence to the transcript;
+- ask/: requests and record batches in few words, for cases and drawn sequences;
+- cases/: sequences written by hand, one or more for each numbered rule of what a broker does;
+- draw/: sequences drawn from a seed;
+- settle/: waiting until both brokers say the same of what a request may have changed;
+- allowed/: differences that are allowed, each with its reason, and lists that have no order.
+
 Left out: several brokers, TLS and SASL, and the order of events under load.
 """
-
-from .allowed.allowed import ALLOWED, Allowances, Allowed
-from .draw.sequences import draw_sequence
-from .engine.brokers import EmulatedBroker
-from .engine.engine import Engine, Result
-from .engine.shrink import shrink
-from .engine.steps import Ask, Close, Damage, Restart, Send, Sequence, Sleep, now, seen
-from .engine.transcript import transcript
-from .engine.versions import Served
-
-__all__ = [
-    "ALLOWED",
-    "Allowances",
-    "Allowed",
-    "Ask",
-    "Close",
-    "Damage",
-    "EmulatedBroker",
-    "Engine",
-    "Restart",
-    "Result",
-    "Send",
-    "Sequence",
-    "Served",
-    "Sleep",
-    "draw_sequence",
-    "now",
-    "seen",
-    "shrink",
-    "transcript",
-]

@@ -13,47 +13,38 @@ from typing import Any
 import pytest
 from odradek.compat import RealKafka, Unavailable
 from odradek.emulator.handlers.registry import SERVED
+from odradek.wire import Request
 from odradek.wire.api.add_raft_voter import AddRaftVoterRequest
 from odradek.wire.api.api_versions import ApiVersionsRequest
+from odradek.wire.api.heartbeat import HeartbeatRequest
+from odradek.wire.api.list_offsets import ListOffsetsRequest
 from odradek.wire.api.metadata import MetadataRequest
 
-from tests.differential import (
-    ALLOWED,
-    Allowances,
-    Allowed,
+from tests.differential.allowed.allowance import Allowances, Allowed
+from tests.differential.allowed.kafka_4_3 import ALLOWED
+from tests.differential.ask.batches import batch
+from tests.differential.ask.groups import beat, stable_group
+from tests.differential.ask.records import fetch, list_offsets, new_producer, produce, put
+from tests.differential.ask.topics import create
+from tests.differential.cases import all_cases, cases_named
+from tests.differential.draw.sequences import KINDS, draw_sequence
+from tests.differential.engine.brokers import CONFIG, EmulatedBroker
+from tests.differential.engine.compare import NOTHING, Comparison
+from tests.differential.engine.engine import Engine
+from tests.differential.engine.run import Run
+from tests.differential.engine.shrink import shrink
+from tests.differential.engine.steps import (
     Ask,
     Close,
     Damage,
-    EmulatedBroker,
-    Engine,
     Restart,
     Send,
     Sequence,
     Sleep,
-    draw_sequence,
     now,
     seen,
-    shrink,
-    transcript,
 )
-from tests.differential.ask.asks import (
-    beat,
-    create,
-    fetch,
-    list_offsets,
-    new_producer,
-    produce,
-    put,
-    stable_group,
-)
-from tests.differential.ask.batches import batch
-from tests.differential.cases import all_cases, cases_named
-from tests.differential.draw.sequences import KINDS
-from tests.differential.engine.brokers import CONFIG
-from tests.differential.engine.compare import NOTHING, Comparison
-from tests.differential.engine.run import Run
-
-LIST_OFFSETS, HEARTBEAT = 2, 12
+from tests.differential.engine.transcript import transcript
 
 
 @pytest.fixture(scope="module")
@@ -73,11 +64,12 @@ Edit = Callable[[Any], Any]
 @pytest.fixture
 def lie(
     pair: tuple[EmulatedBroker, EmulatedBroker], monkeypatch: pytest.MonkeyPatch
-) -> Callable[[int, Edit], None]:
-    """Have the second broker change its answers: lie(API key, function of the answer)."""
+) -> Callable[[type[Request], Edit], None]:
+    """Have the second broker change its answers: lie(request class, function of the
+    answer)."""
 
-    def told(api_key: int, edit: Edit) -> None:
-        honest = SERVED[api_key].handler
+    def told(api: type[Request], edit: Edit) -> None:
+        honest = SERVED[api.api_key].handler
 
         def handler(cluster: Any, call: Any, request: Any) -> Any:
             answer = honest(cluster, call, request)
@@ -85,7 +77,7 @@ def lie(
             is_liar = cluster is pair[1].emulator.cluster and call.client_id != "engine"
             return edit(answer) if is_liar else answer
 
-        monkeypatch.setattr(SERVED[api_key], "handler", handler)
+        monkeypatch.setattr(SERVED[api.api_key], "handler", handler)
 
     return told
 
@@ -125,9 +117,9 @@ def test_two_that_are_alike_show_no_difference(engine: Engine) -> None:
 
 
 def test_a_difference_is_found_where_it_is(
-    engine: Engine, lie: Callable[[int, Edit], None]
+    engine: Engine, lie: Callable[[type[Request], Edit], None]
 ) -> None:
-    lie(LIST_OFFSETS, off_by_one)
+    lie(ListOffsetsRequest, off_by_one)
     result = engine.run(
         sequence(create(), put(b"x"), Ask(list_offsets(-2)), Ask(list_offsets(-1)), put(b"y"))
     )
@@ -138,9 +130,9 @@ def test_a_difference_is_found_where_it_is(
 
 
 def test_a_difference_is_shrunk_to_what_it_needs(
-    engine: Engine, lie: Callable[[int, Edit], None]
+    engine: Engine, lie: Callable[[type[Request], Edit], None]
 ) -> None:
-    lie(LIST_OFFSETS, off_by_one)
+    lie(ListOffsetsRequest, off_by_one)
     noise = [Ask(fetch(), 12), Ask(MetadataRequest(topics=[]), 4), Sleep(0)]
     found = engine.run(
         sequence(
@@ -165,9 +157,9 @@ def test_a_difference_is_shrunk_to_what_it_needs(
 
 
 def test_a_transcript_shows_requests_and_both_answers(
-    engine: Engine, lie: Callable[[int, Edit], None]
+    engine: Engine, lie: Callable[[type[Request], Edit], None]
 ) -> None:
-    lie(LIST_OFFSETS, off_by_one)
+    lie(ListOffsetsRequest, off_by_one)
     text = transcript(engine.run(sequence(create(), put(b"x"), Ask(list_offsets(-1), 1))))
     assert text.splitlines()[0] == "by hand"
     assert (
@@ -179,7 +171,7 @@ def test_a_transcript_shows_requests_and_both_answers(
 
 
 def test_silence_and_a_closed_connection_are_answers(
-    engine: Engine, lie: Callable[[int, Edit], None], monkeypatch: pytest.MonkeyPatch
+    engine: Engine, lie: Callable[[type[Request], Edit], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tests.differential.engine.engine.GRACE_S", 0.2)
     cut = Ask(MetadataRequest(topics=[]), 4, damage=Damage(cut=1), on="cut")
@@ -190,7 +182,7 @@ def test_silence_and_a_closed_connection_are_answers(
     def break_off(answer: Any) -> Any:
         raise RuntimeError("a defect")
 
-    lie(HEARTBEAT, break_off)
+    lie(HeartbeatRequest, break_off)
     answered, closed = engine.run(sequence(Ask(beat("x"), 4))).findings
     assert (answered.difference.ours, closed.difference.real) == (NOTHING, NOTHING)
     assert (answered.difference.real["error_code"], closed.difference.ours) == (25, "closed")
@@ -205,12 +197,12 @@ def test_an_answer_belongs_to_the_step_in_which_it_comes(engine: Engine) -> None
 
 
 def test_an_allowed_difference_is_counted_and_an_unused_one_is_named(
-    pair: tuple[EmulatedBroker, EmulatedBroker], lie: Callable[[int, Edit], None]
+    pair: tuple[EmulatedBroker, EmulatedBroker], lie: Callable[[type[Request], Edit], None]
 ) -> None:
-    lie(LIST_OFFSETS, off_by_one)
+    lie(ListOffsetsRequest, off_by_one)
     place = "topics.partitions.offset"
-    allowed = Allowed("a lie", LIST_OFFSETS, place, "it is told for a test", ends=True)
-    unused = Allowed("another", HEARTBEAT, "*", "it is not told")
+    allowed = Allowed("a lie", ListOffsetsRequest, place, "it is told for a test", ends=True)
+    unused = Allowed("another", HeartbeatRequest, "*", "it is not told")
     engine = Engine(*pair, Allowances((allowed, unused)))
     lines: list[str] = []
     run = Run(engine, lines.append)
@@ -221,16 +213,16 @@ def test_an_allowed_difference_is_counted_and_an_unused_one_is_named(
 
 
 def test_a_run_prints_each_kind_of_difference_once_and_fails(
-    engine: Engine, lie: Callable[[int, Edit], None]
+    engine: Engine, lie: Callable[[type[Request], Edit], None]
 ) -> None:
-    lie(LIST_OFFSETS, off_by_one)
+    lie(ListOffsetsRequest, off_by_one)
     lines: list[str] = []
     run = Run(engine, lines.append, shrinks=False)
     wrong = sequence(create(), put(b"x"), Ask(list_offsets(-1)))
     run.cases([wrong, wrong])
     assert run.report() == 1
     assert sum("differs: " in line for line in lines) == 1
-    assert lines[-1] == "UNEXPLAINED 2 times: API 2, topics.partitions.offset: real 1, ours 2"
+    assert lines[-1] == "UNEXPLAINED 2 times: ListOffsets, topics.partitions.offset: real 1, ours 2"
 
 
 def test_a_restart_is_a_step_like_another(engine: Engine) -> None:
@@ -256,12 +248,12 @@ def test_members_that_look_alike_are_not_told_apart_by_their_place() -> None:
     from odradek.wire.api.describe_groups import DescribeGroupsRequest, DescribeGroupsResponse
     from odradek.wire.api.join_group import JoinGroupRequest, JoinGroupResponse
 
-    from tests.differential.engine.mapping import Mapper
+    from tests.differential.engine.normalize import Normalizer
 
     ids = [f"c-00000000-0000-0000-0000-00000000000{n}" for n in (1, 2)]
     trees = []
     for order in (ids, ids[::-1]):
-        mapper = Mapper("ns-", 0, ("localhost", 9092), "cluster")
+        normalizer = Normalizer("ns-", 0, ("localhost", 9092), "cluster")
         member = DescribeGroupsResponse.Group.Member
         group = DescribeGroupsResponse.Group(
             group_id="g",
@@ -280,11 +272,11 @@ def test_members_that_look_alike_are_not_told_apart_by_their_place() -> None:
             ],
         )
         asked = DescribeGroupsRequest(groups=["g"])
-        described = mapper.tree(DescribeGroupsResponse(groups=[group]), 5, asked)
+        described = normalizer.tree(DescribeGroupsResponse(groups=[group]), 5, asked)
         join = JoinGroupRequest(
             group_id="g", session_timeout_ms=0, member_id="", protocol_type="", protocols=[]
         )
-        joined = mapper.tree(JoinGroupResponse(member_id=ids[0]), 5, join)
+        joined = normalizer.tree(JoinGroupResponse(member_id=ids[0]), 5, join)
         trees.append((described, joined))
     assert trees[0] == trees[1]
     assert trees[0][1]["member_id"] == "c-<uuid 1>"
@@ -294,14 +286,14 @@ def test_who_is_answered_is_told_apart_before_who_leads() -> None:
     # A broker may choose either for a leader: that alone may differ, and has to show there.
     from odradek.wire.api.join_group import JoinGroupRequest, JoinGroupResponse
 
-    from tests.differential.engine.mapping import Mapper
+    from tests.differential.engine.normalize import Normalizer
 
     one, other = (f"c-00000000-0000-0000-0000-00000000000{n}" for n in (1, 2))
     join = JoinGroupRequest(
         group_id="g", session_timeout_ms=0, member_id="", protocol_type="", protocols=[]
     )
     trees = [
-        Mapper("ns-", 0, ("localhost", 9092), "cluster").tree(
+        Normalizer("ns-", 0, ("localhost", 9092), "cluster").tree(
             JoinGroupResponse(member_id=one, leader=leader), 0, join
         )
         for leader in (one, other)
@@ -319,16 +311,16 @@ def test_the_same_seed_draws_the_same_sequence(engine: Engine) -> None:
 
 def test_every_version_of_every_api_is_drawn(engine: Engine) -> None:
     drawn = {
-        (step.request.api_key, step.version)
+        (type(step.request), step.version)
         for seed in range(600)
         for step in draw_sequence(seed, engine.served).steps
         if isinstance(step, Ask)
     }
     every = {
-        (key, version) for key in engine.served.ranges for version in engine.served.versions(key)
+        (api, version) for api in engine.served.ranges for version in engine.served.versions(api)
     }
     # A voter is added by cases alone: a drawn one may be the end of a real broker.
-    assert {key for key, _ in every - drawn} <= {AddRaftVoterRequest.api_key}
+    assert {api for api, _ in every - drawn} <= {AddRaftVoterRequest}
 
 
 def test_cases_have_names_of_their_own_and_a_rule() -> None:

@@ -16,12 +16,11 @@ from odradek.wire.api.fetch import FetchRequest
 from odradek.wire.api.init_producer_id import InitProducerIdRequest
 from odradek.wire.batch import checksum
 
-from tests.differential.ask.asks import (
-    commit,
+from tests.differential.ask.groups import commit, offsets_of
+from tests.differential.ask.records import (
     fetch,
     fetch_all,
     list_offsets,
-    offsets_of,
     produce,
     produce_all,
     wanted,

@@ -18,7 +18,8 @@ from odradek.wire.stored.consumer_protocol import (
 from odradek.wire.stored.keyed import keyed
 
 from ..engine.steps import Ask, Sleep, Steps, Symbol, World
-from .asks import FAR_MS, Protocols, create, id_of
+from .groups import FAR_MS, Protocols
+from .topics import create, id_of
 
 SETTLED_S, RESOLVED_S = 0.08, 0.4
 """How long a real coordinator takes to hear of a topic, and to resolve an expression, at most."""

@@ -20,8 +20,8 @@ from odradek.wire.api.txn_offset_commit import TxnOffsetCommitRequest
 from odradek.wire.api.write_txn_markers import WriteTxnMarkersRequest
 
 from ..engine.steps import Ask, Symbol, World, seen
-from .asks import produce
 from .batches import batch
+from .records import produce
 
 X = "~x"
 FIVE_MINUTES = 300_000

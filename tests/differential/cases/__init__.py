@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 
 from odradek.wire import Request
 
+from ..engine.served import Served
 from ..engine.steps import Ask, Sequence, Step, Steps, Writer
-from ..engine.versions import Served
 
 
 @dataclass(frozen=True)
@@ -38,18 +38,19 @@ class Case:
         steps = tuple(self.write())
         if self.each is None:
             return [Sequence(self.name, steps, self.rule)]
-        key = self.each.api_key
-        versions = list(served.versions(key))
+        versions = list(served.versions(self.each))
         if not every_version:
             versions = sorted({versions[0], versions[-1]})
         return [
-            Sequence(f"{self.name}[v{n}]", tuple(_in(step, key, n) for step in steps), self.rule)
+            Sequence(
+                f"{self.name}[v{n}]", tuple(_in(step, self.each, n) for step in steps), self.rule
+            )
             for n in versions
         ]
 
 
-def _in(step: Step, api_key: int, version: int) -> Step:
-    if isinstance(step, Ask) and step.version is None and step.request.api_key == api_key:
+def _in(step: Step, api: type[Request], version: int) -> Step:
+    if isinstance(step, Ask) and step.version is None and isinstance(step.request, api):
         return replace(step, version=version)
     return step
 

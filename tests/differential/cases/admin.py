@@ -7,32 +7,10 @@ from odradek.wire.api.describe_configs import DescribeConfigsRequest
 from odradek.wire.api.describe_topic_partitions import DescribeTopicPartitionsRequest
 from odradek.wire.api.init_producer_id import InitProducerIdRequest
 
-from ..ask.asks import create
+from ..ask.configs import BROKER, GROUP, LOGGER, METRICS, TOPIC, configs
+from ..ask.topics import create
 from ..engine.steps import Ask, Steps
 from . import case
-
-TOPIC, BROKER, LOGGER, METRICS, GROUP = 2, 4, 8, 16, 32
-
-
-def configs(
-    *resources: tuple[int, str],
-    keys: list[str] | None = None,
-    synonyms: bool = False,
-    docs: bool = False,
-) -> Ask:
-    """Ask for the configs of (type, name) each."""
-    return Ask(
-        DescribeConfigsRequest(
-            resources=[
-                DescribeConfigsRequest.Resource(
-                    resource_type=kind, resource_name=name, configuration_keys=keys
-                )
-                for kind, name in resources
-            ],
-            include_synonyms=synonyms,
-            include_documentation=docs,
-        )
-    )
 
 
 @case("H1", each=InitProducerIdRequest)

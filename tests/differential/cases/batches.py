@@ -5,8 +5,9 @@ from __future__ import annotations
 from odradek.wire.api.produce import ProduceRequest
 from odradek.wire.primitives import write_varint
 
-from ..ask.asks import create, fetch, list_offsets, produce
 from ..ask.batches import TIME, batch, record_bytes
+from ..ask.records import fetch, list_offsets, produce
+from ..ask.topics import create
 from ..engine.steps import Ask, Steps, now
 from . import case
 

@@ -5,15 +5,14 @@ All sequences share the two brokers, so a case that ends early may leave somethi
 
 from __future__ import annotations
 
-from ..ask.asks import create, put
-from ..engine.steps import Steps
-from . import case
-from .admin import BROKER, LOGGER, TOPIC
-from .configs import (
+from ..ask.configs import (
     APPEND,
+    BROKER,
     DELETE,
+    LOGGER,
     SET,
     SUBTRACT,
+    TOPIC,
     Change,
     alter,
     change,
@@ -21,6 +20,10 @@ from .configs import (
     reset,
     shown,
 )
+from ..ask.records import put
+from ..ask.topics import create
+from ..engine.steps import Steps
+from . import case
 
 
 @case("I15")

@@ -19,17 +19,14 @@ from odradek.wire.api.push_telemetry import PushTelemetryRequest
 from odradek.wire.api.unregister_broker import UnregisterBrokerRequest
 
 from ..ask import cluster as ask
-from ..ask.asks import create, fetch, list_offsets, new_producer, produce, put
 from ..ask.batches import batch
-from ..engine.steps import Ask, Restart, Steps, seen
+from ..ask.records import fetch, list_offsets, new_producer, produce, put
+from ..ask.topics import create
+from ..engine.steps import Ask, Restart, Steps, asks, seen
 from . import case
 from .cluster_features import FEATURES, SAFE, UP
 
 QUORUM = "__cluster_metadata"
-
-
-def asks(*requests: Request) -> Steps:
-    return [Ask(request) for request in requests]
 
 
 # Moves, elections and directories

@@ -7,7 +7,6 @@ from odradek.wire.api.create_partitions import CreatePartitionsRequest
 from odradek.wire.api.delete_topics import DeleteTopicsRequest
 from odradek.wire.api.incremental_alter_configs import IncrementalAlterConfigsRequest
 
-from ..ask.asks import leave
 from ..ask.consumer_groups import (
     SETTLED_S,
     depart,
@@ -17,6 +16,7 @@ from ..ask.consumer_groups import (
     tell,
     two_members,
 )
+from ..ask.groups import leave
 from ..engine.steps import Ask, Sleep, Steps, seen
 from . import case
 

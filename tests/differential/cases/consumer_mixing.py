@@ -6,7 +6,6 @@ from typing import Any
 
 from odradek.wire.api.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 
-from ..ask.asks import beat, commit, create, describe, join, leave, offsets_of, sync
 from ..ask.cluster import features
 from ..ask.consumer_groups import (
     RESOLVED_S,
@@ -21,6 +20,8 @@ from ..ask.consumer_groups import (
     tell,
     two_members,
 )
+from ..ask.groups import beat, commit, describe, join, leave, offsets_of, sync
+from ..ask.topics import create
 from ..engine.steps import Ask, Restart, Sleep, Steps, seen
 from . import case
 

@@ -6,7 +6,6 @@ from odradek.wire.api.consumer_group_describe import ConsumerGroupDescribeReques
 from odradek.wire.api.list_groups import ListGroupsRequest
 from odradek.wire.api.offset_commit import OffsetCommitRequest
 
-from ..ask.asks import beat, commit, describe, join, leave, offsets_of, sync
 from ..ask.consumer_groups import (
     RESOLVED_S,
     classic,
@@ -20,6 +19,7 @@ from ..ask.consumer_groups import (
     tell,
     two_members,
 )
+from ..ask.groups import beat, commit, describe, join, leave, offsets_of, sync
 from ..ask.transactions import add_offsets, end, init, txn_offsets
 from ..engine.steps import Ask, Sleep, Steps, seen
 from . import case

@@ -7,8 +7,9 @@ from odradek.wire.api.delete_records import DeleteRecordsRequest
 from odradek.wire.api.delete_topics import DeleteTopicsRequest
 from odradek.wire.api.fetch import FetchRequest
 
-from ..ask.asks import create, fetch, fetch_all, produce, put, wanted
 from ..ask.batches import batch
+from ..ask.records import fetch, fetch_all, produce, put, wanted
+from ..ask.topics import create
 from ..engine.steps import Ask, Send, Sleep, Steps
 from . import case
 

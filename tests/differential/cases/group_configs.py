@@ -5,11 +5,26 @@ from __future__ import annotations
 
 from odradek.wire.api.list_config_resources import ListConfigResourcesRequest
 
-from ..ask.asks import create, stable_group
+from ..ask.configs import (
+    APPEND,
+    BROKER,
+    DELETE,
+    GROUP,
+    LOGGER,
+    METRICS,
+    SET,
+    TOPIC,
+    Pair,
+    alter,
+    change,
+    put_in,
+    reset,
+    shown,
+)
+from ..ask.groups import stable_group
+from ..ask.topics import create
 from ..engine.steps import Ask, Restart, Steps
 from . import case
-from .admin import BROKER, GROUP, LOGGER, METRICS, TOPIC
-from .configs import APPEND, DELETE, SET, Pair, alter, change, put_in, reset, shown
 
 
 def listed(*kinds: int) -> Ask:

@@ -10,7 +10,6 @@ from typing import Any
 from odradek.wire.api.delete_topics import DeleteTopicsRequest
 from odradek.wire.api.offset_commit import OffsetCommitRequest
 
-from ..ask.asks import commit, create, describe, join, leave, stable_group, sync
 from ..ask.consumer_groups import (
     RESOLVED_S,
     classic,
@@ -22,8 +21,10 @@ from ..ask.consumer_groups import (
     subscription,
     tell,
 )
+from ..ask.group_records import WRITTEN_S, written
+from ..ask.groups import commit, describe, join, leave, stable_group, sync
+from ..ask.topics import create
 from ..ask.transactions import end, init, txn_offsets
-from ..engine.group_log import WRITTEN_S, written
 from ..engine.steps import Ask, Sleep, Steps, seen
 from . import case
 

@@ -11,19 +11,9 @@ from odradek.wire.api.list_groups import ListGroupsRequest
 from odradek.wire.api.offset_commit import OffsetCommitRequest
 from odradek.wire.api.sync_group import SyncGroupRequest
 
-from ..ask.asks import (
-    asks,
-    beat,
-    commit,
-    create,
-    describe,
-    join,
-    leave,
-    offsets_of,
-    stable_group,
-    sync,
-)
-from ..engine.steps import Ask, Send, Sleep, Steps, seen
+from ..ask.groups import beat, commit, describe, join, leave, offsets_of, stable_group, sync
+from ..ask.topics import create
+from ..engine.steps import Ask, Send, Sleep, Steps, asks, seen
 from . import case
 
 M, N = seen("m"), seen("n")
@@ -131,7 +121,7 @@ def two_members() -> Steps:
     return [
         *stable_group(),
         *second_joins(),
-        *asks([describe(), beat(M, 2), beat(N, 2), beat(N, 1), join(N)], 3),
+        *asks(describe(), beat(M, 2), beat(N, 2), beat(N, 1), join(N), version=3),
         Ask(describe(), 6),
     ]
 
@@ -166,7 +156,7 @@ def a_static_member_comes_back() -> Steps:
     return [
         *stable_group(instance="i"),
         Ask(join(instance="i"), 9, keep={"n": "member_id"}),
-        *asks([beat(M, 1, instance="i"), beat(N, 1, instance="i"), beat(M, 1)], 4),
+        *asks(beat(M, 1, instance="i"), beat(N, 1, instance="i"), beat(M, 1), version=4),
         Ask(sync(N, 1, instance="i"), 5),
         Ask(join(M, instance="i"), 9),
         Ask(join("wrong", instance="i"), 9),
@@ -206,7 +196,7 @@ def syncing_while_rebalancing() -> Steps:
         *stable_group(),
         Send(join(), 3, on="n", keep={"n": "member_id"}),
         Sleep(0.02),
-        *asks([sync(M, 1), sync(M, 7)], 3),
+        *asks(sync(M, 1), sync(M, 7), version=3),
         Ask(beat(M, 1)),
         Ask(beat(M, 9)),
         Ask(commit(("~none", 0, 1), member=M, generation=1), 7),

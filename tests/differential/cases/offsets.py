@@ -9,35 +9,12 @@ from odradek.wire.api.offset_commit import OffsetCommitRequest
 from odradek.wire.api.offset_fetch import OffsetFetchRequest
 from odradek.wire.api.offset_for_leader_epoch import OffsetForLeaderEpochRequest
 
-from ..ask.asks import (
-    beat,
-    commit,
-    create,
-    describe,
-    join,
-    list_offsets,
-    offsets_of,
-    put,
-    stable_group,
-    sync,
-)
 from ..ask.batches import TIME
+from ..ask.groups import beat, commit, describe, join, offsets_of, stable_group, sync
+from ..ask.records import delete_records, list_offsets, put
+from ..ask.topics import create
 from ..engine.steps import Ask, Restart, Steps, seen
 from . import case
-
-Part = DeleteRecordsRequest.Topic.Partition
-
-
-def delete_records(*entries: tuple[str, int, int]) -> DeleteRecordsRequest:
-    return DeleteRecordsRequest(
-        timeout_ms=5000,
-        topics=[
-            DeleteRecordsRequest.Topic(
-                name=name, partitions=[Part(partition_index=index, offset=offset)]
-            )
-            for name, index, offset in entries
-        ],
-    )
 
 
 @case("D1", each=ListOffsetsRequest)

@@ -23,13 +23,15 @@ from odradek.wire.api.offset_commit import OffsetCommitRequest
 from odradek.wire.api.offset_for_leader_epoch import OffsetForLeaderEpochRequest
 from odradek.wire.api.write_txn_markers import WriteTxnMarkersRequest
 
-from ..ask.asks import beat, commit, create, join, leave, list_offsets, offsets_of, put, sync, topic
 from ..ask.batches import TIME
 from ..ask.cluster import features
+from ..ask.configs import alter
+from ..ask.groups import beat, commit, join, leave, offsets_of, sync
+from ..ask.records import list_offsets, put
+from ..ask.topics import create, topic
 from ..ask.transactions import epoch, init, pid
 from ..engine.steps import Ask, Raw, Steps, now, seen
 from . import case
-from .configs import alter
 
 HOUR_MS = 3_600_000
 

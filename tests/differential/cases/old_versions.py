@@ -10,9 +10,10 @@ from typing import Any
 
 from odradek.wire.legacy.message_sets import build_set
 
-from ..ask.asks import create, fetch, fetch_all, list_offsets, produce, produce_all, put, wanted
 from ..ask.batches import TIME, batch, joined
-from ..ask.old_sets import edited, old_set
+from ..ask.message_sets import edited, message_set
+from ..ask.records import fetch, fetch_all, list_offsets, produce, produce_all, put, wanted
+from ..ask.topics import create
 from ..ask.transactions import add, end, epoch, init, pid
 from ..engine.steps import Ask, Steps, now
 from . import case
@@ -38,10 +39,10 @@ def all_of_it(name: str = "~t", offset: int = 0) -> Steps:
 @case("L1")
 def answers_of_each_version() -> Steps:
     sets = [
-        old_set(0, (0, None, None), (0, b"", b"")),
-        old_set(1, (TIME, None, None), (TIME, b"", b"")),
-        edited(old_set(1, *ONE), offset=77),
-        edited(old_set(1, *ONE), crc=0),
+        message_set(0, (0, None, None), (0, b"", b"")),
+        message_set(1, (TIME, None, None), (TIME, b"", b"")),
+        edited(message_set(1, *ONE), offset=77),
+        edited(message_set(1, *ONE), crc=0),
     ]
     return [create(), *(sent(s, v) for s, v in product(sets, (0, 1, 2))), *all_of_it()]
 
@@ -51,10 +52,10 @@ def loose_messages_become_one_batch() -> Steps:
     times = [(TIME,), (TIME + 5, TIME), (-1,), (-1, TIME), (0,), (TIME, -1), (-5,), (TIME, -2)]
     return [
         create(),
-        *(sent(old_set(1, *((t, b"k", b"v") for t in each))) for each in times),
-        sent(old_set(0, *TWO)),
-        sent(old_set(1, *TWO * 200)),
-        sent(old_set(1, (now(), b"k", b"v"))),
+        *(sent(message_set(1, *((t, b"k", b"v") for t in each))) for each in times),
+        sent(message_set(0, *TWO)),
+        sent(message_set(1, *TWO * 200)),
+        sent(message_set(1, (now(), b"k", b"v"))),
         *all_of_it(),
     ]
 
@@ -64,10 +65,10 @@ def a_wrapper_keeps_its_codec() -> Steps:
     steps: Steps = [create(), create("~u", compression_type="uncompressed")]
     steps.append(create("~z", compression_type="zstd"))
     for name, magic, codec in product(("~t", "~u", "~z"), (0, 1), (1, 2, 3)):
-        steps.append(sent(old_set(magic, *TWO, codec=codec, offset=1, key=b"gone"), name=name))
+        steps.append(sent(message_set(magic, *TWO, codec=codec, offset=1, key=b"gone"), name=name))
     marked = {"codec": 1, "offset": 1, "time": TIME + 50}
-    steps.append(sent(old_set(1, *TWO, attributes=8, **marked)))
-    steps.append(sent(old_set(1, *TWO, **marked)))
+    steps.append(sent(message_set(1, *TWO, attributes=8, **marked)))
+    steps.append(sent(message_set(1, *TWO, **marked)))
     return [*steps, *all_of_it(), *all_of_it("~u"), *all_of_it("~z")]
 
 
@@ -78,7 +79,7 @@ def inner_offsets() -> Steps:
     return [
         create(),
         *(
-            sent(old_set(magic, *TWO, codec=1, first=first, step=step, offset=offset))
+            sent(message_set(magic, *TWO, codec=1, first=first, step=step, offset=offset))
             for magic in (0, 1)
             for first, step, offset in firsts
         ),
@@ -91,7 +92,7 @@ def checksums_of_lz4_frames() -> Steps:
     return [
         create(),
         *(
-            sent(old_set(magic, *TWO, codec=3, offset=1, right_lz4=right))
+            sent(message_set(magic, *TWO, codec=3, offset=1, right_lz4=right))
             for magic in (0, 1)
             for right in (False, True)
         ),
@@ -101,26 +102,30 @@ def checksums_of_lz4_frames() -> Steps:
 
 @case("L6")
 def sets_that_are_refused() -> Steps:
-    wrapper = old_set(1, *TWO, codec=1, offset=1)
+    wrapper = message_set(1, *TWO, codec=1, offset=1)
     sets = [
-        old_set(1, *TWO, codec=4, offset=1),
-        old_set(1, codec=1, inner=wrapper, offset=1),
-        old_set(1, *ONE, codec=1, inner=wrapper, offset=1),
+        message_set(1, *TWO, codec=4, offset=1),
+        message_set(1, codec=1, inner=wrapper, offset=1),
+        message_set(1, *ONE, codec=1, inner=wrapper, offset=1),
         joined(wrapper, wrapper),
-        joined(wrapper, old_set(1, *ONE)),
-        joined(old_set(1, *ONE), wrapper),
-        joined(old_set(0, *ONE), old_set(1, *ONE)),
-        joined(old_set(1, *ONE), old_set(0, *ONE)),
-        joined(old_set(1, *ONE), batch(b"v")),
-        joined(batch(b"v"), old_set(1, *ONE)),
+        joined(wrapper, message_set(1, *ONE)),
+        joined(message_set(1, *ONE), wrapper),
+        joined(message_set(0, *ONE), message_set(1, *ONE)),
+        joined(message_set(1, *ONE), message_set(0, *ONE)),
+        joined(message_set(1, *ONE), batch(b"v")),
+        joined(batch(b"v"), message_set(1, *ONE)),
         joined(batch(b"v"), batch(b"v")),
-        old_set(1, *ONE, codec=1, inner=old_set(0, *ONE), offset=1),
-        old_set(1, codec=1),
-        old_set(0, codec=2),
-        old_set(1, (TIME, None, None), attributes=1),
-        old_set(0, (TIME, None, b""), attributes=2),
+        message_set(1, *ONE, codec=1, inner=message_set(0, *ONE), offset=1),
+        message_set(1, codec=1),
+        message_set(0, codec=2),
+        message_set(1, (TIME, None, None), attributes=1),
+        message_set(0, (TIME, None, b""), attributes=2),
     ]
-    compacted = [old_set(1, *ONE), old_set(1, *TWO), old_set(1, *TWO, codec=1, offset=1)]
+    compacted = [
+        message_set(1, *ONE),
+        message_set(1, *TWO),
+        message_set(1, *TWO, codec=1, offset=1),
+    ]
     return [
         create(),
         create("~k", cleanup_policy="compact"),
@@ -132,11 +137,11 @@ def sets_that_are_refused() -> Steps:
 
 @case("L7")
 def entries_that_are_damaged() -> Steps:
-    one = old_set(1, *ONE)
+    one = message_set(1, *ONE)
     sets = [
         edited(one, crc=1),
         joined(one, edited(one, crc=1)),
-        old_set(1, *ONE, codec=1, inner=edited(one, crc=1)),
+        message_set(1, *ONE, codec=1, inner=edited(one, crc=1)),
         edited(one, size=13, checked=False),
         edited(one, size=-1, checked=False),
         edited(one, size=20, checked=False),
@@ -150,19 +155,19 @@ def entries_that_are_damaged() -> Steps:
         edited(one, key_1=100),
         edited(one, key_1=-2),
         edited(one, key_1=-1),
-        edited(old_set(0, *ONE), key_0=5),
-        old_set(1, *ONE, codec=1, packed=b"nonsense"),
-        old_set(1, *ONE, codec=2, packed=b""),
-        old_set(1, *ONE, codec=3, packed=b"nonsense"),
-        old_set(1, codec=1, inner=edited(one, size=13, checked=False)),
-        old_set(1, codec=1, inner=edited(one, attributes=5)),
+        edited(message_set(0, *ONE), key_0=5),
+        message_set(1, *ONE, codec=1, packed=b"nonsense"),
+        message_set(1, *ONE, codec=2, packed=b""),
+        message_set(1, *ONE, codec=3, packed=b"nonsense"),
+        message_set(1, codec=1, inner=edited(one, size=13, checked=False)),
+        message_set(1, codec=1, inner=edited(one, attributes=5)),
     ]
     return [create(), *(sent(each) for each in sets), *all_of_it()]
 
 
 @case("L8")
 def nothing_whole() -> Steps:
-    one = old_set(1, *ONE)
+    one = message_set(1, *ONE)
     sets = [
         b"",
         b"\0" * 11,
@@ -170,8 +175,8 @@ def nothing_whole() -> Steps:
         edited(one, size=100, checked=False),
         joined(one, edited(one, cut=1)),
         joined(one, edited(one, cut=25)),
-        old_set(1, *ONE, codec=1, inner=edited(one, cut=3)),
-        old_set(1, codec=1, inner=edited(one, cut=3)),
+        message_set(1, *ONE, codec=1, inner=edited(one, cut=3)),
+        message_set(1, codec=1, inner=edited(one, cut=3)),
     ]
     return [create(), *(sent(s, v) for s in sets for v in (0, 2)), *all_of_it()]
 
@@ -182,12 +187,12 @@ def sizes() -> Steps:
     of_values = {"~m": (30, 31, 32, 33, 34, 65, 66, 67, 90), "~s": (120, 132, 133, 150)}
     for name, sizes_ in of_values.items():
         steps += [
-            sent(old_set(magic, (TIME, None, bytes(size))), name=name)
+            sent(message_set(magic, (TIME, None, bytes(size))), name=name)
             for magic in (0, 1)
             for size in sizes_
         ]
-    steps.append(sent(old_set(1, (TIME, None, bytes(1000)), codec=1), name="~m"))
-    good, bad = old_set(1, *ONE), edited(old_set(1, *ONE), crc=1)
+    steps.append(sent(message_set(1, (TIME, None, bytes(1000)), codec=1), name="~m"))
+    good, bad = message_set(1, *ONE), edited(message_set(1, *ONE), crc=1)
     both = produce_all(("~m", 0, bad), ("~s", 0, good))
     return [*steps, Ask(both, 2), *all_of_it("~m"), *all_of_it("~s")]
 
@@ -201,22 +206,22 @@ def times_and_the_bit_of_append_time() -> Steps:
         create("~t"),
     ]
     sets = [
-        old_set(1, (now(), b"k", b"v")),
-        old_set(1, (now(), b"k", b"v"), (TIME, b"k", b"v")),
-        old_set(1, (now(2 * HOUR_MS), b"k", b"v")),
-        old_set(1, (-1, b"k", b"v")),
-        old_set(0, *ONE),
-        old_set(1, (now(), b"k", b"v"), codec=1, time=TIME),
-        old_set(1, *ONE, codec=1, time=now()),
-        old_set(1, (now(), b"k", b"v"), attributes=8),
-        old_set(1, (-1, b"k", b"v"), attributes=8),
-        old_set(0, *ONE, attributes=8),
-        old_set(1, *TWO, codec=1, offset=1, attributes=8, time=TIME),
-        old_set(1, codec=1, inner=old_set(1, *ONE, attributes=8)),
-        old_set(0, *TWO, codec=2, attributes=0x78),
+        message_set(1, (now(), b"k", b"v")),
+        message_set(1, (now(), b"k", b"v"), (TIME, b"k", b"v")),
+        message_set(1, (now(2 * HOUR_MS), b"k", b"v")),
+        message_set(1, (-1, b"k", b"v")),
+        message_set(0, *ONE),
+        message_set(1, (now(), b"k", b"v"), codec=1, time=TIME),
+        message_set(1, *ONE, codec=1, time=now()),
+        message_set(1, (now(), b"k", b"v"), attributes=8),
+        message_set(1, (-1, b"k", b"v"), attributes=8),
+        message_set(0, *ONE, attributes=8),
+        message_set(1, *TWO, codec=1, offset=1, attributes=8, time=TIME),
+        message_set(1, codec=1, inner=message_set(1, *ONE, attributes=8)),
+        message_set(0, *TWO, codec=2, attributes=0x78),
     ]
     steps += [sent(s, name=name) for s in sets for name in ("~b", "~l", "~t")]
-    steps.append(sent(old_set(1, *ONE), 1, "~l"))
+    steps.append(sent(message_set(1, *ONE), 1, "~l"))
     return [*steps, *all_of_it("~b"), *all_of_it("~l"), *all_of_it()]
 
 
@@ -240,7 +245,7 @@ def batches_in_old_requests() -> Steps:
     steps: Steps = [create(), *(sent(s, v) for s in sets for v in (0, 1, 2))]
     transactional = batch(b"v", producer_id=5, producer_epoch=0, sequence=0, transactional=True)
     steps += [sent(transactional, v) for v in (0, 2)]
-    olds = (old_set(0, *ONE), old_set(1, *ONE), b"")
+    olds = (message_set(0, *ONE), message_set(1, *ONE), b"")
     steps += [sent(s, v) for s in olds for v in (3, 4, 7, 9, 11)]
     steps += [sent(batch(b"v", codec=4), v) for v in (2, 3, 6, 7, 11)]
     return [*steps, *all_of_it()]
@@ -248,7 +253,7 @@ def batches_in_old_requests() -> Steps:
 
 @case("L12")
 def whole_requests_and_acks() -> Steps:
-    one, two = old_set(1, *ONE), old_set(1, *TWO)
+    one, two = message_set(1, *ONE), message_set(1, *TWO)
     bad_size = edited(one, size=3, checked=False)
     entries: list[tuple[tuple[str, int, Any], ...]] = [
         (("~t", 0, one), ("~t", 1, bad_size)),
@@ -371,7 +376,7 @@ def deltas_that_do_not_rise() -> Steps:
 @case("L17")
 def heads_of_compressed_messages() -> Steps:
     inner = build_set([(0, TIME, b"k", b"v")], 1)
-    sets = [old_set(1, codec=codec, inner=inner) for codec in (1, 2, 3)]
+    sets = [message_set(1, codec=codec, inner=inner) for codec in (1, 2, 3)]
     return [create(), *(sent(each) for each in sets), *all_of_it()]
 
 
@@ -384,7 +389,7 @@ def configs_of_old_topics() -> Steps:
         create("~f", message_format_version="9.9"),
         create("~g", message_downconversion_enable="maybe"),
         create("~h", message_timestamp_before_max_ms="5000", **odd),
-        *(sent(old_set(1, (now(at), b"k", b"v")), name="~d") for at in (0, -HOUR_MS, HOUR_MS)),
+        *(sent(message_set(1, (now(at), b"k", b"v")), name="~d") for at in (0, -HOUR_MS, HOUR_MS)),
         *(Ask(produce(batch(b"v", time=now(at)), "~d")) for at in (0, -HOUR_MS, HOUR_MS)),
         *(Ask(produce(batch(b"v", time=now(at)), "~h")) for at in (0, -3000, -HOUR_MS, HOUR_MS)),
         *(Ask(produce(batch(b"v", time=now(at)), "~e")) for at in (0, HOUR_MS * 10**6)),

@@ -8,9 +8,10 @@ from odradek.wire.api.delete_records import DeleteRecordsRequest
 from odradek.wire.api.delete_topics import DeleteTopicsRequest
 from odradek.wire.api.produce import ProduceRequest
 
-from ..ask.asks import create, fetch, list_offsets, new_producer, produce, produce_all, put
 from ..ask.batches import batch, joined
-from ..ask.old_sets import edited, old_set
+from ..ask.message_sets import edited, message_set
+from ..ask.records import fetch, list_offsets, new_producer, produce, produce_all, put
+from ..ask.topics import create
 from ..engine.steps import Ask, Send, Steps, seen
 from . import case
 
@@ -89,7 +90,7 @@ def a_batch_too_short_for_a_producer_id() -> Steps:
     """It refuses the whole request; one that is longer only itself."""
     steps: Steps = [create(partitions=2)]
     for length in (1, 5, 6, 14, 15, 30):
-        short = edited(old_set(1, (5, b"", b"x" * length)), magic=2)
+        short = edited(message_set(1, (5, b"", b"x" * length)), magic=2)
         steps += [
             Ask(produce(short)),
             Ask(produce(joined(short, b"\0" * 11))),

@@ -7,8 +7,9 @@ from struct import pack
 from odradek.wire.api.api_versions import ApiVersionsRequest
 from odradek.wire.api.metadata import MetadataRequest
 
-from ..ask.asks import create, fetch, list_offsets, produce, put
 from ..ask.batches import batch
+from ..ask.records import fetch, list_offsets, produce, put
+from ..ask.topics import create
 from ..engine.steps import Ask, Close, Damage, Raw, Send, Sleep, Steps
 from . import case
 

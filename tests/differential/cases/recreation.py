@@ -15,8 +15,10 @@ from odradek.wire.api.fetch import FetchRequest
 from odradek.wire.api.metadata import MetadataRequest
 from odradek.wire.api.produce import ProduceRequest
 
-from ..ask.asks import commit, create, fetch, list_offsets, offsets_of, produce, put
 from ..ask.batches import batch
+from ..ask.groups import commit, offsets_of
+from ..ask.records import fetch, list_offsets, produce, put
+from ..ask.topics import create
 from ..engine.steps import Ask, Send, Steps, seen
 from . import case
 from .sessions import ask as in_session

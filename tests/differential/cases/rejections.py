@@ -11,8 +11,9 @@ from odradek.wire.api.delete_records import DeleteRecordsRequest
 from odradek.wire.api.produce import ProduceRequest
 from odradek.wire.primitives import write_varint
 
-from ..ask.asks import create, fetch, list_offsets, new_producer, produce, produce_all, put
 from ..ask.batches import TIME, batch, joined, record_bytes
+from ..ask.records import fetch, list_offsets, new_producer, produce, produce_all, put
+from ..ask.topics import create
 from ..ask.transactions import epoch, init, pid
 from ..engine.steps import Ask, Steps, now, seen
 from . import case

@@ -9,11 +9,12 @@ from odradek.wire.api.describe_topic_partitions import DescribeTopicPartitionsRe
 from odradek.wire.api.metadata import MetadataRequest
 from odradek.wire.api.offset_for_leader_epoch import OffsetForLeaderEpochRequest
 
-from ..ask.asks import commit, create, fetch, list_offsets, offsets_of, put
+from ..ask.groups import commit, offsets_of
+from ..ask.records import delete_records, fetch, list_offsets, put
+from ..ask.topics import create
 from ..ask.transactions import add, describe, end, init, write
 from ..engine.steps import Ask, Restart, Step, Steps
 from . import case
-from .offsets import delete_records
 
 EPOCHS = (0, 1, 2, 3, 4, 5)
 

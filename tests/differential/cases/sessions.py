@@ -7,7 +7,8 @@ from typing import Any
 from odradek.wire.api.delete_topics import DeleteTopicsRequest
 from odradek.wire.api.fetch import FetchRequest
 
-from ..ask.asks import create, fetch_all, id_of, put, wanted
+from ..ask.records import fetch_all, put, wanted
+from ..ask.topics import create, id_of
 from ..engine.steps import Ask, Close, Steps, seen
 from . import case
 

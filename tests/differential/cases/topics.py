@@ -7,7 +7,8 @@ from odradek.wire.api.create_topics import CreateTopicsRequest
 from odradek.wire.api.delete_topics import DeleteTopicsRequest
 from odradek.wire.api.metadata import MetadataRequest
 
-from ..ask.asks import commit, create, topic
+from ..ask.groups import commit
+from ..ask.topics import create, topic
 from ..engine.steps import Ask, Steps, seen
 from . import case
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from odradek.wire.api.txn_offset_commit import TxnOffsetCommitRequest
 
-from ..ask.asks import commit, create, fetch, join, list_offsets, offsets_of, put, sync
+from ..ask.groups import commit, join, offsets_of, sync
+from ..ask.records import fetch, list_offsets, put
+from ..ask.topics import create
 from ..ask.transactions import (
     add,
     add_offsets,

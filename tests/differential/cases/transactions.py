@@ -7,7 +7,8 @@ from odradek.wire.api.add_partitions_to_txn import AddPartitionsToTxnRequest
 from odradek.wire.api.end_txn import EndTxnRequest
 from odradek.wire.api.init_producer_id import InitProducerIdRequest
 
-from ..ask.asks import create, fetch, list_offsets
+from ..ask.records import fetch, list_offsets
+from ..ask.topics import create
 from ..ask.transactions import (
     add,
     add_offsets,

@@ -9,11 +9,12 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
-from ..ask.asks import FAR_MS, beat, commit, describe, join, leave, sync
-from ..engine.steps import Ask, Send, Sleep, Steps, seen
-from ..engine.versions import Served
+from odradek.wire import Request
 
-JOIN, HEARTBEAT, LEAVE, SYNC, DESCRIBE, COMMIT = 11, 12, 13, 14, 15, 8
+from ..ask.groups import FAR_MS, beat, commit, describe, join, leave, sync
+from ..engine.served import Served
+from ..engine.steps import Ask, Send, Sleep, Steps, seen
+
 REST_S = 0.015
 _PROTOCOLS = [
     (("range", b"r"),),
@@ -36,8 +37,9 @@ class _Group:
         self.generation = 1
         self.steps: Steps = []
 
-    def version(self, key: int, first: int = 0) -> int:
-        return self.random.choice([v for v in self.served.versions(key) if v >= first])
+    def version(self, request: Request, first: int = 0) -> int:
+        """A version of a request, not below the first."""
+        return self.random.choice([v for v in self.served.versions(type(request)) if v >= first])
 
     def someone(self) -> Any:
         if not self.members or self.random.random() < 0.08:
@@ -58,7 +60,7 @@ class _Group:
             instance=instance,
             kind=random.choice(("consumer",) * 9 + ("connect",)),
         )
-        version = self.version(JOIN, 5 if instance else first)
+        version = self.version(request, 5 if instance else first)
         keep = {label: "member_id"} if member == "" else {}
         self.members += member == ""
         self.steps += [Send(request, version, f"j{number}", keep=keep), Sleep(REST_S)]
@@ -73,7 +75,7 @@ class _Group:
             assignments=assignments if random.random() < 0.8 else [],
             instance=random.choice((None,) * 6 + ("i",)),
         )
-        self.steps += [Send(request, self.version(SYNC), f"s{number}"), Sleep(REST_S)]
+        self.steps += [Send(request, self.version(request), f"s{number}"), Sleep(REST_S)]
 
     def guess(self) -> int:
         return self.generation + self.random.choice((0,) * 8 + (1, 1, -1))
@@ -93,13 +95,14 @@ def members(random: Random, served: Served) -> Steps:
             group.add_sync()
         elif choice < 0.75:
             request = beat(group.someone(), group.guess(), instance=group.instance())
-            group.steps.append(Ask(request, group.version(HEARTBEAT)))
+            group.steps.append(Ask(request, group.version(request)))
         elif choice < 0.83:
             who = [(group.someone(), group.instance()) for _ in range(random.choice((1, 1, 2)))]
-            group.steps += [Ask(leave(*who), group.version(LEAVE)), Sleep(REST_S)]
+            left = leave(*who)
+            group.steps += [Ask(left, group.version(left)), Sleep(REST_S)]
         elif choice < 0.92:
-            request_ = commit(("~a", 0, 5), member=group.someone(), generation=group.guess())
-            group.steps.append(Ask(request_, group.version(COMMIT)))
+            committed = commit(("~a", 0, 5), member=group.someone(), generation=group.guess())
+            group.steps.append(Ask(committed, group.version(committed)))
         else:
-            group.steps.append(Ask(describe(), group.version(DESCRIBE)))
+            group.steps.append(Ask(describe(), group.version(describe())))
     return [*group.steps, Ask(describe())]

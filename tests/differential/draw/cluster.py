@@ -9,11 +9,34 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
+from odradek.wire import Request
+from odradek.wire.api.alter_partition_reassignments import AlterPartitionReassignmentsRequest
+from odradek.wire.api.alter_replica_log_dirs import AlterReplicaLogDirsRequest
+from odradek.wire.api.create_acls import CreateAclsRequest
+from odradek.wire.api.create_delegation_token import CreateDelegationTokenRequest
+from odradek.wire.api.delete_acls import DeleteAclsRequest
+from odradek.wire.api.describe_acls import DescribeAclsRequest
+from odradek.wire.api.describe_client_quotas import DescribeClientQuotasRequest
+from odradek.wire.api.describe_delegation_token import DescribeDelegationTokenRequest
+from odradek.wire.api.describe_log_dirs import DescribeLogDirsRequest
+from odradek.wire.api.describe_producers import DescribeProducersRequest
+from odradek.wire.api.describe_quorum import DescribeQuorumRequest
+from odradek.wire.api.describe_user_scram_credentials import DescribeUserScramCredentialsRequest
+from odradek.wire.api.elect_leaders import ElectLeadersRequest
+from odradek.wire.api.expire_delegation_token import ExpireDelegationTokenRequest
+from odradek.wire.api.list_partition_reassignments import ListPartitionReassignmentsRequest
+from odradek.wire.api.remove_raft_voter import RemoveRaftVoterRequest
+from odradek.wire.api.renew_delegation_token import RenewDelegationTokenRequest
+from odradek.wire.api.sasl_authenticate import SaslAuthenticateRequest
+from odradek.wire.api.sasl_handshake import SaslHandshakeRequest
+from odradek.wire.api.unregister_broker import UnregisterBrokerRequest
+
 from ..ask import cluster as ask
-from ..ask.asks import new_producer, produce
 from ..ask.batches import batch
+from ..ask.records import new_producer, produce
+from ..engine.served import Served
 from ..engine.steps import Ask, Steps, seen
-from ..engine.versions import Served
+from .requests import draw_request
 
 _NEW = {
     "group.version": 1,
@@ -22,8 +45,31 @@ _NEW = {
     "streams.version": 1,
     "eligible.leader.replicas.version": 1,
 }
-_LOOKS = (35, 43, 45, 46, 48, 50, 55, 61)
-_NO_ANSWER_DEPENDS = (17, 29, 30, 31, 34, 36, 38, 39, 40, 41, 64, 81)
+_ADMINISTRATION: tuple[type[Request], ...] = (
+    DescribeLogDirsRequest,
+    ElectLeadersRequest,
+    AlterPartitionReassignmentsRequest,
+    ListPartitionReassignmentsRequest,
+    DescribeClientQuotasRequest,
+    DescribeUserScramCredentialsRequest,
+    DescribeQuorumRequest,
+    DescribeProducersRequest,
+)
+# What a broker without an authorizer refuses, and what it knows no answer to but a refusal.
+_REFUSED: tuple[type[Request], ...] = (
+    SaslHandshakeRequest,
+    DescribeAclsRequest,
+    CreateAclsRequest,
+    DeleteAclsRequest,
+    AlterReplicaLogDirsRequest,
+    SaslAuthenticateRequest,
+    CreateDelegationTokenRequest,
+    RenewDelegationTokenRequest,
+    ExpireDelegationTokenRequest,
+    DescribeDelegationTokenRequest,
+    UnregisterBrokerRequest,
+    RemoveRaftVoterRequest,
+)
 _UP, _SAFE, _UNSAFE = 1, 2, 3
 _ENTITIES: tuple[list[tuple[str, str | None]], ...] = (
     [("user", "~u")],
@@ -106,13 +152,10 @@ def _written(random: Random, served: Served) -> Steps:
 
 
 def _drawn(random: Random, served: Served) -> Steps:
-    from .sequences import draw_request  # which draws sequences of this kind, too
-
-    keys = [key for key in (*_LOOKS, *_NO_ANSWER_DEPENDS) if key in served.ranges]
-    key = random.choice(keys)
-    version = random.choice(served.versions(key))
-    return [Ask(draw_request(random, key, version), version)]
+    api = random.choice([each for each in (*_ADMINISTRATION, *_REFUSED) if each in served.ranges])
+    version = random.choice(served.versions(api))
+    return [Ask(draw_request(random, api, version), version)]
 
 
 def _any_version(random: Random, served: Served, request: Any) -> Ask:
-    return Ask(request, random.choice(served.versions(request.api_key)))
+    return Ask(request, random.choice(served.versions(type(request))))

@@ -22,12 +22,11 @@ from odradek.wire.api.delete_topics import DeleteTopicsRequest
 from odradek.wire.api.describe_topic_partitions import DescribeTopicPartitionsRequest
 from odradek.wire.api.list_config_resources import ListConfigResourcesRequest
 
-from ..ask.asks import put
-from ..cases.admin import BROKER, GROUP, METRICS, TOPIC, configs
-from ..cases.config_values import values_of
-from ..cases.configs import Change, Pair, alter, change
+from ..ask.config_values import values_of
+from ..ask.configs import BROKER, GROUP, METRICS, TOPIC, Change, Pair, alter, change, configs
+from ..ask.records import put
+from ..engine.served import Served
 from ..engine.steps import Ask, Steps, seen
-from ..engine.versions import Served
 
 _NAMES = {
     TOPIC: ["~a"] * 6 + ["~b"] * 4 + ["~c", "~none", "", "a b"],
@@ -199,7 +198,7 @@ def _put(random: Random, served: Served) -> Steps:
 
 def _of(random: Random, served: Served, ask: Ask) -> Ask:
     """The same, in a version that both serve."""
-    version = random.choice(served.versions(ask.request.api_key))
+    version = random.choice(served.versions(type(ask.request)))
     return Ask(ask.request, version)
 
 

@@ -11,10 +11,10 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
+from odradek.wire import Request
 from odradek.wire.api.create_partitions import CreatePartitionsRequest
 from odradek.wire.api.list_groups import ListGroupsRequest
 
-from ..ask.asks import FAR_MS, beat, commit, create, describe, join, leave, offsets_of, sync
 from ..ask.consumer_groups import (
     RESOLVED_S,
     SETTLED_S,
@@ -26,10 +26,11 @@ from ..ask.consumer_groups import (
     looked,
     tell,
 )
+from ..ask.groups import FAR_MS, beat, commit, describe, join, leave, offsets_of, sync
+from ..ask.topics import create
+from ..engine.served import Served
 from ..engine.steps import Ask, Sleep, Steps, seen
-from ..engine.versions import Served
 
-COMMIT, FETCH, JOIN, SYNC, HEARTBEAT, LEAVE, DESCRIBE, TELL, LOOK = 8, 9, 11, 14, 12, 13, 15, 68, 69
 _MEMBERS = ("a", "b", "c", "d")
 _INSTANCES = {"c": "i", "d": "i", "b": None, "a": None}
 
@@ -44,8 +45,8 @@ class _Group:
         self.size = random.choice((1, 3, 4, 7))
         self.steps: Steps = [create("~t", self.size), create("~u", 2), Sleep(3 * SETTLED_S)]
 
-    def ask(self, request: Any, key: int, first: int = 0, **more: Any) -> None:
-        versions = [v for v in self.served.versions(key) if v >= first]
+    def ask(self, request: Request, first: int = 0, **more: Any) -> None:
+        versions = [v for v in self.served.versions(type(request)) if v >= first]
         self.steps.append(Ask(request, self.random.choice(versions), **more))
 
     def member(self) -> str:
@@ -105,7 +106,7 @@ class _Group:
         keep = {f"e{member}": "member_epoch"}
         keep[f"o{member}"] = "assignment.topic_partitions.0.partitions"
         first = 1 if request.subscribed_topic_regex is not None else 0
-        self.ask(request, TELL, first, keep=keep)
+        self.ask(request, first, keep=keep)
 
     def add_depart(self) -> None:
         random, member = self.random, self.member()
@@ -113,7 +114,7 @@ class _Group:
         epoch = -1
         if instance is not None and random.random() < 0.7:
             epoch = -2
-        self.ask(tell(member, epoch, instance=instance), TELL)
+        self.ask(tell(member, epoch, instance=instance))
 
     def add_classic(self) -> None:
         random, member = self.random, "m"
@@ -123,14 +124,14 @@ class _Group:
             who = random.choice((member,) * 8 + ("",))
             request = join(who, protocols=classic(*topics, version=random.choice((0, 1, 3))))
             first = 0 if who else 4  # an id of the broker's choice has a place of its own
-            self.ask(request, JOIN, first, keep={"em": "generation_id"}, limit_s=0.3)
+            self.ask(request, first, keep={"em": "generation_id"}, limit_s=0.3)
         elif choice < 0.65:
-            self.ask(sync(member, seen("em", 1)), SYNC, limit_s=0.3)
+            self.ask(sync(member, seen("em", 1)), limit_s=0.3)
         elif choice < 0.85:
-            self.ask(beat(member, seen("em", 1)), HEARTBEAT)
+            self.ask(beat(member, seen("em", 1)))
         else:
             request_ = commit(("~t", 0, 9), member=member, generation=seen("em", 1))
-            self.ask(request_, COMMIT)
+            self.ask(request_)
 
     def add_offsets(self) -> None:
         random, member = self.random, self.member()
@@ -139,10 +140,10 @@ class _Group:
             entries = [("~t", n, 5) for n in random.sample(range(2), random.choice((1, 2)))]
             who = random.choice((member,) * 6 + ("", "stranger"))
             generation = random.choice((self.epoch(member),) * 6 + (-1,))
-            self.ask(commit(*entries, member=who, generation=generation), COMMIT)
+            self.ask(commit(*entries, member=who, generation=generation))
         elif choice < 0.85:
             epoch = random.choice((self.epoch(member), -1))
-            self.ask(fetch_as(random.choice((member, None)), epoch), FETCH, 8)
+            self.ask(fetch_as(random.choice((member, None)), epoch), 8)
         elif choice < 0.95:
             self.steps.append(forget(("~t", [0]), ("~u", [0, 5])))
         else:
@@ -157,15 +158,15 @@ class _Group:
     def add_look(self) -> None:
         choice = self.random.random()
         if choice < 0.7:
-            self.ask(looked(), LOOK)
+            self.ask(looked())
         elif choice < 0.8:
-            self.ask(describe(), DESCRIBE)
+            self.ask(describe())
         elif choice < 0.9:
             self.steps.append(Ask(ListGroupsRequest(states_filter=[], types_filter=[])))
         else:
             member = self.member()
             instance = self.random.choice((None, _INSTANCES[member]))
-            self.ask(leave((self.random.choice((member, "")), instance)), LEAVE, 3)
+            self.ask(leave((self.random.choice((member, "")), instance)), 3)
 
 
 def members(random: Random, served: Served) -> Steps:
@@ -174,7 +175,7 @@ def members(random: Random, served: Served) -> Steps:
     mixes = random.random() < 0.3
     if mixes:
         # Stays: a real broker half forgets an Empty group when a classic member names its id.
-        group.ask(enter("k", assignor=group.assignor), TELL)
+        group.ask(enter("k", assignor=group.assignor))
     for _ in range(40):
         choice = random.random()
         if choice < 0.16:

@@ -5,14 +5,17 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
-from ..ask.asks import create, fetch, fetch_all, list_offsets, produce, produce_all, put, wanted
+from odradek.wire.api.fetch import FetchRequest
+from odradek.wire.api.produce import ProduceRequest
+
 from ..ask.batches import TIME, batch, joined
-from ..ask.old_sets import edited, old_set
+from ..ask.message_sets import edited, message_set
+from ..ask.records import fetch, fetch_all, list_offsets, produce, produce_all, put, wanted
+from ..ask.topics import create
+from ..engine.served import Served
 from ..engine.steps import Ask, Send, Step, Steps, now
-from ..engine.versions import Served
 from .batches import draw_batch
 
-_PRODUCE, _FETCH = 0, 1
 _VALUES = [b"v", b"v", b"", None, b"x" * 100]
 _KEYS = [b"k", b"k", b"", None]
 _TIMES: list[Any] = [TIME, TIME, TIME + 5, TIME - 3, 0, -1, now(), now(7_200_000), -5]
@@ -61,7 +64,7 @@ def _write(random: Random, served: Served) -> Steps:
         return [put(*[b"v"] * random.choice((1, 3, 40)), name=name, codec=random.choice(range(5)))]
     version = random.choice((0, 1, 2))
     if chance < 0.25:
-        version = random.choice(served.versions(_PRODUCE))
+        version = random.choice(served.versions(ProduceRequest))
     if chance < 0.32:
         entries = [(each, 0, _records(random)) for each in ("~o", "~q", "~none")]
         random.shuffle(entries)
@@ -111,7 +114,7 @@ def _set(random: Random, magic: int, *, may_wrap: bool = True) -> Any:
             options["packed"] = random.choice((b"", b"nonsense"))
         if codec == 3 and random.random() < 0.2:
             options["right_lz4"] = True
-    return old_set(magic, *messages, **options)
+    return message_set(magic, *messages, **options)
 
 
 def _inner(random: Random, magic: int) -> Any:
@@ -125,7 +128,7 @@ def _inner(random: Random, magic: int) -> Any:
 def _read(random: Random, served: Served) -> Step:
     version = random.choice((0, 1, 2, 3))
     if random.random() < 0.25:
-        version = random.choice(served.versions(_FETCH))
+        version = random.choice(served.versions(FetchRequest))
     offset = random.choice((0, 0, 0, 1, 2, 3, 5, 20, 41, 99))
     limit = random.choice((1 << 20, 1 << 20, 1 << 20, 0, 12, 61, 70, 100, 150, 300, 1000))
     name = random.choice(("~o", "~p", "~p", "~q"))

@@ -8,11 +8,30 @@ from __future__ import annotations
 
 from typing import Any
 
-from odradek.wire import NO_ID
+from odradek.wire import NO_ID, Request
+from odradek.wire.api.alter_configs import AlterConfigsRequest
+from odradek.wire.api.api_versions import ApiVersionsRequest
+from odradek.wire.api.create_partitions import CreatePartitionsRequest
+from odradek.wire.api.create_topics import CreateTopicsRequest
+from odradek.wire.api.delete_records import DeleteRecordsRequest
+from odradek.wire.api.delete_topics import DeleteTopicsRequest
+from odradek.wire.api.describe_cluster import DescribeClusterRequest
+from odradek.wire.api.describe_configs import DescribeConfigsRequest
+from odradek.wire.api.describe_topic_partitions import DescribeTopicPartitionsRequest
+from odradek.wire.api.fetch import FetchRequest
+from odradek.wire.api.find_coordinator import FindCoordinatorRequest
+from odradek.wire.api.incremental_alter_configs import IncrementalAlterConfigsRequest
+from odradek.wire.api.init_producer_id import InitProducerIdRequest
+from odradek.wire.api.list_config_resources import ListConfigResourcesRequest
+from odradek.wire.api.list_groups import ListGroupsRequest
+from odradek.wire.api.list_offsets import ListOffsetsRequest
+from odradek.wire.api.metadata import MetadataRequest
+from odradek.wire.api.offset_commit import OffsetCommitRequest
+from odradek.wire.api.produce import ProduceRequest
 
 from ..ask.batches import TIME
 from ..engine.steps import now, seen
-from . import cluster_pools as values_cluster
+from . import cluster_pools
 
 BIG, SMALL = 2**31 - 1, -(2**31)
 UNKNOWN_ID = bytes(15) + b"\7"
@@ -32,88 +51,130 @@ CONFIG_NAMES: list[Any] = ["retention.ms"] * 3 + ["cleanup.policy"] * 2 + ["max.
 CONFIG_NAMES += ["compression.type", "interval.ms", "share.isolation.level", "nonsense", "root"]
 CONFIG_VALUES: list[Any] = ["-1", "86400000", "compact", "delete", "gzip", "300", "x", "", None]
 
-# (API key or None, field): pool.
-POOLS: dict[tuple[int | None, str], list[Any]] = {
-    (None, "name"): TOPICS,
-    (None, "topic"): TOPICS,
-    (None, "topic_name"): TOPICS,
-    (None, "topic_id"): IDS,
-    (None, "topic_names"): TOPICS,
-    (None, "partition"): PARTITIONS,
-    (None, "partitions"): PARTITIONS,
-    (None, "index"): PARTITIONS,
-    (None, "partition_index"): PARTITIONS,
-    (None, "partition_indexes"): PARTITIONS,
-    (None, "group_id"): GROUPS,
-    (None, "groups"): GROUPS,
-    (None, "member_id"): MEMBERS,
-    (None, "group_instance_id"): INSTANCES,
-    (None, "current_leader_epoch"): EPOCHS,
-    (None, "leader_epoch"): EPOCHS,
-    (None, "last_fetched_epoch"): EPOCHS,
-    (None, "committed_leader_epoch"): EPOCHS,
-    (None, "generation_id"): [1] * 5 + [2, 0, -1],
-    (None, "generation_id_or_member_epoch"): [-1] * 8 + [1, 1, 0, 5],
-    (None, "member_epoch"): [-1] * 4 + [0, 1],
-    (None, "timeout_ms"): [5000] * 12 + [30_000] * 4 + [0, -1],
-    (None, "isolation_level"): [0] * 5 + [1] * 3 + [2, -1],
-    (None, "replica_id"): [-1] * 12 + [-2, -3, 1],
-    (None, "acks"): [-1] * 6 + [1] * 5 + [0, 2],
-    (None, "transactional_id"): [None],
-    (None, "reason"): [None, "because"],
-    (None, "broker_ids"): [1] * 8 + [2, -1],
-    (None, "validate_only"): [False] * 5 + [True],
-    (None, "configuration_keys"): ["retention.ms", "segment.bytes", "nonsense", "cleanup.policy"],
-    (0, "timeout_ms"): [5000, 0, -1, BIG],
-    (1, "max_wait_ms"): [0, 0, 0, 5, 20, -1],
-    (1, "min_bytes"): [0, 1, 1, 1, 80, 100_000, -1],
-    (1, "max_bytes"): LIMITS,
-    (1, "partition_max_bytes"): LIMITS,
-    (1, "fetch_offset"): OFFSETS,
-    (1, "log_start_offset"): [-1, -1, 0, 5],
-    (1, "session_id"): [0] * 6 + [seen("session")] * 3 + [5],
-    (1, "session_epoch"): [-1] * 6 + [0, 0, 1, 2],
-    (1, "cluster_id"): [None, None, "another"],
-    (1, "rack_id"): ["", "", "r"],
-    (2, "timestamp"): TIMES,
-    (3, "allow_auto_topic_creation"): [False],
-    (8, "committed_offset"): OFFSETS,
-    (8, "committed_metadata"): ["m"] * 4 + ["", None, "x" * 4096, "x" * 4097],
-    (8, "retention_time_ms"): [-1, -1, 1_000_000],
-    (10, "key"): GROUPS,
-    (10, "coordinator_keys"): GROUPS,
-    (10, "key_type"): [0] * 8 + [3, -1],
-    (16, "states_filter"): ["Stable", "Empty", "stable", "PreparingRebalance", "x"],
-    (16, "types_filter"): ["classic", "Consumer", "share", "x"],
-    (18, "client_software_name"): ["name"] * 4 + ["a.b-c", "", "-", "a b"],
-    (18, "client_software_version"): ["1.0"] * 4 + ["1.0-rc", "", "1_0"],
-    (19, "num_partitions"): [1, 1, 2, 3, -1, 0, -2],
-    (19, "replication_factor"): [1, 1, 1, -1, 0, 2],
-    (19, "name"): ["~a", "~c", "~d", "~e", "~f.x", "~f_x", "", "a b", ".."],
-    (20, "name"): [None] * 4 + ["~b", "~c", "~d"],
-    (20, "topic_id"): [NO_ID] * 4 + [seen("~c"), UNKNOWN_ID],
-    (20, "topic_names"): ["~b", "~c", "~c", "~d", "~none", ""],
-    (21, "offset"): [0, 1, 1, 2, 3, -1, -2, 50],
-    (22, "transaction_timeout_ms"): [1000, 0, -1, BIG],
-    (22, "producer_id"): [-1, -1, 0, 5],
-    (22, "producer_epoch"): [-1, -1, 0, 5],
-    (32, "resource_type"): [2] * 8 + [0, 3, 16, 32],
-    (32, "resource_name"): TOPICS,
-    (33, "resource_type"): [2] * 8 + [0, 3, 8, 16, 32],
-    (33, "resource_name"): TOPICS,
-    (33, "name"): CONFIG_NAMES,
-    (33, "value"): CONFIG_VALUES,
-    (37, "count"): [1, 2, 3, 4, 5, 0, -1],
-    (44, "resource_type"): [2] * 8 + [0, 3, 8, 16, 32],
-    (44, "resource_name"): TOPICS,
-    (44, "name"): CONFIG_NAMES,
-    (44, "value"): CONFIG_VALUES,
-    (44, "config_operation"): [0] * 5 + [1, 1, 2, 3, 9],
-    (60, "endpoint_type"): [1, 1, 1, 2, 0, 5],
-    (74, "resource_types"): [2, 4, 8, 16, 32, 2, 16, 0],
-    (75, "response_partition_limit"): [2000, 2000, 1, 2, 3, 0, -1],
-    **values_cluster.POOLS,
+OF_FIELD: dict[str, list[Any]] = {
+    "name": TOPICS,
+    "topic": TOPICS,
+    "topic_name": TOPICS,
+    "topic_id": IDS,
+    "topic_names": TOPICS,
+    "partition": PARTITIONS,
+    "partitions": PARTITIONS,
+    "index": PARTITIONS,
+    "partition_index": PARTITIONS,
+    "partition_indexes": PARTITIONS,
+    "group_id": GROUPS,
+    "groups": GROUPS,
+    "member_id": MEMBERS,
+    "group_instance_id": INSTANCES,
+    "current_leader_epoch": EPOCHS,
+    "leader_epoch": EPOCHS,
+    "last_fetched_epoch": EPOCHS,
+    "committed_leader_epoch": EPOCHS,
+    "generation_id": [1] * 5 + [2, 0, -1],
+    "generation_id_or_member_epoch": [-1] * 8 + [1, 1, 0, 5],
+    "member_epoch": [-1] * 4 + [0, 1],
+    "timeout_ms": [5000] * 12 + [30_000] * 4 + [0, -1],
+    "isolation_level": [0] * 5 + [1] * 3 + [2, -1],
+    "replica_id": [-1] * 12 + [-2, -3, 1],
+    "acks": [-1] * 6 + [1] * 5 + [0, 2],
+    "transactional_id": [None],
+    "reason": [None, "because"],
+    "broker_ids": [1] * 8 + [2, -1],
+    "validate_only": [False] * 5 + [True],
+    "configuration_keys": ["retention.ms", "segment.bytes", "nonsense", "cleanup.policy"],
 }
+"""The pools of fields by their name, whatever the API."""
+
+OF_API: dict[type[Request], dict[str, list[Any]]] = {
+    AlterConfigsRequest: {
+        "resource_type": [2] * 8 + [0, 3, 8, 16, 32],
+        "resource_name": TOPICS,
+        "name": CONFIG_NAMES,
+        "value": CONFIG_VALUES,
+    },
+    ApiVersionsRequest: {
+        "client_software_name": ["name"] * 4 + ["a.b-c", "", "-", "a b"],
+        "client_software_version": ["1.0"] * 4 + ["1.0-rc", "", "1_0"],
+    },
+    CreatePartitionsRequest: {
+        "count": [1, 2, 3, 4, 5, 0, -1],
+    },
+    CreateTopicsRequest: {
+        "num_partitions": [1, 1, 2, 3, -1, 0, -2],
+        "replication_factor": [1, 1, 1, -1, 0, 2],
+        "name": ["~a", "~c", "~d", "~e", "~f.x", "~f_x", "", "a b", ".."],
+    },
+    DeleteRecordsRequest: {
+        "offset": [0, 1, 1, 2, 3, -1, -2, 50],
+    },
+    DeleteTopicsRequest: {
+        "name": [None] * 4 + ["~b", "~c", "~d"],
+        "topic_id": [NO_ID] * 4 + [seen("~c"), UNKNOWN_ID],
+        "topic_names": ["~b", "~c", "~c", "~d", "~none", ""],
+    },
+    DescribeClusterRequest: {
+        "endpoint_type": [1, 1, 1, 2, 0, 5],
+    },
+    DescribeConfigsRequest: {
+        "resource_type": [2] * 8 + [0, 3, 16, 32],
+        "resource_name": TOPICS,
+    },
+    DescribeTopicPartitionsRequest: {
+        "response_partition_limit": [2000, 2000, 1, 2, 3, 0, -1],
+    },
+    FetchRequest: {
+        "max_wait_ms": [0, 0, 0, 5, 20, -1],
+        "min_bytes": [0, 1, 1, 1, 80, 100_000, -1],
+        "max_bytes": LIMITS,
+        "partition_max_bytes": LIMITS,
+        "fetch_offset": OFFSETS,
+        "log_start_offset": [-1, -1, 0, 5],
+        "session_id": [0] * 6 + [seen("session")] * 3 + [5],
+        "session_epoch": [-1] * 6 + [0, 0, 1, 2],
+        "cluster_id": [None, None, "another"],
+        "rack_id": ["", "", "r"],
+    },
+    FindCoordinatorRequest: {
+        "key": GROUPS,
+        "coordinator_keys": GROUPS,
+        "key_type": [0] * 8 + [3, -1],
+    },
+    IncrementalAlterConfigsRequest: {
+        "resource_type": [2] * 8 + [0, 3, 8, 16, 32],
+        "resource_name": TOPICS,
+        "name": CONFIG_NAMES,
+        "value": CONFIG_VALUES,
+        "config_operation": [0] * 5 + [1, 1, 2, 3, 9],
+    },
+    InitProducerIdRequest: {
+        "transaction_timeout_ms": [1000, 0, -1, BIG],
+        "producer_id": [-1, -1, 0, 5],
+        "producer_epoch": [-1, -1, 0, 5],
+    },
+    ListConfigResourcesRequest: {
+        "resource_types": [2, 4, 8, 16, 32, 2, 16, 0],
+    },
+    ListGroupsRequest: {
+        "states_filter": ["Stable", "Empty", "stable", "PreparingRebalance", "x"],
+        "types_filter": ["classic", "Consumer", "share", "x"],
+    },
+    ListOffsetsRequest: {
+        "timestamp": TIMES,
+    },
+    MetadataRequest: {
+        "allow_auto_topic_creation": [False],
+    },
+    OffsetCommitRequest: {
+        "committed_offset": OFFSETS,
+        "committed_metadata": ["m"] * 4 + ["", None, "x" * 4096, "x" * 4097],
+        "retention_time_ms": [-1, -1, 1_000_000],
+    },
+    ProduceRequest: {
+        "timeout_ms": [5000, 0, -1, BIG],
+    },
+    **cluster_pools.OF_API,
+}
+"""The pools of one API's fields; these come first."""
 
 DEFAULTS: dict[str, list[Any]] = {
     "bool": [False, False, True],

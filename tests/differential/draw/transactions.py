@@ -11,7 +11,11 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
-from ..ask.asks import create, fetch, list_offsets, offsets_of, put
+from odradek.wire.api.fetch import FetchRequest
+
+from ..ask.groups import offsets_of
+from ..ask.records import fetch, list_offsets, put
+from ..ask.topics import create
 from ..ask.transactions import (
     add,
     add_offsets,
@@ -25,12 +29,11 @@ from ..ask.transactions import (
     txn_offsets,
     write,
 )
+from ..engine.served import Served
 from ..engine.steps import Ask, Sleep, Step, Steps, now
-from ..engine.versions import Served
 
 SHORT_MS = 150
 LONG_MS = 300_000
-_PRODUCE, _FETCH, _LIST_OFFSETS = 0, 1, 2
 
 
 class _Producer:
@@ -199,7 +202,7 @@ def _marker(random: Random, by: _Producer) -> Step:
 
 
 def _look(random: Random, served: Served) -> Steps:
-    version = random.choice([v for v in served.versions(_FETCH) if v >= 4])
+    version = random.choice([v for v in served.versions(FetchRequest) if v >= 4])
     offset, partition = random.choice((0, 0, 1, 2, 4)), random.choice((0, 1))
     level = random.choice((0, 1, 1))
     limit = random.choice((1 << 20, 1 << 20, 90, 160, 0))

@@ -1,20 +1,11 @@
-"""One side of the comparison: a running broker, its connections, and what it has answered.
-
-Sockets are read without blocking; `arrived` holds what came since the last look, by connection and
-correlation id, so that the engine can compare both sides whenever both have the same.
-"""
+"""The two brokers of a comparison: what both are configured with, and the emulated one."""
 
 from __future__ import annotations
 
-import contextlib
-import select
 import shutil
-import socket
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from struct import Struct
 from types import TracebackType
 from typing import Protocol
 
@@ -22,29 +13,25 @@ from odradek.compat.real_kafka import VERSION
 from odradek.emulator import Emulator
 from odradek.emulator.base.release import KAFKA_3_9, KAFKA_4_3
 from odradek.emulator.config.kafka_3_9 import is_settable
-from odradek.wire import Request, Response, WireError
-from odradek.wire.api import response_class
-from odradek.wire.frames import Frames
-from odradek.wire.headers import read_response_header
 
+_NEVER_MS = str(24 * 3600 * 1000)
 CONFIG = {
-    "log.initial.task.delay.ms": "86400000",
+    # Sequences write records of long ago, which retention would delete at any moment.
+    "log.initial.task.delay.ms": _NEVER_MS,
+    # Memory for the cleaner: what it may clean is judged by the broker's threads.
     "log.cleaner.dedupe.buffer.size": "4194304",
+    # Assignments follow a change of a group at once, not when a second is over.
     "group.consumer.assignment.interval.ms": "0",
+    # Nobody waits ten seconds for the abort of what has timed out.
     "transaction.abort.timed.out.transaction.cleanup.interval.ms": "100",
-    "producer.id.expiration.check.interval.ms": "86400000",
-    "offsets.retention.check.interval.ms": "86400000",
-    "transaction.remove.expired.transaction.cleanup.interval.ms": "86400000",
+    # What expires would expire at any moment.
+    "producer.id.expiration.check.interval.ms": _NEVER_MS,
+    "offsets.retention.check.interval.ms": _NEVER_MS,
+    "transaction.remove.expired.transaction.cleanup.interval.ms": _NEVER_MS,
 }
-"""For both brokers: sequences write records of long ago, and retention and expiry come when they
-come; what the cleaner may take is judged with its threads; nobody waits ten seconds for a
-timeout."""
+"""The configs of both brokers."""
 REAL_VERSIONS = {KAFKA_4_3.name: VERSION, KAFKA_3_9.name: "3.9.2"}
 """Which real Kafka stands for a release."""
-CLOSED = "closed"
-CONNECT_TIMEOUT_S = 10.0
-_SIZE = Struct(">i")
-_CORRELATION = Struct(">i")
 
 
 class Broker(Protocol):
@@ -106,145 +93,3 @@ class EmulatedBroker:
         traceback: TracebackType | None,
     ) -> None:
         self.close()
-
-
-@dataclass(frozen=True)
-class Asked:
-    """A request that may be answered: as it was sent, and the version its answer has."""
-
-    step: int
-    request: Request
-    version: int
-
-
-@dataclass(frozen=True)
-class Arrived:
-    """What came: a decoded answer, or words for what it was instead."""
-
-    asked: Asked | None
-    answer: Response | str
-
-
-Key = tuple[str, int | str]
-"""A connection's name, and a correlation id or "closed"."""
-
-
-class Link:
-    """One connection to a broker."""
-
-    def __init__(self, address: tuple[str, int]) -> None:
-        self.socket = socket.create_connection(address, CONNECT_TIMEOUT_S)
-        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.frames = Frames()
-        self.asked: dict[int, Asked] = {}
-
-    def send(self, data: bytes) -> bool:
-        """Send it all; False if the broker has closed the connection."""
-        try:
-            self.socket.sendall(data)
-        except OSError:
-            return False
-        return True
-
-    def receive(self) -> list[bytearray] | None:
-        """The frames that are there; None once the broker has closed the connection."""
-        try:
-            data = self.socket.recv(1 << 20)
-        except OSError:
-            return None
-        return self.frames.feed(data) if data else None
-
-
-class Side:
-    """A broker as the engine sees it."""
-
-    def __init__(self, broker: Broker) -> None:
-        self.broker = broker
-        self.arrived: dict[Key, Arrived] = {}
-        self._links: dict[str, Link] = {}
-
-    @property
-    def address(self) -> tuple[str, int]:
-        host, _, port = self.broker.bootstrap_servers.rpartition(":")
-        return host, int(port)
-
-    @property
-    def is_waiting(self) -> bool:
-        """Whether an answer is outstanding on any connection."""
-        return any(link.asked for link in self._links.values())
-
-    def sockets(self) -> list[socket.socket]:
-        return [link.socket for link in self._links.values()]
-
-    def send(self, on: str, frame: bytes, correlation_id: int, asked: Asked | None) -> None:
-        """Send a frame over a connection, opened if there is none. `asked` is None when no answer
-        is expected."""
-        link = self._link(on)
-        if asked is not None:
-            link.asked[correlation_id] = asked
-        if not link.send(_SIZE.pack(len(frame)) + frame):
-            self._lost(on)
-
-    def send_raw(self, on: str, data: bytes) -> None:
-        """Send bytes as they are."""
-        if not self._link(on).send(data):
-            self._lost(on)
-
-    def close(self, on: str) -> None:
-        """Close a connection from here."""
-        link = self._links.pop(on, None)
-        if link is not None:
-            link.socket.close()
-
-    def close_all(self) -> None:
-        """Close every connection from here."""
-        for name in list(self._links):
-            self.close(name)
-
-    def receive(self) -> None:
-        """Take in what is there now, without waiting."""
-        names = {link.socket.fileno(): name for name, link in self._links.items()}
-        if not names:
-            return
-        poller = select.poll()
-        for number in names:
-            poller.register(number, select.POLLIN)
-        for number, _ in poller.poll(0):
-            name = names[number]
-            link = self._links[name]
-            with contextlib.suppress(WireError):
-                frames = link.receive()
-                if frames is None:
-                    self._lost(name)
-                for frame in frames or ():
-                    self._take(name, link, frame)
-
-    def _link(self, on: str) -> Link:
-        if on not in self._links:
-            self._links[on] = Link(self.address)
-        return self._links[on]
-
-    def _lost(self, name: str) -> None:
-        self.close(name)
-        self.arrived[name, CLOSED] = Arrived(None, CLOSED)
-
-    def _take(self, name: str, link: Link, frame: bytearray) -> None:
-        (correlation_id,) = _CORRELATION.unpack_from(frame)
-        asked = link.asked.pop(correlation_id, None)
-        if asked is None:
-            self.arrived[name, correlation_id] = Arrived(None, f"unasked: {bytes(frame).hex()}")
-            return
-        self.arrived[name, correlation_id] = Arrived(asked, decoded(frame, asked))
-
-
-def decoded(frame: bytearray, asked: Asked) -> Response | str:
-    """The answer in a frame, or words that say why it is none."""
-    key, version = asked.request.api_key, asked.version
-    try:
-        _, pos = read_response_header(frame, key, version)
-        answer, end = response_class(key).decode_from(bytes(frame), version, pos)
-    except WireError as error:
-        return f"undecodable ({error}): {bytes(frame).hex()}"
-    return (
-        answer if end == len(frame) else f"{len(frame) - end} bytes too many: {bytes(frame).hex()}"
-    )

@@ -1,14 +1,12 @@
 """The engine: a sequence goes to both brokers step by step, and their answers are compared.
 
 The two are kept in lockstep. After a step each side's answers are gathered until both sides have
-the same ones; a side that is behind gets `GRACE_S` once the other has answered, and only when both
-are silent for the step's limit there is no answer. So a slow machine makes a run slow, not wrong,
-and "no answer" and "closed" are outcomes like any other.
+the same ones; the slower side gets `GRACE_S` once the other has answered, and only when both are
+silent for the step's limit there is no answer. So a slow machine makes a run slow, not wrong, and
+"no answer" and "closed" are outcomes like any other.
 
-A real broker's catalogue lags behind its answers (semantics I18): after a request that may have
-changed it, both are asked for the topics concerned until they say the same and their leaders
-answer, for at most `SETTLE_S` (after a restart `RESTART_S`). That is no part of the comparison:
-what still differs then is seen by the steps that follow.
+A real broker's catalogue is older than its answers for a moment (semantics I18): after a request
+that may have changed it, the next step waits until both brokers say the same (settle/).
 
 A sequence ends at the first step with a difference that is not allowed.
 """
@@ -18,80 +16,54 @@ from __future__ import annotations
 import secrets
 import select
 import time
-from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from typing import Any
 
 from odradek.wire import Request, Response
-from odradek.wire.headers import API_VERSIONS, RequestHeader, write_request_header
+from odradek.wire.api.alter_client_quotas import AlterClientQuotasRequest
+from odradek.wire.api.alter_configs import AlterConfigsRequest
+from odradek.wire.api.alter_user_scram_credentials import AlterUserScramCredentialsRequest
+from odradek.wire.api.api_versions import ApiVersionsRequest
+from odradek.wire.api.create_partitions import CreatePartitionsRequest
+from odradek.wire.api.create_topics import CreateTopicsRequest
+from odradek.wire.api.delete_topics import DeleteTopicsRequest
+from odradek.wire.api.end_txn import EndTxnRequest
+from odradek.wire.api.incremental_alter_configs import IncrementalAlterConfigsRequest
+from odradek.wire.api.init_producer_id import InitProducerIdRequest
+from odradek.wire.api.metadata import MetadataRequest
+from odradek.wire.api.produce import ProduceRequest
+from odradek.wire.api.update_features import UpdateFeaturesRequest
+from odradek.wire.headers import RequestHeader, write_request_header
 
-from ..allowed.allowed import Allowances
-from ..allowed.kafka_3_9 import allowances_for
-from ..settle import cluster as settle_cluster
-from ..settle.catalogue import Catalogue
-from .brokers import CLOSED, Arrived, Asked, Broker, Key, Side
+from ..allowed import Allowances, allowances_for
+from ..settle.settler import RESTART_S, Settler
+from .brokers import Broker
 from .compare import NOTHING, Comparison, Difference
-from .mapping import Mapper
+from .kept import keep
+from .normalize import Normalizer
+from .results import Finding, Result, StepLog
+from .served import Served
+from .side import CLOSED, Arrived, Asked, Key, Side
 from .steps import Ask, Close, Raw, Restart, Sequence, Sleep, Step, World
-from .versions import Served
 
 GRACE_S = 5.0
-SETTLE_S = 5.0
-RESTART_S = 30.0
 QUIET_S = 0.004
 """How long both sides must have had nothing new while answers are outstanding."""
 
-_MAY_CHANGE_TOPICS = frozenset({3, 19, 20, 37})
-_MAY_CHANGE_CONFIGS = frozenset({33, 44})
-_MAY_END_TRANSACTIONS = frozenset({22, 26})
-_PRODUCE = 0
-_USUAL = {"session": "session_id", "pid": "producer_id"}
-
-
-@dataclass(frozen=True)
-class Finding:
-    """A difference, the step during which it was seen, and the request it is about."""
-
-    step: int
-    request: Request | None
-    version: int
-    difference: Difference
-
-    @property
-    def signature(self) -> tuple[int, str, str, str]:
-        """What makes two findings the same: the API, the place, and the kinds of values."""
-        api = self.request.api_key if self.request is not None else -1
-        values = (_kind(self.difference.real), _kind(self.difference.ours))
-        return api, self.difference.place, *values
-
-
-def _kind(value: Any) -> str:
-    """The value itself if it is an error code or the like, else its type."""
-    is_code = value is None or (isinstance(value, int) and -2 <= value <= 200)
-    return repr(value) if is_code else type(value).__name__
-
-
-@dataclass
-class StepLog:
-    """What one step brought: trees by connection and request, for the transcript."""
-
-    step: Step
-    version: int | None
-    real: dict[str, Any] = field(default_factory=dict)
-    ours: dict[str, Any] = field(default_factory=dict)
-
-
-@dataclass
-class Result:
-    """A sequence that was run."""
-
-    sequence: Sequence
-    log: list[StepLog] = field(default_factory=list)
-    findings: list[Finding] = field(default_factory=list)
-    allowed: list[tuple[str, Finding]] = field(default_factory=list)
-    requests: int = 0
-    fields: int = 0
+# After which requests the engine waits until both brokers say the same, and of what.
+_MAY_CHANGE_TOPICS = (
+    MetadataRequest,
+    CreateTopicsRequest,
+    DeleteTopicsRequest,
+    CreatePartitionsRequest,
+)
+_MAY_CHANGE_CONFIGS = (AlterConfigsRequest, IncrementalAlterConfigsRequest)
+_MAY_CHANGE_CLUSTER = (
+    AlterClientQuotasRequest,
+    AlterUserScramCredentialsRequest,
+    UpdateFeaturesRequest,
+)
+_MAY_END_TRANSACTIONS = (InitProducerIdRequest, EndTxnRequest)
 
 
 class Engine:
@@ -100,9 +72,9 @@ class Engine:
     def __init__(self, real: Broker, ours: Broker, allowances: Allowances | None = None) -> None:
         self.sides = (Side(real), Side(ours))
         self.served = Served.of(self.sides)
-        self.allowances = allowances if allowances is not None else allowances_for(self.served)
+        self.allowances = allowances_for(self.served) if allowances is None else allowances
+        self.settler = Settler(self.sides)
         self.sequences = self.requests = self.fields = 0
-        self._catalogue = Catalogue(self.sides)
         self._prefix = f"d{secrets.token_hex(3)}"  # two engines may share a broker
 
     def run(self, sequence: Sequence) -> Result:
@@ -128,31 +100,7 @@ class Engine:
                 side.broker.kill()
         with ThreadPoolExecutor(2) as pool:
             list(pool.map(lambda side: side.broker.restart(), self.sides))
-        self._catalogue.warm_up()
-
-    def settle(
-        self, names: Iterable[str], groups: Iterable[str], limit_s: float = SETTLE_S
-    ) -> None:
-        """Wait until both sides say the same of these topics and groups."""
-        self._catalogue.settle(names, groups, limit_s)
-
-    def settle_controller(self) -> None:
-        """Wait until both sides have a controller again."""
-        self._catalogue.settle_controller()
-
-    def settle_transactions(self, ids: Iterable[str], limit_s: float = SETTLE_S) -> None:
-        """Wait until both sides say the same of these transactional ids."""
-        self._catalogue.settle_transactions(ids, limit_s)
-
-    def settle_cluster(self, namespace: str, limit_s: float = SETTLE_S) -> None:
-        """Wait until both sides say the same of features, quotas and a sequence's own users."""
-        self._catalogue.settle_cluster(namespace, limit_s)
-
-    def settle_configs(
-        self, request: Request, topics: Iterable[str], limit_s: float = SETTLE_S
-    ) -> None:
-        """Wait until both sides say the same of the resources of a request."""
-        self._catalogue.settle_configs(request, topics, limit_s)
+        self.settler.warm_up()
 
 
 class _Run:
@@ -164,8 +112,8 @@ class _Run:
         now_ms = int(time.time() * 1000)
         self.worlds = [World(namespace, now_ms) for _ in engine.sides]
         clusters = engine.served.clusters
-        self.mappers = [
-            Mapper(namespace, now_ms, side.address, cluster)
+        self.normalizers = [
+            Normalizer(namespace, now_ms, side.address, cluster)
             for side, cluster in zip(engine.sides, clusters, strict=True)
         ]
         self.is_over = False
@@ -181,16 +129,22 @@ class _Run:
             self._compare(index)
             if self.result.findings or self.is_over:
                 return
-            if _is_unknown_failure(self.result.log[index].real):
-                self.engine.settle_controller()
-            if isinstance(step, Ask) and step.request.api_key in _MAY_CHANGE_TOPICS:
-                self.engine.settle(self.names, self.groups)
-            elif isinstance(step, Ask) and step.request.api_key in _MAY_CHANGE_CONFIGS:
-                self.engine.settle_configs(self.worlds[0].resolve(step.request), self.names)
-            if isinstance(step, Ask) and step.request.api_key in settle_cluster.MAY_CHANGE:
-                self.engine.settle_cluster(self.worlds[0].namespace)
-            if _may_end_transactions(step):
-                self.engine.settle_transactions(self.transactional_ids)
+            self._settle(index, step)
+
+    def _settle(self, index: int, step: Step) -> None:
+        """Wait until both brokers say the same of what a step may have changed."""
+        settler = self.engine.settler
+        if _is_unknown_failure(self.result.log[index].real):
+            settler.wait_for_controller()
+        if isinstance(step, Ask):
+            if isinstance(step.request, _MAY_CHANGE_TOPICS):
+                settler.wait_for_topics(self.names, self.groups)
+            elif isinstance(step.request, _MAY_CHANGE_CONFIGS):
+                settler.wait_for_configs(self.worlds[0].resolve(step.request), self.names)
+            elif isinstance(step.request, _MAY_CHANGE_CLUSTER):
+                settler.wait_for_cluster(self.worlds[0].namespace)
+        if _may_end_transactions(step):
+            settler.wait_for_transactions(self.transactional_ids)
 
     # Sending
 
@@ -210,8 +164,8 @@ class _Run:
                 side.close(step.on)
         elif isinstance(step, Restart):
             self.engine.restart(step.is_killed)
-            self.engine.settle(self.names, self.groups, RESTART_S)
-            self.engine.settle_cluster(self.worlds[0].namespace)
+            self.engine.settler.wait_for_topics(self.names, self.groups, RESTART_S)
+            self.engine.settler.wait_for_cluster(self.worlds[0].namespace)
 
     def _ask(self, index: int, step: Ask) -> None:
         self.result.requests += 1
@@ -226,7 +180,7 @@ class _Run:
                 frame = step.damage.apply(frame)
             self._note_names(request)
             asked = Asked(index, request, _answer_version(request, claimed, self.engine.served))
-            is_answered = request.api_key != _PRODUCE or request.acks != 0
+            is_answered = not isinstance(request, ProduceRequest) or request.acks != 0
             side.send(step.on, frame, number, asked if is_answered else None)
         self._gather((step.on, number) if step.waits and is_answered else None, step.limit_s)
 
@@ -238,7 +192,8 @@ class _Run:
                 self.names.add(text)
         if group := getattr(request, "group_id", ""):
             self.groups.add(group)
-        if (transactional_id := getattr(request, "transactional_id", "")) and request.api_key:
+        transactional_id = getattr(request, "transactional_id", "")
+        if transactional_id and not isinstance(request, ProduceRequest):
             self.transactional_ids.add(transactional_id)
 
     # Receiving
@@ -310,31 +265,31 @@ class _Run:
 
     def _trees(self, which: int) -> tuple[dict[Key, Any], dict[Key, Asked]]:
         """What a side has answered since the last look, with symbols; and to what."""
-        side, world, mapper = self.engine.sides[which], self.worlds[which], self.mappers[which]
+        side, world = self.engine.sides[which], self.worlds[which]
         trees: dict[Key, Any] = {}
         about: dict[Key, Asked] = {}
         for key in sorted(side.arrived, key=str):
             arrived = side.arrived[key]
             if arrived.asked is not None:
                 about[key] = arrived.asked
-            trees[key] = self._tree(arrived, world, mapper)
+            trees[key] = self._tree(arrived, world, self.normalizers[which])
         side.arrived.clear()
         return trees, about
 
-    def _tree(self, arrived: Arrived, world: World, mapper: Mapper) -> Any:
+    def _tree(self, arrived: Arrived, world: World, normalizer: Normalizer) -> Any:
         asked, answer = arrived.asked, arrived.answer
         if asked is None or not isinstance(answer, Response):
             return str(answer).replace(world.namespace, "~")
         step = self.result.sequence.steps[asked.step]
         assert isinstance(step, Ask)
         keep(world, answer, step.keep)
-        return mapper.tree(answer, asked.version, asked.request)
+        return normalizer.tree(answer, asked.version, asked.request)
 
 
 def _may_end_transactions(step: Step) -> bool:
-    """Markers are written behind the answers, and with time comes the timeout."""
+    """Markers are written after the answers, and with time comes the timeout."""
     if isinstance(step, Ask):
-        return step.request.api_key in _MAY_END_TRANSACTIONS
+        return isinstance(step.request, _MAY_END_TRANSACTIONS)
     return isinstance(step, Sleep | Restart)
 
 
@@ -350,39 +305,9 @@ def _label(key: Key, about: Asked | None, index: int) -> str:
 
 def _answer_version(request: Request, claimed: int, served: Served) -> int:
     """ApiVersions answers a version that it does not know in its version 0."""
-    if request.api_key != API_VERSIONS:
-        return claimed
-    first, last = served.ranges[API_VERSIONS]
-    return claimed if first <= claimed <= last else 0
-
-
-def keep(world: World, answer: Response, paths: Any) -> None:
-    """Keep what an answer says for later requests: the paths given, and the usual ids."""
-    for topic in getattr(answer, "topics", ()):
-        topic_id = getattr(topic, "topic_id", None)
-        name = getattr(topic, "name", None)
-        if topic_id and any(topic_id) and name and name.startswith(world.namespace):
-            world.kept["~" + name[len(world.namespace) :]] = topic_id
-    for label, name in _USUAL.items():
-        value = getattr(answer, name, 0)
-        if isinstance(value, int) and value >= 0:
-            world.kept[label] = value
-    for label, path in paths.items():
-        found = _follow(answer, path)
-        if found is not None:
-            world.kept[label] = found
-
-
-def _follow(value: Any, path: str) -> Any:
-    """What lies at a path like "topics.0.name"; None if there is nothing."""
-    for part in path.split("."):
-        if isinstance(value, list):
-            value = value[int(part)] if int(part) < len(value) else None
-        else:
-            value = getattr(value, part, None)
-        if value is None:
-            return None
-    return value
+    if isinstance(request, ApiVersionsRequest) and claimed not in served.versions(type(request)):
+        return 0
+    return claimed
 
 
 def _is_unknown_failure(tree: Any) -> bool:

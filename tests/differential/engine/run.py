@@ -10,9 +10,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from odradek.wire import Request
+
 from ..draw.sequences import draw_sequence
-from .engine import Engine, Result
+from .engine import Engine
+from .results import Result, Signature
 from .shrink import shrink
+from .steps import Ask
 from .steps import Sequence as Steps
 from .transcript import transcript
 
@@ -24,9 +28,9 @@ class Run:
 
     def __init__(self, engine: Engine, out: Print, *, shrinks: bool = True) -> None:
         self.engine = engine
-        self.found: Counter[tuple[int, str, str, str]] = Counter()
+        self.found: Counter[Signature] = Counter()
         self.cases_run = self.drawn_run = 0
-        self.versions: set[tuple[int, int]] = set()
+        self.versions: set[tuple[type[Request], int]] = set()
         self._out = out
         self._shrinks = shrinks
         self._began = time.monotonic()
@@ -55,21 +59,21 @@ class Run:
         self._out(
             f"{self.cases_run} cases, {self.drawn_run} drawn sequences, {engine.requests} requests,"
             f" {engine.fields} fields compared, {len(self.versions)} versions of"
-            f" {len({key for key, _ in self.versions})} APIs, {seconds:.0f} s"
+            f" {len({request for request, _ in self.versions})} APIs, {seconds:.0f} s"
         )
         for name, count in sorted(engine.allowances.used.items()):
             self._out(f"allowed {count} times: {name}")
         for allowed in engine.allowances.unused() if is_whole else ():
             self._out(f"allowed, but never seen: {allowed.name}")
         for (api, place, real, ours), count in sorted(self.found.items()):
-            self._out(f"UNEXPLAINED {count} times: API {api}, {place}: real {real}, ours {ours}")
+            self._out(f"UNEXPLAINED {count} times: {api}, {place}: real {real}, ours {ours}")
         return 1 if self.found else 0
 
     def _one(self, sequence: Steps) -> None:
         result = self.engine.run(sequence)
         for log in result.log:
-            if log.version is not None:
-                self.versions.add((log.step.request.api_key, log.version))  # type: ignore[union-attr]
+            if isinstance(log.step, Ask) and log.version is not None:
+                self.versions.add((type(log.step.request), log.version))
         if not result.findings:
             return
         signature = result.findings[0].signature

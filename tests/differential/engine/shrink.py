@@ -19,7 +19,8 @@ from odradek.wire.codec.source import default_of
 from odradek.wire.schema import Struct
 
 from ..ask.batches import Batch
-from .engine import Engine, Result
+from .engine import Engine
+from .results import Result
 from .steps import Ask, Step
 
 RUNS_MAX = 150

@@ -139,6 +139,11 @@ def Send(request: Request, version: int | None = None, on: str = MAIN, **more: A
     return Ask(request, version, on, waits=False, **more)
 
 
+def asks(*requests: Request, version: int | None = None) -> Steps:
+    """A step for each request."""
+    return [Ask(request, version) for request in requests]
+
+
 @dataclass(frozen=True)
 class Raw:
     """Bytes as they go to the socket, size included. No answer can be told apart: only whether

@@ -19,8 +19,8 @@ from typing import Any
 from odradek.wire.codec.source import default_of
 from odradek.wire.schema import MISSING, Struct
 
-from .engine import Result, StepLog
-from .steps import Ask
+from .results import Result, StepLog, api_name
+from .steps import MAIN, Ask
 
 _LONGEST = 1500
 
@@ -51,8 +51,8 @@ def _step(log: StepLog) -> str:
     step = log.step
     if not isinstance(step, Ask):
         return repr(step)
-    name = type(step.request).__name__.removesuffix("Request")
-    extras = [f"on {step.on}"] if step.on != "main" else []
+    name = api_name(type(step.request))
+    extras = [f"on {step.on}"] if step.on != MAIN else []
     extras += [] if step.claim is None else [f"claiming v{step.claim}"]
     extras += [] if step.damage is None else [repr(step.damage)]
     extras += [] if step.waits else ["not waiting"]

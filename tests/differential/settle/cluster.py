@@ -1,11 +1,7 @@
-"""Waiting for features, quotas and credentials: a real broker follows its controller later.
-
-Settled is what both sides describe alike, whatever order they list it in.
-"""
+"""Features, quotas and credentials: settled when both brokers describe them alike, in any order."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,24 +9,17 @@ from odradek.wire.api.api_versions import ApiVersionsRequest
 from odradek.wire.api.describe_client_quotas import DescribeClientQuotasRequest
 from odradek.wire.api.describe_user_scram_credentials import DescribeUserScramCredentialsRequest
 
-from ..engine.versions import Asker
-
-MAY_CHANGE = frozenset({49, 51, 57})
-"""AlterClientQuotas, AlterUserScramCredentials, UpdateFeatures."""
+from ..engine.asker import Asker
+from .alike import until_alike
 
 
-def settle_cluster(askers: Sequence[Asker], namespace: str, limit_s: float) -> None:
-    """Wait until both sides say the same of the cluster, for `limit_s` at most.
+def settle(askers: Sequence[Asker], namespace: str, limit_s: float) -> None:
+    """Wait until both brokers say the same of the cluster.
 
     Of users only those count whose names begin with `namespace`: a real node forgets some when it
-    starts (allowed/cluster.py).
+    starts (FORGOTTEN in allowed/cluster.py).
     """
-    deadline = time.monotonic() + limit_s
-    while True:
-        views = [_view(asker, namespace) for asker in askers]
-        if views[0] == views[1] or time.monotonic() > deadline:
-            return
-        time.sleep(0.003)
+    until_alike(askers, lambda asker: _view(asker, namespace), limit_s)
 
 
 def _view(asker: Asker, namespace: str) -> Any:

@@ -1,44 +1,36 @@
-"""Waiting for configs that were changed: a real broker follows its controller a moment later.
-
-Settled is what both sides describe alike: of each resource that a request named, the values that
-were set at run time. Topics follow the brokers' configs a moment later still: they are asked too.
-"""
+"""Configs: settled when both brokers describe those set at run time alike, for each resource."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from odradek.emulator.config.definition import Source
 from odradek.wire import Request
 from odradek.wire.api.describe_configs import DescribeConfigsRequest
 
-from ..engine.versions import Asker
+from ..ask.configs import BROKER, GROUP, METRICS, TOPIC
+from ..engine.asker import Asker
+from .alike import until_alike
 
-_STATIC, _DEFAULT = 4, 5
-_TOPIC, _BROKER = 2, 4
-_KINDS = frozenset({_TOPIC, _BROKER, 16, 32})
+_SETTLING = (TOPIC, BROKER, METRICS, GROUP)
+_NOT_SET_AT_RUN_TIME = (Source.STATIC_BROKER, Source.DEFAULT)
 
 
-def settle_configs(
+def settle(
     askers: Sequence[Asker], request: Request, topics: Iterable[str], limit_s: float
 ) -> None:
-    """Wait until both sides say the same of the resources of a request, and if it is about brokers
-    of these topics, for `limit_s` at most."""
+    """Wait until both brokers say the same of the resources of a request, and of these topics if
+    it is about brokers."""
     named = {
         (resource.resource_type, resource.resource_name)
         for resource in request.resources  # type: ignore[attr-defined]
-        if resource.resource_type in _KINDS
+        if resource.resource_type in _SETTLING
     }
-    if any(kind == _BROKER for kind, _ in named):
-        named |= {(_TOPIC, name) for name in topics}
-    resources = sorted(named)
-    deadline = time.monotonic() + limit_s
-    while resources:
-        views = [_view(asker, resources) for asker in askers]
-        if views[0] == views[1] or time.monotonic() > deadline:
-            return
-        time.sleep(0.003)
+    if any(kind == BROKER for kind, _ in named):
+        named |= {(TOPIC, name) for name in topics}
+    if named:
+        until_alike(askers, lambda asker: _view(asker, sorted(named)), limit_s)
 
 
 def _view(asker: Asker, resources: Sequence[tuple[int, str]]) -> Any:
@@ -58,7 +50,7 @@ def _view(asker: Asker, resources: Sequence[tuple[int, str]]) -> Any:
             sorted(
                 (config.name, config.value)
                 for config in result.configs
-                if config.config_source not in (_STATIC, _DEFAULT)
+                if config.config_source not in _NOT_SET_AT_RUN_TIME
             ),
         )
         for result in asker.ask(request, 1).results

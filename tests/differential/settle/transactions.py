@@ -1,38 +1,39 @@
-"""Waiting for transactions to come to rest: markers are written, and what has timed out is aborted,
-behind the answers. Two brokers have come to rest when they describe the same states."""
+"""Transactions: settled when both brokers describe the same states.
+
+A real coordinator writes markers, and aborts what has timed out, after it has answered.
+"""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from odradek.wire import Error
 from odradek.wire.api.describe_transactions import DescribeTransactionsRequest
 from odradek.wire.api.find_coordinator import FindCoordinatorRequest
 
-from ..engine.versions import Asker
+from ..engine.asker import Asker
+from .alike import until_alike
 
-# Ids of which each partition of `__transaction_state` keeps one.
-_EVERYWHERE = [chr(code) for code in range(50, 100)]
-_NOT_FOUND = 105
+_TRANSACTION = 1
+_ONE_PER_PARTITION = [chr(code) for code in range(50, 100)]
+"""Transactional ids, one for each partition of `__transaction_state`."""
 
 
-def settle_transactions(askers: Sequence[Asker], ids: Iterable[str], limit_s: float) -> None:
-    """Wait until both sides say the same of these transactional ids, or the time is over."""
-    names, deadline = sorted(ids), time.monotonic() + limit_s
-    while names and time.monotonic() < deadline:
-        real, ours = (_states(asker, names) for asker in askers)
-        if real == ours:
-            return
-        time.sleep(0.002)
+def settle(askers: Sequence[Asker], ids: Iterable[str], limit_s: float) -> None:
+    """Wait until both brokers say the same of these transactional ids."""
+    names = sorted(ids)
+    if names:
+        until_alike(askers, lambda asker: _states(asker, names), limit_s)
 
 
 def is_warm(asker: Asker) -> bool:
-    """Whether every partition of the coordinator is loaded; the first look makes its topic."""
-    found = asker.ask(FindCoordinatorRequest(key="warm-up", key_type=1), 1)
-    answer = asker.ask(DescribeTransactionsRequest(transactional_ids=_EVERYWHERE), 0)
+    """Whether the transaction coordinator has loaded every partition; the first look for it creates
+    its topic."""
+    found = asker.ask(FindCoordinatorRequest(key="warm-up", key_type=_TRANSACTION), 1)
+    answer = asker.ask(DescribeTransactionsRequest(transactional_ids=_ONE_PER_PARTITION), 0)
     codes = {each.error_code for each in answer.transaction_states}
-    return not found.error_code and codes == {_NOT_FOUND}
+    return not found.error_code and codes == {Error.TRANSACTIONAL_ID_NOT_FOUND}
 
 
 def _states(asker: Asker, names: list[str]) -> list[Any]:

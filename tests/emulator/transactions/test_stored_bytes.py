@@ -17,7 +17,6 @@ from odradek.wire.stored.keyed import read_key, read_value
 from odradek.wire.stored.offsets import OffsetCommitKey, OffsetCommitValue
 from odradek.wire.stored.transactions import TransactionLogKey, TransactionLogValue
 
-from tests.differential import EmulatedBroker
 from tests.differential.ask.transactions import (
     add,
     add_offsets,
@@ -28,9 +27,10 @@ from tests.differential.ask.transactions import (
     txn_offsets,
     write,
 )
+from tests.differential.engine.asker import Asker
+from tests.differential.engine.brokers import EmulatedBroker
 from tests.differential.engine.engine import Engine
 from tests.differential.engine.steps import Sequence, Sleep, Steps
-from tests.differential.engine.versions import Asker
 
 pytestmark = [pytest.mark.real, pytest.mark.slow]
 
@@ -46,7 +46,7 @@ def engine() -> Iterator[Engine]:
 
 def everything() -> Steps:
     """Both generations, fences, timeouts, commits, aborts and offsets."""
-    from tests.differential.ask.asks import create
+    from tests.differential.ask.topics import create
 
     steps: Steps = [create("~t", 2)]
     first, second = (pid(), epoch()), (pid("2"), epoch("2"))

@@ -1,24 +1,19 @@
-"""What a broker has written of a sequence's groups: its records in `__consumer_offsets`, compared.
+"""The records of a sequence's own groups in `__consumer_offsets`, as they are compared.
 
-    Ask(written("~g"), 12)     fetches the partition that keeps "~g", from its beginning
-
-Keys and values are decoded and shown in their order, those of other sequences' groups left out, and
-so is where a batch ends: a real broker may put what several requests cause into one. Shown besides
-is what the header of a record's batch says of producer, epoch and sequence. Not compared: hashes of
-topics, which follow from ids that each broker draws, versions of the cluster's metadata, and times
-near now, which stand as such.
+Keys and values are decoded and shown in their order, together with the producer, epoch and sequence
+in the header of their batch. Records of other sequences' groups are left out, and so is where a
+batch ends: a real broker may put into one batch what several requests cause. Not compared: hashes
+of topics, which follow from ids that each broker draws, versions of the cluster's metadata, and
+times near now.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from odradek.emulator.base.java_order import partition_for
 from odradek.wire import Message
-from odradek.wire.api.fetch import FetchRequest
 from odradek.wire.batch import HEADER_SIZE, BatchHeader, read_header
 from odradek.wire.records import read_records
 from odradek.wire.stored import consumer_groups as groups
@@ -26,13 +21,6 @@ from odradek.wire.stored.groups import GroupMetadataKey, GroupMetadataValue
 from odradek.wire.stored.keyed import Key, read_key, read_value
 from odradek.wire.stored.offsets import OffsetCommitKey, OffsetCommitValue
 
-from .steps import Symbol, World
-
-OFFSETS = "__consumer_offsets"
-PARTITIONS = 50
-WRITTEN_S = 0.15
-"""How long a real broker takes to write what it has answered already, at most."""
-_ALL = 1 << 26
 Order = Callable[[Any], str]
 
 # What a value is, by the class of its key.
@@ -51,26 +39,6 @@ _VALUES: dict[type[Key], type[Message]] = {
     ),
     groups.ConsumerGroupRegularExpressionKey: groups.ConsumerGroupRegularExpressionValue,
 }
-
-
-@dataclass(frozen=True)
-class kept_in(Symbol):
-    """The partition that keeps a group."""
-
-    group: str
-
-    def resolve(self, world: World) -> int:
-        return partition_for(world.resolve(self.group), PARTITIONS)
-
-
-def written(group: str = "~g") -> FetchRequest:
-    """Everything written of a group; by name, so up to v12."""
-    partition: Any = kept_in(group)
-    asked = FetchRequest.Topic.Partition(
-        partition=partition, fetch_offset=0, partition_max_bytes=_ALL
-    )
-    topic = FetchRequest.Topic(topic=OFFSETS, partitions=[asked])
-    return FetchRequest(max_wait_ms=0, min_bytes=0, max_bytes=_ALL, topics=[topic])
 
 
 def own_records(data: bytes, namespace: str) -> Iterator[tuple[BatchHeader, Message, Any, int]]:

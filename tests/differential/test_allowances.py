@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
+from odradek.wire.api.fetch import FetchRequest
 from odradek.wire.api.produce import ProduceRequest
 
-from tests.differential.ask.old_sets import (
-    asks_for_too_much,
-    edited,
-    is_cut_elsewhere,
-    old_set,
-)
+from tests.differential.allowed.recompressed import asks_for_too_much, is_cut_elsewhere
+from tests.differential.ask.message_sets import edited, message_set
 from tests.differential.engine.compare import Difference
 from tests.differential.engine.steps import World
 
@@ -18,8 +15,8 @@ Topic = ProduceRequest.Topic
 
 def produce(inner_size: int) -> ProduceRequest:
     """A gzip wrapper around a message that says it has that size."""
-    one = edited(old_set(1, (0, b"", b"x" * 30)), size=inner_size)
-    data = World("x").resolve(old_set(1, codec=1, inner=one))
+    one = edited(message_set(1, (0, b"", b"x" * 30)), size=inner_size)
+    data = World("x").resolve(message_set(1, codec=1, inner=one))
     part = Topic.Partition(index=0, records=data)
     return ProduceRequest(
         acks=-1, timeout_ms=0, topic_data=[Topic(name="t", partition_data=[part])]
@@ -45,4 +42,5 @@ def test_an_entry_may_be_cut_a_few_bytes_earlier_or_later() -> None:
         (60, 43, False),
     ):
         difference = Difference("responses[0].records[2].left", real, ours)
-        assert is_cut_elsewhere(produce(20), difference) is passes
+        request = FetchRequest(max_wait_ms=0, min_bytes=0)
+        assert is_cut_elsewhere(request, difference) is passes

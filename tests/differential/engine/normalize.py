@@ -8,13 +8,9 @@ What may differ between two right brokers, and how it is replaced:
 - names of the sequence's own topics and groups: they begin with "~" again;
 - times within ten minutes of now, which are "<now>": all other times were sent by the client;
 - the checksum of a batch that holds times or a producer id that the broker gave;
-- the order of lists that Kafka keeps in hash maps (UNORDERED in allowed/allowed.py): they are
-  sorted, or, where entries have names of their own (KEYED), compared by name;
+- the order of lists that Kafka keeps in hash maps (allowed/order.py): they are sorted, or, where
+  entries have names of their own, compared by name;
 - topics and groups of other sequences, where all are listed: they are left out.
-
-Records are shown as batches with their header's fields and their bytes; compressed ones decoded,
-for two libraries may compress the same text differently: their lengths and checksums stand apart,
-under "compressed", and may differ where a topic recompresses (allowed/allowed.py).
 """
 
 from __future__ import annotations
@@ -22,48 +18,59 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any
 
-from odradek.wire import NO_ID, Request, Response, Struct, WireError
-from odradek.wire.batch import CODEC_MASK, HEADER_SIZE, BatchHeader, read_header
-from odradek.wire.records import read_records
-from odradek.wire.schema import Type
+from odradek.wire import NO_ID, Request, Response
+from odradek.wire.api.describe_log_dirs import DescribeLogDirsRequest
+from odradek.wire.api.describe_topic_partitions import DescribeTopicPartitionsRequest
+from odradek.wire.api.describe_user_scram_credentials import DescribeUserScramCredentialsRequest
+from odradek.wire.api.elect_leaders import ElectLeadersRequest
+from odradek.wire.api.end_txn import EndTxnResponse
+from odradek.wire.api.fetch import FetchResponse
+from odradek.wire.api.init_producer_id import InitProducerIdResponse
+from odradek.wire.api.join_group import JoinGroupResponse
+from odradek.wire.api.list_config_resources import ListConfigResourcesRequest
+from odradek.wire.api.list_groups import ListGroupsRequest
+from odradek.wire.api.list_transactions import ListTransactionsRequest
+from odradek.wire.api.metadata import MetadataRequest
 
-from ..allowed.allowed import KEYED, UNKNOWN, UNORDERED, Unordered
-from ..allowed.cluster import lists_every_topic
-from ..ask.old_sets import is_old, trees_of
-from .group_log import OFFSETS, in_order, own_records, softened
+from ..allowed.order import DOES_NOT_EXIST, KEYED, UNORDERED, Unordered
+from ..ask.configs import BROKER, LOGGER
+from ..ask.group_records import OFFSETS
+from .batch_trees import batches_of
+from .group_records import in_order, own_records, softened
 from .steps import OWN
-
-Tree: TypeAlias = Any
-"""dict, list, or a leaf."""
+from .trees import Id, Tree, plain
 
 NEAR_MS = 600_000
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _SHORT_UUID = re.compile(r"[0-9A-Za-z_-]{22}")
 _LONG_NUMBER = re.compile(r"\d{13,}")
-_TIMES = frozenset({"timestamp", "log_append_time_ms", "max_timestamp", "base_timestamp"})
-_TIMES |= {"transaction_start_time_ms", "last_timestamp"}
-_TIMES |= {"last_fetch_timestamp", "last_caught_up_timestamp"}
-_FETCH, _JOIN, _INIT_PRODUCER_ID, _END_TXN = 1, 11, 22, 26
-_LISTS_ALL = {
-    3: "topics",
-    16: "groups",
-    43: "replica_election_results",
-    50: "results",
-    66: "transaction_states",
-    74: "config_resources",
-    75: "topics",
+_TIMES = frozenset(
+    {
+        "base_timestamp",
+        "last_caught_up_timestamp",
+        "last_fetch_timestamp",
+        "last_timestamp",
+        "log_append_time_ms",
+        "max_timestamp",
+        "timestamp",
+        "transaction_start_time_ms",
+    }
+)
+_LISTS_ALL: dict[type[Request], str] = {
+    DescribeTopicPartitionsRequest: "topics",
+    DescribeUserScramCredentialsRequest: "results",
+    ElectLeadersRequest: "replica_election_results",
+    ListConfigResourcesRequest: "config_resources",
+    ListGroupsRequest: "groups",
+    ListTransactionsRequest: "transaction_states",
+    MetadataRequest: "topics",
 }
-_BROKERS = (4, 8)
-_LOG_DIRS = 35
+"""Requests that may be about everything there is, and the list of it in the answer."""
 
 
-class Id(bytes):
-    """A UUID, so that it can be told from other bytes."""
-
-
-class Mapper:
+class Normalizer:
     """The symbols of one broker in one sequence."""
 
     def __init__(self, namespace: str, now_ms: int, address: tuple[str, int], cluster: str) -> None:
@@ -75,12 +82,13 @@ class Mapper:
 
     def tree(self, answer: Response, version: int, request: Request) -> Tree:
         """The answer with symbols."""
-        if answer.api_key in (_INIT_PRODUCER_ID, _END_TXN):
-            self._symbol("pid", getattr(answer, "producer_id", -1))
-        if answer.api_key == _JOIN:  # whose answer it is goes before who leads: that may differ
-            self._text(getattr(answer, "member_id", ""), "member_id", self._symbol)
+        if isinstance(answer, InitProducerIdResponse | EndTxnResponse):
+            self._symbol("pid", answer.producer_id)
+        if isinstance(answer, JoinGroupResponse):
+            # Whose answer it is comes first, then who leads: that may differ.
+            self._text(answer.member_id, "member_id", self._symbol)
         tree = plain(answer, version)
-        if answer.api_key == _FETCH:
+        if isinstance(answer, FetchResponse):
             tree["responses"] = [self._row(row) for row in _rows(tree["responses"])]
         self._leave_out_others(tree, request)
         self._sort(tree, request, ())
@@ -114,19 +122,18 @@ class Mapper:
     # What is left out, and sorted
 
     def _leave_out_others(self, tree: Tree, request: Request) -> None:
-        name = _LISTS_ALL.get(request.api_key)
-        if request.api_key == _LOG_DIRS and lists_every_topic(request):
+        if isinstance(request, DescribeLogDirsRequest) and request.topics is None:
             for entry in tree["results"]:
                 entry["topics"] = [e for e in entry["topics"] if self._is_own(e["name"])]
-        if name == "replica_election_results" and not lists_every_topic(request):
+        name = _LISTS_ALL.get(type(request))
+        if name is None or _names_its_own(request):
             return
-        if name is not None and not getattr(request, "topics", None):
-            own = [
-                e
-                for e in tree[name]
-                if self._is_own(_name_of(e)) or e.get("resource_type") in _BROKERS
-            ]
-            tree[name] = sorted(own, key=lambda e: str(_name_of(e)))
+        own = [
+            entry
+            for entry in tree[name]
+            if self._is_own(_name_of(entry)) or entry.get("resource_type") in (BROKER, LOGGER)
+        ]
+        tree[name] = sorted(own, key=lambda entry: str(_name_of(entry)))
 
     def _is_own(self, name: str | None) -> bool:
         return name is None or name == "" or name.startswith(self._namespace)
@@ -138,13 +145,16 @@ class Mapper:
         if not isinstance(tree, dict):
             return
         for name, value in tree.items():
-            place = (request.api_key, ".".join((*path, name)))
+            place = ".".join((*path, name))
             self._sort(value, request, (*path, name))
-            unordered = UNORDERED.get(place)
-            if unordered is not None and isinstance(value, list) and unordered.applies(request):
+            if not isinstance(value, list):
+                continue
+            unordered = UNORDERED.get(type(request), {}).get(place)
+            if unordered is not None and unordered.applies(request):
                 self._sort_list(value, unordered)
-            if place in KEYED and isinstance(value, list):
-                tree[name] = {str(entry.pop(KEYED[place])): entry for entry in value}
+            key = KEYED.get(type(request), {}).get(place)
+            if key is not None:
+                tree[name] = {str(entry.pop(key)): entry for entry in value}
 
     def _sort_list(self, entries: list[Tree], unordered: Unordered) -> None:
         """Sort; ids in entries that cannot be told apart stay without a number of their own."""
@@ -156,7 +166,7 @@ class Mapper:
                 entries[index] = self._mapped(entry, "", self._known)
 
     def _order(self, entry: Tree, keeps_good: bool) -> str:
-        if keeps_good and entry["error_code"] not in UNKNOWN:
+        if keeps_good and entry["error_code"] not in DOES_NOT_EXIST:
             return ""
         return repr(self._mapped(entry, "", self._known))
 
@@ -193,7 +203,7 @@ class Mapper:
         text = text.replace(self._namespace, OWN)
         if name == "error_message" and self._cluster:
             text = text.replace(f'"{self._cluster}"', '"<cluster>"')
-        if name.endswith("message"):  # the times of which a broker speaks are reckoned from its own
+        if name.endswith("message"):  # a time in a message is computed from the broker's own clock
             text = _LONG_NUMBER.sub("<number>", text)
         if name in ("member_id", "leader") and _SHORT_UUID.fullmatch(text):
             return symbol("uuid", text)
@@ -211,6 +221,13 @@ class Mapper:
         return number
 
 
+def _names_its_own(request: Request) -> bool:
+    """Whether a request says which topics it is about."""
+    if isinstance(request, ElectLeadersRequest):
+        return request.topic_partitions is not None
+    return bool(getattr(request, "topics", None))
+
+
 def _name_of(entry: Tree) -> str | None:
     """What an entry of a list is about."""
     kinds = ("name", "topic", "user", "group_id", "resource_name", "transactional_id")
@@ -225,63 +242,3 @@ def _rows(topics: list[Tree]) -> list[Tree]:
         for topic in topics
         for partition in topic["partitions"]
     ]
-
-
-def plain(message: Struct, version: int) -> dict[str, Tree]:
-    """The fields that a message has in a version, as dicts, lists and leaves."""
-    return {
-        field.name: _value(getattr(message, field.name), type_, version)
-        for field, type_ in type(message).fields()
-        if field.is_in(version)
-    }
-
-
-def _value(value: Any, type_: Type, version: int) -> Tree:
-    if value is None:
-        return None
-    if type_.is_list:
-        return [_value(each, type_._replace(is_list=False), version) for each in value]
-    if type_.struct is not None:
-        return plain(value, version)
-    assert type_.kind is not None
-    if type_.kind.name == "uuid":
-        return Id(value)
-    return bytes(value) if type_.kind.name in ("bytes", "records") else value
-
-
-def batches_of(data: bytes) -> list[Tree]:
-    """The batches in what was fetched; what is cut at the end stands last, as bytes."""
-    if is_old(data):
-        return trees_of(data)
-    trees: list[Tree] = []
-    pos = 0
-    while pos < len(data):
-        try:
-            header = read_header(data, pos)
-        except WireError:
-            break
-        if header.magic != 2 or not HEADER_SIZE <= header.size <= len(data) - pos:
-            break
-        trees.append(_batch(data[pos : pos + header.size], header))
-        pos += header.size
-    if pos < len(data):
-        trees.append({"cut": len(data) - pos})
-    return trees
-
-
-def _batch(data: bytes, header: BatchHeader) -> dict[str, Tree]:
-    tree: dict[str, Tree] = header._asdict()
-    if header.is_log_append_time or header.is_control:
-        tree["crc"] = "<of a time set by the broker>"
-    if header.attributes & CODEC_MASK:
-        try:
-            records = [record._asdict() for record in read_records(data)]
-        except WireError as error:
-            tree["undecodable"] = str(error)
-        else:
-            tree["compressed"] = {name: tree.pop(name) for name in ("batch_length", "crc")}
-            tree["compressed"]["producer_id"] = header.producer_id
-            tree["records"] = records
-            return tree
-    tree["payload"] = data[HEADER_SIZE:]
-    return tree

@@ -11,12 +11,14 @@ from odradek.wire.records import build_batch
 from odradek.wire.stored.keyed import keyed
 from odradek.wire.stored.offsets import OffsetCommitKey
 
-from tests.differential.ask.asks import commit, create, stable_group
 from tests.differential.ask.consumer_groups import delete, enter, made
+from tests.differential.ask.group_records import kept_in, written
+from tests.differential.ask.groups import commit, stable_group
+from tests.differential.ask.topics import create
 from tests.differential.cases import all_cases, cases_named
 from tests.differential.engine.brokers import CONFIG, EmulatedBroker
 from tests.differential.engine.engine import Engine
-from tests.differential.engine.group_log import in_order, kept_in, own_records, softened, written
+from tests.differential.engine.group_records import in_order, own_records, softened
 from tests.differential.engine.steps import Ask, Sequence, Step, World
 
 

@@ -1,0 +1,42 @@
+"""Reading what a broker has written of a group in `__consumer_offsets`.
+
+    Ask(written("~g"), 12)     fetches the partition that keeps "~g", from its beginning
+
+How the records are shown and compared: engine/group_records.py.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from odradek.emulator.base.java_order import partition_for
+from odradek.wire.api.fetch import FetchRequest
+
+from ..engine.steps import Symbol, World
+
+OFFSETS = "__consumer_offsets"
+PARTITIONS = 50
+WRITTEN_S = 0.15
+"""How long a real broker takes to write what it has answered already, at most."""
+_ALL = 1 << 26
+
+
+@dataclass(frozen=True)
+class kept_in(Symbol):
+    """The partition that keeps a group."""
+
+    group: str
+
+    def resolve(self, world: World) -> int:
+        return partition_for(world.resolve(self.group), PARTITIONS)
+
+
+def written(group: str = "~g") -> FetchRequest:
+    """Everything written of a group; by name, so up to v12."""
+    partition: Any = kept_in(group)
+    asked = FetchRequest.Topic.Partition(
+        partition=partition, fetch_offset=0, partition_max_bytes=_ALL
+    )
+    topic = FetchRequest.Topic(topic=OFFSETS, partitions=[asked])
+    return FetchRequest(max_wait_ms=0, min_bytes=0, max_bytes=_ALL, topics=[topic])

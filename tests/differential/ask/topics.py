@@ -1,0 +1,38 @@
+"""Topics: names, ids, creation. Every other request names a topic as it is created here.
+
+Topics are given by name and id at once (`seen("~t")`): the version decides which of them travels.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from odradek.wire.api.create_topics import CreateTopicsRequest
+
+from ..engine.steps import OWN, Ask, seen
+
+
+def id_of(name: str) -> Any:
+    """The id of a topic of the sequence's own; no id for other names."""
+    return seen(name) if name.startswith(OWN) and len(name) > 1 else bytes(16)
+
+
+def topic(
+    name: str, partitions: int = 1, replication: int = 1, **configs: str | None
+) -> CreateTopicsRequest.Topic:
+    """A topic to be made; configs with _ for the dots of their names."""
+    return CreateTopicsRequest.Topic(
+        name=name,
+        num_partitions=partitions,
+        replication_factor=replication,
+        assignments=[],
+        configs=[
+            CreateTopicsRequest.Topic.Config(name=key.replace("_", "."), value=value)
+            for key, value in configs.items()
+        ],
+    )
+
+
+def create(name: str = "~t", partitions: int = 1, **configs: str | None) -> Ask:
+    """Make a topic, in a version that tells its id."""
+    return Ask(CreateTopicsRequest(topics=[topic(name, partitions, 1, **configs)]), 7)

@@ -1,0 +1,81 @@
+"""Which versions of which API both brokers serve: what their ApiVersions answers have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from odradek.wire import Request
+from odradek.wire.api import API_MODULES, request_class
+from odradek.wire.api.api_versions import ApiVersionsRequest
+from odradek.wire.api.fetch import FetchRequest
+from odradek.wire.api.metadata import MetadataRequest
+from odradek.wire.api.produce import ProduceRequest
+
+from .asker import Asker
+from .side import Side
+from .steps import Ask
+
+Range = tuple[int, int]
+"""The first and the last version of an API."""
+
+
+@dataclass(frozen=True)
+class Served:
+    """The versions to be asked, by the request of each API, and the cluster id of each side."""
+
+    ranges: dict[type[Request], Range]
+    clusters: tuple[str, ...]
+
+    @classmethod
+    def of(cls, sides: Sequence[Side]) -> Served:
+        """Ask every side."""
+        ranges: list[dict[int, Range]] = []
+        clusters: list[str] = []
+        for side in sides:
+            asker = Asker(side.address)
+            answer = asker.ask(ApiVersionsRequest(), 0)
+            ranges.append(
+                {api.api_key: (api.min_version, api.max_version) for api in answer.api_keys}
+            )
+            clusters.append(asker.ask(MetadataRequest(topics=[]), 4).cluster_id or "")
+            asker.close()
+        known = sorted(set(ranges[0]).intersection(*ranges[1:]) & set(API_MODULES))
+        common = {
+            request_class(key): _common(request_class(key), [each[key] for each in ranges])
+            for key in known
+        }
+        if not _converts(common) and ProduceRequest in common:
+            # Kafka 4 advertises Produce from 0 on and serves it from 3 on (KAFKA-18659).
+            first, last = common[ProduceRequest]
+            common[ProduceRequest] = max(first, 3), last
+        both = {
+            request: (first, last) for request, (first, last) in common.items() if first <= last
+        }
+        return cls(both, tuple(clusters))
+
+    def version(self, step: Ask) -> int:
+        """The version of a step: its own, or the newest that both serve."""
+        if step.version is not None:
+            return step.version
+        return self.ranges[type(step.request)][1]
+
+    def versions(self, request: type[Request]) -> range:
+        """Every version of an API that both serve."""
+        first, last = self.ranges[request]
+        return range(first, last + 1)
+
+    @property
+    def converts(self) -> bool:
+        """Whether both take and give message sets of before 0.11, as releases up to 3.9 do."""
+        return _converts(self.ranges)
+
+
+def _common(request: type[Request], ranges: list[Range]) -> Range:
+    firsts = [first for first, _ in ranges]
+    lasts = [last for _, last in ranges]
+    return max(*firsts, request.first_version), min(*lasts, request.last_version)
+
+
+def _converts(ranges: dict[type[Request], Range]) -> bool:
+    return ranges[FetchRequest][0] == 0
