@@ -2,7 +2,7 @@
 
     python -m tests.differential --seed 1 --requests 20000
 
-A `Sequence` of steps goes to both brokers over real sockets, in lockstep. Their answers are decoded,
+A `Sequence` of steps goes to both brokers over real sockets, in lockstep. Their answers are decoded
 and what may differ between two right brokers is replaced by symbols. A difference that is left is
 an allowed one, or it is shrunk to the shortest sequence that shows it and printed as a transcript.
 
