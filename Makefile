@@ -38,8 +38,7 @@ types: $(READY)
 	@mkdir -p build/types/odradek
 	@for package in $(PACKAGES); do ln -sfn ../../../$$package build/types/odradek/$$package; done
 	@ln -sfn ../../tests build/types/tests
-	cd build/types && MYPYPATH=. ../../$(BIN)/mypy --config-file ../../pyproject.toml \
-		-p odradek -p tests.differential
+	cd build/types && MYPYPATH=. ../../$(BIN)/mypy --config-file ../../pyproject.toml -p odradek -p tests
 
 bench: $(READY)  ## Side by side: Odradek, Apache Kafka and kfake
 	$(BIN)/python -m tests.bench

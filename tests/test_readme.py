@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -42,7 +43,8 @@ def test_every_make_target_that_is_named_exists() -> None:
 def help_of(parser: argparse.ArgumentParser) -> str:
     """The help of a parser, and of the commands below it."""
     below = parser._subparsers._group_actions if parser._subparsers else []
-    choices = [choice for group in below for choice in (group.choices or {}).values()]
+    commands: list[Any] = [group.choices or {} for group in below]
+    choices = [choice for each in commands for choice in each.values()]
     return parser.format_help() + "".join(map(help_of, choices))
 
 

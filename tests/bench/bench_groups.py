@@ -169,7 +169,7 @@ class Classic(Member):
             if joined.error_code == Error.UNKNOWN_MEMBER_ID:
                 self.id = ""
         self.generation = joined.generation_id
-        request = SyncGroupRequest(
+        sync = SyncGroupRequest(
             group_id=self.group.name,
             generation_id=self.generation,
             member_id=self.id,
@@ -177,7 +177,7 @@ class Classic(Member):
             protocol_name="range",
             assignments=self._assignments([member.member_id for member in joined.members]),
         )
-        synced = await self.line.ask(request, 5)
+        synced = await self.line.ask(sync, 5)
         if synced.error_code:
             return False
         given, _ = ConsumerProtocolAssignment.decode_from(synced.assignment, 1, 2)

@@ -7,6 +7,7 @@ aiokafka's compiled record classes, or the Python twin of the scan.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from time import process_time
 from timeit import Timer
 
@@ -76,7 +77,7 @@ def main() -> None:
     line("read_records of 1000", lambda: read_records(BATCH), peer_reads)
     for codec in list(Codec)[1:]:
         packed = compress(codec, RECORDS)
-        line(f"decompress 1 MB of {codec.name.lower()}", lambda c=codec, p=packed: decompress(c, p))
+        line(f"decompress 1 MB of {codec.name.lower()}", partial(decompress, codec, packed))
 
 
 if __name__ == "__main__":

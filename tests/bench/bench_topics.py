@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterator
 
 from odradek.compat.jars import Unavailable
+from odradek.wire import NO_ID
 from odradek.wire.api.create_topics import CreateTopicsRequest
 from odradek.wire.api.delete_topics import DeleteTopicsRequest
 from odradek.wire.api.describe_configs import DescribeConfigsRequest
@@ -133,7 +134,7 @@ class Measured:
     def _delete(self) -> None:
         for names in self._groups():
             request = DeleteTopicsRequest(
-                topics=[DeleteTopicsRequest.Topic(name=name) for name in names],
+                topics=[DeleteTopicsRequest.Topic(name=name, topic_id=NO_ID) for name in names],
                 timeout_ms=60_000,
             )
             answer = self._asker.ask(request, 6)

@@ -94,9 +94,9 @@ def main() -> None:
         for name, measure, count in rows:
             best = dict.fromkeys(brokers, 0.0)
             for run in range(RUNS):
-                for broker, bootstrap in brokers.items():
-                    best[broker] = max(best[broker], measure(bootstrap, count, run))
-            print(f"{name:22}" + "".join(f"{each:14,.0f}" for each in best.values()), flush=True)
+                for each, bootstrap in brokers.items():
+                    best[each] = max(best[each], measure(bootstrap, count, run))
+            print(f"{name:22}" + "".join(f"{rate:14,.0f}" for rate in best.values()), flush=True)
 
 
 if __name__ == "__main__":

@@ -189,12 +189,12 @@ def _kio_record(offset: int, record: NewRecord) -> Any:
     headers = tuple(RecordHeader(key=key.encode(), value=value) for key, value in record.headers)  # type: ignore[arg-type]
     key, value = record.key, record.value
     return Record(
-        attributes=0,
-        timestamp=time,
-        offset=offset,
-        key=key,
-        value=value,
-        headers=headers,  # type: ignore[arg-type]
+        attributes=0,  # type: ignore[arg-type]
+        timestamp=time,  # type: ignore[arg-type]
+        offset=offset,  # type: ignore[arg-type]
+        key=key,  # type: ignore[arg-type]
+        value=value,  # type: ignore[arg-type]
+        headers=headers,
     )
 
 

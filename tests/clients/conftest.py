@@ -42,7 +42,7 @@ def broker(request: pytest.FixtureRequest) -> Iterator[str]:
         else:
             from odradek.emulator import Emulator
 
-            config = {"group.initial.rebalance.delay.ms": 0, **SOON}
+            config: dict[str, str | int] = {"group.initial.rebalance.delay.ms": 0, **SOON}
             yield stack.enter_context(Emulator(config)).bootstrap_servers
 
 

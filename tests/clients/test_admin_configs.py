@@ -19,7 +19,7 @@ T = TypeVar("T")
 WAIT_S = 10.0
 
 
-def eventually(look: Callable[[], T], expected: T) -> None:
+def eventually(look: Callable[[], Any], expected: Any) -> None:
     """Assert that a look shows this, now or soon."""
     deadline = time.monotonic() + WAIT_S
     while (found := look()) != expected and time.monotonic() < deadline:
@@ -244,7 +244,7 @@ def run(broker: str, work: Callable[[Any], Coroutine[Any, Any, None]]) -> None:
     asyncio.run(with_client())
 
 
-async def eventually_async(look: Callable[[], Coroutine[Any, Any, T]], expected: T) -> None:
+async def eventually_async(look: Callable[[], Coroutine[Any, Any, Any]], expected: Any) -> None:
     deadline = time.monotonic() + WAIT_S
     while (found := await look()) != expected and time.monotonic() < deadline:
         await asyncio.sleep(0.05)

@@ -258,7 +258,13 @@ def create(kafka: RealKafka) -> None:
         }
         listed = [Topic.Config(name=name, value=value) for name, value in configs.items()]
         count = partitions(topic)
-        asked = Topic(name=topic, num_partitions=count, replication_factor=1, configs=listed)
+        asked = Topic(
+            name=topic,
+            num_partitions=count,
+            replication_factor=1,
+            assignments=[],
+            configs=listed,
+        )
         topics.append(asked)
     answer = ask(kafka.bootstrap_servers, CreateTopicsRequest(topics=topics), 7)
     assert [topic.error_code for topic in answer.topics] == [0, 0, 0]

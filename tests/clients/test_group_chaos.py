@@ -20,6 +20,7 @@ from odradek.compat import RealKafka, Unavailable
 from odradek.compat.jars import jars
 from odradek.compat.java_process import javac
 from odradek.compat.real_kafka import VERSION
+from odradek.emulator.groups.records import OffsetRecord
 
 from tests.clients.support.broker_process import Served
 from tests.clients.support.wanted import WANT_REAL
@@ -157,7 +158,7 @@ def test_what_is_committed_never_goes_back(course: Course, name: str) -> None:
     records = rules.written(course.bootstrap, group)
     if name not in MAY_STEP_BACK:
         assert rules.steps_back(records) == []
-    commits = [record for record in records if isinstance(record, rules.OffsetRecord)]
+    commits = [record for record in records if isinstance(record, OffsetRecord)]
     assert {each.partition: each.offset for each in commits} == dict(enumerate(history.ends))
 
 

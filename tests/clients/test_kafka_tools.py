@@ -26,8 +26,8 @@ pytestmark = [pytest.mark.real, pytest.mark.slow]
 
 ADDRESS = "ADDRESS"  # stands for the broker's in the script
 FILES = "FILES"  # and this for a directory with the files below
-NOT_SERVED = ("Share", "Streams", "ReadShare", "WriteShare")
-NOT_SERVED += tuple(f"{verb}Share" for verb in ("Initialize", "Delete", "Describe", "Alter"))
+VERBS = ("Read", "Write", "Initialize", "Delete", "Describe", "Alter")
+NOT_SERVED = ("Share", "Streams", *(f"{verb}Share" for verb in VERBS))
 UNORDERED = ("groups --list", "delete-records", "--all-groups")
 LOOKS = ("--describe", "--list", " describe", " list", "get-offsets")
 FOLLOWS_S = 1.0  # in which a real broker follows its controller

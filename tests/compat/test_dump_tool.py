@@ -84,7 +84,7 @@ def a_wrong_checksum(snapshot: bytearray) -> None:
     snapshot[2] ^= 1
 
 
-DAMAGE = {
+DAMAGE: dict[str, list[Callable[[bytearray], None]]] = {
     ".log": [a_bit_of_a_batch, bytes_behind_the_last_batch, half_a_batch],
     ".index": [another_position, another_offset],
     ".timeindex": [a_later_time],

@@ -232,7 +232,9 @@ def test_committed_offsets_are_answered_as_asked_and_unknown_ids_last(client: Cl
     answer = client.ask(offsets_of("g", [("t", []), ("u", [1, 0])]), 5)
     assert [(t.name, len(t.partitions)) for t in answer.topics] == [("t", 0), ("u", 2)]
     request = offsets_of("g", [("", [0]), ("", [0])])
-    request.groups[0].topics[1].topic_id = client.cluster.topic("t").id
+    topics = request.groups[0].topics
+    assert topics is not None
+    topics[1].topic_id = client.cluster.topic("t").id
     assert [t.partitions[0].error_code for t in client.ask(request, 10).groups[0].topics] == [
         0,
         100,

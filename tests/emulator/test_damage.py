@@ -327,7 +327,7 @@ def test_repair_lets_a_consumer_go_on(closed: Path) -> None:
 def test_repair_of_a_torn_tail_keeps_nobody_reading_for_ever(closed: Path, topic: str) -> None:
     with closing(open_cluster(closed, **{"offsets.topic.num.partitions": "1"})) as cluster:
         Topic = OffsetCommitRequest.Topic
-        at = Topic.Partition(partition_index=0, committed_offset=3)
+        at = Topic.Partition(partition_index=0, committed_offset=3, committed_metadata=None)
         commit = OffsetCommitRequest(group_id="g", topics=[Topic(name="t", partitions=[at])])
         client_of(cluster).ask(FindCoordinatorRequest(key="g"), 2)
         for _ in range(2):

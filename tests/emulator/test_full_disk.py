@@ -10,7 +10,7 @@ import pytest
 from odradek.emulator import Emulator
 from odradek.emulator.cluster import Cluster
 from odradek.storage import MemoryDisk
-from odradek.wire import Error, Request
+from odradek.wire import NO_ID, Error, Request
 from odradek.wire.api.create_partitions import CreatePartitionsRequest
 from odradek.wire.api.create_topics import CreateTopicsRequest
 from odradek.wire.api.delete_records import DeleteRecordsRequest
@@ -139,19 +139,22 @@ def administration() -> list[tuple[Request, int]]:
     more = CreatePartitionsRequest.Topic(name="t", count=5, assignments=None)
     return [
         (CreateTopicsRequest(topics=[new], timeout_ms=1000), 5),
-        (CreatePartitionsRequest(topics=[more], timeout_ms=1000), 2),
+        (CreatePartitionsRequest(topics=[more], timeout_ms=1000, validate_only=False), 2),
         (
             IncrementalAlterConfigsRequest(
                 resources=[
                     Resource(resource_type=2, resource_name="t", configs=[config]),
                     Resource(resource_type=4, resource_name="1", configs=[broker]),
-                ]
+                ],
+                validate_only=False,
             ),
             1,
         ),
         (InitProducerIdRequest(transactional_id=None, transaction_timeout_ms=1000), 3),
         (
-            DeleteTopicsRequest(topics=[DeleteTopicsRequest.Topic(name="t")], timeout_ms=1000),
+            DeleteTopicsRequest(
+                topics=[DeleteTopicsRequest.Topic(name="t", topic_id=NO_ID)], timeout_ms=1000
+            ),
             6,
         ),
     ]

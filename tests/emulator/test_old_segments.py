@@ -64,7 +64,9 @@ def test_groups_find_the_offsets_that_an_old_broker_wrote(tmp_path: Path, versio
     with Emulator(configs, topics={"t": 1}, data_dir=tmp_path, version=release) as kafka:
         kafka.run(lambda cluster: cluster.groups.ensure_topic())
         with Connection(kafka.bootstrap_servers) as connection:
-            partition = Topic.Partition(partition_index=0, committed_offset=5)
+            partition = Topic.Partition(
+                partition_index=0, committed_offset=5, committed_metadata=None
+            )
             topics = [Topic(name="t", partitions=[partition])]
             answer = connection.ask(OffsetCommitRequest(group_id="g", topics=topics), 8)
             assert answer.topics[0].partitions[0].error_code == 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from odradek.storage.config import LogConfig
@@ -53,7 +54,7 @@ def bases(log: Log) -> list[int]:
     return [segment.base_offset for segment in log.segments]
 
 
-def values(log: Log, offset: int, max_bytes: int = 1 << 20, **limits: int) -> list[bytes | None]:
+def values(log: Log, offset: int, max_bytes: int = 1 << 20, **limits: Any) -> list[bytes | None]:
     return [one.value for one in records(log.read(offset, max_bytes, **limits))]
 
 

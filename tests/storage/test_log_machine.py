@@ -9,7 +9,7 @@ import shutil
 import tempfile
 from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import pytest
 from hypothesis import settings
@@ -69,7 +69,7 @@ class Logs(RuleBasedStateMachine):
         data = bytes(build_batch(values, base_offset=base, leader_epoch=0))
         return Batch(base, base + len(times) - 1, max(times), data)
 
-    BATCH = {
+    BATCH: ClassVar[dict[str, Any]] = {
         "times": st.lists(st.integers(-1, 30), min_size=1, max_size=4),
         "size": st.sampled_from([0, 50, 400]),
         "gap": st.sampled_from([0, 0, 0, 3]),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -38,7 +39,7 @@ def views(*rows: tuple[int, int]) -> tuple[SegmentView, ...]:
     )
 
 
-def view(*rows: tuple[int, int], start: int = 0, **configs: object) -> LogView:
+def view(*rows: tuple[int, int], start: int = 0, **configs: Any) -> LogView:
     config = replace(LogConfig(retention_ms=-1), **configs)
     return LogView("t", 0, config, start, views(*rows))
 
@@ -168,7 +169,7 @@ def test_the_rules_agree_with_a_loop_that_takes_one_segment_after_the_other(
 # A log under retention.
 
 
-def filled(path: Path, count: int = 7, config: LogConfig = KEEP_ALL, **more: int) -> Log:
+def filled(path: Path, count: int = 7, config: LogConfig = KEEP_ALL, **more: Any) -> Log:
     """Batches of one record, record n at time n, two in a segment."""
     log = open_log(path, config, **more)
     for number in range(count):

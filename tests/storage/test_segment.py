@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from odradek.storage.batch_walk import walk
 from odradek.storage.disk.directory import Directory
 from odradek.storage.naming import DOCUMENTED, KAFKA
-from odradek.storage.segment import Segment, containing, walk
+from odradek.storage.segment import Segment, containing
 from odradek.wire.batch import read_header
 from odradek.wire.errors import WireError
 from odradek.wire.records import build_batch

@@ -12,6 +12,7 @@ from odradek.emulator.base.node import Node
 from odradek.emulator.cluster import Cluster
 from odradek.emulator.config.configs import BrokerConfig
 from odradek.emulator.net.connection import Connection
+from odradek.storage.disk.directory import Directory
 from odradek.wire import Buffer, Request, Response
 from odradek.wire.api import response_class
 from odradek.wire.frames import Frames
@@ -20,12 +21,13 @@ from odradek.wire.headers import RequestHeader, read_response_header, write_requ
 from tests.support.clock import NOW
 
 
-def open_cluster(data_dir: Path, now: int = NOW, **configs: str) -> Cluster:
-    """A cluster of one broker under a manual clock; config names with _ for dots."""
+def open_cluster(data_dir: str | Path | Directory, now: Any = NOW, **configs: str) -> Cluster:
+    """A cluster of one broker under a manual clock, which begins at `now` (ms); config names with _
+    for dots."""
     overrides = {name.replace("_", "."): value for name, value in configs.items()}
     return Cluster(
         BrokerConfig(overrides),
-        data_dir=data_dir,
+        data_dir=Path(data_dir) if isinstance(data_dir, str) else data_dir,
         brokers=[Node(1, "localhost", 9092)],
         clock=ManualClock(now),
     )

@@ -9,6 +9,7 @@ import gzip
 import subprocess
 import sys
 from collections.abc import Callable
+from typing import Any
 
 import lz4.frame
 import pytest
@@ -30,7 +31,7 @@ HEADS = {
 }
 
 
-def lz4_frame(text: bytes, **options: object) -> bytes:
+def lz4_frame(text: bytes, **options: Any) -> bytes:
     return lz4.frame.compress(text, **{"block_linked": False, "store_size": False, **options})
 
 
@@ -40,7 +41,7 @@ def zstd_stream(text: bytes) -> bytes:
     return compressor.compress(text) + compressor.flush()
 
 
-def zstd_frame(text: bytes, **options: object) -> bytes:
+def zstd_frame(text: bytes, **options: Any) -> bytes:
     return zstandard.ZstdCompressor(**options).compress(text)
 
 

@@ -19,6 +19,7 @@ from odradek.compat.java_wire import JavaRecord, JavaWire, Refused
 from odradek.emulator import Emulator
 from odradek.wire.api.fetch import FetchRequest
 from odradek.wire.api.produce import ProduceRequest
+from odradek.wire.compression import Codec
 from odradek.wire.legacy.message_sets import (
     Message,
     build_set,
@@ -28,7 +29,6 @@ from odradek.wire.legacy.message_sets import (
 )
 from odradek.wire.records import (
     HEADER_SIZE,
-    Codec,
     Record,
     batches,
     build_batch,

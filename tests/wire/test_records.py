@@ -11,7 +11,7 @@ import kafka.record.default_records
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from odradek.wire import WireError
+from odradek.wire import Buffer, WireError
 from odradek.wire.compression import Codec
 from odradek.wire.records import (
     CONTROL,
@@ -252,7 +252,7 @@ class TestBatches:
     one = bytes(build_batch([(1, b"k", b"v", ())]))
     two = bytes(build_batch([(2, b"k", b"w", ())] * 3, base_offset=1))
 
-    def positions(self, buf: bytes, *between: int) -> list[int]:
+    def positions(self, buf: Buffer, *between: int) -> list[int]:
         return [pos for pos, _ in batches(buf, *between)]
 
     def test_each_whole_batch_is_named_with_its_place(self) -> None:
@@ -372,6 +372,8 @@ def test_times_wrap_at_64_bits_as_javas_do() -> None:
     assert len(batch) == HEADER_SIZE + 2 * 7
 
 
+NOTHING = (None, None, ())
+
 TOO_LARGE = {
     "time": lambda: build_batch([(2**63, None, None, ())]),
     "time of a later record": lambda: build_batch([(0, None, None, ()), (-(2**63) - 1, *NOTHING)]),
@@ -381,7 +383,6 @@ TOO_LARGE = {
     "coordinator epoch": lambda: marker(coordinator_epoch=2**31),
     "header key": lambda: build_batch([(0, None, None, [("\ud800", None)])]),
 }
-NOTHING = (None, None, ())
 
 
 @pytest.mark.parametrize("name", TOO_LARGE)

@@ -11,6 +11,8 @@ import random
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -132,7 +134,7 @@ def cases() -> list[tuple[str, bytes, int, Fault, tuple[int, ...]]]:
     ids=[row[0] for row in cases()],
 )
 def test_damage_is_judged_as_kafka_judges_it(
-    look: type[Scan], payload: bytes, count: int, fault: Fault, codes: tuple[int, ...]
+    look: Callable[..., Scan], payload: bytes, count: int, fault: Fault, codes: tuple[int, ...]
 ) -> None:
     found = look(payload, count, 1000).fault
     assert found is fault
@@ -167,7 +169,7 @@ K = b"key"
     ],
 )
 def test_times_are_found(
-    look: type[Scan], times: list[int], expected: tuple[int, int, int]
+    look: Callable[..., Scan], times: list[int], expected: tuple[int, int, int]
 ) -> None:
     payload = section(*((time, K) for time in times))
     found = look(payload, len(times), times[0])
@@ -175,7 +177,7 @@ def test_times_are_found(
 
 
 @pytest.mark.parametrize("look", [scan_python, scan], ids=["python", "fastest"])
-def test_null_keys_are_counted_and_empty_ones_are_not(look: type[Scan]) -> None:
+def test_null_keys_are_counted_and_empty_ones_are_not(look: Callable[..., Scan]) -> None:
     payload = section((1, None), (1, b""), (1, K), (1, None))
     assert look(payload, 4, 1).null_keys == 2
 
@@ -186,7 +188,7 @@ def test_null_keys_are_counted_and_empty_ones_are_not(look: type[Scan]) -> None:
     [([0], True), ([0, 1, 2], True), ([1], False), ([0, 2], False), ([0, 0], False), ([-1], False)],
 )
 def test_offsets_are_consecutive_or_not(
-    look: type[Scan], offsets: list[int], consecutive: bool
+    look: Callable[..., Scan], offsets: list[int], consecutive: bool
 ) -> None:
     payload = b"".join(record(offset=v(offset)) for offset in offsets)
     found = look(payload, len(offsets), 0)
@@ -196,7 +198,9 @@ def test_offsets_are_consecutive_or_not(
 
 @pytest.mark.parametrize("look", [scan_python, scan], ids=["python", "fastest"])
 @pytest.mark.parametrize("count", [-1, -(2**31)])
-def test_a_negative_count_is_broken_and_no_records_are_fine(look: type[Scan], count: int) -> None:
+def test_a_negative_count_is_broken_and_no_records_are_fine(
+    look: Callable[..., Scan], count: int
+) -> None:
     assert look(b"", count, 0).fault is Fault.BROKEN
     assert look(b"", 0, 0) == Scan(Fault.OK, NO_MIN_TIMESTAMP, -1, 0, True, 0)
 
@@ -308,7 +312,7 @@ def test_records_can_be_read_where_the_scan_finds_no_fault_and_only_there() -> N
 
 
 def problems(payload: bytes, count: int, **asked: int) -> list[tuple[int, Problem]]:
-    bounds = {"null_keys": False, "earliest": -(2**63), "latest": 2**63 - 1}
+    bounds: dict[str, Any] = {"null_keys": False, "earliest": -(2**63), "latest": 2**63 - 1}
     return record_problems(payload, count, 10, **{**bounds, **asked})
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -104,6 +105,11 @@ class Filled:
         return wrong
 
 
+def can_be_used(address: str, name: str) -> bool:
+    """Whether a topic that was just created takes records."""
+    return end_of(address, name) == 0
+
+
 def create_topics(address: str) -> None:
     """Create what is written to, and some that go again."""
     client = admin.AdminClient({**QUIET, "bootstrap.servers": address})
@@ -112,7 +118,7 @@ def create_topics(address: str) -> None:
     new |= {name: admin.NewTopic(name, 1, 1) for name in ("gone", "again")}
     _done(client.create_topics(list(new.values())))
     for name in ("gone", "again"):
-        _settled(lambda name=name: end_of(address, name) == 0, f"{name} can be used")
+        _settled(partial(can_be_used, address, name), f"{name} can be used")
         _send(Filled(), address, name, "none", False, [(None, b"lost", ())])
     _done(client.delete_topics(["gone", "again"]))
     listed = lambda: set(client.list_topics(timeout=TIMEOUT_S).topics)  # noqa: E731

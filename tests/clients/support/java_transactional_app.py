@@ -62,7 +62,8 @@ class JavaTransformer(Transformer):
             rows += self.consumer.do("poll", ms=POLL_MS)["records"]
         assert len(rows) >= count
         rows = rows[:count]
-        return [from_base64(row["value"]) for row in rows], rows[-1]["offset"] + 1
+        values: list[Any] = [from_base64(row["value"]) for row in rows]
+        return values, rows[-1]["offset"] + 1
 
     def _seek_to_committed(self) -> None:
         """A member that begins anew: from the position of its group, if there is one."""

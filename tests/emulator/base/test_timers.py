@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from hypothesis import given
 from hypothesis import strategies as st
 from odradek.emulator.base.timers import Timers
@@ -10,7 +12,7 @@ from odradek.emulator.base.timers import Timers
 def test_timers_fire_in_the_order_of_their_deadlines_then_of_their_making() -> None:
     timers, fired = Timers(), []
     for when, name in [(30, "c"), (10, "a"), (10, "b"), (40, "d")]:
-        timers.at(when, lambda name=name: fired.append(name))
+        timers.at(when, partial(fired.append, name))
     timers.fire(29)
     assert fired == ["a", "b"]
     timers.fire(40)
@@ -31,7 +33,11 @@ def test_a_cancelled_timer_is_passed_over() -> None:
 
 def test_a_timer_set_by_a_timer_fires_in_the_same_go_when_it_is_due() -> None:
     timers, fired = Timers(), []
-    timers.at(10, lambda: timers.at(15, lambda: fired.append("inner")))
+
+    def begin() -> None:
+        timers.at(15, lambda: fired.append("inner"))
+
+    timers.at(10, begin)
     timers.fire(20)
     assert fired == ["inner"]
 
@@ -58,7 +64,7 @@ def test_just_what_is_due_and_not_cancelled_fires(
 ) -> None:
     timers, fired = Timers(), []
     for n, (when, cancelled) in enumerate(entries):
-        timer = timers.at(when, lambda n=n: fired.append(n))
+        timer = timers.at(when, partial(fired.append, n))
         if cancelled:
             timer.cancel()
     timers.fire(now)

@@ -142,7 +142,7 @@ def test_a_deleted_group_begins_again_at_generation_one() -> None:
     world.coordinator.delete(["g"])
     world.enter("a")
     world.advance(3000)
-    assert world.answers[-1][1].generation == 1  # type: ignore[union-attr]
+    assert world.answers[-1][1].generation == 1
 
 
 def test_until_a_partition_is_loaded_most_things_have_to_wait() -> None:
@@ -187,7 +187,8 @@ def test_records_of_old_brokers_are_understood() -> None:
     old = MemberRecord("m", None, "c", "/h", -1, 20_000, b"", b"x")
     record = GroupRecord("g", "consumer", 5, "range", None, None, (old,))
     world.coordinator.load(0, [Replayed(record)])
-    group = world.coordinator.shards[0].groups["g"]
+    group = world.classic_group
+    assert group is not None
     assert group.roster["m"].rebalance_timeout_ms == 20_000
     assert group.leader == "m"
     assert world.beat("m", 5) is Error.NONE
@@ -196,7 +197,8 @@ def test_records_of_old_brokers_are_understood() -> None:
 def test_before_v1_of_join_one_timeout_was_both() -> None:
     world = World()
     world.join("a", version=0, session_timeout_ms=20_000, rebalance_timeout_ms=-1)
-    (member,) = world.coordinator.shards[0].groups["g"].roster
+    assert world.classic_group is not None
+    (member,) = world.classic_group.roster
     assert member.rebalance_timeout_ms == 20_000
 
 

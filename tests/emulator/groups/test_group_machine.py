@@ -65,7 +65,7 @@ class GroupMachine(RuleBasedStateMachine):
 
     @property
     def group(self) -> ClassicGroup | None:
-        return self.world.coordinator.shards[0].groups.get("g")
+        return self.world.classic_group
 
     def known(self) -> list[str]:
         group = self.group
@@ -254,7 +254,7 @@ class GroupMachine(RuleBasedStateMachine):
             assert answer.leader == answer.member_id
             assert answer.member_id in {member.member_id for member in answer.members}
         # A static leader that came back has another id in the same generation.
-        renamed = leader not in group.roster
+        renamed = leader is None or leader not in group.roster
         assert answer.leader == leader or renamed or version < 9
 
     @invariant()

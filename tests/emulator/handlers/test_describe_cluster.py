@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from odradek.emulator.base.clock import ManualClock
@@ -30,7 +31,7 @@ def three(tmp_path: Path) -> Iterator[Cluster]:
     cluster.close()
 
 
-def describe(cluster: Cluster, version: int = 2, **asked: object) -> DescribeClusterResponse:
+def describe(cluster: Cluster, version: int = 2, **asked: Any) -> DescribeClusterResponse:
     asked.setdefault("include_cluster_authorized_operations", False)
     answer: DescribeClusterResponse = client_of(cluster).ask(
         DescribeClusterRequest(**asked), version

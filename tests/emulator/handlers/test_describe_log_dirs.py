@@ -64,7 +64,7 @@ def test_the_directory_and_its_room_are_told(cluster: Cluster, client: Client) -
 
 
 def test_a_disk_in_memory_has_no_size() -> None:
-    cluster = open_cluster(MemoryDisk().directory())  # type: ignore[arg-type]
+    cluster = open_cluster(MemoryDisk().directory())
     found = describe(client_of(cluster), None)
     assert (found.log_dir, found.total_bytes, found.usable_bytes) == ("memory:", -1, -1)
     cluster.close()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from odradek.emulator.cluster import Cluster
 from odradek.wire import NO_ID
@@ -60,9 +62,9 @@ def test_nothing_else_is_found(client: Client, asked: list[tuple[str, list[int]]
     assert (answer.error_code, codes, answer.nodes) == (0, {3}, [])
 
 
-def add(client: Client, voter: int = 2, directory: bytes = SOME, **more: object) -> tuple[int, str]:
+def add(client: Client, voter: int = 2, directory: bytes = SOME, **more: Any) -> tuple[int, str]:
     listener = AddRaftVoterRequest.Listener(name="controller", host="h", port=1)
-    fields = {"cluster_id": None, "timeout_ms": 1, "listeners": [listener], **more}
+    fields: dict[str, Any] = {"cluster_id": None, "timeout_ms": 1, "listeners": [listener], **more}
     request = AddRaftVoterRequest(voter_id=voter, voter_directory_id=directory, **fields)
     answer = client.ask(request, 1)
     return answer.error_code, answer.error_message

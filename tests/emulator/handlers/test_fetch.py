@@ -58,7 +58,7 @@ def test_a_limit_cuts_where_it_cuts(client: Client) -> None:
         produce(client, batch(b"x"))
     size = len(batch(b"x"))
     answer = only(client.ask(fetch_request(asked(max_bytes=size + 10)), 12))
-    assert len(answer.records) == size + 10
+    assert len(answer.records or b"") == size + 10
 
 
 def test_a_negative_limit_is_an_error_of_the_partition(client: Client) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from odradek.emulator.base.clock import ManualClock
@@ -37,7 +38,7 @@ def _open(path: Path) -> Cluster:
     return Cluster(BrokerConfig(), data_dir=path, brokers=brokers, clock=ManualClock(NOW))
 
 
-def elect(client: Client, topics: Topics | None, kind: int = 0, **more: int) -> list[object]:
+def elect(client: Client, topics: Topics | None, kind: int = 0, **more: int) -> list[Any]:
     asked = None
     if topics is not None:
         asked = [ElectLeadersRequest.Topic(topic=name, partitions=parts) for name, parts in topics]
@@ -51,7 +52,7 @@ def elect(client: Client, topics: Topics | None, kind: int = 0, **more: int) -> 
     ]
 
 
-def move(client: Client, replicas: list[int] | None, **more: object) -> tuple[int, str | None]:
+def move(client: Client, replicas: list[int] | None, **more: Any) -> tuple[int, str | None]:
     made = AlterPartitionReassignmentsRequest
     part = made.Topic.Partition(partition_index=0, replicas=replicas)
     answer = client.ask(made(topics=[made.Topic(name="t", partitions=[part])], **more), 1)

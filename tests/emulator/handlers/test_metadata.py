@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +33,7 @@ def ids(cluster: Cluster) -> dict[str, bytes]:
 
 def ask(
     client: Client,
-    topics: list[tuple[str | None, bytes]] | list[str] | None,
+    topics: Sequence[tuple[str | None, bytes] | str] | None,
     version: int = NEWEST,
     **more: Any,
 ) -> MetadataResponse:

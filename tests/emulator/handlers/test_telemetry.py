@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from odradek.emulator.cluster import Cluster
 from odradek.emulator.config.telemetry import INTERVAL_MS, subscription_id
@@ -24,8 +26,8 @@ def ask(client: Client, client_id: bytes = ONE) -> GetTelemetrySubscriptionsResp
     return answer
 
 
-def push(client: Client, client_id: bytes = ONE, **more: object) -> int:
-    fields = {
+def push(client: Client, client_id: bytes = ONE, **more: Any) -> int:
+    fields: dict[str, Any] = {
         "subscription_id": subscription_id(client_id),
         "terminating": False,
         "compression_type": 0,
@@ -78,7 +80,7 @@ def test_a_client_asks_once_in_an_interval(cluster: Cluster, client: Client) -> 
         ({"compression_type": 1, "metrics": b"junk"}, 87, False),
     ],
 )
-def test_pushes(client: Client, pushed: dict[str, object], code: int, may_ask_again: bool) -> None:
+def test_pushes(client: Client, pushed: dict[str, Any], code: int, may_ask_again: bool) -> None:
     ask(client)
     assert push(client, **pushed) == code
     assert push(client) == 89

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from odradek.emulator.base.clock import ManualClock
@@ -377,7 +378,7 @@ def test_a_transaction_left_open_is_aborted_before_anything_else(world: World) -
 # What single records mean
 
 
-def changed(**change: object) -> PartitionImage:
+def changed(**change: Any) -> PartitionImage:
     """A partition of the brokers 1 and 2, led by 1 in epoch 5, after one change."""
     image = MetadataImage()
     image.replay(TOPIC)
@@ -403,7 +404,7 @@ def changed(**change: object) -> PartitionImage:
     ],
 )
 def test_a_change_counts_epochs_and_keeps_what_it_does_not_name(
-    change: dict[str, object], after: PartitionImage
+    change: dict[str, Any], after: PartitionImage
 ) -> None:
     assert changed(**change) == after
 

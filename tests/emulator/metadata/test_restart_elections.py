@@ -27,10 +27,10 @@ ELR = "eligible.leader.replicas.version"
 class World:
     """A directory, and one broker after another on it."""
 
-    def __init__(self, release: Release = KAFKA_4_3, **features: int) -> None:
+    def __init__(self, release: Release = KAFKA_4_3, elr: int | None = None) -> None:
         self.disk = MemoryDisk()
         self.release = release
-        self.features = {ELR: 0} if "elr" in features else {}
+        self.features = {} if elr is None else {ELR: elr}
         self.cluster = self._open()
 
     def _open(self) -> Cluster:
@@ -99,9 +99,9 @@ def last_epochs(cluster: Cluster, name: str) -> list[int]:
 
 
 @pytest.mark.parametrize("how", ["restart", "kill"])
-@pytest.mark.parametrize("features", [{}, {"elr": 0}])
-def test_a_restart_adds_two_epochs_to_every_partition(how: str, features: dict[str, int]) -> None:
-    world = World(**features)
+@pytest.mark.parametrize("elr", [None, 0])
+def test_a_restart_adds_two_epochs_to_every_partition(how: str, elr: int | None) -> None:
+    world = World(elr=elr)
     world.cluster.create_topic("t", 3, {})
     world.cluster.create_topic("gone", 1, {})
     world.client.ask(FindCoordinatorRequest(key="g"), 2)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import stat
 from pathlib import Path
+from typing import Any
 
 import pytest
 from odradek.emulator.cluster import Cluster
@@ -100,8 +101,8 @@ def token(token_id: str) -> DelegationTokenRecord:
     )
 
 
-def partition(**more: object) -> PartitionRecord:
-    fields = {
+def partition(**more: Any) -> PartitionRecord:
+    fields: dict[str, Any] = {
         "partition_id": 0,
         "topic_id": ID,
         "replicas": [1, 2],
@@ -292,7 +293,7 @@ def test_none_is_written_where_records_were_not_understood(tmp_path: Path) -> No
 
 def test_a_full_disk_is_logged_and_tried_again(caplog: pytest.LogCaptureFixture) -> None:
     disk = MemoryDisk()
-    cluster = open_cluster(disk.directory())  # type: ignore[arg-type]
+    cluster = open_cluster(disk.directory())
     disk.fill()
     with caplog.at_level(logging.ERROR):
         assert not cluster.metadata_upkeep.take_snapshot()

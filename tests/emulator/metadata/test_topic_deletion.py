@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from odradek.emulator.cluster import Cluster
@@ -27,7 +28,11 @@ def _topic(cluster: Cluster) -> None:
 
 
 def record(value: bytes, sequence: int = -1, producer: int = -1) -> bytes:
-    options = {"producer_id": producer, "producer_epoch": 0, "base_sequence": sequence}
+    options: dict[str, Any] = {
+        "producer_id": producer,
+        "producer_epoch": 0,
+        "base_sequence": sequence,
+    }
     return bytes(build_batch([NewRecord(NOW, b"k", value)], **(options if producer >= 0 else {})))
 
 

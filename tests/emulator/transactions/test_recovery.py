@@ -76,9 +76,9 @@ def after_crash(
     """What the next cluster on the disk shows: state, committed values, the group's offset."""
     cluster = open_cluster(disk.directory(), **CONFIGS)
     try:
-        found = [read(cluster, committed=True, partition=index) for index in (0, 1)]
+        first, second = (read(cluster, committed=True, partition=index) for index in (0, 1))
         state = cluster.transactions.coordinator_for("x").find("x").state
-        return state, *found, committed_offset(cluster)
+        return state, first, second, committed_offset(cluster)
     finally:
         cluster.close()
 

@@ -46,7 +46,8 @@ def values(cluster: Cluster, name: str = "t") -> list[tuple[int, str, str | None
         data = bytes(log.read(offset, 1))
         for one in read_records(data):
             assert one.key is not None
-            found.append((one.offset, one.key.decode(), one.value and one.value.decode()))
+            value = None if one.value is None else one.value.decode()
+            found.append((one.offset, one.key.decode(), value))
         offset = int.from_bytes(data[:8], "big") + int.from_bytes(data[23:27], "big") + 1
     return found
 

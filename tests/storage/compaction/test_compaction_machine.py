@@ -246,7 +246,7 @@ def snapshot(log: Log) -> dict[int, tuple[object, ...]]:
 
 def run(examples: int) -> None:
     how = settings(max_examples=examples, stateful_step_count=25, deadline=None)
-    run_state_machine_as_test(Compacted, settings=how)  # type: ignore[no-untyped-call]
+    run_state_machine_as_test(Compacted, settings=how)
 
 
 def test_nothing_is_lost_and_nothing_comes_back() -> None:

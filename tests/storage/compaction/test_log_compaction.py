@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from odradek.storage.compaction import offset_map as compaction_map
@@ -68,7 +69,7 @@ def test_a_batch_that_loses_some_keeps_what_it_is(
 ) -> None:
     log = keyed(tmp_path)
     producer = {"producer_id": 7, "producer_epoch": 2, "base_sequence": 5, "leader_epoch": 3}
-    same = {"codec": codec, "log_append_time": stamped, **producer}
+    same: dict[str, Any] = {"codec": codec, "log_append_time": stamped, **producer}
     before = write(log, (A, b"1"), (B, b"1"), (C, b"1"), (A, b"2"), time=50, **same)
     write(log, (A, b"3"), (C, b"2"), time=90)
     log.compactor.compact(0, force=True)

@@ -188,7 +188,7 @@ def test_damaged_records_are_refused_alike(records: list[Any], data: st.DataObje
     for _ in range(data.draw(st.integers(0, 2))):
         damaged[data.draw(st.integers(0, len(damaged) - 1))] = data.draw(st.integers(0, 255))
     del damaged[data.draw(st.integers(0, len(damaged))) :]
-    answers = []
+    answers: list[Any] = []
     for kind in (DictMap, TableMap) if compaction_map.HAVE_C else (DictMap,):
         offsets = kind(PLENTY, 0.9)
         try:

@@ -7,6 +7,7 @@ offset 12. Values are the offsets, producer 7 wrote everything but the odd ones.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from odradek.storage.config import LogConfig
 from odradek.storage.log import Log
@@ -41,7 +42,7 @@ def fill(log: Log, count: int = END) -> Log:
     return log
 
 
-def reopen(path: Path, *, clean: bool, recovery_point: int = 0, **more: int) -> Log:
+def reopen(path: Path, *, clean: bool, recovery_point: int = 0, **more: Any) -> Log:
     return open_log(path, CONFIG, clean=clean, recovery_point=recovery_point, **more)
 
 

@@ -33,6 +33,8 @@ from tests.wire.support.messages import full, versions
 
 KEYS = (OffsetCommitKey, GroupMetadataKey)
 
+ClassicMember = ConsumerGroupMemberMetadataValue.ClassicMemberMetadata
+
 
 class TestMetadataRecords:
     def test_a_value_is_led_by_frame_type_and_version(self) -> None:
@@ -201,9 +203,9 @@ class TestInternalTopics:
         [
             # The bytes are Kafka's: null is not the default, and as a tagged field it is a zero.
             (None, "01 00 01 00"),
-            (ConsumerGroupMemberMetadataValue.ClassicMemberMetadata(), "00"),
+            (ClassicMember(session_timeout_ms=0, supported_protocols=[]), "00"),
             (
-                ConsumerGroupMemberMetadataValue.ClassicMemberMetadata(session_timeout_ms=5),
+                ClassicMember(session_timeout_ms=5, supported_protocols=[]),
                 "01 00 07 01 00000005 01 00",
             ),
         ],

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gzip
 import time
+from collections.abc import Sequence
 from typing import NamedTuple
 from zlib import crc32
 
@@ -102,7 +103,7 @@ def padded(size: int) -> bytes:
 class Stored(NamedTuple):
     """The records of a batch, as (time, key, value), and its codec."""
 
-    records: list[tuple[int, bytes | None, bytes | None]]
+    records: Sequence[tuple[int, bytes | None, bytes | None]]
     codec: int = Codec.NONE
 
 

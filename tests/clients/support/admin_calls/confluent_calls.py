@@ -49,7 +49,7 @@ def close(_: Any) -> None:
     """It has no close."""
 
 
-def configs(kind: Kind, name: str, **changes: Any) -> made.ConfigResource:
+def configs(kind: Any, name: str, **changes: Any) -> made.ConfigResource:
     """A resource with changes: a value to set, or an operation and a value."""
     entries = []
     for key, change in changes.items():

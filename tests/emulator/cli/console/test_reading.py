@@ -67,7 +67,7 @@ def test_reading_what_is_committed_leaves_out_what_was_aborted(
 def test_what_compaction_took_from_the_end_ends_the_reading(
     kafka: Emulator, shell: Shell, option: str
 ) -> None:
-    configs = {"cleanup.policy": "compact", "delete.retention.ms": 0}
+    configs: dict[str, str | int] = {"cleanup.policy": "compact", "delete.retention.ms": 0}
     kafka.create_topic("compacted", configs=configs)
     write_records(kafka.bootstrap_servers, "compacted", 0, record(b"a", b"k"))
     write_records(kafka.bootstrap_servers, "compacted", 0, NewRecord(NOW, b"k", None))

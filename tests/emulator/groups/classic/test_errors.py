@@ -54,7 +54,8 @@ class Scene(World):
             assert self.enter(client) == self.ids[client]
         self.join("s", instance_id="i")
         self.advance(6000)
-        assert self.coordinator.shards[0].groups["g"].roster.instance("i") == self.ids["s"]
+        assert self.classic_group is not None
+        assert self.classic_group.roster.instance("i") == self.ids["s"]
 
     def make_completing(self) -> None:
         pass

@@ -15,8 +15,9 @@ from odradek.emulator.groups.classic.messages import (
     Leaver,
     SyncRequest,
 )
+from odradek.emulator.groups.classic.group import ClassicGroup
 from odradek.emulator.groups.coordinator import Coordinator
-from odradek.emulator.groups.records import Record, Replayed, TransactionEnd
+from odradek.emulator.groups.records import Record, Replayed
 from odradek.emulator.groups.runtime import Producer
 from odradek.emulator.groups.settings import GroupSettings
 from odradek.emulator.groups.topics_view import TopicsView
@@ -100,8 +101,8 @@ class World:
     def __post_init__(self) -> None:
         self.now = START
         self.timers = Timers()
-        self.log: list[Replayed | TransactionEnd] = []
-        self.answers: list[tuple[Any, Answer]] = []
+        self.log: list[Any] = []  # Replayed or TransactionEnd
+        self.answers: list[tuple[Any, Any]] = []
         # What the next writes are refused with.
         self.refusals: list[Error] = []
         # Told of every write and answer, in their order.
@@ -137,6 +138,13 @@ class World:
     def _send(self, token: Any, answer: Answer) -> None:
         self.answers.append((token, answer))
         self.on_answer(token, answer)
+
+    @property
+    def classic_group(self) -> ClassicGroup | None:
+        """Group g, which is a classic one if there is any."""
+        group = self.coordinator.shards[0].groups.get("g")
+        assert group is None or isinstance(group, ClassicGroup)
+        return group
 
     def advance(self, milliseconds: int, each: Callable[[], None] = lambda: None) -> None:
         """Let time pass, stopping at every deadline on the way."""
