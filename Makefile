@@ -7,47 +7,50 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.installed
 PACKAGES := wire storage emulator fixtures compat
 
-.PHONY: demo test test-real check explore differential lint types bench table clean
+.PHONY: help demo test test-real check explore differential lint types bench table clean
+
+help:  ## This list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(READY)  ## A broker, the stock clients and Spark against it, and a table of what was seen
 	$(BIN)/python -m odradek.compat.demo
 
-test: lint types  ## Everything: style, types, and all tests
+test: lint types  ## Everything: style, types and all tests
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder
 
 test-real: $(READY)  ## The client tests also against a real Apache Kafka
 	ODRADEK_REAL=1 $(BIN)/python -m pytest -q tests/clients
 
-check: $(READY)  ## The inner loop: under a minute
+check: $(READY)  ## The quick tests, of wire, storage and emulator: under a minute
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile tests/wire tests/storage tests/emulator \
 		-m "not real and not slow"
 
-explore: $(READY)  ## The tests that draw their examples, with new ones (make check draws the same)
+explore: $(READY)  ## Reruns the property tests with fresh examples (make check draws the same ones)
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile --hypothesis-profile explore \
 		tests/wire tests/storage tests/emulator
 
 differential: $(READY)  ## A real Kafka and the emulator are asked the same, and compared
 	$(BIN)/python -m tests.differential
 
-lint: $(READY)
+lint: $(READY)  ## Style: ruff, its rules and its formatting
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
 # A type checker does not see packages that are mapped under another name: give it a tree of links.
-types: $(READY)
+types: $(READY)  ## Types: mypy, of the packages and the tests
 	@mkdir -p build/types/odradek
 	@for package in $(PACKAGES); do ln -sfn ../../../$$package build/types/odradek/$$package; done
 	@ln -sfn ../../tests build/types/tests
 	cd build/types && MYPYPATH=. ../../$(BIN)/mypy --config-file ../../pyproject.toml -p odradek -p tests
 
-bench: $(READY)  ## Side by side: Odradek, Apache Kafka and kfake
+bench: $(READY)  ## Measures Odradek, Apache Kafka and kfake side by side
 	$(BIN)/python -m tests.bench
 
 table: $(READY)  ## The README's table of clients, from a run of the client tests
 	ODRADEK_RESULTS=build/results.json $(BIN)/python -m pytest -q tests/clients
 	$(BIN)/python -m odradek.compat.table build/results.json README.md
 
-clean:
+clean:  ## Remove what was made, the virtual environment too
 	rm -rf $(VENV) build *.egg-info
 
 $(READY): pyproject.toml wire/_scan.c
