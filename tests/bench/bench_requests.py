@@ -20,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from time import process_time
 
@@ -28,7 +29,7 @@ from odradek.emulator.cluster import Cluster
 from odradek.emulator.config.configs import BrokerConfig
 from odradek.emulator.net.connection import Connection
 from odradek.storage import MemoryDisk
-from odradek.wire import Request
+from odradek.wire import Buffer, Request
 from odradek.wire.api.api_versions import ApiVersionsRequest
 from odradek.wire.api.fetch import FetchRequest
 from odradek.wire.api.find_coordinator import FindCoordinatorRequest
@@ -48,7 +49,7 @@ ROUND_S = 0.02
 class Sink:
     """A transport that nobody reads."""
 
-    def send(self, buffers: list[object]) -> None:
+    def send(self, buffers: list[Buffer]) -> None:
         """Drop an answer."""
 
     def close(self) -> None:
@@ -111,7 +112,7 @@ def measure() -> dict[str, float]:
         frames[name] = header + request.encode(version)
     chain = getattr(cluster, "chain", None)  # a checkout from before has none
     rows: dict[str, Callable[[], float]] = {
-        name: lambda frame=frame: _seconds(connection, frame) for name, frame in frames.items()
+        name: partial(_seconds, connection, frame) for name, frame in frames.items()
     }
     times: dict[str, list[float]] = {name: [] for name in frames}
     stepped: dict[str, list[float]] = {name: [] for name in frames}
