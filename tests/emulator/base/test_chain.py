@@ -56,6 +56,11 @@ class Seen(Step):
         return None if self._after is None else self._after(call, request, response)
 
 
+def at_side(side: str, does: Callable[..., Outcome]) -> Seen:
+    """A step that does this before the handler, or after it."""
+    return Seen([], before=does) if side == "before" else Seen([], after=does)
+
+
 def _api(message: Request | Response) -> str:
     return type(message).__name__.removesuffix("Request").removesuffix("Response")
 
@@ -159,7 +164,9 @@ def test_a_step_refuses_before_anything_is_done(cluster: Cluster, client: Client
         return NO_REPLY
 
     cluster.chain.append(Seen([], before=refuse))
-    wanted = CreateTopicsRequest.Topic(name="new", num_partitions=1, replication_factor=1)
+    wanted = CreateTopicsRequest.Topic(
+        name="new", num_partitions=1, replication_factor=1, assignments=[], configs=[]
+    )
     client.send(CreateTopicsRequest(topics=[wanted], timeout_ms=1000), 7)
     assert (client.answers(), client.is_closed) == ([], True)
     assert cluster.topics.get("new") is None
@@ -193,7 +200,7 @@ def test_outer_steps_see_what_inner_steps_make_of_an_answer(
 @pytest.mark.parametrize("side", ["before", "after"])
 def test_a_step_drops_a_request_or_its_answer(cluster: Cluster, client: Client, side: str) -> None:
     events: list[Any] = []
-    cluster.chain += [Seen(events), Seen([], **{side: lambda *_: NO_REPLY})]
+    cluster.chain += [Seen(events), at_side(side, lambda *_: NO_REPLY)]
     client.send(BEAT, 4)
     assert (client.answers(), client.is_closed) == ([], False)
     assert events == [(">", "Heartbeat"), ("<", None)]
@@ -361,7 +368,7 @@ def test_a_connection_that_is_lost_while_a_step_holds_is_seen_by_the_others(
         return PARKED
 
     events: list[Any] = []
-    cluster.chain += [Seen(events), Seen([], **{side: hold})]
+    cluster.chain += [Seen(events), at_side(side, hold)]
     client.send(BEAT, 4)
     client.connection.lost()
     assert events == [(">", "Heartbeat"), ("<", None)]
@@ -380,7 +387,7 @@ def test_a_step_that_fails_closes_its_own_connection_only(
         return None
 
     events: list[Any] = []
-    cluster.chain += [Seen(events), Seen([], **{side: fail})]
+    cluster.chain += [Seen(events), at_side(side, fail)]
     other = client_of(cluster, "other")
     client.send(BEAT, 4)
     assert (client.answers(), client.is_closed) == ([], True)
@@ -412,7 +419,11 @@ def test_a_step_that_fails_on_a_lost_connection_is_logged(
     cluster: Cluster, client: Client, caplog: pytest.LogCaptureFixture
 ) -> None:
     events: list[Any] = []
-    cluster.chain += [Seen(events), Seen([], after=lambda *_: 1 // 0)]
+
+    def fail(*_: Any) -> Outcome:
+        raise ZeroDivisionError
+
+    cluster.chain += [Seen(events), Seen([], after=fail)]
     client.send(fetch_request(asked(), max_wait_ms=500), 12)
     client.connection.lost()
     assert events == [(">", "Fetch"), ("<", None)]

@@ -9,13 +9,13 @@ from typing import Any
 
 from odradek.emulator.base.timers import Timers
 from odradek.emulator.groups.classic.effects import Answer
+from odradek.emulator.groups.classic.group import ClassicGroup
 from odradek.emulator.groups.classic.messages import (
     HeartbeatRequest,
     JoinRequest,
     Leaver,
     SyncRequest,
 )
-from odradek.emulator.groups.classic.group import ClassicGroup
 from odradek.emulator.groups.coordinator import Coordinator
 from odradek.emulator.groups.records import Record, Replayed
 from odradek.emulator.groups.runtime import Producer
