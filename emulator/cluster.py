@@ -20,7 +20,6 @@ from . import handlers
 from .base.chain import Step
 from .base.clock import Clock, ManualClock, SystemClock
 from .base.logger import log
-from .base.release import KAFKA_4_3, Release
 from .base.timers import Timers
 from .config.configs import BrokerConfig, ConfigError
 from .config.loggers import Loggers
@@ -61,12 +60,11 @@ class Cluster:
         scan_limit: int | str | None = "default",
         random: Random | None = None,
         retention: RetentionPolicy = kafka_retention,
-        release: Release = KAFKA_4_3,
         features: Mapping[str, int] | None = None,
         naming: Naming = KAFKA,
     ) -> None:
         self.config = config
-        self.release = release
+        self.release = config.release
         self.clock: Clock = clock if clock is not None else SystemClock()
         self.has_manual_clock = isinstance(self.clock, ManualClock)
         self.random = random if random is not None else Random()
@@ -87,7 +85,7 @@ class Cluster:
         self.log_dir = LogDirectory.open(data_dir, node_id=self.controller_id, naming=naming)
         self.cluster_id = self.log_dir.properties.cluster_id
         self.log_manager = LogManager(self, retention)
-        self.asked_features = check_features(features or {}, release)
+        self.asked_features = check_features(features or {}, self.release)
         say_what_is_wrong(self.log_dir)
         self.topics = self._open_catalogue()
         self.log_dir.note_strangers()

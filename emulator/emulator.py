@@ -94,7 +94,7 @@ class Emulator:
         self._retention = parameters.retention_policy(retention)
         self._release = parameters.release(version)
         texts = parameters.config_texts(config)
-        self._config = BrokerConfig(texts, is_old=self._release.converts)
+        self._config = BrokerConfig(texts, self._release)
         self._topics = parameters.topic_counts(topics)
         self._features = check_features(parameters.feature_levels(features), self._release)
         self._given_dir = parameters.storage(data_dir, disk)
@@ -344,7 +344,6 @@ class Emulator:
             scan_limit=self._scan_limit,
             retention=self._retention,
             naming=self._naming,
-            release=self._release,
             features=self._features,
         )
 

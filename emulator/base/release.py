@@ -1,8 +1,13 @@
-"""Which versions of which API a Kafka broker of a given release advertises to clients.
+"""The releases of Kafka that can be emulated, each a row of RELEASES: what clients see of it.
 
-Read off running brokers of those releases. An API that is not emulated is not advertised here
-either, whatever stands in the table. Kafka 4 advertises Produce from 0 on although it serves it
-from 3 on: librdkafka would otherwise turn compression off (KAFKA-18659).
+A row has the versions of every API and the features that a broker of that release advertises, read
+off running brokers, and a capability for each other difference. Whoever behaves differently asks
+for the capability, never for the name of a release; so one more release is one more row. If it has
+configs of its own it also brings a table of them (config/release_tables.py).
+
+An API that is not emulated is not advertised, whatever is in the row. Kafka 4 advertises Produce
+from 0 on although it serves it from 3 on: librdkafka would otherwise turn compression off
+(KAFKA-18659).
 """
 
 from __future__ import annotations
@@ -15,10 +20,21 @@ Range = tuple[int, int]
 # GetTelemetrySubscriptions, PushTelemetry: advertised only where a plug-in takes metrics.
 _TELEMETRY: dict[int, Range] = {71: (0, 0), 72: (0, 0)}
 
+_FEATURES_4_3: dict[str, Range] = {
+    "group.version": (0, 1),
+    "kraft.version": (0, 1),
+    "metadata.version": (7, 30),
+    "share.version": (0, 1),
+    "streams.version": (0, 1),
+    "transaction.version": (0, 2),
+    "eligible.leader.replicas.version": (0, 1),
+}
+
 
 @dataclass(frozen=True)
 class Release:
-    """One release of Kafka, as far as clients can tell it from others."""
+    """One release of Kafka, as far as clients can tell it from others. Defaults are those of 4.3,
+    so a row says what differs from that."""
 
     name: str
     advertised: Mapping[int, Range]
@@ -27,21 +43,50 @@ class Release:
     """Advertised, but answered by closing the connection."""
     unadvertised: Mapping[int, Range] = field(default_factory=lambda: _TELEMETRY)
     """Served, but not advertised."""
+    features: Mapping[str, Range] = field(default_factory=lambda: _FEATURES_4_3)
+    """First and last level of each feature that a node knows, in the order in which it says so."""
+    configs: str = "4.3"
+    """Whose configs it has: a key of config/release_tables.py."""
+
+    # Records
+    converts_old_formats: bool = False
+    """Message sets of before 0.11 are accepted and returned: Produce v0-2, Fetch v0-3."""
+    compacts_into_old_formats: bool = False
+    """Compaction leaves old messages in their format, and makes no batches of magic 2 of them."""
+    failed_fetch_has_null_records: bool = False
+    """A fetch that is refused as a whole has null records, not empty ones."""
+    lists_offsets_entry_by_entry: bool = False
+    """ListOffsets answers entries as they were asked, each by itself; else by topic, and an unknown
+    isolation level refuses all."""
+
+    # Groups
+    has_consumer_groups: bool = True
+    """Groups of KIP-848, with the feature group.version."""
+    has_group_configs: bool = True
+    """Groups are resources with configs."""
+    newcomers_leave_with_a_round: bool = True
+    """A new member that does not join a second time leaves when the round ends."""
+    explains_missing_share_coordinator: bool = True
+    """FindCoordinator has a sentence for why there is none of share groups."""
+
+    # Metadata
+    fences_at_start: bool = True
+    """A broker that comes back after a kill loses what it led before it leads again."""
+    updates_features_one_by_one: bool = False
+    """UpdateFeatures answers for each feature; one that fails does not stop the others."""
+    unknown_features_have_level_0: bool = False
+    """To take away a feature that the node does not know is no error."""
+    names_both_levels_of_a_downgrade: bool = True
+    """A refused downgrade of metadata.version says from which level to which."""
+    shows_defaults_of_client_metrics: bool = True
+    """DescribeConfigs shows what a metrics subscription does not set, and types."""
+    explains_unknown_lists: bool = True
+    """To append to an unknown broker config is INVALID_CONFIG; else it fails without a reason."""
 
     def serves(self, api_key: int, version: int) -> bool:
         """Whether a request in this version is answered."""
         first, last = self.advertised.get(api_key) or self.unadvertised.get(api_key, (0, -1))
         return max(first, self.not_served_before.get(api_key, 0)) <= version <= last
-
-    @property
-    def fences_at_start(self) -> bool:
-        """Whether a broker that comes back after a kill loses what it led before it leads again."""
-        return not self.converts
-
-    @property
-    def converts(self) -> bool:
-        """Whether message sets of before 0.11 are taken and given: Produce v0-2, Fetch v0-3."""
-        return self.serves(0, 0)
 
 
 def release_named(name: str) -> Release:
@@ -198,5 +243,24 @@ _VERSIONS_3_9: dict[int, Range] = {
 }
 
 KAFKA_4_3 = Release("4.3", _VERSIONS_4_3, not_served_before={0: 3})
-KAFKA_3_9 = Release("3.9", _VERSIONS_3_9)
+KAFKA_3_9 = Release(
+    "3.9",
+    _VERSIONS_3_9,
+    features={"kraft.version": (0, 1), "metadata.version": (1, 21)},
+    configs="3.9",
+    converts_old_formats=True,
+    compacts_into_old_formats=True,
+    failed_fetch_has_null_records=True,
+    lists_offsets_entry_by_entry=True,
+    has_consumer_groups=False,
+    has_group_configs=False,
+    newcomers_leave_with_a_round=False,
+    explains_missing_share_coordinator=False,
+    fences_at_start=False,
+    updates_features_one_by_one=True,
+    unknown_features_have_level_0=True,
+    names_both_levels_of_a_downgrade=False,
+    shows_defaults_of_client_metrics=False,
+    explains_unknown_lists=False,
+)
 RELEASES = {release.name: release for release in (KAFKA_4_3, KAFKA_3_9)}

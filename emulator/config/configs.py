@@ -19,17 +19,11 @@ from typing import Any
 
 from ...storage.config import LogConfig
 from ..base.java_order import hash_map_order
+from ..base.release import KAFKA_4_3, Release
 from .broker_rules import check_change, check_values
-from .broker_table import broker_definitions
 from .definition import ConfigError, Definition, Value
-from .kafka_3_9 import is_settable, old_broker_definitions, old_topic_definitions
-from .tables import (
-    NOT_SETTABLE,
-    OLD_TOPIC_DEFAULTS,
-    OUR_DEFAULTS,
-    TOPIC_DEFAULTS,
-    topic_definitions,
-)
+from .release_tables import config_tables
+from .tables import NOT_SETTABLE, OUR_DEFAULTS
 
 __all__ = ["BrokerConfig", "ConfigError", "TopicConfig"]
 
@@ -41,19 +35,22 @@ ALL_BROKERS = ""
 class BrokerConfig:
     """The brokers' configs, by Kafka's names. Raises ConfigError for unknown names, bad values."""
 
-    def __init__(self, overrides: Mapping[str, str] | None = None, *, is_old: bool = False) -> None:
-        """`is_old`: the configs of Kafka 3.9, not 4.3."""
+    def __init__(
+        self, overrides: Mapping[str, str] | None = None, release: Release = KAFKA_4_3
+    ) -> None:
         self.overrides = dict(overrides or {})
-        self.is_old = is_old
-        self.definitions = old_broker_definitions() if is_old else broker_definitions()
-        self.topic_definitions = old_topic_definitions() if is_old else topic_definitions()
-        self.topic_synonyms = TOPIC_DEFAULTS | (OLD_TOPIC_DEFAULTS if is_old else {})
+        self.release = release
+        tables = config_tables(release)
+        self.definitions = tables.broker
+        self.topic_definitions = tables.topic
+        self.topic_synonyms = tables.topic_synonyms
         """The broker configs that give those of a topic their defaults."""
+        self._is_settable = tables.is_settable
         self.dynamic: dict[str, dict[str, str]] = {}
         """Set at run time: broker id as text, or ALL_BROKERS, to name and text."""
         for name in self.overrides:
             self._check_settable(name)
-        ours = {n: text for n, text in OUR_DEFAULTS.items() if not is_old or is_settable(n)}
+        ours = {name: text for name, text in OUR_DEFAULTS.items() if self._is_settable(name)}
         self.static = ours | self.overrides
         """Set at the start, by the user or by us: name to text."""
         self.node = self.static["node.id"].strip()
@@ -126,7 +123,7 @@ class BrokerConfig:
         definitions, topics = self.definitions, self.topic_definitions
         if name in NOT_SETTABLE:
             raise ConfigError(name, f"{name} cannot be set: {NOT_SETTABLE[name]}")
-        if is_settable(name) if self.is_old else name in definitions:
+        if self._is_settable(name):
             return
         if name in topics:
             brokers = ", ".join(n for n, _ in self.topic_synonyms.get(name, ()))
@@ -180,14 +177,13 @@ class TopicConfig:
         self.min_insync_replicas: int = values["min.insync.replicas"]
         self.timestamp_after_max_ms: int = values["message.timestamp.after.max.ms"]
         self.timestamp_before_max_ms: int = values["message.timestamp.before.max.ms"]
-        self.down_conversion = True
-        if broker.is_old:
-            self.down_conversion = values["message.downconversion.enable"]
-            difference = values["message.timestamp.difference.max.ms"]
-            if self.timestamp_before_max_ms == NO_BOUND:
-                self.timestamp_before_max_ms = difference
-            if self.timestamp_after_max_ms == NO_BOUND:
-                self.timestamp_after_max_ms = difference
+        # Configs that not every release has.
+        self.down_conversion: bool = values.get("message.downconversion.enable", True)
+        difference: int = values.get("message.timestamp.difference.max.ms", NO_BOUND)
+        if self.timestamp_before_max_ms == NO_BOUND:
+            self.timestamp_before_max_ms = difference
+        if self.timestamp_after_max_ms == NO_BOUND:
+            self.timestamp_after_max_ms = difference
 
     def get(self, name: str) -> Any:
         """The value of a topic config, parsed. Raises KeyError for an unknown name."""
@@ -225,7 +221,7 @@ class TopicConfig:
                 flush_messages=get("flush.messages"),
                 flush_ms=get("flush.ms"),
                 file_delete_delay_ms=get("file.delete.delay.ms"),
-                keeps_old_formats=self.broker.is_old,
+                keeps_old_formats=self.broker.release.compacts_into_old_formats,
             )
         return self._log_config
 

@@ -40,7 +40,7 @@ def settings_of(config: BrokerConfig) -> GroupSettings:
         max_size=config.get("group.max.size"),
         min_session_timeout_ms=config.get("group.min.session.timeout.ms"),
         max_session_timeout_ms=config.get("group.max.session.timeout.ms"),
-        newcomers_leave_with_a_round=not config.is_old,
+        newcomers_leave_with_a_round=config.release.newcomers_leave_with_a_round,
         metadata_max_chars=config.get("offset.metadata.max.bytes"),
         retention_ms=config.get("offsets.retention.minutes") * 60_000,
         retention_check_interval_ms=config.get("offsets.retention.check.interval.ms"),

@@ -15,7 +15,6 @@ from ...wire.api.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from ..base.call import Call
 from ..base.client import ClientSoftware
 from ..base.release import Release
-from ..metadata.features import supported_by
 from .registry import SERVED, Served, handles
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ def api_versions(cluster: Cluster, call: Call, request: ApiVersionsRequest) -> A
         ],
         supported_features=[
             ApiVersionsResponse.SupportedFeature(name=name, min_version=first, max_version=last)
-            for name, (first, last) in supported_by(cluster.release).items()
+            for name, (first, last) in cluster.release.features.items()
             # Before v4 a client could not read a range that begins at 0.
             if first > 0 or call.version >= 4
         ],

@@ -49,9 +49,9 @@ def consumer_group_heartbeat(
 
 
 def has_new_protocol(cluster: Cluster) -> bool:
-    """Whether there are consumer groups: the feature `group.version` says so. 3.9 has them only as
-    a preview, which is left out."""
-    return not cluster.release.converts and cluster.features.level("group.version") > 0
+    """Whether there are consumer groups: the feature `group.version` says so. Of 3.9 they are a
+    preview, which is left out."""
+    return cluster.release.has_consumer_groups and cluster.features.level("group.version") > 0
 
 
 def _sentence(refused: Refused) -> str | None:

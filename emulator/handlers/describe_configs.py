@@ -32,14 +32,15 @@ if TYPE_CHECKING:
 
 Result = DescribeConfigsResponse.Result
 
-KINDS = TOPIC, BROKER, BROKER_LOGGER, CLIENT_METRICS, GROUP = 2, 4, 8, 16, 32
+TOPIC, BROKER, BROKER_LOGGER, CLIENT_METRICS, GROUP = 2, 4, 8, 16, 32
+KINDS = frozenset({TOPIC, BROKER, BROKER_LOGGER, CLIENT_METRICS, GROUP})
 
 
 @handles(DescribeConfigsRequest)
 def describe_configs(
     cluster: Cluster, call: Call, request: DescribeConfigsRequest
 ) -> DescribeConfigsResponse:
-    kinds = KINDS[:-1] if cluster.release.converts else KINDS  # those of groups came with 4.0
+    kinds = KINDS if cluster.release.has_group_configs else KINDS - {GROUP}
     if any(resource.resource_type not in kinds for resource in request.resources):
         return DescribeConfigsResponse(
             results=[
@@ -108,7 +109,7 @@ def _rows(cluster: Cluster, call: Call, kind: int, name: str) -> list[Row]:
             message = "Client metrics subscription name must not be empty"
             raise Refused(Error.INVALID_REQUEST, message)
         rows = describe_client_metrics(overrides)
-        if cluster.release.converts:  # which shows neither defaults nor types
+        if not cluster.release.shows_defaults_of_client_metrics:
             rows = [row._replace(kind=0) for row in rows if row.name in overrides]
         return rows
     if not name:

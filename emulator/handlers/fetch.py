@@ -231,7 +231,7 @@ class _Fetch:
             if not is_full:
                 session.rotate([w.key for w, a in news if a.records])
             answers = news
-        if self.call.version < ZSTD_SINCE and self.cluster.release.converts:
+        if self.call.version < ZSTD_SINCE and self.cluster.release.converts_old_formats:
             try:
                 answers = [(wanted, self.as_old(wanted, answer)) for wanted, answer in answers]
             except Refused as refused:
@@ -281,7 +281,7 @@ def _refused(cluster: Cluster, request: FetchRequest, version: int, error: Error
             for topic in topics
         ],
     )
-    for topic in answer.responses if cluster.release.converts else ():
+    for topic in answer.responses if cluster.release.failed_fetch_has_null_records else ():
         for partition in topic.partitions:
             partition.records = None
     return answer

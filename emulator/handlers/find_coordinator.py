@@ -57,7 +57,8 @@ def _find(cluster: Cluster, call: Call, key: str, key_type: int) -> Coordinator:
         return Coordinator(
             key=key, node_id=broker.node_id, host=broker.host, port=broker.port, error_message=""
         )
-    is_silent = cluster.release.converts and call.version >= 4 and key_type == SHARE
+    is_explained = cluster.release.explains_missing_share_coordinator
+    is_silent = not is_explained and call.version >= 4 and key_type == SHARE
     return _none(key, Error.INVALID_REQUEST, "" if is_silent else INVALID_REQUEST_TEXT)
 
 

@@ -49,11 +49,11 @@ _SINCE = {
 def list_offsets(cluster: Cluster, call: Call, request: ListOffsetsRequest) -> ListOffsetsResponse:
     if call.version == 0:
         return list_old_offsets(cluster, call, request)
-    if request.isolation_level not in _ISOLATION_LEVELS and not cluster.release.converts:
-        return _refused(request, Error.UNKNOWN_SERVER_ERROR)
     times = Counter((t.name, p.partition_index) for t in request.topics for p in t.partitions)
-    if cluster.release.converts:
+    if cluster.release.lists_offsets_entry_by_entry:
         return _as_asked(cluster, call, request, times)
+    if request.isolation_level not in _ISOLATION_LEVELS:
+        return _refused(request, Error.UNKNOWN_SERVER_ERROR)
     answered: set[tuple[str, int]] = set()
     topics: dict[str, ListOffsetsResponse.Topic] = {}  # one entry each, also if asked for twice
     for topic in request.topics:

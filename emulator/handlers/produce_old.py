@@ -1,6 +1,6 @@
 """Produce v0-2, as brokers up to 3.9 serve them: message sets of magic 0 and 1 become one batch.
 
-produce.py calls this where a release converts. The rules (semantics, L1-L12):
+produce.py calls this where a release converts old formats. The rules (semantics, L1-L12):
 - Only the first entry of each partition says whether a request is transactional, which it may not
   be before v3 (53); then every entry of the partitions that exist is walked for producer ids. What
   cannot be walked refuses the whole request.

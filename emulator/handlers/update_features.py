@@ -28,7 +28,7 @@ def update(cluster: Cluster, call: Call, request: UpdateFeaturesRequest) -> Upda
         )
         for each in request.feature_updates
     }
-    if cluster.release.converts:
+    if cluster.release.updates_features_one_by_one:
         return _one_by_one(cluster, updates, request.validate_only)
     try:
         update_features(cluster, updates, validate_only=request.validate_only)

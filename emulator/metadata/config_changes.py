@@ -211,9 +211,9 @@ class Alteration:
             raise Refused(Error.INVALID_CONFIG, message)
 
     def _kinds(self) -> tuple[int, ...]:
-        """Resources whose configs are kept in the metadata log; groups have some since 4.0."""
+        """Resources whose configs are kept in the metadata log."""
         kinds = (TOPIC_RESOURCE, CLIENT_METRICS_RESOURCE)
-        return kinds if self._cluster.release.converts else (*kinds, GROUP_RESOURCE)
+        return (*kinds, GROUP_RESOURCE) if self._cluster.release.has_group_configs else kinds
 
     # What a resource has, and is to have
 
@@ -251,7 +251,7 @@ def _check_broker_list(change: Change, config: BrokerConfig) -> None:
     if change.operation in (APPEND, SUBTRACT):
         definition = config.definitions.get(change.name)
         if definition is None or change.name in UNLISTED:
-            if config.is_old:  # which stumbles over it
+            if not config.release.explains_unknown_lists:
                 raise Refused(Error.UNKNOWN_SERVER_ERROR)
             raise Refused(Error.INVALID_CONFIG, f"Unknown config name: {change.name}")
         if definition.kind is not Kind.LIST:

@@ -21,15 +21,10 @@ from ...wire import Error, Refused
 from ...wire.stored.cluster import FeatureLevelRecord
 from ...wire.stored.control import KRaftVersion, KRaftVoters
 from ..base.java_order import hash_map_order
-from .features import (
-    ELIGIBLE_LEADERS,
-    KRAFT_VERSION,
-    METADATA_VERSION,
-    SUPPORTED,
-    supported_by,
-)
+from .features import ELIGIBLE_LEADERS, KRAFT_VERSION, METADATA_VERSION
 
 if TYPE_CHECKING:
+    from ..base.release import Release
     from ..cluster import Cluster
 
 UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE = 1, 2, 3
@@ -109,7 +104,7 @@ def _problem(cluster: Cluster, name: str, update: FeatureUpdate) -> str | None:
     elif level > current and kind != UPGRADE:
         reason = "Can't downgrade to a newer version."
     elif level < current and name == METADATA_VERSION:
-        return _lossy_downgrade(current, level, kind, is_old=cluster.release.converts)
+        return _lossy_downgrade(cluster.release, current, level, kind)
     elif level < current and name == KRAFT_VERSION:
         reason = "Can't downgrade the version of this feature."
     return (
@@ -118,9 +113,9 @@ def _problem(cluster: Cluster, name: str, update: FeatureUpdate) -> str | None:
 
 
 def _not_supported(cluster: Cluster, name: str, level: int) -> str | None:
-    node_id, supported = cluster.controller_id, supported_by(cluster.release)
+    node_id, supported = cluster.controller_id, cluster.release.features
     if name not in supported:
-        if level == 0 and cluster.release.converts:
+        if level == 0 and cluster.release.unknown_features_have_level_0:
             return None
         if level == 0:
             return f"Feature {name} not found."
@@ -131,8 +126,8 @@ def _not_supported(cluster: Cluster, name: str, level: int) -> str | None:
     return None
 
 
-def _lossy_downgrade(current: int, level: int, kind: int, *, is_old: bool) -> str | None:
-    if is_old and level < _FIRST_OF_KRAFT:
+def _lossy_downgrade(release: Release, current: int, level: int, kind: int) -> str | None:
+    if level < _FIRST_OF_KRAFT:
         return (
             f"Invalid metadata.version {level}. Unable to set a metadata.version less than 3.3-IV0"
         )
@@ -144,9 +139,9 @@ def _lossy_downgrade(current: int, level: int, kind: int, *, is_old: bool) -> st
             "Refusing to perform the requested downgrade because it might delete metadata "
             "information."
         )
-    if is_old:
-        return f"Invalid metadata.version {level}. {reason}"
-    return f"Unsupported metadata.version downgrade from {current} to {level}. {reason}"
+    if release.names_both_levels_of_a_downgrade:
+        return f"Unsupported metadata.version downgrade from {current} to {level}. {reason}"
+    return f"Invalid metadata.version {level}. {reason}"
 
 
 def _share_min_insync(cluster: Cluster) -> None:
@@ -168,7 +163,7 @@ def _keep_voters_in_the_log(cluster: Cluster, version: int) -> None:
     """Write down the quorum: this node alone."""
     node_id = cluster.controller_id
     broker = cluster.brokers[node_id]
-    first, last = SUPPORTED[KRAFT_VERSION]
+    first, last = cluster.release.features[KRAFT_VERSION]
     voter = KRaftVoters.Voter(
         voter_id=node_id,
         voter_directory_id=cluster.log_dir.properties.directory_id or bytes(16),

@@ -4,6 +4,8 @@ A feature that is not finalized has level 0: what it brings is not there. The le
 metadata log says (FeatureLevelRecord), `metadata.version` among them; `kraft.version`, which says
 whether the voters are kept in the log itself, has a control record of its own.
 
+Which levels a release has: base/release.py.
+
 Left out: several nodes with different ranges; what a level means is up to whoever asks for it.
 How levels change while the cluster runs: feature_updates.py.
 """
@@ -23,17 +25,6 @@ METADATA_VERSION = "metadata.version"
 KRAFT_VERSION = "kraft.version"
 ELIGIBLE_LEADERS = "eligible.leader.replicas.version"
 
-SUPPORTED: dict[str, tuple[int, int]] = {
-    "group.version": (0, 1),
-    KRAFT_VERSION: (0, 1),
-    METADATA_VERSION: (7, 30),
-    "share.version": (0, 1),
-    "streams.version": (0, 1),
-    "transaction.version": (0, 2),
-    ELIGIBLE_LEADERS: (0, 1),
-}
-"""First and last level of what a Kafka 4.3 node knows, in the order in which it says so."""
-
 NEW_FEATURES = {
     METADATA_VERSION: 30,
     ELIGIBLE_LEADERS: 1,
@@ -43,9 +34,6 @@ NEW_FEATURES = {
     "transaction.version": 2,
 }
 """What `format` gives a new Kafka 4.3 cluster."""
-
-_SUPPORTED_3_9 = {KRAFT_VERSION: (0, 1), METADATA_VERSION: (1, 21)}
-
 
 # What each level of metadata.version brings with it: since which one, and the level.
 _DEFAULTS = {
@@ -57,14 +45,9 @@ _DEFAULTS = {
 }
 
 
-def supported_by(release: Release) -> Mapping[str, tuple[int, int]]:
-    """First and last level of what a node of a release knows."""
-    return _SUPPORTED_3_9 if release.converts else SUPPORTED
-
-
 def check_known(finalized: Mapping[str, int], release: Release) -> None:
     """Whether a node of a release can live in a cluster of these levels. Raises ConfigError."""
-    known = supported_by(release)
+    known = release.features
     for name, level in finalized.items():
         first, last = known.get(name, (0, 0))
         if level and not first <= level <= last:
@@ -76,7 +59,7 @@ def check_known(finalized: Mapping[str, int], release: Release) -> None:
 
 def initial_features(asked: Mapping[str, int], release: Release = KAFKA_4_3) -> dict[str, int]:
     """The levels of a new cluster: those asked for, and what goes with its metadata.version."""
-    level = asked.get(METADATA_VERSION, supported_by(release)[METADATA_VERSION][1])
+    level = asked.get(METADATA_VERSION, release.features[METADATA_VERSION][1])
     found = {METADATA_VERSION: level}
     found |= {name: given for name, (since, given) in _DEFAULTS.items() if level >= since}
     return found | dict(asked)
@@ -84,7 +67,7 @@ def initial_features(asked: Mapping[str, int], release: Release = KAFKA_4_3) -> 
 
 def check_features(asked: Mapping[str, int], release: Release = KAFKA_4_3) -> dict[str, int]:
     """The same levels, if a node of this release can have them. Raises ConfigError."""
-    supported = supported_by(release)
+    supported = release.features
     for name, level in asked.items():
         if name not in supported or name == KRAFT_VERSION:
             known = ", ".join(sorted(supported.keys() - {KRAFT_VERSION}))

@@ -38,11 +38,10 @@ Fetched = FetchResponse.Topic.Partition
 def open_old(data_dir: Path, **configs: str) -> Cluster:
     overrides = {name.replace("_", "."): value for name, value in configs.items()}
     return Cluster(
-        BrokerConfig(overrides, is_old=True),
+        BrokerConfig(overrides, KAFKA_3_9),
         data_dir=data_dir,
         brokers=[Node(1, "localhost", 9092)],
         clock=ManualClock(NOW),
-        release=KAFKA_3_9,
     )
 
 

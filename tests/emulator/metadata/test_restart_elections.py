@@ -35,11 +35,10 @@ class World:
 
     def _open(self) -> Cluster:
         return Cluster(
-            BrokerConfig({"offsets.topic.num.partitions": "2"}),
+            BrokerConfig({"offsets.topic.num.partitions": "2"}, self.release),
             data_dir=self.disk.directory(),
             brokers=[Node(1, "localhost", 9092)],
             clock=ManualClock(NOW),
-            release=self.release,
             features=self.features,
         )
 
