@@ -7,8 +7,8 @@ optional and missing raises `Unavailable`.
 
 from . import scenarios
 from .clients import CLIENTS, Client, Consumer, NewRecord, Record, client
-from .jars import Unavailable
 from .real_kafka import RealKafka
+from .unavailable import Unavailable
 
 __all__ = [
     "CLIENTS",

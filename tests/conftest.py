@@ -21,7 +21,6 @@ from hypothesis import settings
 # Before anything imports them: their assertions are explained as those of test modules are.
 pytest.register_assert_rewrite(
     "odradek.compat.scenarios",
-    "odradek.compat.scenario_parts",
     "tests.requests",
     "tests.support",
     "tests.clients.support",

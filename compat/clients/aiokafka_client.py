@@ -16,10 +16,10 @@ from typing import Any, TypeVar
 import aiokafka
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 
-from . import (
+from .time_limits import TIMEOUT_S
+from .verbs import (
     HEARTBEAT_MS,
     SESSION_TIMEOUT_MS,
-    TIMEOUT_S,
     Acks,
     Client,
     Codec,

@@ -16,10 +16,10 @@ from confluent_kafka import Consumer as LibraryConsumer
 from confluent_kafka import KafkaError, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from . import (
+from .time_limits import TIMEOUT_S, wait_until
+from .verbs import (
     HEARTBEAT_MS,
     SESSION_TIMEOUT_MS,
-    TIMEOUT_S,
     Acks,
     Client,
     Codec,
@@ -28,7 +28,6 @@ from . import (
     NewRecord,
     Record,
     headers_of,
-    wait_until,
 )
 
 

@@ -1,7 +1,7 @@
 """Kafka's own Java client behind the common verbs.
 
 One JVM per interpreter serves all adapters of this kind; it is started by the first verb, ends with
-the interpreter, and its version is that of the archives (jars.py).
+the interpreter, and its version is that of the archives (java/jars.py).
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from typing import Any
 
-from ..java_client import JavaClients, JavaError, JavaThing
-from ..java_process import from_base64, to_base64
+from ..java.client import JavaClients, JavaError, JavaThing
+from ..java.process import from_base64, to_base64
 from ..real_kafka import VERSION
-from . import (
+from .verbs import (
     HEARTBEAT_MS,
     SESSION_TIMEOUT_MS,
     Acks,

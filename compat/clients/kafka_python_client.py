@@ -12,10 +12,10 @@ from typing import Any
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
 from kafka.admin import NewTopic
 
-from . import (
+from .time_limits import TIMEOUT_S
+from .verbs import (
     HEARTBEAT_MS,
     SESSION_TIMEOUT_MS,
-    TIMEOUT_S,
     Acks,
     Client,
     Codec,

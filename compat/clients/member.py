@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 
-from . import Client, Record
+from .verbs import Client, Record
 
 CLOSE_TIMEOUT_S = 60.0
 

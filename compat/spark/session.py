@@ -22,7 +22,8 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..jars import SCALA, Unavailable, cache_dir, java, resolve
+from ..java.jars import SCALA, cache_dir, java, resolve
+from ..unavailable import Unavailable
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

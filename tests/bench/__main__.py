@@ -18,7 +18,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import ExitStack
 
-from odradek.compat.jars import Unavailable
+from odradek.compat import Unavailable
 
 from .brokers import BROKERS, Broker
 from .cases import READY, Case, Row, cases

@@ -30,7 +30,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from odradek.compat.jars import Unavailable
+from odradek.compat import Unavailable
 from odradek.wire import Request
 from odradek.wire.api import response_class
 from odradek.wire.api.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest

@@ -15,7 +15,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 
-from odradek.compat.jars import Unavailable
+from odradek.compat import Unavailable
 from odradek.wire import NO_ID
 from odradek.wire.api.create_topics import CreateTopicsRequest
 from odradek.wire.api.delete_topics import DeleteTopicsRequest

@@ -24,7 +24,8 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
-from odradek.compat.jars import Unavailable, jars, java
+from odradek.compat import Unavailable
+from odradek.compat.java.jars import jars, java
 from odradek.compat.real_kafka import VERSION, RealKafka
 
 from .frames import answers_api_versions

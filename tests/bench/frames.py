@@ -18,7 +18,7 @@ import subprocess
 import time
 from typing import cast
 
-from odradek.compat.jars import Unavailable
+from odradek.compat import Unavailable
 
 from .programs import built
 

@@ -13,7 +13,8 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from odradek.compat.jars import Unavailable, cache_dir
+from odradek.compat import Unavailable
+from odradek.compat.java.jars import cache_dir
 
 BUILD_TIMEOUT_S = 900.0  # the first time, kfake's modules are fetched and compiled
 HERE = Path(__file__).parent

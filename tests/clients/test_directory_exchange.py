@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 import pytest
 from odradek.compat.clients import wait_until
-from odradek.compat.dump_tool import complaints as complaints_of_tool
-from odradek.compat.jars import jars
+from odradek.compat.java.jars import jars
 from odradek.compat.real_kafka import VERSION, RealKafka
+from odradek.compat.real_kafka.dump_tool import complaints as complaints_of_tool
 from odradek.emulator import Emulator
 from odradek.wire import Error
 from odradek.wire.api.metadata import MetadataRequest

@@ -13,9 +13,9 @@ import pytest
 from odradek.compat import CLIENTS, Client, NewRecord, Unavailable
 from odradek.compat import client as client_named
 from odradek.compat.clients import Codec
-from odradek.compat.dump_tool import DECODERS, DUMPED, batches, complaints, dump, files
-from odradek.compat.jars import jars
+from odradek.compat.java.jars import jars
 from odradek.compat.real_kafka import VERSION
+from odradek.compat.real_kafka.dump_tool import DECODERS, DUMPED, batches, complaints, dump, files
 
 from tests.clients.support.broker_process import Served
 

@@ -17,8 +17,8 @@ from pathlib import Path
 
 import pytest
 from odradek.compat import RealKafka, Unavailable
-from odradek.compat.jars import jars
-from odradek.compat.java_process import javac
+from odradek.compat.java.jars import jars
+from odradek.compat.java.process import javac
 from odradek.compat.real_kafka import VERSION
 from odradek.emulator.groups.offsets.records import OffsetRecord
 

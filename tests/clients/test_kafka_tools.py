@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import pytest
 from odradek.compat import RealKafka
-from odradek.compat.java_tools import KafkaTools, Ran
+from odradek.compat.java.tools import KafkaTools, Ran
 from odradek.compat.real_kafka import VERSION
 from odradek.emulator import Emulator
 

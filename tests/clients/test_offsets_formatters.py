@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 from odradek.compat import RealKafka
-from odradek.compat.java_tools import KafkaTools
+from odradek.compat.java.tools import KafkaTools
 from odradek.compat.real_kafka import VERSION
 from odradek.emulator import Emulator
 from odradek.wire.api.create_topics import CreateTopicsRequest

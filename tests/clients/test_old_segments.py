@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 from odradek.compat import RealKafka
-from odradek.compat.dump_tool import complaints as complaints_of_tool
+from odradek.compat.real_kafka.dump_tool import complaints as complaints_of_tool
 from odradek.emulator import Emulator
 from odradek.storage.checkpoints import CLEANED_OFFSETS, read_offsets
 from odradek.wire import Error, WireError

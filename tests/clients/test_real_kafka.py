@@ -10,8 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from odradek.compat import NewRecord, RealKafka, Unavailable, client, jars
+from odradek.compat import NewRecord, RealKafka, Unavailable, client
 from odradek.compat.clients import Client, wait_until
+from odradek.compat.java import jars
 from odradek.compat.real_kafka import VERSION
 
 CRASH = {"broker.session.timeout.ms": "2000", "broker.heartbeat.interval.ms": "200"}

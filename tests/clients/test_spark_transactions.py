@@ -18,7 +18,7 @@ from odradek.compat import Client, NewRecord
 from odradek.compat import client as client_named
 from odradek.compat.clients import TIMEOUT_S
 from odradek.compat.clients.java_client import java_clients
-from odradek.compat.java_process import to_base64
+from odradek.compat.java.process import to_base64
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 

@@ -12,8 +12,8 @@ import pytest
 from odradek.compat import CLIENTS, Client, NewRecord, RealKafka
 from odradek.compat import client as client_named
 from odradek.compat.clients.java_client import java_clients
-from odradek.compat.java_client import JavaClients, JavaError, JavaThing
-from odradek.compat.java_process import to_base64
+from odradek.compat.java.client import JavaClients, JavaError, JavaThing
+from odradek.compat.java.process import to_base64
 from odradek.compat.real_kafka import VERSION
 from odradek.emulator import Emulator
 from odradek.wire.api.update_features import UpdateFeaturesRequest

@@ -17,7 +17,7 @@ import argparse
 import sys
 from functools import partial
 
-from odradek.compat.jars import Unavailable
+from odradek.compat import Unavailable
 from odradek.compat.real_kafka import RealKafka
 from odradek.emulator.base.release import KAFKA_4_3
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from odradek.compat.jars import jars
+from odradek.compat.java.jars import jars
 from odradek.compat.real_kafka import RealKafka, run_tool
 from odradek.storage.checkpoints import read_partition_metadata
 from odradek.storage.config import LogConfig

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from odradek.compat.java_wire import JavaRecord, JavaWire, Refused
+from odradek.compat.java.wire import JavaRecord, JavaWire, Refused
 from odradek.emulator import Emulator
 from odradek.wire.api.fetch import FetchRequest
 from odradek.wire.api.produce import ProduceRequest

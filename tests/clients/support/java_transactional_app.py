@@ -8,8 +8,8 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from odradek.compat.clients.java_client import java_clients
-from odradek.compat.java_client import JavaClients, JavaError, JavaThing
-from odradek.compat.java_process import from_base64, to_base64
+from odradek.compat.java.client import JavaClients, JavaError, JavaThing
+from odradek.compat.java.process import from_base64, to_base64
 
 from tests.clients.support.transactional_apps import TIMEOUT_S, Fenced, Transformer
 

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from odradek.compat.jars import jars
+from odradek.compat.java.jars import jars
 from odradek.wire.codec.source import default_of
 from odradek.wire.schema import ALWAYS, NEVER, Message, Request, Response, Struct, Type
 from odradek.wire.stored.cluster import MetadataRecord

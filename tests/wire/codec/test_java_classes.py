@@ -15,7 +15,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from odradek.compat.java_wire import JavaWire
+from odradek.compat.java.wire import JavaWire
 from odradek.wire.codec.source import default_of
 from odradek.wire.primitives import id_text
 from odradek.wire.schema import Field, Kind, Message, Struct, Type

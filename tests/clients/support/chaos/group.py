@@ -22,8 +22,8 @@ from typing import Any
 
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
-from odradek.compat.jars import classpath, jars, java
-from odradek.compat.java_process import JVM, QUIET, compiled
+from odradek.compat.java.jars import classpath, jars, java
+from odradek.compat.java.process import JVM, QUIET, compiled
 from odradek.compat.real_kafka import VERSION
 from odradek.wire.api.offset_fetch import OffsetFetchRequest
 

@@ -21,7 +21,7 @@ from concurrent.futures import TimeoutError as FutureTimeoutError
 from pathlib import Path
 from typing import Any
 
-from ..java_process import JavaProcess
+from ..process import JavaProcess
 
 ANSWER_TIMEOUT_S = 90.0
 

@@ -23,8 +23,8 @@ from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from ..storage.naming import leaving
-from .real_kafka import VERSION, run_tool
+from ...storage.naming import leaving
+from .tools import VERSION, run_tool
 
 DUMP = "org.apache.kafka.tools.DumpLogSegments"
 DUMPED = (".log", ".index", ".timeindex", ".txnindex", ".snapshot", ".checkpoint")

@@ -10,8 +10,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from itertools import pairwise
 
-from .clients import NewRecord, Record, wait_until
-from .clients.member import Member
+from ..clients import NewRecord, Record, wait_until
+from ..clients.member import Member
 
 
 def an_hour_ago() -> int:

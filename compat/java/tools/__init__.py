@@ -12,7 +12,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from ..java_process import JavaProcess
+from ..process import JavaProcess
 
 PACKAGE = "org.apache.kafka.tools."
 

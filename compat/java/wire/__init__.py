@@ -6,7 +6,7 @@
 
 The rules:
 
-- One Java process (java_process.py) serves one JavaWire; JavaWire.java says what it can be asked.
+- One Java process (java/process.py) serves one JavaWire; JavaWire.java says what it can be asked.
 - What Kafka's classes refuse is `Refused`, with what Java said.
 """
 
@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..jars import jars
-from ..java_process import ANSWER_TIMEOUT_S, JavaProcess, from_base64, to_base64
+from ..process import ANSWER_TIMEOUT_S, JavaProcess, from_base64, to_base64
 
 # Records moved into this package in Kafka 4.2; before, the line that imports it must go.
 _RECORDS = "org.apache.kafka.common.record.internal"

@@ -25,12 +25,10 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from ..unavailable import Unavailable
+
 RESOLVE_TIMEOUT_S = 600.0
 SCALA = "2.13"
-
-
-class Unavailable(Exception):
-    """Something optional is not here: Java, Maven, a client library. The text is one sentence."""
 
 
 def cache_dir() -> Path:

@@ -24,7 +24,6 @@ import random
 import shutil
 import signal
 import socket
-import struct
 import subprocess
 import tempfile
 import time
@@ -32,25 +31,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
-from .jars import classpath, jars, java
+from ..java.jars import classpath, jars, java
+from .ready import is_ready
+from .tools import JVM, VERSION, run_tool
 
-VERSION = "4.3.1"
 START_TIMEOUT_S = 60.0
 STOP_TIMEOUT_S = 20.0
-TOOL_TIMEOUT_S = 120.0
 CLUSTER_ID = "b2RyYWRlay5vZHJhZGVrLg"  # 16 bytes in URL-safe base64, as Kafka wants
 PORTS = range(20_000, 32_000)
-
-# Start-up on few cores is mostly class loading and compilation: the cheap compiler and the
-# single-threaded collector are the quickest. Warnings only, on standard error.
-JVM = [
-    "-Xmx512m",
-    "-XX:+UseSerialGC",
-    "-XX:TieredStopAtLevel=1",
-    "-Xshare:auto",
-    "-Djava.awt.headless=true",
-    "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
-]
 
 # A shell script: wait until the pipe breaks, then end the process group $0 and remove $1.
 WATCH = 'read line; kill -9 -"$0"; sleep 1; rm -rf "$1"'
@@ -244,48 +232,6 @@ class RealKafka:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(STOP_TIMEOUT_S)
                 return
-
-
-def run_tool(version: str, name: str, *args: str) -> subprocess.CompletedProcess[str]:
-    """Run a class with a main method from that Kafka version's archives; return its output.
-
-    Raises Unavailable without Java or archives, subprocess.TimeoutExpired after 120 s.
-    """
-    command = [java(), *JVM, "-cp", classpath(jars(version)), name, *args]
-    return subprocess.run(
-        command,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=TOOL_TIMEOUT_S,
-    )
-
-
-def is_ready(host: str, port: int) -> bool:
-    """Say whether a broker there answers ApiVersions and lists at least one broker in Metadata.
-
-    Two hand-made requests, so that the oracle depends on nothing it is to judge.
-    """
-    try:
-        with socket.create_connection((host, port), timeout=5.0) as connection:
-            _call(connection, api_key=18, body=b"")
-            answer = _call(connection, api_key=3, body=struct.pack(">i", 0))
-    except (OSError, EOFError):
-        return False
-    return bool(struct.unpack_from(">i", answer, 4)[0] > 0)  # correlation id, number of brokers
-
-
-def _call(connection: socket.socket, *, api_key: int, body: bytes) -> bytes:
-    """Send version 0 of a request without client id; return the answer, correlation id first."""
-    request = struct.pack(">hhih", api_key, 0, 1, -1) + body
-    connection.sendall(struct.pack(">i", len(request)) + request)
-    with connection.makefile("rb") as stream:
-        head = stream.read(4)
-        answer = stream.read(struct.unpack(">i", head)[0]) if len(head) == 4 else b""
-    if len(answer) < 8:
-        raise EOFError("the broker closed the connection")
-    return answer
 
 
 def _identity(data_dir: Path) -> dict[str, str]:

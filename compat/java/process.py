@@ -26,7 +26,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from .jars import Unavailable, cache_dir, classpath, jars, java
+from ..unavailable import Unavailable
+from .jars import cache_dir, classpath, jars, java
 
 COMPILE_TIMEOUT_S = 120.0
 STOP_TIMEOUT_S = 10.0

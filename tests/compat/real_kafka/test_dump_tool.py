@@ -7,9 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from odradek.compat.dump_tool import DECODERS, DUMPED, complaints, dump, files
-from odradek.compat.jars import Unavailable, jars
+from odradek.compat import Unavailable
+from odradek.compat.java.jars import jars
 from odradek.compat.real_kafka import VERSION
+from odradek.compat.real_kafka.dump_tool import DECODERS, DUMPED, complaints, dump, files
 from odradek.storage.config import LogConfig
 from odradek.storage.disk.directory import Directory
 from odradek.storage.log import Log

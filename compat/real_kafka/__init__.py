@@ -1,0 +1,6 @@
+"""A real Apache Kafka from Maven's archives, and its tools: what the emulator is compared with."""
+
+from .node import RealKafka
+from .tools import JVM, VERSION, run_tool
+
+__all__ = ["JVM", "VERSION", "RealKafka", "run_tool"]
