@@ -267,7 +267,7 @@ def test_a_file_says_at_its_head_what_it_is(path: Path) -> None:
 @pytest.mark.parametrize("files", [sources(), differential()], ids=["packages", "differential"])
 def test_no_file_is_dead(files: list[Path]) -> None:
     used = {module for path in files for module in imported_modules(path)}
-    # Loaded by name: handlers, APIs, views, scenarios; the tables of stored records are for readers.
+    # Loaded by name: handlers, APIs, views, scenarios. Tables of stored records are for readers.
     loaded_by_name = {
         ("compat", "scenarios"),
         ("emulator", "handlers"),
