@@ -1,8 +1,8 @@
 """What stock clients see: adapters, scenarios, and a real Apache Kafka to compare with.
 
-`RealKafka` starts the oracle, `client` gives a stock client behind common verbs, `scenarios`
-holds what each must be able to do, and `spark.spark_session` a Spark that speaks Kafka. What is
-optional and missing raises `Unavailable`.
+`RealKafka` starts a real broker, `client` gives a stock client with the verbs that all have in
+common, `scenarios` holds what each must be able to do, and `spark.spark_session` gives a Spark with
+the stock connector. What is optional and missing raises `Unavailable`.
 """
 
 from . import scenarios

@@ -44,7 +44,7 @@ CODECS: dict[str, Codec] = {
 
 
 class CheckFailed(Exception):
-    """Something was seen that should not have been; the text says what."""
+    """A check failed; the text says what was seen."""
 
 
 @dataclass
@@ -55,7 +55,7 @@ class Table:
     failed: bool = False
 
     def step(self, name: str, version: str, did: str, work: Callable[[], str]) -> None:
-        """Do one step under a time limit, and enter what it returns, or how it failed."""
+        """Do one step under a time limit; add a row with what it returns, or how it failed."""
         started = time.monotonic()
         try:
             saw = within(STEP_TIMEOUT_S, f"{name}: {did}", work)
@@ -65,7 +65,7 @@ class Table:
         self.rows.append((name, version, did, saw, f"{time.monotonic() - started:.1f} s"))
 
     def leave_out(self, name: str, reason: str) -> None:
-        """Enter a client that is not here, and why."""
+        """Add a row for a client that is not installed, and why."""
         self.rows.append((name, "-", "left out", reason, ""))
 
     def __str__(self) -> str:
@@ -233,7 +233,7 @@ def show_all(bootstrap: str) -> Table:
 
 
 def describe_segments(directory: Path) -> str:
-    """Say where the demo's segments lie and how large they are."""
+    """Return where the demo's segments are and how large they are."""
     parts = []
     for topic in (ORDERS, TOTALS, COPY):
         sizes = [path.stat().st_size for path in directory.glob(f"{topic}-[0-9]*/*.log")]
@@ -266,7 +266,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--real", action="store_true", help="use a real Apache Kafka")
     parser.add_argument("--data-dir", type=Path, metavar="DIR", help="keep the segments there")
     options = parser.parse_args(arguments)
-    logging.disable(logging.ERROR)  # clients complain while a coordinator is looked for
+    logging.disable(logging.ERROR)  # clients log errors until they have found a coordinator
     warnings.simplefilter("ignore")
     started = time.monotonic()
     try:

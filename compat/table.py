@@ -4,8 +4,8 @@
     python -m odradek.compat.table results.json README.md
 
 replaces what stands between the two marker lines in the README. A cell is the outcome of one test:
-yes, NO (it failed), "not yet" (not emulated, said so in the tests), or empty where it does not
-apply. With results of a real Kafka in the file too, a difference to it is marked with a star.
+yes, NO (it failed), "not yet" (the tests say that it is not emulated), or empty where it does not
+apply. If the file has results of a real Kafka too, a difference from them is marked with a star.
 """
 
 from __future__ import annotations

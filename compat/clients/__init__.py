@@ -1,4 +1,4 @@
-"""Stock Kafka clients behind the same few verbs, so that a scenario is written once.
+"""Stock Kafka clients with the same few verbs, so that a scenario is written once.
 
 The rules:
 

@@ -1,4 +1,4 @@
-"""aiokafka behind the common verbs.
+"""aiokafka with the common verbs.
 
 The client needs a running event loop for its heartbeats, so one loop in a daemon thread serves
 every call and every open consumer; a call waits for its coroutine, for TIMEOUT_S at most.

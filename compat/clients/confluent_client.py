@@ -1,4 +1,4 @@
-"""confluent-kafka (librdkafka) behind the common verbs.
+"""confluent-kafka (librdkafka) with the common verbs.
 
 Two things differ from the others: a consumer must name a group, so one that is to have none
 gets an invented name and is assigned its partitions by hand; and the position does not move over
@@ -43,7 +43,7 @@ class ConfluentConsumer(Consumer):
             return
         partitions: list[int] = []
 
-        def known() -> bool:  # a topic that this very question creates is not known at once
+        def known() -> bool:  # a topic that this request creates is not known at once
             partitions[:] = _partitions(self._consumer, topic)
             return bool(partitions)
 
@@ -73,7 +73,7 @@ class ConfluentConsumer(Consumer):
                 )
             elif error.code() == KafkaError._PARTITION_EOF:
                 self._positions[partition] = offset
-            elif error.code() != KafkaError.UNKNOWN_TOPIC_OR_PART:  # it may be on its way
+            elif error.code() != KafkaError.UNKNOWN_TOPIC_OR_PART:  # it may be created soon
                 raise KafkaException(error)
         return records
 
@@ -192,7 +192,7 @@ class Confluent(Client):
             "allow.auto.create.topics": True,
             "group.protocol": self.protocol,
         }
-        if self.protocol == "classic":  # else it is the broker who says so
+        if self.protocol == "classic":  # with the other protocol the broker decides
             options |= {
                 "session.timeout.ms": SESSION_TIMEOUT_MS,
                 "heartbeat.interval.ms": HEARTBEAT_MS,
@@ -231,7 +231,7 @@ class Confluent(Client):
     def _create_topic(
         self, bootstrap: str, topic: str, partitions: int, configs: dict[str, str]
     ) -> None:
-        admin = _admin(bootstrap)  # held until the answer is there: its end cancels what it asked
+        admin = _admin(bootstrap)  # kept until the answer arrives: its destructor cancels requests
         new = NewTopic(topic, partitions, 1, config=configs)
         for future in admin.create_topics([new]).values():
             future.result(TIMEOUT_S)
@@ -252,7 +252,7 @@ def _admin(bootstrap: str) -> Any:
 
 @contextmanager
 def _asking(bootstrap: str, group: str = "none") -> Iterator[Any]:
-    """Lend a consumer that joins nothing, for its questions about offsets."""
+    """A consumer that joins no group, for requests about offsets; closed afterwards."""
     consumer = LibraryConsumer({**_base(bootstrap), "group.id": group})
     try:
         yield consumer

@@ -1,4 +1,4 @@
-"""Kafka's own Java client behind the common verbs.
+"""Kafka's own Java client with the common verbs.
 
 One JVM per interpreter serves all adapters of this kind; it is started by the first verb, ends with
 the interpreter, and its version is that of the archives (java/jars.py).
@@ -58,7 +58,7 @@ class JavaConsumer(Consumer):
     def positions(self) -> dict[int, int]:
         rows = self._consumer.do("positions")["positions"]
         at = {partition: offset for _, partition, offset in rows}
-        for record in reversed(self._buffer):  # what was not handed out yet does not count
+        for record in reversed(self._buffer):  # records that were not returned yet do not count
             if record.partition in at:
                 at[record.partition] = record.offset
         return at
@@ -144,7 +144,7 @@ class Java(Client):
     def _known_partitions(self, bootstrap: str, topic: str, config: dict[str, Any]) -> list[int]:
         with suppress(JavaError):
             return self.partitions(bootstrap, topic)
-        # Asking for it as a consumer does makes it, where the broker lets topics make themselves.
+        # A consumer's request for it creates it, where the broker creates topics automatically.
         asking = JavaConsumer(topic, {**config, "group.id": "asking"}, None)
         with suppress(JavaError):
             asking.poll(1.0)

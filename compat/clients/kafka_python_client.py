@@ -1,4 +1,4 @@
-"""kafka-python behind the common verbs. Tried with 3.x.
+"""kafka-python with the common verbs. Tested with 3.x.
 
 Its blocking calls take timeouts in different places; each is given one, TIMEOUT_S or less.
 """
@@ -172,7 +172,7 @@ class KafkaPython(Client):
 
 @contextmanager
 def _consumer(bootstrap: str, **options: Any) -> Iterator[Any]:
-    """Lend a consumer that subscribes to nothing, for its questions about topics."""
+    """A consumer that subscribes to nothing, for requests about topics; closed afterwards."""
     consumer = KafkaConsumer(bootstrap_servers=bootstrap, **options)
     try:
         yield consumer

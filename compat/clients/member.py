@@ -1,4 +1,4 @@
-"""A consumer that a thread of its own polls, as applications do.
+"""A consumer that is polled by a thread of its own, as in applications.
 
 Several of them form a group. Left out: work on the records, and commits other than after each
 poll that returned some.

@@ -1,6 +1,6 @@
 """Time limits: nothing that asks a broker may wait forever.
 
-Left out: interrupting what hangs. No client can be interrupted; its thread is left behind.
+Left out: interrupting what hangs. No client can be interrupted; its thread goes on running.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 def wait_until(condition: Callable[[], bool], what: str, timeout_s: float = TIMEOUT_S) -> None:
-    """Ask again and again until the condition holds. Raises TimeoutError that says `what`."""
+    """Wait until the condition holds; it is called every 20 ms. Raises TimeoutError with `what`."""
     deadline = time.monotonic() + timeout_s
     while not condition():
         if time.monotonic() > deadline:

@@ -3,11 +3,11 @@
 The rules:
 
 - `resolve` writes a pom that names the wanted artifacts and lets `mvn dependency:copy-dependencies`
-  do the rest, so repositories, mirrors and proxies are whatever the user's Maven says they are.
+  do the rest, so repositories, mirrors and proxies are those of the user's Maven.
 - A directory in the cache is complete or absent: Maven fills a temporary directory beside it,
   which is renamed into place. Its name carries a digest of the pom, so another list of artifacts
   is another directory. A file lock lets parallel test runs resolve once, where the platform has
-  one; elsewhere the last rename loses and is dropped.
+  one; elsewhere the last rename fails and is ignored.
 - Whatever is missing (Java, Maven, a network) is one exception, `Unavailable`, with one sentence.
 
 Left out: checksums and signatures (Maven's business), and cleaning the cache.

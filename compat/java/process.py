@@ -1,4 +1,4 @@
-"""Small Java programs of ours against Kafka's archives: compiled once, spoken to in lines of JSON.
+"""Small Java programs that use Kafka's classes: compiled once, controlled by lines of JSON.
 
 The rules:
 
@@ -37,7 +37,7 @@ QUIET = "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"
 
 
 class JavaProcess:
-    """A Java program that answers lines of JSON: subclasses name it and give it verbs."""
+    """A Java program that answers lines of JSON; a subclass names it and adds its commands."""
 
     def __init__(self, version: str, main: str, sources: Path) -> None:
         """`main`: its class; `sources`: the directory of its Java files."""
@@ -62,7 +62,7 @@ class JavaProcess:
         return {path.name: path.read_text("utf-8") for path in self._sources.glob("*.java")}
 
     def close(self) -> None:
-        """End the process; it has nothing to lose."""
+        """Kill the process; it has nothing to save."""
         process, self._process = self._process, None
         if process is not None:
             process.kill()
@@ -106,7 +106,7 @@ def to_base64(data: bytes | None) -> str | None:
 
 
 def from_base64(text: str | None) -> bytes | None:
-    """What `to_base64` was given."""
+    """The bytes, or null, that `to_base64` was given."""
     return None if text is None else b64decode(text)
 
 

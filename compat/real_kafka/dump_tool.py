@@ -3,16 +3,15 @@
 The rules:
 
 - The tool's exit status is 0 whatever it finds. It complains in several ways: on standard error
-  ("Mismatches in", "Non-consecutive offsets in" and their lines, behind all files), on standard
+  ("Mismatches in", "Non-consecutive offsets in" and their lines, after all files), on standard
   output (`isvalid: false`, bytes left over, a record that its decoder does not know), and by
   exceptions. `complaints` knows them all.
-- No fault: of every log that does not begin at offset 0 it says that -1 is followed by its base, of
-  Kafka's own too; and of a compacted log that offsets are missing, so for `compacted` topics a gap
-  to a higher offset is passed over.
+- Two complaints are ignored: of every log that does not begin at offset 0, Kafka's own too, the
+  tool says that -1 is followed by its base; of a compacted log, that offsets are missing.
 - Each file is looked at with the decoder of its topic. A `.checkpoint` of the metadata log counts
   as a log.
 
-Left out: older versions of the tool, which write other words. Source: Kafka 4.3.1's tool, run over
+Left out: older versions of the tool, whose output differs. Source: Kafka 4.3.1's tool, run over
 its own directories and over damaged ones.
 """
 
@@ -39,7 +38,7 @@ DECODERS = {
 _PAIR = re.compile(r"(\w+): (\S+)")
 _GAP = re.compile(r"  (-?\d+) is followed by (\d+)")
 _FINDING = re.compile(r"\S.* in :?(/\S+?)\n?$")
-# Records are people's own words: of their lines only the sentence of a decoder that gave up counts.
+# Keys and payloads are arbitrary text: of their lines only a failed decoder's message counts.
 _ON_OUTPUT = re.compile(
     r"^(?!\| ).*(?:isvalid: false|invalid bytes|mismatch|out of order|corrupt|exception|found ).*$"
     r"|^\| .*(?:key|payload): (?:Error at |Unknown record type )[^{\n]*, skipping.*$",
@@ -48,7 +47,7 @@ _ON_OUTPUT = re.compile(
 
 
 class Dump(NamedTuple):
-    """What one run printed, and its complaints, a line each; none of a sound directory."""
+    """The output of one run, and its complaints, a line each; none for an undamaged directory."""
 
     output: str
     complaints: list[str]
@@ -57,7 +56,7 @@ class Dump(NamedTuple):
 def dump(files: Sequence[Path], *options: str, compacted: Collection[str] = ()) -> Dump:
     """Run the tool over some files. Raises Unavailable without Java or Kafka's archives.
 
-    Files that it did not come to are a complaint too.
+    A file that it did not reach is a complaint too.
     """
     done = run_tool(VERSION, DUMP, *options, "--files", ",".join(map(str, files)))
     found = [f"exit status {done.returncode}"] if done.returncode else []
@@ -68,7 +67,7 @@ def dump(files: Sequence[Path], *options: str, compacted: Collection[str] = ()) 
 
 
 def complaints(data_dir: Path, *, compacted: Collection[str] = ()) -> list[str]:
-    """What the tool has against any file of a data directory, in every way of looking at it."""
+    """The complaints about every file of a data directory, with every option of the tool."""
     compacted = {*compacted, *DECODERS}
     found: list[str] = []
     ways: dict[str, list[Path]] = {"--deep-iteration": files(data_dir, DUMPED[:-1])}
@@ -127,8 +126,8 @@ def _on_error_output(text: str, compacted: Collection[str]) -> list[str]:
         elif gap is None or path is None or "Non-consecutive" not in about:
             found.append(f"{about}: {line}" if line.startswith("  ") else line)
         else:
-            before, behind = int(gap[1]), int(gap[2])
-            is_first = before == -1 and behind == int(path.stem)
-            if not is_first and not (topic_of(path.parent) in compacted and before < behind):
+            before, after = int(gap[1]), int(gap[2])
+            is_first = before == -1 and after == int(path.stem)
+            if not is_first and not (topic_of(path.parent) in compacted and before < after):
                 found.append(f"{about}: {line}")
     return found

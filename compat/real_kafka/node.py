@@ -1,4 +1,4 @@
-"""A real Apache Kafka, one KRaft node, started from Maven's archives: the oracle.
+"""A real Apache Kafka, one KRaft node, started from Maven's archives.
 
 The rules:
 
@@ -7,10 +7,10 @@ The rules:
   meanwhile, and stay the same over `restart()`, so that clients find it again.
 - It is ready when it answers ApiVersions and then lists a broker in Metadata: the first alone is
   answered while the broker is still fenced.
-- Without `data_dir` everything lives in one temporary directory that goes with it. With one,
+- Without `data_dir` everything lives in one temporary directory, removed at the end. With one,
   the log directories there stay; a directory that has `meta.properties` is taken as it is.
 - The process has its own group, which ends with this interpreter, however that ends: a watcher
-  shell waits on a pipe from here; when the pipe breaks it kills the group and tidies up.
+  shell waits on a pipe from here; when the pipe breaks it kills the group and removes the files.
 
 Left out: several nodes, TLS and SASL (possible through `config`), ZooKeeper.
 """
@@ -40,7 +40,7 @@ STOP_TIMEOUT_S = 20.0
 CLUSTER_ID = "b2RyYWRlay5vZHJhZGVrLg"  # 16 bytes in URL-safe base64, as Kafka wants
 PORTS = range(20_000, 32_000)
 
-# A shell script: wait until the pipe breaks, then end the process group $0 and remove $1.
+# A shell script: wait until the pipe breaks, then kill the process group $0 and remove $1.
 WATCH = 'read line; kill -9 -"$0"; sleep 1; rm -rf "$1"'
 
 DEFAULTS = {
@@ -140,7 +140,7 @@ class RealKafka:
     def close(self) -> None:
         """Stop the node for good and remove its temporary directory. May be called twice.
 
-        Data that goes away with it is not worth a clean shutdown: such a node is killed.
+        A node whose data is removed needs no clean shutdown: it is killed.
         """
         if self._keeps_data:
             self.stop()

@@ -1,5 +1,5 @@
-"""Whether a broker is ready, asked with two requests made by hand: what judges others depends on
-nothing that it judges."""
+"""Whether a broker is ready, asked with two requests encoded by hand: the broker that others are
+compared with must not depend on what it is compared with."""
 
 from __future__ import annotations
 

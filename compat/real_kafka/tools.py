@@ -1,4 +1,4 @@
-"""Kafka's command line tools, each run in a process of its own. In one warm JVM: java/tools."""
+"""Kafka's command line tools, each run in a process of its own. In one running JVM: java/tools."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from ..clients.member import Member
 
 
 def an_hour_ago() -> int:
-    """Milliseconds: late enough for any retention."""
+    """The time an hour ago, in ms: recent enough for any retention."""
     return int(time.time() * 1000) - 3_600_000
 
 

@@ -14,7 +14,7 @@ TIMEOUT_S = 90.0
 
 
 def scenario(function: Scenario) -> Scenario:
-    """Enter a scenario in the table, under its name."""
+    """Register a scenario under its name."""
     SCENARIOS[function.__name__] = function
     return function
 

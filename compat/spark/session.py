@@ -1,4 +1,4 @@
-"""A SparkSession that speaks Kafka with the stock connector of the installed pyspark.
+"""A SparkSession with the stock Kafka connector of the installed pyspark.
 
 The rules:
 
@@ -6,7 +6,7 @@ The rules:
   commons-pool2 go with it. What Spark itself brings (Scala, Hadoop, codecs, slf4j) is left out.
 - Everything stays on this machine: a local master bound to 127.0.0.1, no web page, Python workers
   run by this interpreter. Few cores and few shuffle partitions, as tests are small.
-- Without pyspark, Java or the archives there is `Unavailable`, with one sentence.
+- Without pyspark, Java or the archives `Unavailable` is raised, with one sentence.
 
 Left out: clusters, Spark Connect, and Hive.
 """
@@ -43,7 +43,7 @@ PROVIDED = [
     f"org.apache.spark:spark-tags_{SCALA}",
 ]
 
-# The second logger is the one by which pyspark's gateway decides whether to say what it sets.
+# The second logger decides whether pyspark's gateway prints the log level that it sets.
 LOG_SETTINGS = """\
 rootLogger.level = error
 rootLogger.appenderRef.stderr.ref = stderr
@@ -119,9 +119,9 @@ def spark_session(app_name: str = "odradek", **conf: str) -> SparkSession:
 
 
 def _leave_no_artifacts() -> None:
-    """Remove, at exit, the empty directories that Spark 4.0 makes where it is started.
+    """Remove, at exit, the empty directories that Spark 4.0 creates where it is started.
 
-    What it means for the temporary directory goes to `artifacts/` in the working directory.
+    What is meant for the temporary directory is put into `artifacts/` in the working directory.
     """
     root = Path("artifacts").absolute()
     if root.exists():

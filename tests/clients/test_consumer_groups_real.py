@@ -20,7 +20,7 @@ from odradek.wire.api.create_topics import CreateTopicsRequest
 from odradek.wire.api.find_coordinator import FindCoordinatorRequest
 from odradek.wire.api.offset_commit import OffsetCommitRequest
 
-from tests.differential.ask.consumer_groups import depart, enter, looked
+from tests.differential.ask.consumer_groups import depart, describe_consumers, enter
 from tests.differential.engine.asker import Asker
 
 pytestmark = pytest.mark.real
@@ -130,7 +130,7 @@ def ids(real: Asker) -> dict[str, bytes]:
 
 def targets(real: Asker, group: str, members: list[str]) -> dict[str, Assignment]:
     """The target assignment as the real broker describes it."""
-    (described,) = real.ask(looked(group), 1).groups
+    (described,) = real.ask(describe_consumers(group), 1).groups
     return {
         member.member_id: {
             topic.topic_id: frozenset(topic.partitions)

@@ -1,6 +1,6 @@
-"""`python -m tests.differential`: ask a real Kafka and the emulator the same.
+"""`python -m tests.differential`: ask a real Kafka and the emulator the same, and compare.
 
-    --list              the names of the hand-written cases
+    --list              print the names of the hand-written cases
     --case NAME         only the cases whose name begins so; may be repeated
     --seed N            the first seed of the drawn sequences (each has its own: N, N+1, ...)
     --requests N        draw sequences until so many requests were made in all

@@ -1,4 +1,4 @@
-"""What the differential engine lets pass of old message sets, and no more."""
+"""What is allowed to differ in old message sets, and that nothing more is."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Topic = ProduceRequest.Topic
 
 
 def produce(inner_size: int) -> ProduceRequest:
-    """A gzip wrapper around a message that says it has that size."""
+    """A gzip wrapper around a message whose size field says so."""
     one = edited(message_set(1, (0, b"", b"x" * 30)), size=inner_size)
     data = World("x").resolve(message_set(1, codec=1, inner=one))
     part = Topic.Partition(index=0, records=data)

@@ -2,7 +2,7 @@
 
 The last two tests ask a real Kafka (marker `real`): every hand-written case (in the first and last
 version of its API; the command runs all of them), and a small drawn run. All others compare the
-emulator with itself, one of the two telling a lie now and then.
+emulator with itself, one of the two giving wrong answers where a test says so.
 """
 
 from __future__ import annotations
@@ -283,7 +283,7 @@ def test_members_that_look_alike_are_not_told_apart_by_their_place() -> None:
 
 
 def test_who_is_answered_is_told_apart_before_who_leads() -> None:
-    # A broker may choose either for a leader: that alone may differ, and has to show there.
+    # A broker may choose either as the leader: only that field may differ.
     from odradek.wire.api.join_group import JoinGroupRequest, JoinGroupResponse
 
     from tests.differential.engine.normalize import Normalizer
@@ -319,7 +319,7 @@ def test_every_version_of_every_api_is_drawn(engine: Engine) -> None:
     every = {
         (api, version) for api in engine.served.ranges for version in engine.served.versions(api)
     }
-    # A voter is added by cases alone: a drawn one may be the end of a real broker.
+    # AddRaftVoter is asked by cases only: a drawn request may end a real broker.
     assert {api for api, _ in every - drawn} <= {AddRaftVoterRequest}
 
 
@@ -354,7 +354,7 @@ def test_cases_are_answered_as_by_kafka(against_kafka: Engine) -> None:
 
 @pytest.mark.real
 def test_drawn_sequences_are_answered_as_by_kafka(against_kafka: Engine) -> None:
-    # Behind the cases: what restarts leave behind, as higher leader epochs, is the same with both.
+    # After the cases: restarts have left higher leader epochs, the same on both sides.
     lines: list[str] = []
     run = Run(against_kafka, lines.append)
     run.drawn(seed=1, requests=against_kafka.requests + 2000, minutes=0.7)

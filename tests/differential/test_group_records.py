@@ -1,4 +1,4 @@
-"""What is written of groups is shown record by record, and a difference in it is found."""
+"""The records of groups are shown one by one, and a difference in them is found."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from odradek.wire.records import build_batch
 from odradek.wire.stored.keyed import keyed
 from odradek.wire.stored.offsets import OffsetCommitKey
 
-from tests.differential.ask.consumer_groups import delete, enter, made
+from tests.differential.ask.consumer_groups import delete_groups, enter, known_topic
 from tests.differential.ask.group_records import kept_in, written
 from tests.differential.ask.groups import commit, stable_group
 from tests.differential.ask.topics import create
 from tests.differential.cases import all_cases, cases_named
 from tests.differential.engine.brokers import CONFIG, EmulatedBroker
 from tests.differential.engine.engine import Engine
-from tests.differential.engine.group_records import in_order, own_records, softened
+from tests.differential.engine.group_records import in_order, normalized, own_records
 from tests.differential.engine.steps import Ask, Sequence, Step, World
 
 
@@ -43,10 +43,10 @@ def test_a_group_is_looked_for_where_its_id_says() -> None:
 def test_every_record_of_a_group_is_shown_in_its_order(engine: Engine) -> None:
     found = shown(engine, create(), *stable_group(), Ask(commit(("~t", 0, 5), group="~h")))
     assert found == [("GroupMetadataKey", 3), ("GroupMetadataKey", 3)]
-    found = shown(engine, create(), Ask(commit(("~t", 0, 5))), delete())
+    found = shown(engine, create(), Ask(commit(("~t", 0, 5))), delete_groups())
     gone = [("OffsetCommitKey", -1), ("GroupMetadataKey", -1)]
     assert found == [("OffsetCommitKey", 4), *gone]
-    found = shown(engine, *made(), Ask(enter("a")))
+    found = shown(engine, *known_topic(), Ask(enter("a")))
     assert [name.removeprefix("ConsumerGroup") for name, _ in found] == [
         "MemberMetadataKey",
         "MetadataKey",
@@ -64,7 +64,7 @@ def test_groups_of_other_sequences_are_left_out() -> None:
 
 def test_times_near_now_stand_as_such_and_others_as_they_are() -> None:
     tree = {"commit_timestamp": 1_000, "metadata_hash": 7, "a": [{"timestamp": 99_000}]}
-    assert softened(tree, 1_500, 600, repr) == {
+    assert normalized(tree, 1_500, 600, repr) == {
         "commit_timestamp": "<now>",
         "metadata_hash": "<hash>",
         "a": [{"timestamp": 99_000}],
@@ -81,13 +81,13 @@ def test_only_what_lies_in_hash_maps_may_stand_in_any_order() -> None:
     found = in_order([*commits, *gone, *parts], repr)
     assert found == [*commits, *reversed(gone), *reversed(parts)]
     held = {"topic_id": 1, "partitions": [2, 0], "assignment_epochs": [7, 8]}
-    assert softened(held, 0, 0, repr) == {
+    assert normalized(held, 0, 0, repr) == {
         "topic_id": 1,
         "partitions": [0, 2],
         "assignment_epochs": [8, 7],
     }
     tree = {"commit_timestamp": 0, "expire_timestamp": 9, "a": [{"topic_id": 2}, {"topic_id": 1}]}
-    assert softened(tree, 10_000, 5, repr) == {
+    assert normalized(tree, 10_000, 5, repr) == {
         "commit_timestamp": 0,
         "expire_timestamp": "after 9 ms",
         "a": [{"topic_id": 1}, {"topic_id": 2}],

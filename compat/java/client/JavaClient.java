@@ -37,10 +37,10 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
 /**
- * Kafka's Java client, told what to do in lines of JSON.
+ * Kafka's Java client, controlled by lines of JSON.
  *
  * A command is {"id": n, "on": name, "do": verb, ...}; its answer {"id": n, ...}, or with "error"
- * and "message" the class and words of the exception. What has the same "on" (a producer, consumer
+ * and "message" the class and message of the exception. What has the same "on" (a producer, consumer
  * or admin, made by the verb "producer", "consumer" or "admin" with its "config") happens in order,
  * in a thread of its own; different ones side by side. Bytes are base64; absent means null.
  */

@@ -1,12 +1,12 @@
-"""Kafka's own Java client, told from Python what to do.
+"""Kafka's own Java client, controlled from Python.
 
     with JavaClients("4.3.1") as java:
         producer = java.producer({"bootstrap.servers": address})
         producer.do("send", topic="orders", records=[...])
 
 One JVM holds any number of producers, consumers and admins; each has a thread of its own there, so
-several may be busy at once, told by several threads here. JavaClient.java lists the verbs. What the
-client throws is `JavaError`, with the name of its class.
+several threads here may use several of them at once. JavaClient.java lists the verbs. What the
+client throws is raised as `JavaError`, with the name of its class.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class JavaError(Exception):
 
 
 class JavaThing:
-    """A producer, consumer or admin over there."""
+    """A producer, consumer or admin in the JVM."""
 
     def __init__(self, clients: JavaClients, name: str) -> None:
         self._clients = clients
@@ -66,7 +66,7 @@ class JavaClients(JavaProcess):
         return self
 
     def producer(self, config: Mapping[str, Any]) -> JavaThing:
-        """Make a producer. Configs by Kafka's names; values as text, or what prints as one."""
+        """Make a producer. Configs by Kafka's names; values are converted to text."""
         return self._make("producer", config)
 
     def consumer(self, config: Mapping[str, Any]) -> JavaThing:

@@ -12,7 +12,7 @@ import java.nio.charset.StandardCharsets;
 import org.apache.kafka.common.utils.Exit;
 
 /**
- * Runs Kafka's command line tools, one after the other, in one JVM that is warm.
+ * Runs Kafka's command line tools, one after the other, in one running JVM.
  *
  * A command is a line of JSON on standard input: {"main": class, "args": [...], "stdin": text}. Its
  * answer is a line on standard output: {"status": n, "out": text, "err": text}. A tool that wants

@@ -1,10 +1,10 @@
-"""Kafka's command line tools, run one after the other in one warm JVM.
+"""Kafka's command line tools, run one after the other in one running JVM.
 
     with KafkaTools("4.3.1") as tools:
         tools.run("TopicCommand", "--bootstrap-server", address, "--list").out
 
-What takes a second each as a process takes some tens of milliseconds here. A tool that prints to
-standard output what it also would from a shell; log lines go to this process's standard error.
+A tool takes a second as a process of its own, and some tens of milliseconds here. It prints what it
+would print in a shell; log lines go to this process's standard error.
 """
 
 from __future__ import annotations

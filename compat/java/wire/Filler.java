@@ -17,7 +17,7 @@ import org.apache.kafka.common.record.*;
 import org.apache.kafka.common.record.internal.*;
 
 /**
- * Makes up messages: Kafka's schema of a version says which fields there are, a seed what they hold.
+ * Fills messages: Kafka's schema of a version says which fields there are, a seed which values.
  *
  * Seed 0 leaves nothing out: no null, two items in every list. Other seeds put null where it may be
  * and up to three items in a list. With `unknown`, the same message also carries tagged fields, in
@@ -56,7 +56,7 @@ final class Filler {
         return made;
     }
 
-    /** A method says it in Kafka 4, nothing does in 3. */
+    /** Kafka 4 has a method for it, Kafka 3 has none. */
     private static Map<?, ?> tagsOf(TaggedFields tagged) throws Exception {
         var fields = TaggedFields.class.getDeclaredField("fields");
         fields.setAccessible(true);
@@ -137,7 +137,7 @@ final class Filler {
         };
     }
 
-    /** Now and then longer than one byte can say. */
+    /** Sometimes too large for one byte. */
     private int length() {
         return random.nextInt(12) == 0 ? random.nextInt(300) : 1 + random.nextInt(12);
     }

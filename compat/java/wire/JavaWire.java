@@ -20,11 +20,11 @@ import org.apache.kafka.common.protocol.types.Schema;
  *
  *   {"do": "apis"}                                        every API: its key and the names of its messages
  *   {"do": "versions", "name"}                            first and last version, or nothing
- *   {"do": "fill", "name", "version", "seed"}             a message made up: see Filler
+ *   {"do": "fill", "name", "version", "seed"}             a message filled with values: see Filler
  *   {"do": "read", "name", "version", "bytes"}            what it holds, and what it is when written again
  *   {"do": "build" | "records" | "marker", ...}           see Batches
  *
- * A message is named as its schema is; the class may have "Data" behind that.
+ * A message is named as its schema is; the class may have "Data" after that.
  */
 public final class JavaWire {
     static final ObjectMapper JSON = new ObjectMapper();
@@ -40,7 +40,7 @@ public final class JavaWire {
     public static void main(String[] args) throws Exception {
         var in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         var out = new PrintStream(System.out, false, StandardCharsets.UTF_8);
-        System.setOut(System.err); // whatever else is printed must not get in between
+        System.setOut(System.err); // nothing else may be printed between answers
         for (String line = in.readLine(); line != null; line = in.readLine()) {
             ObjectNode answer = JSON.createObjectNode();
             try {
@@ -132,7 +132,7 @@ public final class JavaWire {
         return buffer.array();
     }
 
-    /** The fields of a message, by the converter that Kafka has beside it. Of records, the size. */
+    /** The fields of a message, by Kafka's converter for its class. Of records, the size. */
     private static JsonNode values(Message message, short version) throws Exception {
         Class<?> type = message.getClass();
         return (JsonNode) Class.forName(type.getName() + "JsonConverter")

@@ -6,7 +6,7 @@
 
 The rules:
 
-- One Java process (java/process.py) serves one JavaWire; JavaWire.java says what it can be asked.
+- One Java process (java/process.py) serves one JavaWire; JavaWire.java lists its commands.
 - What Kafka's classes refuse is `Refused`, with what Java said.
 """
 
@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from ..jars import jars
 from ..process import ANSWER_TIMEOUT_S, JavaProcess, from_base64, to_base64
 
-# Records moved into this package in Kafka 4.2; before, the line that imports it must go.
+# Records moved into this package in Kafka 4.2; for older versions its import is removed.
 _RECORDS = "org.apache.kafka.common.record.internal"
 
 
@@ -30,23 +30,23 @@ class Refused(Exception):
 
 
 class Filled(NamedTuple):
-    """A message made up by Java."""
+    """A message that Java has filled with values."""
 
     plain: bytes
     """Without unknown tagged fields."""
     tagged: bytes
-    """The same message with some in every struct; equal to `plain` in versions without tags."""
+    """With unknown tagged fields in every struct; equal to `plain` in versions without tags."""
     values: Any
     """Its fields, by Kafka's own conversion to JSON."""
 
 
 class Read(NamedTuple):
-    """What Java made of some bytes."""
+    """What Java read from some bytes."""
 
     again: bytes
     """The same message, written by Java."""
     left: int
-    """Bytes behind the message."""
+    """Bytes left after the message."""
     values: Any
     """Its fields, by Kafka's own conversion to JSON."""
 
@@ -92,7 +92,7 @@ class JavaWire(JavaProcess):
         return range(answer["first"], answer["last"] + 1) if answer else range(0)
 
     def fill(self, name: str, version: int, seed: int) -> Filled:
-        """A message with every field of the version made up from the seed. 0 leaves nothing out."""
+        """A message with values drawn from the seed; with seed 0 nothing is null or empty."""
         answer = self.ask(do="fill", name=name, version=version, seed=seed)
         return Filled(b64decode(answer["plain"]), b64decode(answer["tagged"]), answer["values"])
 

@@ -1,1 +1,1 @@
-"""Requests and record batches in few words, for cases and drawn sequences."""
+"""Short functions that build requests and record batches, for cases and drawn sequences."""

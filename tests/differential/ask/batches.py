@@ -1,11 +1,10 @@
-"""Record batches for sequences: built when the sequence runs, so that they can hold symbols.
+"""Record batches for sequences: built when the sequence runs, so that they can contain symbols.
 
     batch(b"a", b"b", producer_id=seen("pid"), sequence=0)
     batch(b"a", edits={"magic": 1}, checked=False)
 
 `edits` overwrite fields of the header after the batch was built; the CRC is then computed again
-unless `checked` is False, which leaves what stands there. `cut` takes bytes off the end, `extra`
-adds some.
+unless `checked` is False. `cut` removes bytes at the end, `extra` appends some.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from odradek.wire.records import build_batch
 from ..engine.steps import Symbol, World
 
 TIME = 1_600_000_000_000
-"""The time (ms) of records that do not say theirs."""
+"""The time (ms) of records that are built without one."""
 
 # Where the fields of a batch's header lie, and how wide they are.
 FIELDS = {
@@ -44,7 +43,7 @@ FIELDS = {
 
 @dataclass(frozen=True)
 class Batch(Symbol):
-    """What `batch` returns: (time, key, value, headers) each, and what is to be done with them."""
+    """What `batch` returns: records of (time, key, value, headers), and how to build them."""
 
     records: tuple[tuple[Any, bytes | None, bytes | None, tuple[Any, ...]], ...]
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -82,7 +81,7 @@ class Batch(Symbol):
 
 @dataclass(frozen=True)
 class Joined(Symbol):
-    """Several batches, one behind the other."""
+    """Several batches, one after the other."""
 
     parts: tuple[Any, ...]
 
@@ -113,7 +112,7 @@ def batch(
 
 
 def joined(*parts: Any) -> Any:
-    """Batches (or bytes) one behind the other."""
+    """Batches (or bytes), one after the other."""
     return Joined(parts)
 
 
@@ -128,7 +127,7 @@ def record_bytes(
     offset_delta: int = 0,
     time_delta: int = 0,
 ) -> bytes:
-    """One record as it stands in a batch, with lengths that may lie."""
+    """One record as bytes of a batch, with lengths that may be wrong."""
     body = b"\0" + write_varint(time_delta) + write_varint(offset_delta)
     body += write_varint(len(key) if key_length is None else key_length) + key
     body += write_varint(len(value) if value_length is None else value_length) + value + headers

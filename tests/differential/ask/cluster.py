@@ -1,4 +1,4 @@
-"""Requests about the cluster itself in few words: quotas, credentials, features, moves."""
+"""The cluster itself: quotas, credentials, features, moves of partitions, log directories."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ PRODUCED, CONSUMED = "producer_byte_rate", "consumer_byte_rate"
 PERCENTAGE, MUTATIONS = "request_percentage", "controller_mutation_rate"
 CONNECTIONS = "connection_creation_rate"
 FAST = 1e6
-"""A rate that slows nobody down."""
+"""A rate that delays no client."""
 
 
 def quota(
     entity: Names, *ops: tuple[str, float] | tuple[str, float, bool]
 ) -> AlterClientQuotasRequest.Entry:
-    """Quotas to be set for one entity; (key, value, True) takes one away."""
+    """Quotas to be set for one entity; (key, value, True) removes one."""
     entry = AlterClientQuotasRequest.Entry
     return entry(
         entity=[entry.Entity(entity_type=kind, entity_name=name) for kind, name in entity],

@@ -1,4 +1,4 @@
-"""Values to try of a config: those of its type, good and bad, and around the ends of its range."""
+"""Values to try for a config: valid and invalid ones of its type, and the ends of its range."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ VALUES: dict[str, tuple[str, ...]] = {
 
 
 def values_of(kind: str, rule: str) -> list[str]:
-    """Values to try of a topic config: those of its type, and around the ends of its range."""
+    """Values to try for a config of this type and with this rule."""
     values = list(VALUES[kind])
     for end in rule.replace(",", "..").split(".."):
         if end.lstrip("-").isdigit():

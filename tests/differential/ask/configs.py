@@ -85,7 +85,7 @@ def put_in(kind: int, name: str, *pairs: Pair, only: bool = False) -> Ask:
 
 
 def reset(kind: int, name: str, *keys: str) -> Ask:
-    """Take back what was set."""
+    """Remove what was set: the defaults apply again."""
     return change((kind, name, [(key, DELETE, None) for key in keys]))
 
 

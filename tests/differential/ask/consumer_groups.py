@@ -1,4 +1,4 @@
-"""Requests of KIP-848 consumer groups in few words."""
+"""Consumer groups (KIP-848): heartbeats, descriptions, offsets, and classic members among them."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from .groups import FAR_MS, Protocols
 from .topics import create, id_of
 
 SETTLED_S, RESOLVED_S = 0.08, 0.4
-"""How long a real coordinator takes to hear of a topic, and to resolve an expression, at most."""
+"""How long a real coordinator takes at most to learn of a topic, and to resolve an expression."""
 
 Held = Iterable[tuple[str, list[int]]]
 
 
-def tell(
+def heartbeat(
     member: Any = "a",
     epoch: int = 0,
     *,
@@ -35,7 +35,7 @@ def tell(
     group: str = "~g",
     **more: Any,
 ) -> ConsumerGroupHeartbeatRequest:
-    """A heartbeat that says only what is given."""
+    """A heartbeat with only the fields that are given; the others are null."""
     partitions = None
     if owned is not None:
         part = ConsumerGroupHeartbeatRequest.TopicPartitions
@@ -50,28 +50,28 @@ def tell(
 
 
 def enter(member: Any = "a", *names: str, **more: Any) -> ConsumerGroupHeartbeatRequest:
-    """A heartbeat that joins; it subscribes to "~t" unless told otherwise."""
+    """A heartbeat that joins; it subscribes to "~t" unless names are given."""
     fields: dict[str, Any] = {"owned": [], "timeout_ms": FAR_MS, "names": list(names) or ["~t"]}
-    return tell(member, 0, **(fields | more))
+    return heartbeat(member, 0, **(fields | more))
 
 
 def depart(member: Any = "a", epoch: int = -1, **more: Any) -> ConsumerGroupHeartbeatRequest:
     """A heartbeat that leaves."""
-    return tell(member, epoch, **more)
+    return heartbeat(member, epoch, **more)
 
 
-def looked(*groups: str, **more: Any) -> ConsumerGroupDescribeRequest:
+def describe_consumers(*groups: str, **more: Any) -> ConsumerGroupDescribeRequest:
     """ConsumerGroupDescribe."""
     more.setdefault("include_authorized_operations", False)
     return ConsumerGroupDescribeRequest(group_ids=list(groups or ("~g",)), **more)
 
 
-def made(name: str = "~t", partitions: int = 4) -> Steps:
-    """A topic, and time for the coordinator to hear of it."""
+def known_topic(name: str = "~t", partitions: int = 4) -> Steps:
+    """A topic, and time for the coordinator to learn of it."""
     return [create(name, partitions), Sleep(SETTLED_S)]
 
 
-def fetch_as(
+def fetch_offsets_as(
     member: str | None, epoch: int, group: str = "~g", name: str = "~t"
 ) -> OffsetFetchRequest:
     """OffsetFetch of partitions 0 and 1 by a member (v9 and later)."""
@@ -82,12 +82,12 @@ def fetch_as(
     )
 
 
-def delete(*groups: str) -> Ask:
+def delete_groups(*groups: str) -> Ask:
     """DeleteGroups."""
     return Ask(DeleteGroupsRequest(groups_names=list(groups or ("~g",))))
 
 
-def forget(*entries: tuple[str, list[int]], group: str = "~g") -> Ask:
+def delete_offsets(*entries: tuple[str, list[int]], group: str = "~g") -> Ask:
     """OffsetDelete."""
     topic = OffsetDeleteRequest.Topic
     return Ask(
@@ -103,7 +103,7 @@ def forget(*entries: tuple[str, list[int]], group: str = "~g") -> Ask:
 
 @dataclass(frozen=True)
 class subscription(Symbol):
-    """What a classic consumer says it wants, and has; in the version given."""
+    """The subscription of a classic consumer: topics, and owned partitions; in this version."""
 
     names: tuple[str, ...]
     version: int = 1
@@ -124,7 +124,7 @@ class subscription(Symbol):
 
 @dataclass(frozen=True)
 class assigned(Symbol):
-    """What a classic leader gives a member."""
+    """The assignment that a classic leader gives to a member."""
 
     held: tuple[tuple[str, tuple[int, ...]], ...]
 
@@ -145,11 +145,11 @@ def classic(*names: str, protocol: str = "range", **more: Any) -> Protocols:
 def two_members() -> Steps:
     """a and b, both stable in epoch 3 with two partitions each."""
     return [
-        *made(),
+        *known_topic(),
         Ask(enter("a")),
         Ask(enter("b")),
-        Ask(tell("a", 2)),
-        Ask(tell("a", 2, owned=[("~t", [0, 1])])),
-        Ask(tell("b", 3)),
-        Ask(looked()),
+        Ask(heartbeat("a", 2)),
+        Ask(heartbeat("a", 2, owned=[("~t", [0, 1])])),
+        Ask(heartbeat("b", 3)),
+        Ask(describe_consumers()),
     ]

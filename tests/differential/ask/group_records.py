@@ -1,6 +1,6 @@
 """Reading what a broker has written of a group in `__consumer_offsets`.
 
-    Ask(written("~g"), 12)     fetches the partition that keeps "~g", from its beginning
+    Ask(written("~g"), 12)     fetches the partition that stores "~g", from its beginning
 
 How the records are shown and compared: engine/group_records.py.
 """
@@ -18,13 +18,13 @@ from ..engine.steps import Symbol, World
 OFFSETS = "__consumer_offsets"
 PARTITIONS = 50
 WRITTEN_S = 0.15
-"""How long a real broker takes to write what it has answered already, at most."""
+"""How long a real broker takes at most to write what it has answered already."""
 _ALL = 1 << 26
 
 
 @dataclass(frozen=True)
 class kept_in(Symbol):
-    """The partition that keeps a group."""
+    """The partition of `__consumer_offsets` in which a group is stored."""
 
     group: str
 
@@ -33,7 +33,7 @@ class kept_in(Symbol):
 
 
 def written(group: str = "~g") -> FetchRequest:
-    """Everything written of a group; by name, so up to v12."""
+    """Everything written of a group. The topic is given by name, so the version is at most 12."""
     partition: Any = kept_in(group)
     asked = FetchRequest.Topic.Partition(
         partition=partition, fetch_offset=0, partition_max_bytes=_ALL

@@ -51,7 +51,7 @@ def commit(
 def offsets_of(
     group: str = "~g", topics: Iterable[tuple[str, list[int]]] | None = None, **more: Any
 ) -> OffsetFetchRequest:
-    """What a group has committed, in the form of every version at once."""
+    """The committed offsets of a group; the request has the fields of every version."""
     one = many = None
     if topics is not None:
         entries = list(topics)
@@ -98,7 +98,7 @@ def sync(
     protocol: str | None = "range",
     instance: str | None = None,
 ) -> SyncGroupRequest:
-    """Sync with a generation; the leader brings assignments."""
+    """Sync in a generation; the leader sends the assignments."""
     return SyncGroupRequest(
         group_id=group,
         generation_id=generation,

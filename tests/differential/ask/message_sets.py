@@ -1,4 +1,4 @@
-"""Message sets of magic 0 and 1 for sequences: built when the sequence runs, as they hold symbols.
+"""Message sets of magic 0 and 1: built when the sequence runs, so that they can contain symbols.
 
 message_set(1, (0, b"k", b"v"), codec=1)
 joined(message_set(0, (0, b"k", b"v")), edited(message_set(0, (1, b"k", b"w")), magic=3))
@@ -60,7 +60,7 @@ class MessageSet(Symbol):
 
 @dataclass(frozen=True)
 class Edited(Symbol):
-    """A set whose first entry was changed after it was built; its CRC is put right unless not."""
+    """A set whose first entry was changed after it was built; with a right CRC if `checked`."""
 
     of: Any
     edits: Mapping[str, int]
@@ -86,10 +86,11 @@ def message_set(
     inner: Any = None,
     **options: Any,
 ) -> Any:
-    """Messages of (time, key, value); with a codec they are wrapped.
+    """Messages of (time, key, value); with a codec they stand in a compressed wrapper message.
 
     Options: `first` and `step` of the offsets, `attributes`; of the wrapper `offset`, `time`,
-    `key`, `packed` (bytes in place of the compressed), `right_lz4`. `inner` comes after them.
+    `key`, `packed` (bytes in place of the compressed ones), `right_lz4` (a right checksum of the
+    LZ4 frame in magic 0, where old clients write a wrong one). `inner` follows the messages.
     """
     return MessageSet(magic, messages, codec, options, inner)
 

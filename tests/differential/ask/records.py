@@ -15,7 +15,7 @@ from .batches import batch
 from .topics import id_of
 
 ENOUGH = 1 << 20
-"""Bytes, more than any sequence writes."""
+"""Bytes: more than any sequence writes."""
 
 
 def produce_all(*entries: tuple[str, int, Any], acks: int = -1, **more: Any) -> ProduceRequest:
@@ -84,7 +84,7 @@ def fetch(offset: int = 0, name: str = "~t", partition: int = 0, **more: Any) ->
 def list_offsets(
     *times: int, name: str = "~t", isolation: int = 0, epoch: int = -1, replica: int = -1
 ) -> ListOffsetsRequest:
-    """Ask for these times, one entry for the topic each, in partitions 0, 0, ..."""
+    """List the offsets of these times in partition 0, each in an entry of its own for the topic."""
     part = ListOffsetsRequest.Topic.Partition
     return ListOffsetsRequest(
         replica_id=replica,

@@ -1,6 +1,6 @@
-"""Topics: names, ids, creation. Every other request names a topic as it is created here.
+"""Topics: their ids, and how they are created.
 
-Topics are given by name and id at once (`seen("~t")`): the version decides which of them travels.
+Requests give a topic's name and its id (`seen("~t")`): the version decides which one is sent.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from ..engine.steps import OWN, Ask, seen
 
 
 def id_of(name: str) -> Any:
-    """The id of a topic of the sequence's own; no id for other names."""
+    """The id of one of the sequence's own topics; the zero id for other names."""
     return seen(name) if name.startswith(OWN) and len(name) > 1 else bytes(16)
 
 
 def topic(
     name: str, partitions: int = 1, replication: int = 1, **configs: str | None
 ) -> CreateTopicsRequest.Topic:
-    """A topic to be made; configs with _ for the dots of their names."""
+    """A topic to be created; configs with _ for the dots in their names."""
     return CreateTopicsRequest.Topic(
         name=name,
         num_partitions=partitions,
@@ -34,5 +34,5 @@ def topic(
 
 
 def create(name: str = "~t", partitions: int = 1, **configs: str | None) -> Ask:
-    """Make a topic, in a version that tells its id."""
+    """Create a topic, in a version whose answer has its id."""
     return Ask(CreateTopicsRequest(topics=[topic(name, partitions, 1, **configs)]), 7)

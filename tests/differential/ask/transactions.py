@@ -1,7 +1,7 @@
-"""Requests of transactional producers in few words. The id is "~x"; who it is comes from `seen`.
+"""Transactional producers. The transactional id is "~x"; producer id and epoch are seen values.
 
-`init()` keeps what it is given as `pid()` and `epoch()`; `end()` in v5 keeps what follows likewise.
-Further producers have labels of their own: `init(label="2")` keeps `pid("2")` and `epoch("2")`.
+`init()` keeps the producer id and epoch that it gets as `pid()` and `epoch()`; so does `end()` from
+version 5 on. Further producers have labels: `init(label="2")` keeps `pid("2")` and `epoch("2")`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ FIVE_MINUTES = 300_000
 
 @dataclass(frozen=True)
 class Shifted(Symbol):
-    """An epoch that was given, and so many more."""
+    """The epoch kept under a label, plus `shift`."""
 
     label: str
     shift: int
@@ -43,7 +43,7 @@ class Shifted(Symbol):
 
 
 def seen_epoch(label: str, shift: int) -> Any:
-    """The epoch that was given last, or one near to it."""
+    """The epoch that was given last, plus `shift`."""
     return Shifted(label, shift)
 
 
@@ -69,7 +69,7 @@ def init(
     of: tuple[Any, Any] = (-1, -1),
     **more: Any,
 ) -> Ask:
-    """InitProducerId; what it answers is kept under the label."""
+    """InitProducerId; the id and epoch in its answer are kept under the label."""
     request = InitProducerIdRequest(
         transactional_id=name,
         transaction_timeout_ms=timeout_ms,
@@ -88,7 +88,7 @@ def add(
     *,
     verify_only: bool = False,
 ) -> Ask:
-    """AddPartitionsToTxn, in the form of clients or of brokers."""
+    """AddPartitionsToTxn; versions up to 3 are for clients, later ones for brokers."""
     producer_id, producer_epoch = (pid(), epoch()) if who is None else who
     added = [AddPartitionsToTxnRequest.Topic(name=t, partitions=list(p)) for t, p in topics]
     return Ask(
@@ -173,7 +173,7 @@ def end(
     who: tuple[Any, Any] | None = None,
     label: str = "",
 ) -> Ask:
-    """EndTxn; from v5 on what follows is kept under the label."""
+    """EndTxn; from v5 on the id and epoch in its answer are kept under the label."""
     producer_id, producer_epoch = (pid(label), epoch(label)) if who is None else who
     request = EndTxnRequest(
         transactional_id=name,

@@ -2,7 +2,7 @@
 
 A case is a function that returns steps; `@case("B14")` names the rule it is about. With
 `each=ProduceRequest` it runs once in every version of that API that both brokers serve: its
-requests of that API leave their version open. Modules are named after what they ask for.
+requests of that API leave their version open.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ class Case:
 
     @property
     def is_old(self) -> bool:
-        """Whether it is about what releases up to 3.9 do alone: those alone are asked it, unless
-        it is named."""
+        """Whether it is about what only releases up to 3.9 do: only those are asked it, unless the
+        case is named."""
         return re.match(r"L\d", self.rule) is not None
 
     def sequences(self, served: Served, every_version: bool = True) -> list[Sequence]:

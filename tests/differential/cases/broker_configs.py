@@ -1,6 +1,6 @@
-"""Sections I15, I5: configs of brokers and loggers are changed; what a case sets it takes back.
+"""Sections I15, I5: configs of brokers and loggers are changed, and reset at the end of a case.
 
-All sequences share the two brokers, so a case that ends early may leave something behind.
+All sequences share the two brokers: a case that ends early may leave them changed.
 """
 
 from __future__ import annotations

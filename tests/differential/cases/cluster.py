@@ -129,7 +129,7 @@ def moves_between_directories() -> Steps:
 
 @case("I17")
 def moves_to_where_it_is() -> Steps:
-    """The path is told by DescribeLogDirs."""
+    """The path is the one in the answer of DescribeLogDirs."""
     own = seen("path")
     return [
         create(partitions=2),
@@ -191,7 +191,7 @@ def the_quorum() -> Steps:
 
 
 @case("I12")
-def brokers_that_are_not_there() -> Steps:
+def unknown_brokers() -> Steps:
     return asks(*(UnregisterBrokerRequest(broker_id=broker_id) for broker_id in (2, 0, -1, 99)))
 
 
@@ -215,7 +215,7 @@ def the_metadata_log_is_no_topic() -> Steps:
     ]
 
 
-# Metrics that nobody wants
+# Telemetry, which no broker without a metrics reporter collects
 
 
 @case("J")

@@ -33,7 +33,7 @@ _CODES = (
 
 
 @case("I9", each=DescribeAclsRequest)
-def access_rules_are_not_described() -> Steps:
+def acls_are_not_described() -> Steps:
     return [
         Ask(
             DescribeAclsRequest(
@@ -53,7 +53,7 @@ def access_rules_are_not_described() -> Steps:
 
 
 @case("I9", each=CreateAclsRequest)
-def access_rules_are_not_made() -> Steps:
+def acls_are_not_created() -> Steps:
     def rule(codes: tuple[int, ...], name: str = "x") -> CreateAclsRequest.Creation:
         return CreateAclsRequest.Creation(
             resource_type=codes[0],
@@ -77,7 +77,7 @@ def access_rules_are_not_made() -> Steps:
 
 
 @case("I9", each=DeleteAclsRequest)
-def access_rules_are_not_removed() -> Steps:
+def acls_are_not_deleted() -> Steps:
     def wanted(codes: tuple[int, ...], name: str | None = None) -> DeleteAclsRequest.Filter:
         return DeleteAclsRequest.Filter(
             resource_type_filter=codes[0],
@@ -101,7 +101,7 @@ def access_rules_are_not_removed() -> Steps:
 
 
 @case("I17", each=CreateDelegationTokenRequest)
-def tokens_are_not_made() -> Steps:
+def tokens_are_not_created() -> Steps:
     made = CreateDelegationTokenRequest
     owners = ((None, None), ("", ""), ("User", "x"), ("Foo", "x"), ("User", ""), (None, "x"))
     renewers: tuple[list[CreateDelegationTokenRequest.Renewer], ...] = (
@@ -156,7 +156,7 @@ def no_handshake() -> Steps:
 
 
 @case("A10", each=SaslAuthenticateRequest)
-def nobody_logs_in() -> Steps:
+def authentication_is_refused() -> Steps:
     return [Ask(SaslAuthenticateRequest(auth_bytes=data)) for data in (b"", b"\0user\0password")]
 
 

@@ -14,7 +14,7 @@ from . import case
 
 
 @case("I11", each=AlterClientQuotasRequest)
-def quotas_are_set_and_taken_away() -> Steps:
+def quotas_are_set_and_removed() -> Steps:
     both = (("user", "~u"), ("client-id", "~c"))
     look = Ask(ask.quotas())
     return [

@@ -12,12 +12,12 @@ from ..ask.consumer_groups import (
     assigned,
     classic,
     depart,
+    describe_consumers,
     enter,
-    fetch_as,
-    looked,
-    made,
+    fetch_offsets_as,
+    heartbeat,
+    known_topic,
     subscription,
-    tell,
     two_members,
 )
 from ..ask.groups import beat, commit, describe, join, leave, offsets_of, sync
@@ -27,26 +27,26 @@ from . import case
 
 UP, UNSAFE = 1, 3
 LEVEL_KNOWN_S = 0.5
-"""How long a real broker's coordinator takes to hear of a feature's level, at most."""
+"""How long a real broker's coordinator takes at most to learn of a feature's level."""
 
 
 @case("G26")
 def a_classic_member_joins_a_consumer_group() -> Steps:
     m = "m"  # of its own choice, so that both brokers keep the members in the same order
     return [
-        *made(),
+        *known_topic(),
         Ask(enter("a")),
         Ask(join(kind="connect"), 5),
         Ask(join(), 3),
         Ask(join(protocols=()), 3),
         Ask(join(protocols=classic()), 5),
         Ask(join(m, protocols=classic()), 5),
-        Ask(looked()),
+        Ask(describe_consumers()),
         Ask(sync(m, 3)),
         Ask(beat(m, 3)),
-        Ask(tell("a", 2)),
-        Ask(tell("a", 2, owned=[("~t", [0, 1])])),
-        Ask(looked()),
+        Ask(heartbeat("a", 2)),
+        Ask(heartbeat("a", 2, owned=[("~t", [0, 1])])),
+        Ask(describe_consumers()),
         Ask(beat(m, 3)),
         Ask(beat(m, 2)),
         Ask(join(m, protocols=classic()), 9),
@@ -59,21 +59,21 @@ def a_classic_member_joins_a_consumer_group() -> Steps:
         Ask(commit(("~t", 2, 6), member=m, generation=3), 9),
         Ask(commit(("~t", 2, 7), member=m, generation=2), 8),
         Ask(commit(("~t", 2, 7), member=m, generation=4), 9),
-        Ask(fetch_as(m, 3), 9),
-        Ask(fetch_as(m, 2), 9),
+        Ask(fetch_offsets_as(m, 3), 9),
+        Ask(fetch_offsets_as(m, 2), 9),
         Ask(join(protocols=classic(protocol="sticky")), 3),
         Ask(join("n", protocols=(*classic(protocol="sticky"), *classic())), 3),
-        Ask(looked()),
+        Ask(describe_consumers()),
         Ask(beat(m, 3)),
         Ask(leave((m, None))),
-        Ask(looked()),
+        Ask(describe_consumers()),
     ]
 
 
 @case("G26")
 def a_static_classic_member() -> Steps:
     return [
-        *made(),
+        *known_topic(),
         Ask(enter("a")),
         Ask(join(protocols=classic(), instance="i"), 7, keep={"m": "member_id"}),
         Ask(sync(seen("m"), 3, instance="i")),
@@ -83,11 +83,11 @@ def a_static_classic_member() -> Steps:
         Ask(join("x", protocols=classic(), instance="i"), 7),
         Ask(join("x", protocols=classic(), instance="j"), 7),
         Ask(join(protocols=classic(), instance="i"), 7, keep={"n": "member_id"}),
-        Ask(looked()),
+        Ask(describe_consumers()),
         Ask(enter("b", instance="i")),
-        Ask(looked()),
+        Ask(describe_consumers()),
         Ask(join(protocols=classic(), instance="i"), 7),
-        Ask(looked()),
+        Ask(describe_consumers()),
     ]
 
 
@@ -96,22 +96,22 @@ def a_classic_group_is_converted() -> Steps:
     m = seen("m")
     all_of_it: Any = assigned((("~t", (0, 1, 2, 3)),))
     return [
-        *made(),
+        *known_topic(),
         Ask(join(protocols=classic()), 3, keep={"m": "member_id"}),
         Ask(sync(m, assignments=[(m, all_of_it)]), 3),
         Ask(commit(("~t", 0, 5), member=m, generation=1), 8),
         Ask(enter("a")),
-        Ask(looked()),
+        Ask(describe_consumers()),
         Ask(describe(), 6),
         Ask(beat(m, 1)),
         Ask(join(m, protocols=classic()), 3),
         Ask(sync(m, 2)),
-        Ask(tell("a", 2)),
-        Ask(looked()),
+        Ask(heartbeat("a", 2)),
+        Ask(describe_consumers()),
         Ask(offsets_of(), 8),
         Ask(depart("a")),
         Ask(describe(), 6),
-        Ask(looked()),
+        Ask(describe_consumers()),
         Ask(beat(m, 2)),
         Ask(join(m, protocols=classic()), 3),
         Ask(describe(), 6),
@@ -123,14 +123,14 @@ def a_classic_group_is_converted() -> Steps:
 @case("G26")
 def what_cannot_be_converted() -> Steps:
     return [
-        *made(),
+        *known_topic(),
         Ask(join(), 3, keep={"m": "member_id"}),
         Ask(enter("a")),
         Ask(sync(seen("m"), assignments=[(seen("m"), b"junk")]), 3),
         Ask(enter("a")),
         Ask(join(group="~h", kind="connect"), 3),
         Ask(enter("a", group="~h")),
-        Ask(tell("a", 1)),
+        Ask(heartbeat("a", 1)),
         Ask(depart("a")),
         Ask(join(group="~u", protocols=classic()), 3, keep={"n": "member_id"}),
         Ask(
@@ -142,14 +142,14 @@ def what_cannot_be_converted() -> Steps:
             3,
         ),
         Ask(enter("a", group="~u")),
-        Ask(looked()),
+        Ask(describe_consumers()),
     ]
 
 
 @case("G26")
 def empty_groups_change_their_type() -> Steps:
     return [
-        *made(),
+        *known_topic(),
         Ask(commit(("~t", 0, 5)), 8),
         Ask(enter("a")),
         Ask(offsets_of(), 8),
@@ -159,23 +159,23 @@ def empty_groups_change_their_type() -> Steps:
         Ask(offsets_of(), 8),
         Ask(leave((seen("m"), None))),
         Ask(enter("a")),
-        Ask(looked()),
+        Ask(describe_consumers()),
         Ask(offsets_of(), 8),
     ]
 
 
 @case("G26")
-def metadata_that_is_none() -> Steps:
+def metadata_that_cannot_be_read() -> Steps:
     v0: Any = subscription(("~t",), version=0)
     return [
-        *made(),
+        *known_topic(),
         Ask(enter("a")),
         Ask(join(protocols=(("range", b""),)), 3),
         Ask(join(protocols=(("range", b"\0\0"),)), 3),
         Ask(join(protocols=(("range", b"\0\1\0\0\0\0\xff\xff\xff\xff"),)), 3),
         Ask(join(protocols=(("anything", v0),)), 3, keep={"m": "member_id"}),
         Ask(sync(seen("m"), 3, protocol="anything")),
-        Ask(looked()),
+        Ask(describe_consumers()),
     ]
 
 
@@ -186,8 +186,8 @@ def consumer_groups_without_their_feature() -> Steps:
         Ask(features(("group.version", 0, UNSAFE))),
         Sleep(LEVEL_KNOWN_S),
         Ask(enter("a")),
-        Ask(tell("a", -5)),
-        Ask(looked("~g", "~h")),
+        Ask(heartbeat("a", -5)),
+        Ask(describe_consumers("~g", "~h")),
         Ask(describe("~g", "~h"), 6),
         Ask(features(("group.version", 1, UP))),
         Sleep(LEVEL_KNOWN_S),
@@ -204,15 +204,21 @@ def members_survive_a_restart() -> Steps:
         Sleep(RESOLVED_S),
         Ask(commit(("~t", 0, 5), member="a", generation=3), 9),
         Restart(),
-        Ask(looked("~g", "~h")),
-        Ask(tell("a", 3)),
-        Ask(tell("b", 3)),
-        Ask(tell("d", 1, group="~h")),
+        Ask(describe_consumers("~g", "~h")),
+        Ask(heartbeat("a", 3)),
+        Ask(heartbeat("b", 3)),
+        Ask(heartbeat("d", 1, group="~h")),
         Ask(offsets_of(), 8),
-        Ask(looked("~g", "~h")),
+        Ask(describe_consumers("~g", "~h")),
     ]
 
 
 @case("L")
 def the_group_of_a_topic_that_does_not_exist() -> Steps:
-    return [Ask(enter("a", "~none")), Ask(looked()), create("~none"), Sleep(0.1), Ask(tell("a", 2))]
+    return [
+        Ask(enter("a", "~none")),
+        Ask(describe_consumers()),
+        create("~none"),
+        Sleep(0.1),
+        Ask(heartbeat("a", 2)),
+    ]

@@ -9,14 +9,14 @@ from odradek.wire.api.offset_commit import OffsetCommitRequest
 from ..ask.consumer_groups import (
     RESOLVED_S,
     classic,
-    delete,
+    delete_groups,
+    delete_offsets,
     depart,
+    describe_consumers,
     enter,
-    fetch_as,
-    forget,
-    looked,
-    made,
-    tell,
+    fetch_offsets_as,
+    heartbeat,
+    known_topic,
     two_members,
 )
 from ..ask.groups import beat, commit, describe, join, leave, offsets_of, sync
@@ -28,16 +28,16 @@ from . import case
 @case("F5", each=OffsetCommitRequest)
 def a_group_of_commits_that_were_refused() -> Steps:
     """Metadata that is too long is found only when the group is there."""
-    steps: Steps = [*made("~t", 1)]
+    steps: Steps = [*known_topic("~t", 1)]
     for group in ("~g", "~empty", ""):
         refused = commit(("~t", 0, 8), metadata="m" * 4097, group=group)
         steps += [
             Ask(refused),
             Ask(describe(group)),
             Ask(offsets_of(group), 7),
-            forget(("~t", [0]), group=group),
+            delete_offsets(("~t", [0]), group=group),
             Ask(ListGroupsRequest(states_filter=[], types_filter=[])),
-            delete(group),
+            delete_groups(group),
             Ask(describe(group)),
             Ask(ListGroupsRequest(states_filter=[], types_filter=[])),
         ]
@@ -47,14 +47,14 @@ def a_group_of_commits_that_were_refused() -> Steps:
 @case("H4")
 def a_group_of_transactional_commits_that_were_refused() -> Steps:
     return [
-        *made("~t", 1),
+        *known_topic("~t", 1),
         init(),
         add_offsets(),
         txn_offsets(("~t", 0, 5), metadata="x" * 4097),
         Ask(describe()),
         Ask(ListGroupsRequest(states_filter=[], types_filter=[])),
         end(True, 4),
-        delete(),
+        delete_groups(),
         Ask(ListGroupsRequest(states_filter=[], types_filter=[])),
     ]
 
@@ -62,24 +62,24 @@ def a_group_of_transactional_commits_that_were_refused() -> Steps:
 @case("G23")
 def a_regular_expression() -> Steps:
     return [
-        *made("~t1", 2),
-        *made("~t2", 1),
-        *made("~x", 1),
+        *known_topic("~t1", 2),
+        *known_topic("~t2", 1),
+        *known_topic("~x", 1),
         Ask(enter("a", names=None, regex="~t.*")),
         Sleep(RESOLVED_S),
-        Ask(looked()),
-        Ask(tell("a", 1)),
-        Ask(looked()),
+        Ask(describe_consumers()),
+        Ask(heartbeat("a", 1)),
+        Ask(describe_consumers()),
         Ask(enter("b", names=["~x"], regex="~t.*")),
-        Ask(looked()),
-        Ask(tell("a", 2)),
-        Ask(tell("b", 3, regex="")),
-        Ask(looked()),
-        Ask(tell("b", 4, regex="~none.*")),
+        Ask(describe_consumers()),
+        Ask(heartbeat("a", 2)),
+        Ask(heartbeat("b", 3, regex="")),
+        Ask(describe_consumers()),
+        Ask(heartbeat("b", 4, regex="~none.*")),
         Sleep(RESOLVED_S),
-        Ask(looked()),
-        Ask(tell("a", 2, names=["~x"])),
-        Ask(looked()),
+        Ask(describe_consumers()),
+        Ask(heartbeat("a", 2, names=["~x"])),
+        Ask(describe_consumers()),
     ]
 
 
@@ -89,9 +89,9 @@ def expressions_that_are_refused() -> Steps:
     wrong += ["a++", "(?<!a)", "\\pX", "\\8", "x{2}{3}", "(?i", "[[:foo:]]", "(?P<n>a)(?P<n>b)"]
     right = ["(?i)~T1", "[[:alpha:]]+", "\\Qa.b\\E", "a{2,3}?", "\\p{Lu}", "(?:x|y)$", "a{,2}"]
     return [
-        *made("~t1", 1),
+        *known_topic("~t1", 1),
         *(Ask(enter("a", names=None, regex=text, group="~g")) for text in wrong),
-        Ask(looked()),
+        Ask(describe_consumers()),
         *(Ask(enter("a", names=None, regex=t, group=f"~r{n}")) for n, t in enumerate(right)),
     ]
 
@@ -99,19 +99,19 @@ def expressions_that_are_refused() -> Steps:
 @case("G23")
 def a_new_topic_that_matches() -> Steps:
     return [
-        *made("~t1", 1),
+        *known_topic("~t1", 1),
         Ask(enter("a", names=None, regex="~t.*")),
         Sleep(RESOLVED_S),
-        Ask(tell("a", 1)),
-        *made("~t2", 1),
-        Ask(tell("a", 2)),
+        Ask(heartbeat("a", 1)),
+        *known_topic("~t2", 1),
+        Ask(heartbeat("a", 2)),
         Sleep(RESOLVED_S),
-        Ask(tell("a", 2)),
+        Ask(heartbeat("a", 2)),
         Sleep(10.2),
-        Ask(tell("a", 2)),
+        Ask(heartbeat("a", 2)),
         Sleep(RESOLVED_S),
-        Ask(tell("a", 2)),
-        Ask(looked()),
+        Ask(heartbeat("a", 2)),
+        Ask(describe_consumers()),
     ]
 
 
@@ -145,12 +145,12 @@ def commits_of_consumers() -> Steps:
 @case("G24")
 def a_partition_that_is_being_revoked_may_be_committed() -> Steps:
     return [
-        *made(),
+        *known_topic(),
         Ask(enter("a")),
         Ask(enter("b")),
-        Ask(tell("a", 2)),
+        Ask(heartbeat("a", 2)),
         Ask(commit(("~t", 3, 5), member="a", generation=2)),
-        Ask(tell("a", 2, owned=[("~t", [0, 1])])),
+        Ask(heartbeat("a", 2, owned=[("~t", [0, 1])])),
         Ask(commit(("~t", 3, 6), member="a", generation=2)),
         Ask(commit(("~t", 0, 7), member="a", generation=2)),
         Ask(offsets_of(), 8),
@@ -163,7 +163,7 @@ def fetches_of_members() -> Steps:
         *two_members(),
         Ask(commit(("~t", 0, 5), member="a", generation=3)),
         *(
-            Ask(fetch_as(member, epoch), version)
+            Ask(fetch_offsets_as(member, epoch), version)
             for version in (8, 9, 10)
             for member, epoch in (
                 ("a", 3),
@@ -176,7 +176,7 @@ def fetches_of_members() -> Steps:
                 ("x", 3),
             )
         ),
-        Ask(fetch_as("a", 3, group="~none")),
+        Ask(fetch_offsets_as("a", 3, group="~none")),
         Ask(offsets_of()),
     ]
 
@@ -196,21 +196,21 @@ def transactions_of_members() -> Steps:
 @case("G28", each=ConsumerGroupDescribeRequest)
 def offsets_and_groups_are_deleted() -> Steps:
     return [
-        *made("~t", 2),
-        *made("~u", 1),
-        forget(("~t", [0])),
+        *known_topic("~t", 2),
+        *known_topic("~u", 1),
+        delete_offsets(("~t", [0])),
         Ask(enter("a")),
         Ask(commit(("~t", 0, 1), ("~u", 0, 1), member="a", generation=2), 9),
-        forget(("~t", [0, 1, 7]), ("~u", [0, 1]), ("~none", [0])),
-        forget(("~t", [0]), group=""),
-        delete(),
-        delete("~none", "", "~g", "~g"),
-        Ask(looked("~g", "~none", "", "~g", include_authorized_operations=True)),
+        delete_offsets(("~t", [0, 1, 7]), ("~u", [0, 1]), ("~none", [0])),
+        delete_offsets(("~t", [0]), group=""),
+        delete_groups(),
+        delete_groups("~none", "", "~g", "~g"),
+        Ask(describe_consumers("~g", "~none", "", "~g", include_authorized_operations=True)),
         Ask(depart("a")),
-        forget(("~t", [0, 1])),
+        delete_offsets(("~t", [0, 1])),
         Ask(offsets_of(), 8),
-        delete(),
-        Ask(looked()),
+        delete_groups(),
+        Ask(describe_consumers()),
         Ask(offsets_of(), 8),
         Ask(enter("a")),
     ]
@@ -219,33 +219,33 @@ def offsets_and_groups_are_deleted() -> Steps:
 @case("G28")
 def offsets_of_classic_groups_are_deleted() -> Steps:
     return [
-        *made("~t", 2),
-        *made("~u", 1),
+        *known_topic("~t", 2),
+        *known_topic("~u", 1),
         Ask(join(protocols=classic()), 3, keep={"m": "member_id"}),
-        forget(("~t", [0]), ("~u", [0])),
+        delete_offsets(("~t", [0]), ("~u", [0])),
         Ask(sync(seen("m"), assignments=[(seen("m"), b"")]), 3),
         Ask(commit(("~t", 0, 1), ("~u", 0, 1), member=seen("m"), generation=1), 8),
-        forget(("~t", [0, 1, 2]), ("~u", [0])),
-        delete(),
+        delete_offsets(("~t", [0, 1, 2]), ("~u", [0])),
+        delete_groups(),
         Ask(join(kind="connect", group="~h"), 3),
-        forget(("~t", [0]), group="~h"),
+        delete_offsets(("~t", [0]), group="~h"),
         Ask(join(group="~junk"), 3, keep={"n": "member_id"}),
         Ask(sync(seen("n"), group="~junk", assignments=[(seen("n"), b"")]), 3),
-        forget(("~t", [0, 1]), group="~junk"),
+        delete_offsets(("~t", [0, 1]), group="~junk"),
         Ask(leave((seen("m"), None)), 3),
-        forget(("~t", [0]), ("~t", [1])),
-        delete(),
+        delete_offsets(("~t", [0]), ("~t", [1])),
+        delete_groups(),
         Ask(describe(), 6),
         Ask(commit(("~t", 0, 1), group="~simple"), 8),
-        forget(("~t", [0]), group="~simple"),
-        delete("~simple"),
+        delete_offsets(("~t", [0]), group="~simple"),
+        delete_groups("~simple"),
     ]
 
 
 @case("G13, G26")
 def classic_requests_about_a_consumer_group() -> Steps:
     return [
-        *made(),
+        *known_topic(),
         Ask(enter("a")),
         Ask(describe(), 5),
         Ask(describe(), 6),
@@ -271,13 +271,13 @@ def subscriptions_that_are_odd() -> Steps:
         b"\0\0\0\0\0\1\0\1x\xff\xff\xff\xfe",  # user data of length -2
         b"\0\0\0\0\0\1\0\1x",  # no user data
     )
-    steps = made("~t", 1)
+    steps = known_topic("~t", 1)
     for number, metadata in enumerate(odd):
         group, kept = f"~g{number}", f"m{number}"
         protocols = (("range", metadata),)
         steps += [
             Ask(join(protocols=protocols, group=group), 3, keep={kept: "member_id"}),
             Ask(sync(seen(kept), group=group, assignments=[(seen(kept), b"")]), 3),
-            forget(("~t", [0]), group=group),
+            delete_offsets(("~t", [0]), group=group),
         ]
     return steps

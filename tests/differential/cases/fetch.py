@@ -176,7 +176,7 @@ def leader_epochs() -> Steps:
 
 
 @case("C9", each=FetchRequest)
-def ids_of_topics_that_went() -> Steps:
+def ids_of_deleted_topics() -> Steps:
     return [
         create(),
         put(b"a"),

@@ -1,6 +1,6 @@
 """Sections F1-F4, G27: what is written in `__consumer_offsets`, key by key and field by field.
 
-Where it is written is proven too: each group is looked for where its id says.
+The partition is compared too: each group is read from the one that follows from its id.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from odradek.wire.api.offset_commit import OffsetCommitRequest
 from ..ask.consumer_groups import (
     RESOLVED_S,
     classic,
-    delete,
+    delete_groups,
+    delete_offsets,
     depart,
     enter,
-    forget,
-    made,
+    heartbeat,
+    known_topic,
     subscription,
-    tell,
 )
 from ..ask.group_records import WRITTEN_S, written
 from ..ask.groups import commit, describe, join, leave, stable_group, sync
@@ -69,7 +69,7 @@ def how_a_classic_group_is_written() -> Steps:
         Ask(sync(m, 2, assignments=[(m, b"again")]), 5),
         Ask(leave((m, None)), 5),
         *log_of(),
-        delete(),
+        delete_groups(),
         *log_of(),
     ]
 
@@ -104,13 +104,13 @@ def what_deleting_writes() -> Steps:
         create("~t", 2),
         create("~u"),
         Ask(commit(("~t", 0, 5), ("~t", 1, 6), ("~u", 0, 7))),
-        forget(("~t", [0, 1]), ("~u", [])),
-        forget(("~t", [0])),
+        delete_offsets(("~t", [0, 1]), ("~u", [])),
+        delete_offsets(("~t", [0])),
         *log_of(),
         Ask(DeleteTopicsRequest(topic_names=["~u"], timeout_ms=5000), 5),
         *log_of(),
         Ask(commit(("~t", 0, 5))),
-        delete(),
+        delete_groups(),
         *log_of(),
     ]
 
@@ -124,7 +124,7 @@ def what_transactions_write() -> Steps:
         txn_offsets(("~t", 1, 10), version=5),
         end(True, 4),
         txn_offsets(("~t", 1, 11), version=5),
-        delete(),
+        delete_groups(),
         *log_of(),
         end(True, 4),
         *log_of(),
@@ -134,21 +134,21 @@ def what_transactions_write() -> Steps:
 @case("G27")
 def how_a_consumer_group_is_written() -> Steps:
     return [
-        *made(),
+        *known_topic(),
         Ask(enter("a", rack="r", assignor="range")),
         *log_of(),
         Ask(commit(("~t", 0, 5), member="a", generation=2), 9),
         Ask(enter("b", instance="i")),
-        Ask(tell("a", 2)),
-        Ask(tell("a", 2, owned=[("~t", [0, 1])])),
-        Ask(tell("b", 3)),
+        Ask(heartbeat("a", 2)),
+        Ask(heartbeat("a", 2, owned=[("~t", [0, 1])])),
+        Ask(heartbeat("b", 3)),
         *log_of(),
         Ask(depart("b", -2, instance="i")),
         Ask(enter("c", instance="i")),
         *log_of(),
         Ask(depart("a")),
         Ask(depart("c", instance="i")),
-        delete(),
+        delete_groups(),
         *log_of(),
     ]
 
@@ -156,7 +156,7 @@ def how_a_consumer_group_is_written() -> Steps:
 @case("G21, G24, G27")
 def when_a_static_member_got_its_partitions_is_forgotten() -> Steps:
     return [
-        *made(),
+        *known_topic(),
         Ask(enter("a", instance="i")),
         Ask(commit(("~t", 0, 5), member="a", generation=1), 9),
         Ask(depart("a", -2, instance="i")),
@@ -169,17 +169,17 @@ def when_a_static_member_got_its_partitions_is_forgotten() -> Steps:
 @case("G23, G27")
 def how_a_regular_expression_is_written() -> Steps:
     return [
-        *made("~t1", 1),
+        *known_topic("~t1", 1),
         Ask(enter("a", names=None, regex="~t.*")),
         Sleep(RESOLVED_S),
-        Ask(tell("a", 1)),
-        Ask(tell("a", 2, regex="")),
+        Ask(heartbeat("a", 1)),
+        Ask(heartbeat("a", 2, regex="")),
         *log_of(),
         Ask(enter("b", names=None, regex="~t.*")),
         Sleep(RESOLVED_S),
         Ask(depart("b")),
         Ask(depart("a")),
-        delete(),
+        delete_groups(),
         *log_of(),
     ]
 
@@ -190,10 +190,10 @@ def how_conversions_are_written() -> Steps:
     nothing: Any = b""
     wants: Any = (("range", subscription(("~t",))),)
     return [
-        *made(),
+        *known_topic(),
         Ask(join(protocols=wants), 3, keep={"m": "member_id"}),
         Ask(sync(m, assignments=[(m, nothing)]), 3),
-        # Nothing for it: who gets what of one topic follows an id that the broker draws.
+        # Not compared: the assignment of one topic follows from an id that the broker draws.
         Ask(enter("a", names=["~none"])),
         *log_of(),
         Ask(depart("a")),

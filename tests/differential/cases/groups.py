@@ -266,7 +266,7 @@ def leaving() -> Steps:
 
 
 @case("G11")
-def the_join_of_a_leaver() -> Steps:
+def a_member_leaves_while_its_join_waits() -> Steps:
     return [
         *stable_group(),
         Send(join(), 3, on="n", keep={"n": "member_id"}),

@@ -38,7 +38,7 @@ def times_with_meanings() -> Steps:
 
 
 @case("D1", each=ListOffsetsRequest)
-def largest_time_of_none() -> Steps:
+def the_largest_time_without_times() -> Steps:
     return [
         create("~t"),
         create("~l", message_timestamp_type="LogAppendTime"),

@@ -280,6 +280,8 @@ def epochs_and_acls_in_their_lowest_versions() -> Steps:
 
 
 KEYS = (4, 5, 6, 7)
+"""Of the APIs between ZooKeeper's brokers: LeaderAndIsr, StopReplica, UpdateMetadata,
+ControlledShutdown."""
 
 
 @case("L29")

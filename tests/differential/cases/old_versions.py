@@ -325,7 +325,7 @@ def transactions_as_old_clients_see_them() -> Steps:
 
 
 @case("L15, L16, L17")
-def what_becomes_of_stored_batches() -> Steps:
+def stored_batches_are_converted() -> Steps:
     steps: Steps = [create(), create("~l", message_timestamp_type="LogAppendTime")]
     headers = (("h", b"1"),)
     for name in ("~t", "~l"):
@@ -355,7 +355,7 @@ def lengths_and_filling() -> Steps:
 
 
 @case("L20")
-def zstd_behind_what_can_be_converted() -> Steps:
+def zstd_after_what_can_be_converted() -> Steps:
     steps: Steps = [create(), put(b"a"), put(b"b", codec=4), put(b"c"), create("~z")]
     steps += [put(b"z", codec=4, name="~z"), put(b"a", name="~z")]
     return [*steps, *all_of_it(), *all_of_it("~z"), *all_of_it(offset=1), *all_of_it(offset=2)]

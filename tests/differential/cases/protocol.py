@@ -91,7 +91,7 @@ def names_of_client_software() -> Steps:
 
 
 @case("A7")
-def a_parked_fetch_holds_up_what_is_behind_it() -> Steps:
+def a_waiting_fetch_holds_up_later_requests() -> Steps:
     return [
         create(),
         Send(fetch(wait_ms=600, min_bytes=1), 12),
@@ -103,7 +103,7 @@ def a_parked_fetch_holds_up_what_is_behind_it() -> Steps:
 
 
 @case("A7")
-def an_append_lets_the_queue_go() -> Steps:
+def an_append_ends_the_wait_of_later_requests() -> Steps:
     return [
         create(),
         Send(fetch(wait_ms=5000, min_bytes=1), 12),

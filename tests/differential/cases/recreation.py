@@ -1,6 +1,6 @@
-"""Sections I3, I4, C9, I18: a topic is deleted and made again under its name, while it is in use.
+"""Sections I3, I4, C9, I18: a topic is deleted and created again while it is in use.
 
-The old id is kept under another label (`old`) before the topic is made again.
+The old id is kept under another label (`old`) before the topic is created again.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def delete(name: str = "~t") -> Ask:
 
 
 def remembered(name: str = "~t") -> Ask:
-    """Note the topic's id as `old`."""
+    """Keep the topic's id as `old`."""
     return Ask(
         MetadataRequest(topics=[MetadataRequest.Topic(name=name)], allow_auto_topic_creation=False),
         12,
@@ -44,12 +44,12 @@ def numbered(sequence: int, producer: Any, value: bytes = b"x") -> Any:
 
 
 def again() -> Steps:
-    """A topic with three records, deleted and made again."""
+    """A topic with three records, deleted and created again."""
     return [create(), put(b"a", b"b", b"c"), remembered(), delete(), create()]
 
 
 @case("I3, C9", each=FetchRequest)
-def fetching_from_a_topic_made_again() -> Steps:
+def fetching_from_a_topic_created_again() -> Steps:
     return [*again(), Ask(fetch(0)), Ask(fetch(2)), put(b"new"), Ask(fetch(0)), Ask(fetch(1))]
 
 
@@ -102,7 +102,7 @@ def a_session_outlives_its_topic() -> Steps:
 
 
 @case("I3, I18", each=FetchRequest)
-def a_parked_fetch_when_the_topic_goes() -> Steps:
+def a_waiting_fetch_whose_topic_is_deleted() -> Steps:
     waiting = fetch(0, wait_ms=3000, min_bytes=1)
     return [
         create(),
@@ -115,7 +115,7 @@ def a_parked_fetch_when_the_topic_goes() -> Steps:
 
 
 @case("I3, F")
-def offsets_go_with_the_topic() -> Steps:
+def offsets_are_deleted_with_their_topic() -> Steps:
     return [
         create(),
         put(b"a", b"b"),
@@ -129,7 +129,7 @@ def offsets_go_with_the_topic() -> Steps:
 
 
 @case("I4")
-def partitions_and_records_of_a_topic_made_again() -> Steps:
+def partitions_and_records_of_a_topic_created_again() -> Steps:
     part = DeleteRecordsRequest.Topic.Partition
     records = DeleteRecordsRequest(
         topics=[

@@ -1,5 +1,5 @@
-"""Section B, what the other cases leave: ids nobody has, several producers at once, refusals of a
-log whose start has moved, and batches that no longer fit when they are recompressed."""
+"""Section B, what other modules leave out: unknown topic ids, several producers in one request,
+refusals by a log whose start has moved, batches that are too large once they are recompressed."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def refusals_tell_where_the_log_begins() -> Steps:
 
 
 @case("B23", each=ProduceRequest)
-def producers_that_are_none() -> Steps:
+def invalid_producer_ids() -> Steps:
     name: dict[str, Any] = {"transactional_id": "~x"}
 
     def of(producer_id: Any, its_epoch: int, sequence: int, *, transactional: bool = True) -> Ask:

@@ -76,7 +76,7 @@ def leader_epochs_over_a_kill() -> Steps:
 
 @case("D4, F7")
 def leader_epochs_of_an_emptied_log() -> Steps:
-    """Not over a kill: a real broker notes once a minute where a log starts."""
+    """Not over a kill: a real broker writes the log start offset to disk once a minute."""
     return [
         create(),
         put(b"a"),

@@ -154,7 +154,7 @@ def errors_in_a_session() -> Steps:
 
 
 @case("C9, C13", each=FetchRequest)
-def a_topic_of_a_session_goes() -> Steps:
+def a_topic_of_a_session_is_deleted() -> Steps:
     return [
         *opened(*BOTH),
         Ask(DeleteTopicsRequest(topic_names=["~t"], timeout_ms=5000), 5),

@@ -1,4 +1,4 @@
-"""Section I1-I4: topics are made, listed, grown and deleted."""
+"""Section I1-I4: topics are created, listed, given more partitions and deleted."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def metadata() -> Steps:
 
 
 @case("I2", each=MetadataRequest)
-def metadata_makes_topics() -> Steps:
+def metadata_creates_topics() -> Steps:
     wanted = [MetadataRequest.Topic(name="~auto"), MetadataRequest.Topic(name="a b")]
     request = MetadataRequest(topics=wanted, allow_auto_topic_creation=True)
     collides = MetadataRequest.Topic(name="~x_y")
@@ -226,7 +226,7 @@ def deleting_topics_by_id() -> Steps:
 
 
 @case("I4", each=CreatePartitionsRequest)
-def growing_topics() -> Steps:
+def more_partitions() -> Steps:
     def grow(*entries: tuple[str, int, list[list[int]] | None], only: bool = False) -> Ask:
         part = CreatePartitionsRequest.Topic
         topics = [

@@ -1,4 +1,4 @@
-"""B17, C7, F8, H4: what goes into transactions, records and offsets, and who may see it when."""
+"""B17, C7, F8, H4: records and offsets in transactions, and when which readers see them."""
 
 from __future__ import annotations
 

@@ -248,7 +248,7 @@ def held_between_prepare_and_markers() -> Steps:
 
 
 @case("H8")
-def markers_of_strangers() -> Steps:
+def markers_of_unknown_producers() -> Steps:
     steps: Steps = [create(partitions=2), init()]
     for generation in (0, 1, 2, 3):
         steps += [

@@ -1,4 +1,4 @@
-"""Batches drawn from a seed: valid, and with one thing wrong."""
+"""Batches drawn from a seed: valid ones, and ones with a single fault."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _EDITS: dict[str, list[int]] = {
 
 
 def draw_batch(random: Random) -> Any:
-    """A batch of one to four records, most of them as they should be."""
+    """A batch of one to four records, valid most of the time."""
     times = [random.choice(_TIMES[:6]) for _ in range(random.choice((1, 1, 2, 4)))]
     if random.random() < 0.1:
         times[0] = random.choice(_TIMES)
@@ -78,7 +78,7 @@ def _odd(random: Random) -> dict[str, Any]:
 
 
 def draw_producer_batch(random: Random) -> Any:
-    """A batch of one of two producers, around where its sequence may be."""
+    """A batch of one of two producers, with a sequence near the one that is next."""
     big = 2**31 - 1
     return batch(
         *[b"v"] * random.choice((1, 1, 1, 2, 3)),

@@ -1,7 +1,8 @@
-"""Members of a classic group, drawn from a seed: they join, sync, beat, commit, leave, die silent.
+"""Members of a classic group, drawn from a seed: they join, sync, send heartbeats, commit, leave.
 
-Joins and syncs may be parked, so each has a connection of its own and is not waited for; a short
-sleep lets the group come to rest before it is described. Ids are those of earlier answers.
+Joins and syncs may have to wait, so each has a connection of its own and the next step does not
+wait for its answer; a short sleep lets the group settle before it is described. Member ids are
+those of earlier answers.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _PROTOCOLS = [
 
 
 class _Group:
-    """What was asked so far: labels of members, and a guess at the generation."""
+    """The steps so far, the labels of members, and a guess at the generation."""
 
     def __init__(self, random: Random, served: Served) -> None:
         self.random = random
@@ -82,7 +83,7 @@ class _Group:
 
 
 def members(random: Random, served: Served) -> Steps:
-    """Some members that join and sync, then forty things that any of them may do."""
+    """Thirty things that members of one group may do, and a description of the group."""
     group = _Group(random, served)
     for _ in range(30):
         choice = random.random()

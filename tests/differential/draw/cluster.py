@@ -1,7 +1,7 @@
 """The cluster's administration, drawn from a seed: quotas, credentials, features, moves, producers.
 
-What a sequence sets is looked at between the changes. Features are lowered and raised, and are back
-where they were at its end; quotas and credentials stay, on both sides.
+Between changes, what was set is described. Features are lowered and raised, and have their first
+levels again at the end of a sequence; quotas and credentials stay, on both sides.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _ADMINISTRATION: tuple[type[Request], ...] = (
     DescribeQuorumRequest,
     DescribeProducersRequest,
 )
-# What a broker without an authorizer refuses, and what it knows no answer to but a refusal.
+# What one broker without authorizer, SASL and tokens can only refuse.
 _REFUSED: tuple[type[Request], ...] = (
     SaslHandshakeRequest,
     DescribeAclsRequest,
@@ -85,7 +85,7 @@ _VALUES = (ask.FAST, ask.FAST, 2e6, 3e6, 1.5, 0.0, -1.0, 1e19, 3e9, 1e6 + 1e-7)
 
 
 def administration(random: Random, served: Served) -> Steps:
-    """Thirty changes and looks, and the features as they were."""
+    """Thirty changes and descriptions; at the end the features get their first levels again."""
     steps: Steps = [new_producer()]
     for _ in range(30):
         how = random.choice((_quotas, _quotas, _users, _users, _features, _written, _drawn, _drawn))
@@ -139,7 +139,7 @@ def _features(random: Random, served: Served) -> Steps:
 
 
 def _written(random: Random, served: Served) -> Steps:
-    """A producer that writes, mostly in order, and a look at what is known of it."""
+    """A producer that writes, in order most of the time, and descriptions of producers and logs."""
     records = batch(
         *(b"x" for _ in range(random.choice((1, 2)))),
         producer_id=seen("pid"),

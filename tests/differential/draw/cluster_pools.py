@@ -1,7 +1,7 @@
 """Values to draw from for the cluster's own APIs: quotas, credentials, features, moves.
 
-What would take a real node out of its cluster, or slow every later request down, is left out:
-its own id for UnregisterBroker, low rates for everybody.
+Left out is what would remove a real node from its cluster or delay every later request: its own id
+for UnregisterBroker, low rates for all clients.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Sequences about configs and topic administration, drawn: changes, looks, creations, deletions.
 
-Some requests are whole nonsense, most change one or two things. Brokers' configs are only judged
-(validate only), for all sequences share the two brokers.
+Most requests change one or two configs, some are wholly invalid. Brokers' configs are only
+validated ("validate only"), because all sequences share the two brokers.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ _NAMES = {
     METRICS: ["~m"] * 4 + ["~n", ""],
     BROKER: ["1", "1", "", "", "2", "x"],
 }
-# What no sequence may judge: listeners, and classes of others, are no matter of an emulator's;
-# reporters and directories differ between the two brokers.
+# Brokers' configs that are not drawn: the emulator has no listeners like a real broker's and loads
+# no classes; reporters and directories differ between the two brokers.
 _NOT_DRAWN = ("listener", "sasl.", "ssl.", "metric.reporters", "cordoned", "config.providers")
 _TOPICS = ["~a", "~b", "~c", "~d", "~e"]
 
@@ -61,7 +61,7 @@ def _value(random: Random, definition: Definition) -> str | None:
     if kind in ("SHORT", "PASSWORD", "CLASS"):
         return random.choice(["1", "x", ""])
     value = random.choice(values_of(kind, definition.rule))
-    # A real broker keeps and shows a group's number with blanks around it, but does not obey it.
+    # A real broker keeps and shows a group's number with blanks around it, but does not apply it.
     return value.strip() if definition.name in group_definitions() else value
 
 
@@ -183,7 +183,7 @@ def _page(random: Random, served: Served) -> Steps:
         response_partition_limit=random.choice((2000, 1, 2, 3)),
         cursor=cursor,
     )
-    # Without names a page would also count the topics of other sequences.
+    # Without names, the topics of other sequences would count towards the limit of a page.
     return [Ask(request)] if names else []
 
 

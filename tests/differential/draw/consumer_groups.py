@@ -19,12 +19,12 @@ from ..ask.consumer_groups import (
     RESOLVED_S,
     SETTLED_S,
     classic,
-    delete,
+    delete_groups,
+    delete_offsets,
+    describe_consumers,
     enter,
-    fetch_as,
-    forget,
-    looked,
-    tell,
+    fetch_offsets_as,
+    heartbeat,
 )
 from ..ask.groups import FAR_MS, beat, commit, describe, join, leave, offsets_of, sync
 from ..ask.topics import create
@@ -36,7 +36,7 @@ _INSTANCES = {"c": "i", "d": "i", "b": None, "a": None}
 
 
 class _Group:
-    """What was asked so far."""
+    """The steps so far, and the topic's number of partitions."""
 
     def __init__(self, random: Random, served: Served) -> None:
         self.random = random
@@ -65,9 +65,9 @@ class _Group:
         return seen(f"e{member}", 1)
 
     def owned(self, member: str) -> list[tuple[str, Any]]:
-        """Mostly what it was last told to have."""
+        """What a member says it owns: most of the time the partitions it was assigned last."""
         choice = self.random.random()
-        if choice < 0.7 and self.assignor != "range":  # else which topic comes first may differ
+        if choice < 0.7 and self.assignor != "range":  # with `range`, the first topic may differ
             return [("~t", seen(f"o{member}", []))]
         if choice < 0.85:
             return []
@@ -100,7 +100,7 @@ class _Group:
             more["timeout_ms"] = FAR_MS
         if random.random() < 0.8:
             more["instance"] = _INSTANCES[member]
-        self.tell(member, tell(member, self.epoch(member), **more))
+        self.tell(member, heartbeat(member, self.epoch(member), **more))
 
     def tell(self, member: str, request: Any) -> None:
         keep = {f"e{member}": "member_epoch"}
@@ -114,7 +114,7 @@ class _Group:
         epoch = -1
         if instance is not None and random.random() < 0.7:
             epoch = -2
-        self.ask(tell(member, epoch, instance=instance))
+        self.ask(heartbeat(member, epoch, instance=instance))
 
     def add_classic(self) -> None:
         random, member = self.random, "m"
@@ -123,7 +123,9 @@ class _Group:
         if choice < 0.45:
             who = random.choice((member,) * 8 + ("",))
             request = join(who, protocols=classic(*topics, version=random.choice((0, 1, 3))))
-            first = 0 if who else 4  # an id of the broker's choice has a place of its own
+            first = (
+                0 if who else 4
+            )  # an id chosen by the broker would sort differently on each side
             self.ask(request, first, keep={"em": "generation_id"}, limit_s=0.3)
         elif choice < 0.65:
             self.ask(sync(member, seen("em", 1)), limit_s=0.3)
@@ -143,11 +145,11 @@ class _Group:
             self.ask(commit(*entries, member=who, generation=generation))
         elif choice < 0.85:
             epoch = random.choice((self.epoch(member), -1))
-            self.ask(fetch_as(random.choice((member, None)), epoch), 8)
+            self.ask(fetch_offsets_as(random.choice((member, None)), epoch), 8)
         elif choice < 0.95:
-            self.steps.append(forget(("~t", [0]), ("~u", [0, 5])))
+            self.steps.append(delete_offsets(("~t", [0]), ("~u", [0, 5])))
         else:
-            self.steps.append(delete())
+            self.steps.append(delete_groups())
 
     def add_grown(self) -> None:
         self.size += 1
@@ -158,7 +160,7 @@ class _Group:
     def add_look(self) -> None:
         choice = self.random.random()
         if choice < 0.7:
-            self.ask(looked())
+            self.ask(describe_consumers())
         elif choice < 0.8:
             self.ask(describe())
         elif choice < 0.9:
@@ -170,11 +172,11 @@ class _Group:
 
 
 def members(random: Random, served: Served) -> Steps:
-    """Forty things that some members and administrators of one group may do."""
+    """Forty things that members and administrators of one group may do."""
     group = _Group(random, served)
     mixes = random.random() < 0.3
     if mixes:
-        # Stays: a real broker half forgets an Empty group when a classic member names its id.
+        # One member stays: a real broker forgets a part of an Empty group when a classic one joins.
         group.ask(enter("k", assignor=group.assignor))
     for _ in range(40):
         choice = random.random()
@@ -192,4 +194,4 @@ def members(random: Random, served: Served) -> Steps:
             group.add_classic()
         else:
             group.add_offsets()
-    return [*group.steps, Ask(looked()), Ask(describe(), 6), Ask(offsets_of(), 8)]
+    return [*group.steps, Ask(describe_consumers()), Ask(describe(), 6), Ask(offsets_of(), 8)]

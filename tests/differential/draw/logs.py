@@ -70,7 +70,7 @@ def sessions(random: Random, served: Served) -> Steps:
         request.max_bytes = 1 << 20
         request.replica_id = -1
         if request.forgotten_topics_data:
-            # One broken thing at a time: of two that are answered alike, each leaves another state.
+            # One fault at a time: two faults may be answered alike but leave different states.
             request.isolation_level = max(0, min(request.isolation_level, 1))
         if random.random() < 0.9:
             request.session_id = seen("session") if epoch else 0

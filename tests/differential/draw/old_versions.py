@@ -1,4 +1,4 @@
-"""Drawn sequences about the protocol of before 0.11: sets and what clients of each age read."""
+"""Sequences about the protocol before 0.11: message sets, and what clients of each version read."""
 
 from __future__ import annotations
 
@@ -88,8 +88,8 @@ def _records(random: Random) -> Any:
     elif chance < 0.36:
         made = edited(made, cut=random.choice((1, 5, 17, 26)))
     if random.random() < 0.1:
-        behind = [_set(random, random.choice((0, 1))), batch(b"v"), b"\0" * 9, b"\0" * 20]
-        made = joined(made, random.choice(behind))
+        after = [_set(random, random.choice((0, 1))), batch(b"v"), b"\0" * 9, b"\0" * 20]
+        made = joined(made, random.choice(after))
     return made
 
 

@@ -1,7 +1,7 @@
-"""Values to draw from, by the name of a field: mostly valid, some at the edges, some nonsense.
+"""Values to draw from, by the name of a field: most are valid, some are limits, some are nonsense.
 
-A pool is a list; what stands in it more often is drawn more often. `DEFAULTS` serves fields that
-have no pool of their own, by kind, so a new API is asked from the day on which it is served.
+A pool is a list; a value that it holds several times is drawn more often. `DEFAULTS` has the pools
+of fields without one of their own, by kind, so a new API is asked as soon as it is served.
 """
 
 from __future__ import annotations

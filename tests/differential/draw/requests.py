@@ -1,7 +1,7 @@
 """Requests drawn from their schema: each field of the version takes a value from its pool.
 
-What a drawn request avoids, because a real broker then answers late, or never, or depending on
-chance, stands in `_tame`.
+`_tame` and `NOT_AT_RANDOM` say what is not drawn, because a real broker then answers late, never,
+or depending on chance.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def _draw(random: Random, api: Api, field: Field, type_: Type, version: int) -> 
 
 
 def _tame(random: Random, request: Request) -> None:
-    """Keep a request from what a comparison cannot bear."""
+    """Take out what a real broker answers late, never, or depending on chance."""
     if isinstance(request, ProduceRequest):
         for topic in request.topic_data:
             for partition in topic.partition_data:
@@ -101,4 +101,4 @@ def _tame(random: Random, request: Request) -> None:
         named = {(each.resource_type, each.resource_name): each for each in resources}
         request.resources = list(named.values())
     elif isinstance(request, DeleteTopicsRequest) and random.random() < 0.5:
-        request.topic_names = ["~d"]  # the topics that others ask about stay
+        request.topic_names = ["~d"]  # so that the topics of other requests stay

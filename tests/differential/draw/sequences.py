@@ -1,18 +1,22 @@
 """Sequences drawn from a seed: the same seed draws the same steps.
 
-Every kind begins with topics `~a` (2 partitions) and `~b` (1, perhaps with configs) and some
-records, and then asks about one thing:
+Every sequence begins with topics `~a` (2 partitions) and `~b` (1, perhaps with configs) and some
+records. The rest depends on its kind:
 
-- any: whatever API both serve, in whatever version, filled in field by field from the schema;
-- log: batches, valid and mutated, and reads; producers: one producer's epochs and sequences;
-- sessions: incremental fetches; groups: classic members that join, sync, beat, commit and leave;
-- consumers: members of KIP-848 groups, some by the classic protocol;
+- any: any API in any version, each field drawn from its pool;
+- log: valid and invalid batches, and reads;
+- producers: one producer's epochs and sequences;
+- sessions: incremental fetches;
+- offsets: commits and lookups;
+- groups: members of a classic group;
+- consumers: members of a consumer group (KIP-848), some by the classic protocol;
+- damage: frames that are cut, lengthened, or claim another version;
+- cluster: quotas, credentials, features, moves of partitions;
+- configs: configs of topics, groups, metrics and brokers; topics that are created and deleted;
 - transactions: two transactional producers of both generations;
-  (after these three and offsets, what was written of the group is looked at as well;)
-- offsets: commits and lookups; damage: frames that are cut, lengthened or changed;
-- old: message sets and clients of before 0.11, where the release still serves them;
-- configs: what is set for topics, groups, metrics and brokers, and topics that come and go;
-- cluster: quotas, credentials, features, moves of partitions.
+- old: message sets and clients of before 0.11, where the release still serves them.
+
+After offsets, groups, consumers and transactions, the records written of the group are compared.
 """
 
 from __future__ import annotations
@@ -53,7 +57,6 @@ KINDS: dict[str, Callable[[Random, Served], Steps]] = {
     "transactions": transactions.transactions,
     "old": old_versions.old_protocol,
 }
-# After these, what was written of the group "~g" is compared too.
 _WRITES_GROUPS = frozenset({"offsets", "groups", "consumers", "transactions"})
 _OFTEN = {
     "any": 5,

@@ -1,9 +1,9 @@
 """Transactional producers, drawn from a seed: two ids, each used by clients of both generations,
 who begin, write, commit offsets, end, are fenced, time out, and repeat what they did.
 
-The generator follows the sequences it has used and the epochs it was given, so that most of what it
-asks makes sense, and is often wrong by one on purpose. Records are of now, as markers are: a marker
-much younger than its segment rolls it on a real broker even if it is refused, on ours only if not.
+Sequences follow those that were used and epochs those that were given, so most requests are valid;
+often they are wrong by one on purpose. Records have the present time, as markers have: on a real
+broker a marker that is much younger than its segment rolls it even if it is refused.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ LONG_MS = 300_000
 
 
 class _Producer:
-    """What is believed of one transactional id."""
+    """One transactional id, and the sequences that its producer has used."""
 
     def __init__(self, name: str, label: str) -> None:
         self.name = name
@@ -45,14 +45,14 @@ class _Producer:
         self.sequences: dict[int, int] = {}
 
     def who(self, random: Random) -> tuple[Any, Any]:
-        """Itself, mostly; else an epoch that is off, or somebody else."""
+        """Its own producer id and epoch most of the time; else another epoch, or another id."""
         chance = random.random()
         shift = random.choice((-1, -1, 1, 2)) if chance < 0.12 else 0
         number = random.choice((4711, -1)) if chance > 0.98 else pid(self.label)
         return number, seen_epoch(self.label, shift)
 
     def next(self, random: Random, partition: int, count: int) -> int:
-        """The sequence to use in a partition."""
+        """The sequence of its next batch in a partition."""
         sequence = self.sequences.get(partition, 0)
         chance = random.random()
         if chance < 0.07:
@@ -62,7 +62,7 @@ class _Producer:
 
 
 def transactions(random: Random, served: Served) -> Steps:
-    """Two producers that each begin, and then forty things that either may do."""
+    """Two producers that are initialized, and forty-five things that either may do."""
     producers = [_Producer("~x", "x"), _Producer("~y", "y")]
     steps: Steps = [create("~t", 2)]
     for each in producers:
@@ -142,7 +142,7 @@ def _offsets(random: Random, by: _Producer) -> Steps:
 
 
 def _begin(random: Random, by: _Producer) -> Steps:
-    """Begin anew. An open transaction is aborted first: ask until that is over."""
+    """InitProducerId again; a second time, as the first may find an open transaction to abort."""
     if random.random() < 0.4:
         of = by.who(random)
         return [init(by.name, random.choice((3, 4, 5)), "lost", timeout_ms=LONG_MS, of=of)]
@@ -152,7 +152,7 @@ def _begin(random: Random, by: _Producer) -> Steps:
 
 
 def _time_out(random: Random, by: _Producer) -> Steps:
-    """Begin, let the time run out, and go on as if nothing had been; then begin anew."""
+    """Begin, let the transaction time out, and go on with it; then initialize again."""
     who = (pid(by.label), seen_epoch(by.label, 0))
     second = random.random() < 0.5
     steps: Steps = [

@@ -1,1 +1,1 @@
-"""Asking two brokers the same, step by step, and comparing what they answer."""
+"""The comparison: two brokers are asked the same, step by step, and their answers compared."""

@@ -1,5 +1,5 @@
-"""One connection on which one request is answered after the other: for questions that are no part
-of the comparison, and for tests and benchmarks."""
+"""One connection on which each request waits for its answer: for questions that are not part of the
+comparison, and for tests and benchmarks."""
 
 from __future__ import annotations
 

@@ -2,9 +2,9 @@
 
 A batch shows the fields of its header and its payload, an entry of a message set the fields of its
 head. Two libraries may compress the same records to different bytes: what is compressed is shown
-decompressed, and what depends on how well it was packed stands apart, under "compressed", for
-`allowed` to judge. After a compressed message even the end of an answer depends on that: it is
-shown as how many bytes are left.
+decompressed, and the sizes and checksums that depend on the library stand under "compressed", for
+the allowances to judge. After a compressed message even the end of an answer depends on them: it is
+shown as the number of bytes left.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _FILLING = b"\xff" * 8
 
 
 def batches_of(data: bytes) -> list[Tree]:
-    """The batches, or messages, in what was fetched; what is cut at the end stands last."""
+    """The batches, or messages, in what was fetched; an incomplete one at the end stands last."""
     return _messages(data) if _is_message_set(data) else _batches(data)
 
 

@@ -18,13 +18,13 @@ _NEVER_MS = str(24 * 3600 * 1000)
 CONFIG = {
     # Sequences write records of long ago, which retention would delete at any moment.
     "log.initial.task.delay.ms": _NEVER_MS,
-    # Memory for the cleaner: what it may clean is judged by the broker's threads.
+    # As RealKafka sets it, so that both refuse the same numbers of cleaner threads.
     "log.cleaner.dedupe.buffer.size": "4194304",
-    # Assignments follow a change of a group at once, not when a second is over.
+    # A group's assignment is computed at once after a change, not a second later.
     "group.consumer.assignment.interval.ms": "0",
-    # Nobody waits ten seconds for the abort of what has timed out.
+    # Transactions that have timed out are aborted within 0.1 s, not 10 s.
     "transaction.abort.timed.out.transaction.cleanup.interval.ms": "100",
-    # What expires would expire at any moment.
+    # Producers, offsets and transactional ids would expire at any moment.
     "producer.id.expiration.check.interval.ms": _NEVER_MS,
     "offsets.retention.check.interval.ms": _NEVER_MS,
     "transaction.remove.expired.transaction.cleanup.interval.ms": _NEVER_MS,
@@ -35,7 +35,7 @@ REAL_VERSIONS = {KAFKA_4_3.name: VERSION, KAFKA_3_9.name: "3.9.2"}
 
 
 class Broker(Protocol):
-    """What can be compared: it has an address, and can be restarted on it."""
+    """A broker to be compared: it has an address, and can be restarted on it."""
 
     @property
     def bootstrap_servers(self) -> str: ...
@@ -69,7 +69,7 @@ class EmulatedBroker:
         return self.emulator.bootstrap_servers
 
     def kill(self) -> None:
-        """Let its directory be as a crash leaves it."""
+        """Leave its directory as a crash would."""
         self.emulator.run(lambda cluster: cluster.log_dir.close(clean=False))
 
     def restart(self) -> None:

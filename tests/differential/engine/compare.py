@@ -21,7 +21,7 @@ class Difference:
 
     @property
     def place(self) -> str:
-        """The path without indices: where in the message it is, whatever the entry."""
+        """The path without indices: the same for every entry of a list."""
         return re.sub(r"\[\d+\]", "", self.path)
 
     def __str__(self) -> str:

@@ -50,7 +50,7 @@ GRACE_S = 5.0
 QUIET_S = 0.004
 """How long both sides must have had nothing new while answers are outstanding."""
 
-# After which requests the engine waits until both brokers say the same, and of what.
+# Requests after which the engine waits until both brokers say the same, by what they change.
 _MAY_CHANGE_TOPICS = (
     MetadataRequest,
     CreateTopicsRequest,
@@ -67,7 +67,7 @@ _MAY_END_TRANSACTIONS = (InitProducerIdRequest, EndTxnRequest)
 
 
 class Engine:
-    """Two running brokers and what was counted so far. The first is the one that is right."""
+    """Two running brokers, and the counts so far. What the first answers is right."""
 
     def __init__(self, real: Broker, ours: Broker, allowances: Allowances | None = None) -> None:
         self.sides = (Side(real), Side(ours))
@@ -75,7 +75,7 @@ class Engine:
         self.allowances = allowances_for(self.served) if allowances is None else allowances
         self.settler = Settler(self.sides)
         self.sequences = self.requests = self.fields = 0
-        self._prefix = f"d{secrets.token_hex(3)}"  # two engines may share a broker
+        self._prefix = f"d{secrets.token_hex(3)}"  # several engines may use one broker
 
     def run(self, sequence: Sequence) -> Result:
         """Run a sequence under fresh names, to its end or its first difference."""
@@ -104,7 +104,7 @@ class Engine:
 
 
 class _Run:
-    """One sequence on its way."""
+    """A sequence that is being run."""
 
     def __init__(self, engine: Engine, sequence: Sequence, namespace: str) -> None:
         self.engine = engine
@@ -199,7 +199,7 @@ class _Run:
     # Receiving
 
     def _gather(self, own: Key | None, limit_s: float) -> None:
-        """Receive until both sides have the same answers, the own one among them."""
+        """Receive until both sides have the same answers, among them `own`."""
         sides = self.engine.sides
         changed = time.monotonic()
         until = changed + limit_s
@@ -246,8 +246,8 @@ class _Run:
             self._judge(index, about, comparison.differences)
 
     def _judge(self, index: int, about: Asked | None, differences: list[Difference]) -> None:
-        """Tell the allowed differences of one answer from the others. One that ends the sequence
-        covers the whole answer."""
+        """Separate the allowed differences of one answer from the unexplained ones. An allowed one
+        that ends the sequence covers the whole answer."""
         request = about.request if about is not None else None
         version = about.version if about is not None else -1
         unexplained: list[Finding] = []
@@ -264,7 +264,7 @@ class _Run:
             self.result.findings += unexplained
 
     def _trees(self, which: int) -> tuple[dict[Key, Any], dict[Key, Asked]]:
-        """What a side has answered since the last look, with symbols; and to what."""
+        """What a side has answered since the last call, normalized, and to which requests."""
         side, world = self.engine.sides[which], self.worlds[which]
         trees: dict[Key, Any] = {}
         about: dict[Key, Asked] = {}
@@ -304,14 +304,14 @@ def _label(key: Key, about: Asked | None, index: int) -> str:
 
 
 def _answer_version(request: Request, claimed: int, served: Served) -> int:
-    """ApiVersions answers a version that it does not know in its version 0."""
+    """ApiVersions of a version that is not served is answered in version 0."""
     if isinstance(request, ApiVersionsRequest) and claimed not in served.versions(type(request)):
         return 0
     return claimed
 
 
 def _is_unknown_failure(tree: Any) -> bool:
-    """Whether -1 is among the error codes of an answer."""
+    """Whether UNKNOWN_SERVER_ERROR (-1) is among the error codes of an answer."""
     if isinstance(tree, dict):
         return tree.get("error_code") == -1 or any(map(_is_unknown_failure, tree.values()))
     return isinstance(tree, list) and any(map(_is_unknown_failure, tree))

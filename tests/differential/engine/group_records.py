@@ -23,7 +23,7 @@ from odradek.wire.stored.offsets import OffsetCommitKey, OffsetCommitValue
 
 Order = Callable[[Any], str]
 
-# What a value is, by the class of its key.
+# The class of a value, by the class of its key.
 _VALUES: dict[type[Key], type[Message]] = {
     OffsetCommitKey: OffsetCommitValue,
     GroupMetadataKey: GroupMetadataValue,
@@ -42,8 +42,8 @@ _VALUES: dict[type[Key], type[Message]] = {
 
 
 def own_records(data: bytes, namespace: str) -> Iterator[tuple[BatchHeader, Message, Any, int]]:
-    """The records of a sequence's own groups: header of the batch, key, value, version of that.
-    The value is None for a tombstone. Raises WireError."""
+    """The records of a sequence's own groups: header of the batch, key, value, version of the
+    value. The value is None for a tombstone. Raises WireError."""
     own = namespace.encode()
     pos = 0
     while len(data) - pos >= HEADER_SIZE:
@@ -61,21 +61,21 @@ def own_records(data: bytes, namespace: str) -> Iterator[tuple[BatchHeader, Mess
         pos += header.size
 
 
-def softened(tree: Any, now_ms: int, near_ms: int, order: Order) -> Any:
-    """A value without what differs between two right brokers. `order` is what entries of lists
-    that come from hash maps are sorted by."""
+def normalized(tree: Any, now_ms: int, near_ms: int, order: Order) -> Any:
+    """A value without what may differ between two right brokers. `order` is the key by which lists
+    that come from hash maps are sorted."""
     if isinstance(tree, list):
-        soft = [softened(value, now_ms, near_ms, order) for value in tree]
+        soft = [normalized(value, now_ms, near_ms, order) for value in tree]
         is_unordered = any("topic_id" in e or "member_id" in e for e in soft if isinstance(e, dict))
         return sorted(soft, key=order) if is_unordered else soft
     if not isinstance(tree, dict):
         return tree
-    if "expire_timestamp" in tree:  # that long after the commit
+    if "expire_timestamp" in tree:  # shown as the time from the commit on
         lasts_ms = tree["expire_timestamp"] - tree["commit_timestamp"]
         tree = {**tree, "expire_timestamp": f"after {lasts_ms} ms"}
     if "topic_id" in tree and "partitions" in tree:
         tree = {**tree, **_sorted_partitions(tree)}
-    rest = {name: softened(value, now_ms, near_ms, order) for name, value in tree.items()}
+    rest = {name: normalized(value, now_ms, near_ms, order) for name, value in tree.items()}
     for name, value in rest.items():
         if name.endswith("timestamp") and isinstance(value, int):
             rest[name] = "<now>" if abs(value - now_ms) < near_ms else value
@@ -87,7 +87,7 @@ def softened(tree: Any, now_ms: int, near_ms: int, order: Order) -> Any:
 
 
 def _sorted_partitions(entry: Any) -> dict[str, Any]:
-    """The partitions of a topic in their order, and each one's epoch where that stands."""
+    """The partitions of a topic in order, with their epochs if there are any."""
     places = sorted(range(len(entry["partitions"])), key=lambda at: entry["partitions"][at])
     epochs = entry.get("assignment_epochs") or []
     found = {"partitions": [entry["partitions"][at] for at in places]}
@@ -97,8 +97,8 @@ def _sorted_partitions(entry: Any) -> dict[str, Any]:
 
 
 def in_order(rows: list[Any], order: Order) -> list[Any]:
-    """Records as they follow each other; tombstones of one type, and the parts of a target
-    assignment, stand in the order of a hash map and are sorted."""
+    """The records as they were written, except that tombstones of one type, and the parts of a
+    target assignment, are sorted: they are written in the order of a hash map."""
     ordered: list[Any] = []
     for (kind, is_gone), those in groupby(rows, lambda r: (r["key"]["type"], r["value"] is None)):
         run = list(those)

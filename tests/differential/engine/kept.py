@@ -1,5 +1,5 @@
-"""What a sequence keeps of an answer for its later requests: what a step's `keep` names, the ids of
-the sequence's own topics, and the last session id and producer id."""
+"""What a sequence keeps of an answer for its later requests: the values that a step's `keep` names,
+the ids of the sequence's own topics, the last session id, the last producer id."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from odradek.wire import Response
 
 from .steps import OWN, World
 
-_USUAL = {"session": "session_id", "pid": "producer_id"}
-"""Label, and field of an answer."""
+_ALWAYS_KEPT = {"session": "session_id", "pid": "producer_id"}
+"""The label, and the field of any answer whose value is kept under it."""
 
 
 def keep(world: World, answer: Response, paths: Mapping[str, str]) -> None:
-    """Keep the values at these paths, by label, and the usual ones."""
+    """Keep the values at these paths (label to path), and those that are always kept."""
     for topic in getattr(answer, "topics", ()):
         topic_id = getattr(topic, "topic_id", None)
         name = getattr(topic, "name", None)
         if topic_id and any(topic_id) and name and name.startswith(world.namespace):
             world.kept[OWN + name[len(world.namespace) :]] = topic_id
-    for label, name in _USUAL.items():
+    for label, name in _ALWAYS_KEPT.items():
         value = getattr(answer, name, 0)
         if isinstance(value, int) and value >= 0:
             world.kept[label] = value

@@ -1,4 +1,4 @@
-"""From a decoded answer to a plain tree in which what may differ stands as a symbol.
+"""From a decoded answer to a plain tree in which symbols stand for what may differ.
 
 What may differ between two right brokers, and how it is replaced:
 
@@ -6,7 +6,7 @@ What may differ between two right brokers, and how it is replaced:
   in the order in which they first appear, so that the same id must reappear in the same places;
 - the broker's own address and cluster id;
 - names of the sequence's own topics and groups: they begin with "~" again;
-- times within ten minutes of now, which are "<now>": all other times were sent by the client;
+- times within ten minutes of now, which are "<now>": all others were sent by the client;
 - the checksum of a batch that holds times or a producer id that the broker gave;
 - the order of lists that Kafka keeps in hash maps (allowed/order.py): they are sorted, or, where
   entries have names of their own, compared by name;
@@ -38,7 +38,7 @@ from ..allowed.order import DOES_NOT_EXIST, KEYED, UNORDERED, Unordered
 from ..ask.configs import BROKER, LOGGER
 from ..ask.group_records import OFFSETS
 from .batch_trees import batches_of
-from .group_records import in_order, own_records, softened
+from .group_records import in_order, normalized, own_records
 from .steps import OWN
 from .trees import Id, Tree, plain
 
@@ -71,7 +71,7 @@ _LISTS_ALL: dict[type[Request], str] = {
 
 
 class Normalizer:
-    """The symbols of one broker in one sequence."""
+    """Normalizes the answers of one broker in one sequence; knows the symbols given so far."""
 
     def __init__(self, namespace: str, now_ms: int, address: tuple[str, int], cluster: str) -> None:
         self._namespace = namespace
@@ -81,11 +81,11 @@ class Normalizer:
         self._symbols: dict[tuple[str, Any], str] = {}
 
     def tree(self, answer: Response, version: int, request: Request) -> Tree:
-        """The answer with symbols."""
+        """The answer as a tree, with symbols."""
         if isinstance(answer, InitProducerIdResponse | EndTxnResponse):
             self._symbol("pid", answer.producer_id)
         if isinstance(answer, JoinGroupResponse):
-            # Whose answer it is comes first, then who leads: that may differ.
+            # The member who is answered gets its symbol before the leader, who may differ.
             self._text(answer.member_id, "member_id", self._symbol)
         tree = plain(answer, version)
         if isinstance(answer, FetchResponse):
@@ -95,7 +95,7 @@ class Normalizer:
         return self._mapped(tree, "", self._symbol)
 
     def _row(self, row: Tree) -> Tree:
-        """A fetched partition; of that which keeps groups, what is written of the own ones."""
+        """A fetched partition; of `__consumer_offsets`, only records of own groups."""
         data = row.pop("records", None)
         if row.get("topic") != OFFSETS:
             return row if data is None else {**row, "records": batches_of(data)}
@@ -116,7 +116,7 @@ class Normalizer:
         def order(tree: Tree) -> str:
             return repr(self._mapped(tree, "", self._known))
 
-        soft = [softened(each, self._now_ms, NEAR_MS, order) for each in rows]
+        soft = [normalized(each, self._now_ms, NEAR_MS, order) for each in rows]
         return {**{n: row[n] for n in names}, "written": in_order(soft, order)}
 
     # What is left out, and sorted
@@ -157,7 +157,7 @@ class Normalizer:
                 tree[name] = {str(entry.pop(key)): entry for entry in value}
 
     def _sort_list(self, entries: list[Tree], unordered: Unordered) -> None:
-        """Sort; ids in entries that cannot be told apart stay without a number of their own."""
+        """Sort; ids in entries that look the same get a symbol without a number."""
         keys = {id(entry): self._order(entry, unordered.keeps_good) for entry in entries}
         times = Counter(keys.values())
         entries.sort(key=lambda entry: keys[id(entry)])
@@ -216,7 +216,7 @@ class Normalizer:
             return "<now>"
         if name == "session_id" and number > 0:
             return symbol("session", number)
-        if name == "producer_id":  # others are made up by the client
+        if name == "producer_id":  # those that the client chose are left as they are
             return self._symbols.get(("pid", number), number)
         return number
 
@@ -229,13 +229,13 @@ def _names_its_own(request: Request) -> bool:
 
 
 def _name_of(entry: Tree) -> str | None:
-    """What an entry of a list is about."""
+    """The name of the topic, user, group, ... that an entry is about."""
     kinds = ("name", "topic", "user", "group_id", "resource_name", "transactional_id")
     return next((entry[kind] for kind in kinds if entry.get(kind) is not None), None)
 
 
 def _rows(topics: list[Tree]) -> list[Tree]:
-    """The partitions of a fetch, each with its topic: how they are grouped says nothing."""
+    """The partitions of a fetch, each with its topic: how they are grouped has no meaning."""
     names = ("topic", "topic_id")
     return [
         {**{name: topic[name] for name in names if name in topic}, **partition}

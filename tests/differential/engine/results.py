@@ -1,4 +1,4 @@
-"""What running a sequence brings: its steps with the answers, the differences, and the counts."""
+"""The result of running a sequence: its steps with the answers, the differences, and the counts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Signature: TypeAlias = tuple[str, str, str, str]
 
 @dataclass(frozen=True)
 class Finding:
-    """A difference, the step during which it was seen, and the request it is about."""
+    """A difference, the step during which it was found, and the request it is about."""
 
     step: int
     request: Request | None
@@ -33,7 +33,7 @@ class Finding:
 
 @dataclass
 class StepLog:
-    """What one step brought: trees by connection and request, for the transcript."""
+    """A step and the answers that arrived during it, by connection and request."""
 
     step: Step
     version: int | None

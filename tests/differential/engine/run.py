@@ -1,6 +1,6 @@
-"""A run: cases and drawn sequences one after the other, what they showed, and the counts.
+"""A run: cases and drawn sequences one after the other, the differences found, and the counts.
 
-Each kind of difference is shrunk and printed once; how often it came again is counted.
+Each kind of difference is shrunk and printed once, and counted after that.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Print = Callable[[str], Any]
 
 
 class Run:
-    """What one call of the command does, and what it found."""
+    """One call of the command, and what it found."""
 
     def __init__(self, engine: Engine, out: Print, *, shrinks: bool = True) -> None:
         self.engine = engine

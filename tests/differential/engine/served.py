@@ -22,7 +22,7 @@ Range = tuple[int, int]
 
 @dataclass(frozen=True)
 class Served:
-    """The versions to be asked, by the request of each API, and the cluster id of each side."""
+    """The versions that both sides serve, by each API's request; the cluster id of each side."""
 
     ranges: dict[type[Request], Range]
     clusters: tuple[str, ...]

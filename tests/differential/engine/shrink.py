@@ -1,9 +1,9 @@
-"""Making a sequence that shows a difference as short as it can be.
+"""Shrinking a sequence: it is made as short as it can be while it shows the same difference.
 
 First steps are taken out (delta debugging: large pieces, then smaller ones), then values in the
-requests that are left: entries of lists go, fields become their defaults, damage and edits go. A
-shorter sequence counts when it shows the same difference: same API, same place, same kinds of
-values. Both brokers are asked each time, under fresh names.
+requests that are left: entries of lists, damage and edits are removed, fields become their
+defaults. A shorter sequence is kept when it shows the same difference: same API, same place, same
+kinds of values. Both brokers are asked each time, under fresh names.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """One side of the comparison: a running broker, its connections, and what it has answered.
 
-Sockets are read without blocking; `arrived` holds what came since the last look, by connection and
-correlation id, so that the engine can compare both sides whenever both have the same.
+Sockets are read without blocking. `arrived` holds the answers since the last comparison, by
+connection and correlation id, so that the engine can compare once both sides have the same ones.
 """
 
 from __future__ import annotations

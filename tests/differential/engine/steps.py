@@ -6,8 +6,8 @@
   the step during which it arrives. Both name a connection, opened when it is first used.
 - Text beginning with "~" is a name of the sequence's own: both brokers see the same fresh name.
 - `seen("x")` is a value from an earlier answer: of a path given in `keep`, like
-  `{"x": "topics.0.name"}`, or, unasked, the id of a topic (`seen("~t")`), the last session id
-  (`seen("session")`) and the last producer id (`seen("pid")`). Until then it is its default.
+  `{"x": "topics.0.name"}`, or, always kept, the id of a topic (`seen("~t")`), the last session id
+  (`seen("session")`) and the last producer id (`seen("pid")`). Before there is one: a default.
 - `now(ms)` is the time at which the sequence began, plus so many milliseconds.
 
 A version of None is the newest that both brokers serve.
@@ -28,7 +28,7 @@ MAIN = "main"
 
 
 class World:
-    """What the symbols of a sequence stand for on one broker, while it runs."""
+    """What a running sequence knows of one broker: the values of its symbols."""
 
     def __init__(self, namespace: str, now_ms: int | None = None) -> None:
         self.namespace = namespace
@@ -102,8 +102,8 @@ def now(delta_ms: int = 0) -> Any:
 
 @dataclass(frozen=True)
 class Damage:
-    """What happens to the encoded frame: the last `cut` bytes go, `extra` ones follow, the byte at
-    `flip_at` (counted from behind the header's fixed part) is changed by exclusive or."""
+    """Changes to the encoded frame: `cut` bytes are removed at the end, `extra` ones appended, and
+    the byte at `flip_at` (from the end of the header's fixed part on) is XORed with `flip`."""
 
     cut: int = 0
     extra: bytes = b""
@@ -111,7 +111,7 @@ class Damage:
     flip: int = 0xFF
 
     def apply(self, frame: bytes) -> bytes:
-        """The damaged frame. What lies beyond its end is not flipped."""
+        """The damaged frame. A `flip_at` after its end changes nothing."""
         damaged = bytearray(frame[: len(frame) - self.cut] + self.extra)
         if self.flip_at is not None and 8 + self.flip_at < len(damaged):
             damaged[8 + self.flip_at] ^= self.flip
@@ -146,8 +146,8 @@ def asks(*requests: Request, version: int | None = None) -> Steps:
 
 @dataclass(frozen=True)
 class Raw:
-    """Bytes as they go to the socket, size included. No answer can be told apart: only whether
-    the connection is closed is compared."""
+    """Bytes as they go to the socket, size included. Answers are not decoded: only whether the
+    connection is closed is compared."""
 
     data: bytes
     on: str = MAIN
