@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sized
 from struct import Struct
 from typing import Protocol
 
+from .regex.lookup import Lookups
 from .xxh3 import xxh3_64
 
 _MAGIC = b"\0"
@@ -55,10 +56,12 @@ class NoTopics:
 
 class TopicsView:
     """A catalogue, and the version of the cluster's metadata: a number that grows with each change
-    and outlives a restart (an offset of the metadata log)."""
+    and outlives a restart (an offset of the metadata log). `lookups`: of expressions, in these
+    topics."""
 
     def __init__(self, catalogue: Catalogue, version: Callable[[], int]) -> None:
         self.catalogue = catalogue
+        self.lookups = Lookups()
         self._version = version
         self._ids: frozenset[bytes] = frozenset()
         self._seen_generation: int | None = None

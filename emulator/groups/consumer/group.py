@@ -21,6 +21,7 @@ from ...base.java_order import hash_map_order
 from ..commit_request import CommitRequest
 from ..group import GroupListing
 from ..records import MessageRecord
+from ..regex.lookup import Lookup
 from ..settings import GroupSettings
 from ..topics_view import TopicsView
 from .members import LEAVE_EPOCH, ConsumerMember, with_current_value, with_member_value
@@ -69,8 +70,9 @@ class ConsumerGroup:
         self._is_homogeneous: bool | None = True
         # When the rebalance timer of a member began, by its id: the epoch it was in.
         self.revoking_epochs: dict[str, int] = {}
-        # What is being resolved, once (Due.REGEX, "") is due.
+        # What is being resolved whenever (Due.REGEX, "") is due, and how far that is.
         self.wanted_regexes: frozenset[str] = frozenset()
+        self.lookup: Lookup | None = None
         self._regex_counts: Counter[str] = Counter()
         self._instances: dict[str, str] = {}
         self._holders: dict[tuple[bytes, int], str] = {}

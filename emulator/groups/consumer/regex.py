@@ -5,18 +5,19 @@ Rules (semantics G23):
   it matches nothing. One that others have resolved counts at once.
 - All of a group's expressions are resolved together, if one is not resolved yet, if there are new
   topics since, or after `group.consumer.regex.refresh.interval.ms`; but not within ten seconds of
-  the last time. A heartbeat of any member sets it going.
+  the last time. A heartbeat of any member sets it going; how long it may take at a time is for
+  groups/regex/lookup.py to say.
 - What nobody subscribes to any more is forgotten.
 - Names must match as a whole. Internal topics are found like others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from enum import Enum, auto
 
 from ....wire.errors import Error, Refused
 from ..records import MessageRecord
+from ..regex.lookup import PAUSE_MS
 from ..regex.re2 import InvalidRegex, compile_re2
 from .group import ConsumerGroup, Due
 from .members import ConsumerMember
@@ -108,7 +109,11 @@ def check_regex(regex: str) -> None:
 def _maybe_resolve(group: ConsumerGroup, wanted: set[str], is_new: bool, now: int) -> None:
     if not wanted or not (is_new or group.regex_counts()):
         return
+    lookups = group.view.lookups
     if group.deadlines.get(REGEX_KEY) is not None:
+        if lookups.stands_still(now):
+            lookups.allow_slice()
+            group.deadlines.set(REGEX_KEY, now)
         return
     last = next(iter(group.regexes.values()), None)
     if last is not None:
@@ -119,21 +124,28 @@ def _maybe_resolve(group: ConsumerGroup, wanted: set[str], is_new: bool, now: in
     if is_new or len(wanted) != len(group.regexes):
         group.wanted_regexes = frozenset(wanted)
         group.deadlines.set(REGEX_KEY, now)
+        lookups.allow_slice()
 
 
 def resolved(group: ConsumerGroup, now: int) -> list[MessageRecord]:
     """Look up what the group's expressions match: the records of it, and of the group's new epoch
-    if that changed anything."""
+    if that changed anything. None of them while it is under way; then its deadline is set anew."""
     counts = group.regex_counts()
-    wanted = [text for text in sorted(group.wanted_regexes) if counts[text]]
-    found = _matching(wanted, group.view.names())
-    version = group.view.version
+    if group.lookup is None:
+        wanted = [text for text in sorted(group.wanted_regexes) if counts[text]]
+        group.lookup = group.view.lookups.new(wanted, group.view)
+    looked_up = group.view.lookups.go_on(group.lookup, now)
+    if looked_up is None:
+        group.deadlines.set(REGEX_KEY, now + PAUSE_MS)
+        return []
+    group.lookup = None
+    found = {text: names for text, names in looked_up.topics.items() if counts[text]}
     has_changed = False
     records = []
-    for text in wanted:
+    for text in found:
         before = group.regexes.get(text)
         has_changed |= (before.topics if before else frozenset()) != found[text]
-        new = ResolvedRegex(found[text], version, now)
+        new = ResolvedRegex(found[text], looked_up.version, now)
         records.append(regex_record(group.group_id, text, new))
     topics = {text: known.topics for text, known in group.regexes.items()} | found
     names = frozenset().union(*topics.values(), *(member.names for member in group))
@@ -143,16 +155,3 @@ def resolved(group: ConsumerGroup, now: int) -> list[MessageRecord]:
         group.refresh_at = now + METADATA_REFRESH_INTERVAL_MS
         records.append(group_record(group.group_id, group.epoch + 1, metadata_hash))
     return records
-
-
-def _matching(texts: Iterable[str], names: Iterable[str]) -> dict[str, frozenset[str]]:
-    names = list(names)
-    found = {}
-    for text in texts:
-        try:
-            pattern = compile_re2(text)
-        except InvalidRegex:  # from the log of a broker that knew it: matches nothing here
-            found[text] = frozenset[str]()
-        else:
-            found[text] = frozenset(name for name in names if pattern.fullmatch(name))
-    return found

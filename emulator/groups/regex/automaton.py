@@ -1,184 +1,278 @@
 """Matching a regular expression in time that grows with the text, whatever the expression.
 
-Python's `re` tries one way after the other, so `(a+)+b` against thirty letters takes minutes, and a
-broker has one thread. Here all ways are followed at once (Thompson's construction), character by
-character: at most one step for each instruction and each character. Only whether all of a text
-matches is found out, which is what subscriptions ask.
+All ways through an expression are followed at once (Thompson's construction), character by
+character; what was found once, the next text with the same beginning does not look for again (a
+deterministic automaton, made while it is used). Only whether all of a text matches is found out,
+which is what subscriptions ask.
 
-The expression comes as `re` reads it (its own parser), in the form that re2.py writes: no
-backreferences and no lookaround but for what is not a word boundary. Repetitions are unrolled.
+- A position is the number of a step and, for each counted repetition around it, how many are still
+  owed (a number below 0) and how many more there may be. So `(x{9}){9}` is not unrolled, and of
+  positions at one step only those count that no other surpasses in all its counts.
+- A repetition that took no character pays all that is owed: it could be had again and again.
+- Places such as `^` and `\\b` are decided when the next character is known.
+- Work is done in portions, at the end of each of which the caller may do something else.
+- What is known is forgotten when it becomes too much. Whatever needs too many positions at once
+  is given up: it matches nothing.
 
-Source: Ken Thompson, "Regular expression search algorithm", 1968; RE2's limits.
+Source: Ken Thompson, "Regular expression search algorithm", 1968; RE2.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Sequence
-from functools import cache
-from importlib import import_module
-from typing import Any
+import sys
+from collections.abc import Generator, Iterable
+from enum import IntEnum, auto
+from operator import ge
+from typing import NamedTuple, TypeAlias, TypeVar
 
-# Not public, and stable since Python 3.11; what it returns is checked below.
-_parse: Callable[[str], Iterable[Any]] = import_module("re._parser").parse
+from ...base.logger import log
+from .program import ANY_NUMBER, NOWHERE, Kind, Place, Program, Step
 
-INSTRUCTIONS_MAX = 100_000
+POSITIONS_MAX = 100_000
+KNOWN_MAX = 200_000
+"""Positions at once, and in all that is kept; each of its counts is one more."""
 
-_IS = 0  # next character, if this is true of it
-_BOTH = 1  # go on at both
-_IF = 2  # go on if this is true of the place
-_END = 3
+CHARACTERS_A_UNIT = 16
+_COMPARED = 16
 
-_WORD = re.compile(r"[0-9A-Za-z_]")
+Counts = tuple[int, ...]
+Position = tuple[int, Counts]
+Result = TypeVar("Result")
+Portions: TypeAlias = Generator[None, None, Result]
+"""Work in portions: it yields at the end of each, and returns what was found."""
 
 
-class TooLarge(ValueError):
-    """The expression, its repetitions unrolled, is too large to be followed."""
+class Work:
+    """How much may still be done in this portion. A unit is about a microsecond."""
+
+    __slots__ = ("left",)
+
+    def __init__(self, left: int) -> None:
+        self.left = left
+
+
+class Beside(IntEnum):
+    """What stands on one side of a place."""
+
+    NOTHING = auto()
+    NEWLINE = auto()
+    WORD = auto()
+    OTHER = auto()
+
+
+class TooLarge(Exception):
+    """The expression needs too many positions at once."""
+
+
+class Reached(NamedTuple):
+    """Where one gets without a character."""
+
+    positions: list[Position]
+    is_end: bool
+
+
+class State:
+    """A state of the deterministic automaton: what was reached by a text."""
+
+    __slots__ = ("before", "is_end", "next", "reached", "taken")
+
+    def __init__(self, taken: tuple[Position, ...], before: Beside) -> None:
+        self.taken = taken
+        self.before = before
+        # None: no text that goes on so matches.
+        self.next: dict[str, State | None] = {}
+        self.reached: dict[Beside, Reached] = {}
+        self.is_end: bool | None = None
 
 
 class Automaton:
     """A compiled expression."""
 
-    def __init__(self, pattern: str) -> None:
-        """Raises TooLarge, and re.error for what `re` cannot read."""
-        self._program: list[tuple[int, Any, int]] = []
-        self._start = self._sequence(list(_parse(pattern)), self._add(_END, None, 0), 0)
+    def __init__(self, expression: str, program: Program) -> None:
+        self._expression = expression
+        self._program = program
+        self._steps = program.steps
+        self._states: dict[object, State] = {}
+        self._known = 0
 
     def fullmatch(self, text: str) -> bool:
         """Whether all of the text matches."""
-        states = self._reach([self._start], text, 0)
-        for index, char in enumerate(text):
-            after = [
-                target
-                for kind, test, target in (self._program[state] for state in states)
-                if kind == _IS and test(char)
-            ]
-            if not after:
-                return False
-            states = self._reach(after, text, index + 1)
-        return any(self._program[state][0] == _END for state in states)
+        portions = self.matching([text], Work(sys.maxsize))
+        while True:
+            try:
+                next(portions)
+            except StopIteration as end:
+                return bool(end.value)
 
-    def _reach(self, states: Iterable[int], text: str, place: int) -> set[int]:
-        """These, and where one gets from them without a character."""
-        reached: set[int] = set()
-        left = list(states)
-        while left:
-            state = left.pop()
-            if state in reached:
-                continue
-            reached.add(state)
-            kind, what, target = self._program[state]
-            if kind == _BOTH:
-                left += (what, target)
-            elif kind == _IF and what(text, place):
-                left.append(target)
-        return reached
-
-    def _add(self, kind: int, what: Any, target: int) -> int:
-        if len(self._program) >= INSTRUCTIONS_MAX:
-            raise TooLarge(f"more than {INSTRUCTIONS_MAX} instructions")
-        self._program.append((kind, what, target))
-        return len(self._program) - 1
-
-    # Each of these adds what matches a piece and then goes on at `after`, and says where it begins.
-
-    def _sequence(self, pieces: Sequence[Any], after: int, flags: int) -> int:
-        for piece in reversed(pieces):
-            after = self._piece(piece, after, flags)
-        return after
-
-    def _piece(self, piece: tuple[Any, Any], after: int, flags: int) -> int:
-        kind, value = str(piece[0]), piece[1]
-        if kind in ("LITERAL", "NOT_LITERAL", "ANY", "IN"):
-            return self._add(_IS, _character(_source(kind, value), flags), after)
-        if kind == "BRANCH":
-            starts = [self._sequence(list(branch), after, flags) for branch in value[1]]
-            start = starts.pop()
-            while starts:
-                start = self._add(_BOTH, starts.pop(), start)
-            return start
-        if kind == "SUBPATTERN":
-            _, more, fewer, inner = value
-            return self._sequence(list(inner), after, (flags | more) & ~fewer)
-        if kind in ("MAX_REPEAT", "MIN_REPEAT"):
-            return self._repeat(value, after, flags)
-        if kind == "AT":
-            return self._add(_IF, _place(str(value), flags), after)
-        if kind == "ASSERT_NOT" and str(value[1]) == "[(AT, AT_BOUNDARY)]":
-            return self._add(_IF, _is_no_boundary, after)
-        raise re.error(f"{kind} cannot be followed")
-
-    def _repeat(self, value: tuple[int, Any, Any], after: int, flags: int) -> int:
-        low, high, inner = value[0], value[1], list(value[2])
-        if str(high) == "MAXREPEAT":
-            loop = self._add(_BOTH, after, after)
-            begin = self._sequence(inner, loop, flags)
-            self._program[loop] = (_BOTH, begin, after)
-            start = loop
-        else:
-            start = after
-            for _ in range(high - low):
-                start = self._add(_BOTH, self._sequence(inner, start, flags), after)
-        for _ in range(low):
-            start = self._sequence(inner, start, flags)
-        return start
-
-
-def _source(kind: str, value: Any) -> str:
-    """One character or class, as it is written."""
-    if kind == "ANY":
-        return "."
-    if kind == "LITERAL":
-        return _code(value)
-    if kind == "NOT_LITERAL":
-        return f"[^{_code(value)}]"
-    items = []
-    for what, item in value:
-        if str(what) == "NEGATE":
-            items.append("^")
-        elif str(what) == "RANGE":
-            items.append(f"{_code(item[0])}-{_code(item[1])}")
-        elif str(what) == "LITERAL":
-            items.append(_code(item))
-        else:
-            raise re.error(f"{what} in a class cannot be followed")
-    return f"[{''.join(items)}]"
-
-
-def _code(char: int) -> str:
-    return f"\\U{char:08x}"
-
-
-@cache
-def _character(source: str, flags: int) -> Callable[[str], bool]:
-    """Whether a character is this one, or in this class."""
-    matches = re.compile(source, flags).fullmatch
-    known: dict[str, bool] = {}
-
-    def is_one(char: str) -> bool:
-        found = known.get(char)
-        if found is None:
-            found = known[char] = matches(char) is not None
+    def matching(self, texts: Iterable[str], work: Work) -> Portions[list[str]]:
+        """Those of the texts that match. It yields when no work is left, and goes on when `work`
+        was given more."""
+        found: list[str] = []
+        for text in texts:
+            try:
+                matches = yield from self._matches(text, work)
+            except TooLarge:
+                log.warning("%.100r needs too many states: it matches nothing", self._expression)
+                return []
+            if matches:
+                found.append(text)
         return found
 
-    return is_one
+    def _matches(self, text: str, work: Work) -> Portions[bool]:
+        state = self._state((), Beside.NOTHING)
+        work.left -= 1 + len(text) // CHARACTERS_A_UNIT
+        if work.left <= 0:
+            yield
+        for char in text:
+            if char not in state.next:
+                state.next[char] = yield from self._after(state, char, work)
+                self._known += 1
+                if work.left <= 0:
+                    yield
+            following = state.next[char]
+            if following is None:
+                return False
+            state = following
+        if state.is_end is None:
+            state.is_end = (yield from self._reach(state, Beside.NOTHING, work)).is_end
+        return state.is_end
+
+    def _after(self, state: State, char: str, work: Work) -> Portions[State | None]:
+        """The state that the character leads to."""
+        beside = self._beside(char)
+        reached = yield from self._reach(state, beside, work)
+        work.left -= len(reached.positions) // 2
+        steps = self._steps
+        taken = tuple(each for each in reached.positions if char in steps[each[0]].characters)
+        return self._state(taken, beside) if taken else None
+
+    def _beside(self, char: str) -> Beside:
+        if not self._program.has_places:
+            return Beside.NOTHING
+        if char == "\n":
+            return Beside.NEWLINE
+        return Beside.WORD if char == "_" or (char.isascii() and char.isalnum()) else Beside.OTHER
+
+    def _state(self, taken: tuple[Position, ...], before: Beside) -> State:
+        if self._known > KNOWN_MAX:
+            self._states.clear()
+            self._known = 0
+        key = frozenset(taken), before
+        state = self._states.get(key)
+        if state is None:
+            state = self._states[key] = State(taken, before)
+            self._known += sum(_size(position) for position in taken)
+        return state
+
+    def _reach(self, state: State, after: Beside, work: Work) -> Portions[Reached]:
+        """Where one gets from a state without a character, knowing what comes after."""
+        known = state.reached.get(after)
+        if known is not None:
+            return known
+        walk = _Walk(self._program, state, after)
+        while walk.left:
+            work.left -= walk.go_on(work.left)
+            if work.left <= 0:
+                yield
+        found = state.reached[after] = walk.found()
+        self._known += sum(_size(position) for position in found.positions)
+        return found
 
 
-def _place(name: str, flags: int) -> Callable[[str, int], bool]:
-    """What must be true of a place between two characters."""
-    lines = bool(flags & re.MULTILINE)
-    if name in ("AT_BEGINNING", "AT_BEGINNING_STRING"):
-        by_line = lines and name == "AT_BEGINNING"
-        return lambda text, place: place == 0 or (by_line and text[place - 1] == "\n")
-    if name in ("AT_END", "AT_END_STRING"):
-        by_line = lines and name == "AT_END"
-        return lambda text, place: place == len(text) or (by_line and text[place] == "\n")
-    if name == "AT_BOUNDARY":
-        return lambda text, place: not _is_no_boundary(text, place)
-    raise re.error(f"{name} cannot be followed")
+class _Walk:
+    """From some positions to all that are reached without a character."""
+
+    def __init__(self, program: Program, state: State, after: Beside) -> None:
+        steps = self._steps = program.steps
+        self._before, self._after = state.before, after
+        # Each with the number of counts that were begun before: a repetition that is counted by
+        # others has taken no character.
+        self.left = [(steps[taken].next, counts, len(counts)) for taken, counts in state.taken]
+        if not state.taken:
+            self.left.append((program.start, (), 0))
+        self._seen: set[tuple[int, Counts, int]] = set()
+        self._size = 0
+        self._found: dict[int, list[Counts]] = {}
+        self._is_end = False
+
+    def go_on(self, most: int) -> int:
+        """Take steps until so much work is done, or a little more; return how much it was. Raises
+        TooLarge."""
+        done = 0
+        while self.left and done < most:
+            place = self.left.pop()
+            done += 1
+            if place not in self._seen:
+                self._seen.add(place)
+                self._take(*place)
+                done += len(place[1])
+                self._size += 1 + len(place[1])
+        if self._size > POSITIONS_MAX:
+            raise TooLarge
+        return done
+
+    def found(self) -> Reached:
+        """What was found once nothing is left."""
+        positions = [(number, counts) for number, front in self._found.items() for counts in front]
+        return Reached(positions, self._is_end)
+
+    def _take(self, number: int, counts: Counts, begun: int) -> None:
+        step = self._steps[number]
+        match step.kind:
+            case Kind.CHARACTER:
+                self._add(number, counts)
+                return
+            case Kind.SPLIT:
+                self.left += [(way, counts, begun) for way in step.ways]
+            case Kind.PLACE:
+                if not self._is_at(step.place):
+                    return
+            case Kind.BEGIN:
+                self.left.append((step.ways[0], counts + step.counts, begun))
+            case Kind.AGAIN:
+                self._again(step, counts, begun)
+                return
+            case Kind.END:
+                self._is_end = True
+        if step.next != NOWHERE:
+            self.left.append((step.next, counts, begun))
+
+    def _again(self, step: Step, counts: Counts, begun: int) -> None:
+        outer, owed, more = counts[:-2], counts[-2], counts[-1]
+        took_nothing = len(counts) > begun
+        begun = min(begun, len(outer))
+        if took_nothing or owed == 0:
+            self.left.append((step.next, outer, begun))
+        if more > 0 and not (took_nothing and owed == 0):
+            owed = 0 if took_nothing else min(0, owed + 1)
+            more = more if more == ANY_NUMBER else more - 1
+            self.left.append((step.ways[0], (*outer, owed, more), begun))
+
+    def _add(self, number: int, counts: Counts) -> None:
+        """Note a position, unless another surpasses it; and drop those that it surpasses. Where
+        there are many, only the last are compared."""
+        front = self._found.setdefault(number, [])
+        last = front[-_COMPARED:]
+        for other in last:
+            if all(map(ge, other, counts)):
+                return
+        front[-_COMPARED:] = [other for other in last if not all(map(ge, counts, other))]
+        front.append(counts)
+
+    def _is_at(self, place: Place) -> bool:
+        before, after = self._before, self._after
+        match place:
+            case Place.BEGIN_TEXT:
+                return before is Beside.NOTHING
+            case Place.END_TEXT:
+                return after is Beside.NOTHING
+            case Place.BEGIN_LINE:
+                return before in (Beside.NOTHING, Beside.NEWLINE)
+            case Place.END_LINE:
+                return after in (Beside.NOTHING, Beside.NEWLINE)
+        is_boundary = (before is Beside.WORD) != (after is Beside.WORD)
+        return is_boundary == (place is Place.WORD_BOUNDARY)
 
 
-def _is_no_boundary(text: str, place: int) -> bool:
-    before = place > 0 and _WORD.match(text[place - 1]) is not None
-    behind = place < len(text) and _WORD.match(text[place]) is not None
-    return before == behind
+def _size(position: Position) -> int:
+    return 1 + len(position[1])

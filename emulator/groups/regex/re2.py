@@ -1,44 +1,49 @@
-"""Regular expressions as a broker reads them: RE2's syntax, in Python.
+"""Regular expressions as a broker reads them: RE2's syntax.
 
-`compile_re2` reads an expression by RE2's rules and writes it anew for Python's parser; what RE2
-does not know (lookahead, backreferences, possessive repetition, ...) is refused in RE2/J's words.
-It is matched by automaton.py, in time that grows with the text as RE2's does. Source: the syntax
-page of RE2.
+`compile_re2` reads an expression by the rules of RE2/J, which is what a broker has; what that does
+not know (lookahead, backreferences, possessive repetition, ...) is refused in its words. It is
+matched by automaton.py. Sources: the syntax page of RE2; the answers of a broker.
 
-Differences that stay: of the Unicode classes only general categories and the scripts Latin, Greek
-and Cyrillic are known, and they stand for the first 65536 characters.
+- A repetition is for the character, class, place or group before it, whatever flags or empty
+  quotations stand between. Two of them may not follow one another, and RE2/J takes a brace that is
+  none (`a{`) for one here.
+- Counts go up to 1000 each. Nested ones, and the depth of groups, are not limited here; RE2/J runs
+  out of memory or stack some time, and the broker answers UNKNOWN_SERVER_ERROR.
+- Flags hold to the end of the group that they stand in.
 """
 
 from __future__ import annotations
 
 import re
-import unicodedata
-from functools import cache
+from functools import partial
+from operator import eq
 
-from .automaton import Automaton, TooLarge
+from .automaton import Automaton
+from .characters import PERL, POSIX, Characters, Item, between, unicode_class
+from .program import Fragment, Place, Program
 
 _REPEAT_MAX = 1000
-_PERL = {"d": "0-9", "s": r"\t\n\f\r ", "w": "0-9A-Za-z_"}
-_POSIX = {
-    "alnum": "0-9A-Za-z",
-    "alpha": "A-Za-z",
-    "ascii": r"\x00-\x7f",
-    "blank": r"\t ",
-    "cntrl": r"\x00-\x1f\x7f",
-    "digit": "0-9",
-    "graph": "!-~",
-    "lower": "a-z",
-    "print": " -~",
-    "punct": r"!-/:-@\[-`{-~",
-    "space": r"\t\n\v\f\r ",
-    "upper": "A-Z",
-    "word": "0-9A-Za-z_",
-    "xdigit": "0-9A-Fa-f",
-}
+_REPEAT_DIGITS_MAX = 8
 _CONTROLS = {"a": 7, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11}
-_SCRIPTS = {"Latin": "LATIN ", "Greek": "GREEK ", "Cyrillic": "CYRILLIC "}
-_NAME = re.compile(r"[0-9A-Za-z_]+")
-_PYTHON_FLAGS = "is"
+_PLACES = {
+    "A": Place.BEGIN_TEXT,
+    "z": Place.END_TEXT,
+    "b": Place.WORD_BOUNDARY,
+    "B": Place.NO_WORD_BOUNDARY,
+}
+_PLAIN = re.compile(r"[^\\.+*?()|\[{^$]+")
+_COUNTS = re.compile(r"\{(0|[1-9][0-9]*)(,(0|[1-9][0-9]*)?)?\}")
+_GROUP_NAME = re.compile(r"\?P?<([0-9A-Za-z_]+)>")
+_FLAGS = re.compile(r"\?([imsU]*)(-[imsU]+)?([:)])")
+_CLASS_NAME = re.compile(r"\{([^}]*)\}|([^{])", re.S)
+_OCTAL = re.compile(r"0[0-7]{0,2}|[1-7][0-7]{1,2}")
+_HEXADECIMAL = re.compile(r"x(?:\{([0-9A-Fa-f]+)\}|([0-9A-Fa-f]{2}))")
+
+
+_OPERATORS = {"*": (0, None), "+": (1, None), "?": (0, 1)}
+_PERL = {name: Item(between(PERL[name.lower()]), name.isupper()) for name in "dDsSwW"}
+_ANY = Characters([Item(lambda char: True)])
+_NOT_NEWLINE = Characters([Item(partial(eq, "\n"), is_negated=True)])
 
 
 class InvalidRegex(ValueError):
@@ -59,30 +64,43 @@ UNEXPECTED_PAREN = "regexp/syntax: internal error"
 TRAILING_BACKSLASH = "trailing backslash at end of expression"
 
 
-@cache
 def compile_re2(expression: str) -> Automaton:
-    """The expression, to be used by its `fullmatch`. Raises InvalidRegex."""
-    try:
-        return Automaton(_Reader(expression).read())
-    except TooLarge:
-        raise InvalidRegex(BAD_REPEAT) from None
+    """The expression, ready to be matched. Raises InvalidRegex."""
+    return Automaton(expression, _Reader(expression).read())
+
+
+class _Group:
+    """A group that is being read: what it consists of so far, and the flags that hold after it."""
+
+    def __init__(self, flags_after: str) -> None:
+        self.flags_after = flags_after
+        self.branches: list[Fragment] = []
+        self.parts: list[Fragment] = []
 
 
 class _Reader:
-    """Reads one expression from left to right and writes it anew."""
+    """Reads one expression from left to right."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.pos = 0
         self.flags = ""
-        self.follows_brace = False
+        self.program = Program()
+        self.follows_operator = False
         self.names: set[str] = set()
+        self.sets: dict[tuple[str, bool], Characters] = {}
+        self.last_posix_end = text.rfind(":]")
+        # The group that is being read, and those around it; the outermost is the expression.
+        self.group = _Group("")
+        self.outer: list[_Group] = []
 
-    def read(self) -> str:
-        written = self.alternatives()
-        if self.pos < len(self.text):
-            raise InvalidRegex(UNEXPECTED_PAREN)
-        return written
+    def read(self) -> Program:
+        while self.pos < len(self.text):
+            self.token()
+        if self.outer:
+            raise InvalidRegex(NO_CLOSING_PAREN)
+        self.program.complete(self.end_of(self.group))
+        return self.program
 
     def looking_at(self, prefix: str) -> bool:
         return self.text.startswith(prefix, self.pos)
@@ -91,133 +109,116 @@ class _Reader:
         self.pos += 1
         return self.text[self.pos - 1]
 
-    def alternatives(self) -> str:
-        """Up to the end of the group, or of the text."""
-        branches = [self.branch()]
-        while self.looking_at("|"):
-            self.pos += 1
-            branches.append(self.branch())
-        return "|".join(branches)
+    def token(self) -> None:
+        plain = _PLAIN.match(self.text, self.pos)
+        if plain is not None:
+            self.pos = plain.end()
+            self.literals(plain[0])
+            self.follows_operator = False
+            return
+        char = self.take()
+        if char in "*+?{":
+            self.operator(char)
+            self.follows_operator = True
+            return
+        self.follows_operator = False
+        match char:
+            case "(":
+                self.begin_group()
+            case ")":
+                self.end_group()
+            case "|":
+                self.end_branch(self.group)
+            case "[":
+                self.add_one_of(self.char_class())
+            case "\\":
+                self.escape()
+            case ".":
+                self.add_one_of(_ANY if "s" in self.flags else _NOT_NEWLINE)
+            case "^":
+                self.place(Place.BEGIN_LINE if "m" in self.flags else Place.BEGIN_TEXT)
+            case "$":
+                self.place(Place.END_LINE if "m" in self.flags else Place.END_TEXT)
 
-    def branch(self) -> str:
-        written: list[str] = []
-        while self.pos < len(self.text) and self.text[self.pos] not in "|)":
-            if not self.is_at_operator():
-                if self.looking_at(r"\Q"):
-                    written += self.quoted()
-                    self.follows_brace = False
-                else:
-                    self.follows_brace = self.looking_at("{")
-                    atom = self.atom()
-                    if atom is None:  # flags: an operator behind them is for what stands before
-                        self.follows_brace = False
-                        continue
-                    written.append(atom)
-            elif not written:
-                raise InvalidRegex(MISSING_ARGUMENT)
-            if written:
-                written[-1] = self.repeated(written[-1])
-        return "".join(written)
+    def add(self, part: Fragment) -> None:
+        self.group.parts.append(part)
+
+    def add_one_of(self, characters: Characters) -> None:
+        self.add(self.program.characters([characters]))
+
+    def place(self, place: Place) -> None:
+        self.add(self.program.at(place))
+
+    def literals(self, text: str) -> None:
+        if not text:
+            return
+        folds = "i" in self.flags
+        for char in set(text):
+            if (char, folds) not in self.sets:
+                self.sets[char, folds] = Characters([Item(partial(eq, char))], folds=folds)
+        each = [self.sets[char, folds] for char in text]
+        if len(each) > 1:
+            self.add(self.program.characters(each[:-1]))
+        self.add_one_of(each[-1])  # a repetition would be for this one alone
+
+    def end_branch(self, group: _Group) -> None:
+        group.branches.append(self.program.in_turn(group.parts))
+        group.parts = []
+
+    def end_of(self, group: _Group) -> Fragment:
+        """All of a group, once it has ended."""
+        self.end_branch(group)
+        return self.program.either(group.branches)
 
     # Repetition
 
-    def repeated(self, atom: str) -> str:
-        if not self.is_at_operator():
-            return atom
-        if self.follows_brace:  # RE2/J takes a lone brace for an operator here
+    def operator(self, char: str) -> None:
+        low, high = _OPERATORS.get(char, (0, None))
+        if char == "{":
+            counts = _COUNTS.match(self.text, self.pos - 1)
+            if counts is None:
+                self.literals(char)
+                return
+            self.pos = counts.end()
+            low, high = _read_counts(counts)
+        if self.looking_at("?"):  # which of several matches is preferred makes no difference here
+            self.pos += 1
+        if self.follows_operator:
             raise InvalidRegex(NESTED_REPEAT)
-        operator = self.operator()
-        if self.is_at_operator():
-            raise InvalidRegex(NESTED_REPEAT)
-        return f"(?:{atom}){operator}"
+        if not self.group.parts:
+            raise InvalidRegex(MISSING_ARGUMENT)
+        self.add(self.program.repeated(self.group.parts.pop(), low, high))
 
-    def is_at_operator(self) -> bool:
-        """Whether a repetition stands here. Raises InvalidRegex for counts that cannot be."""
-        counts = self.repeat_count()
-        if counts is None:
-            return self.pos < len(self.text) and self.text[self.pos] in "*+?"
-        low, high, _ = counts
-        if low > _REPEAT_MAX or high > _REPEAT_MAX or 0 <= high < low:
-            raise InvalidRegex(BAD_REPEAT)
-        return True
+    # Groups
 
-    def operator(self) -> str:
-        counts = self.repeat_count()
-        if counts is None:
-            written = self.take()
-        else:
-            low, high, self.pos = counts
-            written = f"{{{low},{'' if high < 0 else high}}}"
-        lazy = self.looking_at("?")
-        self.pos += lazy
-        return written + "?" * (lazy != ("U" in self.flags))
-
-    def repeat_count(self) -> tuple[int, int, int] | None:
-        """{low}, {low,} (high is -1) or {low,high} that stands here, and where it ends."""
-        found = re.compile(r"\{(0|[1-9]\d*)(,(0|[1-9]\d*)?)?\}", re.A).match(self.text, self.pos)
-        if found is None:
-            return None
-        low = int(found[1])
-        high = low if found[2] is None else -1 if found[3] is None else int(found[3])
-        return low, high, found.end()
-
-    # Atoms
-
-    def atom(self) -> str | None:
-        """One piece that may be repeated; None for flags, which are none."""
-        if self.looking_at("("):
-            return self.group()
-        if self.looking_at("["):
-            return self.scoped(self.char_class())
-        char = self.take()
-        if char == ".":
-            return self.scoped(".")
-        if char == "^":
-            return "(?m:^)" if "m" in self.flags else r"\A"
-        if char == "$":
-            return "(?m:$)" if "m" in self.flags else r"\Z"
-        if char == "\\":
-            return self.escape()
-        return self.scoped(re.escape(char))
-
-    def scoped(self, atom: str) -> str:
-        flags = "".join(flag for flag in _PYTHON_FLAGS if flag in self.flags)
-        return f"(?{flags}:{atom})" if flags else atom
-
-    def quoted(self) -> list[str]:
-        end = self.text.find(r"\E", self.pos)
-        literal = self.text[self.pos + 2 : end if end >= 0 else len(self.text)]
-        self.pos = end + 2 if end >= 0 else len(self.text)
-        return [self.scoped(re.escape(char)) for char in literal]
-
-    def group(self) -> str | None:
-        self.pos += 1
-        outer = self.flags
+    def begin_group(self) -> None:
+        flags = self.flags
         if self.looking_at("?P<") or self.looking_at("?<"):
             self.name()
         elif self.looking_at("?") and self.read_flags():
-            return None  # they hold to the end of the group around it
-        inner = self.alternatives()
-        if not self.looking_at(")"):
-            raise InvalidRegex(NO_CLOSING_PAREN)
-        self.pos += 1
-        self.flags = outer
-        return f"(?:{inner})"
+            return  # they hold to the end of the group around them
+        self.outer.append(self.group)
+        self.group = _Group(flags)
+
+    def end_group(self) -> None:
+        if not self.outer:
+            raise InvalidRegex(UNEXPECTED_PAREN)
+        inner, self.group = self.group, self.outer.pop()
+        self.flags = inner.flags_after
+        self.add(self.end_of(inner))
 
     def name(self) -> None:
-        start = self.pos + (3 if self.looking_at("?P") else 2)
-        end = self.text.find(">", start)
-        name = self.text[start:end] if end >= 0 else ""
-        if not _NAME.fullmatch(name):
+        found = _GROUP_NAME.match(self.text, self.pos)
+        if found is None:
             raise InvalidRegex(BAD_NAME)
-        if name in self.names:
+        if found[1] in self.names:
             raise InvalidRegex(DUPLICATE_NAME)
-        self.names.add(name)
-        self.pos = end + 1
+        self.names.add(found[1])
+        self.pos = found.end()
 
     def read_flags(self) -> bool:
         """(?flags) or (?flags: ; True for the first, which is a group of its own."""
-        found = re.compile(r"\?([imsU]*)(-[imsU]+)?([:)])").match(self.text, self.pos)
+        found = _FLAGS.match(self.text, self.pos)
         if found is None:
             raise InvalidRegex(BAD_PERL)
         self.pos = found.end()
@@ -227,56 +228,60 @@ class _Reader:
 
     # Escapes and classes
 
-    def escape(self) -> str:
+    def escape(self) -> None:
         if self.pos == len(self.text):
             raise InvalidRegex(TRAILING_BACKSLASH)
         char = self.text[self.pos]
-        if char in "AbBz":
+        if char in _PLACES:
             self.pos += 1
-            # Python's own \B does not match in an empty text.
-            return {"z": r"\Z", "A": r"\A", "b": r"(?a:\b)", "B": r"(?a:(?!\b))"}[char]
-        items = self.class_escape()
-        if items is not None:
-            return self.scoped(f"[{items}]")
-        return self.scoped(re.escape(chr(self.char_escape())))
+            self.place(_PLACES[char])
+        elif char == "Q":
+            self.pos += 1
+            self.quotation()
+        else:
+            item = self.class_escape()
+            if item is None:
+                self.literals(chr(self.char_escape()))
+            else:
+                self.add_one_of(Characters([item], folds="i" in self.flags))
 
-    def class_escape(self) -> str | None:
-        """Behind a backslash: the characters of a class, or None if it names only one."""
+    def quotation(self) -> None:
+        end = self.text.find(r"\E", self.pos)
+        literal = self.text[self.pos : end if end >= 0 else len(self.text)]
+        self.pos = end + 2 if end >= 0 else len(self.text)
+        self.literals(literal)
+
+    def class_escape(self) -> Item | None:
+        """After a backslash: the characters of a class, or None if it names only one."""
         char = self.text[self.pos]
-        if char.lower() in _PERL:
+        if char in _PERL:
             self.pos += 1
-            items = _PERL[char.lower()]
-            return items if char.islower() else _others(items)
+            return _PERL[char]
         if char in "pP":
             self.pos += 1
             return self.unicode_class(char == "P")
         return None
 
-    def unicode_class(self, negated: bool) -> str:
-        if self.looking_at("{"):
-            end = self.text.find("}", self.pos)
-            if end < 0:
-                raise InvalidRegex(BAD_RANGE)
-            name = self.text[self.pos + 1 : end]
-            self.pos = end + 1
-        elif self.pos < len(self.text):
-            name = self.take()
-        else:
+    def unicode_class(self, is_negated: bool) -> Item:
+        found = _CLASS_NAME.match(self.text, self.pos)
+        if found is None:
             raise InvalidRegex(BAD_RANGE)
+        self.pos = found.end()
+        name = found[1] if found[2] is None else found[2]
         if name.startswith("^"):
-            negated, name = not negated, name[1:]
-        items = _unicode_items(name)
-        return _others(items) if negated else items
+            is_negated, name = not is_negated, name[1:]
+        test = unicode_class(name)
+        if test is None:
+            raise InvalidRegex(BAD_RANGE)
+        return Item(test, is_negated)
 
     def char_escape(self) -> int:
-        """Behind a backslash: the code of one character."""
-        octal = re.compile(r"0[0-7]{0,2}|[1-7][0-7]{1,2}").match(self.text, self.pos)
-        hexadecimal = re.compile(r"x(?:\{([0-9A-Fa-f]+)\}|([0-9A-Fa-f]{2}))").match(
-            self.text, self.pos
-        )
+        """After a backslash: the code of one character."""
+        octal = _OCTAL.match(self.text, self.pos)
         if octal is not None:
             self.pos = octal.end()
             return int(octal[0], 8)
+        hexadecimal = _HEXADECIMAL.match(self.text, self.pos)
         if hexadecimal is not None:
             self.pos = hexadecimal.end()
             code = int(hexadecimal[1] or hexadecimal[2], 16)
@@ -290,86 +295,60 @@ class _Reader:
             return ord(char)
         raise InvalidRegex(BAD_ESCAPE)
 
-    def char_class(self) -> str:
-        self.pos += 1
-        negated = self.looking_at("^")
-        self.pos += negated
-        items: list[str] = []
+    def char_class(self) -> Characters:
+        is_negated = self.looking_at("^")
+        self.pos += is_negated
+        items: list[Item] = []
         while not (self.looking_at("]") and items):
             if self.pos == len(self.text):
                 raise InvalidRegex(NO_CLOSING_BRACKET)
             items.append(self.class_item())
         self.pos += 1
-        return f"[{'^' * negated}{''.join(items)}]"
+        return Characters(items, is_negated=is_negated, folds="i" in self.flags)
 
-    def class_item(self) -> str:
-        if self.looking_at("[:"):
-            end = self.text.find(":]", self.pos + 2)
-            if end >= 0:
-                name = self.text[self.pos + 2 : end]
-                items = _POSIX.get(name.removeprefix("^"))
-                if items is None:
-                    raise InvalidRegex(BAD_RANGE)
-                self.pos = end + 2
-                return _others(items) if name.startswith("^") else items
+    def class_item(self) -> Item:
+        if self.looking_at("[:") and self.pos < self.last_posix_end:
+            return self.posix_class()
         if self.looking_at("\\") and self.pos + 1 < len(self.text):
             self.pos += 1
             escaped = self.class_escape()
             if escaped is not None:
                 return escaped
             self.pos -= 1
-        low = self.class_char()
-        if not self.looking_at("-") or self.text.startswith("-]", self.pos):
-            return _code(low)
-        self.pos += 1
-        high = self.class_char()
+        low = high = self.class_char()
+        if self.looking_at("-") and not self.looking_at("-]"):
+            self.pos += 1
+            high = self.class_char()
         if high < low:
             raise InvalidRegex(BAD_RANGE)
-        return f"{_code(low)}-{_code(high)}"
+        return Item(between(low + high))
 
-    def class_char(self) -> int:
+    def posix_class(self) -> Item:
+        end = self.text.index(":]", self.pos + 1)
+        name = self.text[self.pos + 2 : end]
+        pairs = POSIX.get(name.removeprefix("^"))
+        if pairs is None:
+            raise InvalidRegex(BAD_RANGE)
+        self.pos = end + 2
+        return Item(between(pairs), name.startswith("^"))
+
+    def class_char(self) -> str:
         if self.pos == len(self.text):
             raise InvalidRegex(NO_CLOSING_BRACKET)
         char = self.take()
         if char != "\\":
-            return ord(char)
+            return char
         if self.pos == len(self.text):
             raise InvalidRegex(TRAILING_BACKSLASH)
-        return self.char_escape()
+        return chr(self.char_escape())
 
 
-def _code(char: int) -> str:
-    return f"\\U{char:08x}"
-
-
-@cache
-def _others(items: str) -> str:
-    """The characters that are not among these, as items of a class."""
-    wanted = re.compile(f"[^{items}]")
-    return _ranges([code for code in range(0x10000) if wanted.match(chr(code))])
-
-
-@cache
-def _unicode_items(name: str) -> str:
-    """The characters of a category or script. Raises InvalidRegex for one that is not known."""
-    script = _SCRIPTS.get(name)
-    codes = [
-        code
-        for code in range(0x10000)
-        if (unicodedata.category(chr(code)).startswith(name) and len(name) in (1, 2))
-        or name == "Any"
-        or (script is not None and unicodedata.name(chr(code), "").startswith(script))
-    ]
-    if not codes:
-        raise InvalidRegex(BAD_RANGE)
-    return _ranges(codes)
-
-
-def _ranges(codes: list[int]) -> str:
-    items: list[list[int]] = []
-    for code in codes:
-        if items and items[-1][1] == code - 1:
-            items[-1][1] = code
-        else:
-            items.append([code, code])
-    return "".join(f"{_code(low)}-{_code(high)}" for low, high in items)
+def _read_counts(found: re.Match[str]) -> tuple[int, int | None]:
+    """{low}, {low,} or {low,high}. Raises InvalidRegex for counts that cannot be."""
+    if any(len(digits or "") > _REPEAT_DIGITS_MAX for digits in (found[1], found[3])):
+        raise InvalidRegex(BAD_REPEAT)
+    low = int(found[1])
+    high = low if found[2] is None else None if found[3] is None else int(found[3])
+    if max(low, high or 0) > _REPEAT_MAX or (high is not None and high < low):
+        raise InvalidRegex(BAD_REPEAT)
+    return low, high

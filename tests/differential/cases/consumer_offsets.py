@@ -87,7 +87,14 @@ def a_regular_expression() -> Steps:
 def expressions_that_are_refused() -> Steps:
     wrong = ["(?=a)", "(a)\\1", "a**", "[", "(", "a{1001}", "(?P<n", "\\", ")", "[b-a]", "*"]
     wrong += ["a++", "(?<!a)", "\\pX", "\\8", "x{2}{3}", "(?i", "[[:foo:]]", "(?P<n>a)(?P<n>b)"]
+    wrong += ["a{99999999999}", "[[:]", "\\x{110000}", "\\x{1", "a|*", "(?-)", "a{{2}", "(?)*"]
     right = ["(?i)~T1", "[[:alpha:]]+", "\\Qa.b\\E", "a{2,3}?", "\\p{Lu}", "(?:x|y)$", "a{,2}"]
+    right += [
+        "(((a{0,9}){0,9}){0,9}){0,9}b",
+        "(a{1000}){2}",
+        "(" * 250 + "a" + ")" * 250,
+        "\\p{Han}",
+    ]
     return [
         *known_topic("~t1", 1),
         *(Ask(enter("a", names=None, regex=text, group="~g")) for text in wrong),
