@@ -88,7 +88,7 @@ class Cluster:
         self.asked_features = check_features(features or {}, self.release)
         say_what_is_wrong(self.log_dir)
         self.topics = self._open_catalogue()
-        self.log_dir.note_strangers()
+        self.log_dir.report_unknown_partitions()
         self.metadata_upkeep = MetadataUpkeep(self)
         self.producer_expiry = ProducerExpiry(self)
         self.features = Features(self.topics.metadata_log)

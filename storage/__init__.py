@@ -10,7 +10,7 @@ from .disk.directory import Directory
 from .disk.memory import MemoryDisk
 from .log import Log
 from .log_directory import LogDirectory, LogDirectoryError
-from .lookup import Found
+from .lookup import FoundRecord
 from .producers import Duplicate, ProducerStates
 from .repairs.partition_check import Finding
 from .repairs.repair import Report, repair
@@ -21,7 +21,7 @@ __all__ = [
     "Directory",
     "Duplicate",
     "Finding",
-    "Found",
+    "FoundRecord",
     "Log",
     "LogConfig",
     "LogDirectory",

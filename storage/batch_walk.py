@@ -1,7 +1,7 @@
-"""Walking from batch to batch through a file: all there is to find them by is their sizes.
+"""Walking through a file from batch to batch: only their sizes tell where the next one begins.
 
 Messages of magic 0 and 1, in segments that old brokers wrote, count as batches; they are looked for
-only where no batch of magic 2 is.
+only where there is no batch of magic 2.
 """
 
 from __future__ import annotations
@@ -14,27 +14,32 @@ from ..wire.errors import WireError
 from ..wire.legacy.as_batches import entry_size, old_header
 from ..wire.primitives import Buffer
 
-PEEK = 8 << 10
-"""Bytes to read at once for one or two batches."""
-_WALK = 64 << 10
-_CUT = "the batch at byte {} is cut short"
+SMALL_READ_BYTES = 8 << 10
+"""How many bytes to read at once to look at one or two batches."""
+_READ_BYTES = 64 << 10
+_CUT_SHORT = "the batch at byte {} is cut short"
 
 
-class Readable(Protocol):
-    """A file, as far as walking goes."""
+class ReadableFile(Protocol):
+    """A file as far as this module reads it."""
 
     def read(self, position: int, size: int) -> Buffer:
-        """`size` bytes from `position` on."""
+        """Exactly `size` bytes from `position` on. Raises OSError."""
         ...
 
 
-def walk(
-    file: Readable, position: int, end: int, chunk_bytes: int = _WALK, *, whole: bool = False
+def walk_batches(
+    file: ReadableFile,
+    position: int,
+    end: int,
+    chunk_bytes: int = _READ_BYTES,
+    *,
+    whole: bool = False,
 ) -> Iterator[tuple[int, BatchHeader, Buffer, int]]:
     """Yield (position, header, buffer, index into the buffer) of each batch in [position, end).
 
-    The buffer has the header, and with `whole` the whole batch. Raises WireError where the bytes
-    are no batch that ends by `end`, and OSError.
+    The buffer holds the header, and with `whole` the whole batch. Raises WireError for bytes that
+    are no batch ending by `end`, and OSError.
     """
     while position < end:
         chunk = file.read(position, min(chunk_bytes, end - position))
@@ -45,7 +50,7 @@ def walk(
             if header.magic != MAGIC or size < HEADER_SIZE:
                 break
             if position + at + size > end:
-                raise WireError(_CUT.format(position + at))
+                raise WireError(_CUT_SHORT.format(position + at))
             if whole and at + size > len(chunk):
                 if at:
                     break
@@ -60,7 +65,7 @@ def walk(
 
 
 def _old_messages(
-    file: Readable, position: int, end: int, chunk: Buffer
+    file: ReadableFile, position: int, end: int, chunk: Buffer
 ) -> Iterator[tuple[int, BatchHeader, Buffer, int]]:
     """The messages of magic 0 and 1 at the beginning of `chunk`: at least one, or WireError."""
     at = 0
@@ -68,12 +73,12 @@ def _old_messages(
         try:
             size = entry_size(chunk, at)
         except WireError:
-            if at:  # perhaps a batch of magic 2, or one that this chunk cuts
+            if at:  # perhaps a batch of magic 2, or one that this chunk holds in part
                 return
-            what = "no batch at byte {}" if len(chunk) >= HEADER_SIZE else _CUT
+            what = "no batch at byte {}" if len(chunk) >= HEADER_SIZE else _CUT_SHORT
             raise WireError(what.format(position)) from None
         if position + at + size > end:
-            raise WireError(_CUT.format(position + at))
+            raise WireError(_CUT_SHORT.format(position + at))
         if at + size > len(chunk):
             if at:
                 return
@@ -82,12 +87,12 @@ def _old_messages(
         at += size
 
 
-def header_at(file: Readable, position: int, end: int) -> BatchHeader | None:
-    """The header of the batch at `position`; None if none is there that ends by `end`.
+def header_at(file: ReadableFile, position: int, end: int) -> BatchHeader | None:
+    """The header of the batch at `position`; None if there is no batch that ends by `end`.
 
     Raises OSError.
     """
     try:
-        return next((found[1] for found in walk(file, position, end, HEADER_SIZE)), None)
+        return next((found[1] for found in walk_batches(file, position, end, HEADER_SIZE)), None)
     except WireError:
         return None

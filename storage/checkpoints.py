@@ -4,16 +4,16 @@ Checkpoint text (offsets, leader epochs) is a version, a count, and that many li
 
     0\\n<count>\\n    then    <topic> <partition> <offset>\\n    or    <epoch> <start offset>\\n
 
-A file without any bytes is valid and holds nothing; that is how Kafka creates them. Of two lines
-for one partition the last counts.
+An empty file is valid and holds nothing; Kafka creates them so. Of two lines for one partition the
+last counts.
 
 `meta.properties` is a Java properties file (Latin-1, `#` or `!` comments, `=`, `:` or blanks
 between name and value, backslash escapes, continued lines) with `version=1`, `cluster.id`,
 `node.id` and `directory.id`. `partition.metadata` is 43 bytes, `version: 0`, a newline and
-`topic_id: <22 characters>`, without a newline at the end. The clean shutdown marker counts by
-being there; its text is informative.
+`topic_id: <22 characters>`, without a newline at the end. The clean shutdown marker counts if it
+exists; its text is informative.
 
-Rules: what Kafka reads, these functions read, and what would end a Kafka process raises
+Rules: these functions read all that Kafka reads. What would make a Kafka process exit raises
 CheckpointError with the file's name and the line. They refuse a little more: negative numbers,
 bytes that are not UTF-8, and a `partition.metadata` of another version or with other names.
 
@@ -51,7 +51,7 @@ _EPOCH_LINE = re.compile(rb"(\S+)\s+(\S+)\s*")
 class CheckpointError(ValueError):
     """A file of the log directory is malformed. `line` counts from 1, 0 means the file as a whole.
 
-    Kafka ends over such a file; so the message names it for whoever has to repair it.
+    A Kafka process exits because of such a file; the message names it so that it can be repaired.
     """
 
     def __init__(self, file: str, line: int, problem: str) -> None:
@@ -143,7 +143,7 @@ def _shown(raw: bytes) -> str:
 
 
 class MetaProperties(NamedTuple):
-    """Whose log directory this is. Kafka makes up a directory id if there is none."""
+    """Which node's log directory this is. Kafka generates a directory id if there is none."""
 
     cluster_id: str
     node_id: int
@@ -202,7 +202,7 @@ def _read_properties(data: bytes, file: str) -> dict[str, tuple[str, int]]:
     properties = {}
     for number, line in _logical_lines(data):
         match = _PROPERTY.match(line)
-        assert match is not None  # each of its parts may be empty
+        assert match is not None  # every part of the pattern may be empty
         try:
             name, value = map(_unescape, match.groups())
         except ValueError as error:
@@ -246,7 +246,7 @@ def _escape(text: str) -> str:
     units = text.encode("utf-16-be", "surrogatepass")
     codes = [int.from_bytes(units[at : at + 2], "big") for at in range(0, len(units), 2)]
     escaped = "".join(chr(c) if c in _PLAIN else f"\\u{c:04x}" for c in codes)
-    # A reader takes blanks in front of the value for part of the separator.
+    # When read, blanks before the value count as part of the separator.
     return f"\\{escaped}" if escaped.startswith(" ") else escaped
 
 

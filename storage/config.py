@@ -1,9 +1,9 @@
-"""LogConfig: the topic configs that one partition's log obeys.
+"""LogConfig: the topic configs that apply to one partition's log.
 
 Names are Kafka's with underscores (`segment.bytes` is `segment_bytes`), defaults are Kafka 4.3's.
-Times are milliseconds, sizes bytes; -1 is no limit for retention. Left out: configs that judge a
-batch before it gets here (`max.message.bytes`, timestamps, compression), names and types as text,
-and which values a broker takes: that is the emulator's business, so a test may roll every batch.
+Times are milliseconds, sizes bytes; -1 is no limit for retention. Left out: configs by which a
+batch is checked before it gets here (`max.message.bytes`, timestamps, compression), parsing, and
+the limits of values. The emulator checks those, so a test of this package may roll every batch.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .index import OFFSET_ENTRY_SIZE, TIME_ENTRY_SIZE
 _HOUR_MS = 3_600_000
 _DAY_MS = 24 * _HOUR_MS
 NEVER = (1 << 63) - 1
-"""Kafka's default where a number of records or milliseconds is to be never reached."""
+"""Kafka's default for a number of records or milliseconds that is never reached."""
 
 
 @dataclass(frozen=True)
@@ -39,17 +39,17 @@ class LogConfig:
     flush_ms: int = NEVER
     file_delete_delay_ms: int = 60_000
     keeps_old_formats: bool = False
-    """Whether compaction leaves messages of magic 0 and 1 in their format, as up to Kafka 3.9; else
-    it makes batches of magic 2 of them. No config of a topic."""
+    """Whether compaction leaves messages of magic 0 and 1 in their format, as up to Kafka 3.9, or
+    makes batches of magic 2 of them. Not a topic config."""
 
     @cached_property
     def compact(self) -> bool:
-        """True when the newest record of each key is kept."""
+        """True if the log is compacted."""
         return "compact" in self.cleanup_policy
 
     @cached_property
     def roll_ms(self) -> int:
-        """The age at which a segment is rolled, before jitter: compaction may want it sooner."""
+        """The age at which a segment is rolled, before jitter."""
         if self.compact and self.max_compaction_lag_ms > 0:
             return min(self.segment_ms, self.max_compaction_lag_ms)
         return self.segment_ms
@@ -61,5 +61,5 @@ class LogConfig:
 
     @cached_property
     def time_entries_max(self) -> int:
-        """How many entries fill a time index, one slot being kept for the entry made at roll."""
+        """How many entries fill a time index; one slot is kept for the entry made at a roll."""
         return self.segment_index_bytes // TIME_ENTRY_SIZE - 1

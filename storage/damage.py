@@ -1,64 +1,62 @@
 """Damage: bytes of a log that had reached the disk and are no valid batches any more.
 
-What was not yet flushed may be torn after a crash; recovery/recovery.py cuts it off, as Kafka does.
-Damage is the other kind: below the recovery point, or anywhere after a clean stop. The rules for
-it:
+What was not flushed yet may be torn after a crash; recovery/recovery.py truncates it, as Kafka
+does. Damage is the other kind: below the recovery point, or anywhere after a clean stop. Its rules:
 
-- Nothing is cut, deleted or overwritten by itself. A newest segment with damage takes no more
-  batches: the log goes on in a new one, so offsets are not given twice.
-- It is noticed when the directory is opened where that is cheap (the newest segment is read whole;
-  of older ones the end, the sizes and the last index entries), else by the first read of the
-  segment after opening, which checks every batch in it once. (Measured: that read takes 0.5 ms
-  more per MiB in batches of 16 KiB, 2.5 ms in batches of 1 KB; later ones take what they took.
-  Opening 10,000 cleanly stopped partitions takes as long as before, with three segments each 5 %
-  longer.)
-- It is a `Damage` in `Log.damages` and a sentence in `notices`, once.
-- Batches in front of it are read, and those behind it. A read at the offsets that it covers raises
+- Nothing is truncated, deleted or overwritten automatically. A newest segment with damage takes no
+  more batches: the log goes on in a new one, so that no offset is assigned twice.
+- It is found when the directory is opened where that is cheap (the newest segment is read whole; of
+  older ones the end, the sizes and the last index entries), else by the first read of the segment
+  after opening, which checks every batch in it once. (Measured: that read takes 0.5 ms more per MiB
+  in batches of 16 KiB, 2.5 ms in batches of 1 KB; later reads are as fast as before. Opening 10,000
+  cleanly stopped partitions takes as long as before, with three segments each 5 % longer.)
+- It is a `Damage` in `LogReader.damages` and a sentence in `notices`, once.
+- Batches before and after it are served. A read at the offsets that it covers raises
   Refused(KAFKA_STORAGE_ERROR), and so does a search by time that would have to cross it.
-- `odradek repair` (repairs/repair.py) sets the bytes aside and lets the log go on behind them.
+- `odradek repair` (repairs/repair.py) sets the bytes aside, and the log goes on after them.
 
-What becomes of a directory, after a clean stop unless it says "killed":
+What happens to a directory, after a clean stop unless it says "killed":
 
     damage                        Kafka 4.3                     here
     ----------------------------  ----------------------------  ----------------------------------
-    last batch torn               hides the whole segment,      a Damage of the offsets that are
-                                  gives its offsets again       lost; the log goes on behind them
-    last batch torn, killed       cut off                       cut off, said
+    last batch torn               hides the whole segment,      a Damage of the lost offsets; the
+                                  assigns its offsets again     log goes on after them
+    last batch torn, killed       truncated                     truncated, with a notice
     bit flip, newest segment      consumers stop there          a Damage; the rest is served
-    bit flip, newest, killed      cut off, all behind it too    so above the recovery point; below
-                                                                it a Damage, nothing is cut
+    bit flip, newest, killed      truncated from there on       so above the recovery point; below
+                                                                it a Damage, nothing is truncated
     bit flip, older segment       consumers stop there          a Damage at the first read
     older segment torn            consumers jump, silently      a Damage when opened
-    zeros or nonsense behind      the process ends              cut off, said
-      the last batch
+    zeros or junk after the       the process exits             truncated, with a notice
+      last batch
     .log missing, or a whole      consumers jump, silently      a Damage of the missing offsets
       segment in the middle
-    index missing, empty,         kept; look-ups may fail       made again, said
+    index missing, empty,         kept; searches may fail       rebuilt, with a notice
       of odd size
-    wrong entries in an index     kept; look-ups may fail       made again at the first read, said
-    .txnindex missing or wrong    aborted records are shown     made again at the first read, said
-    .snapshot missing             producers are forgotten       taken from the batches, said
-    newest .snapshot damaged      an older one and the batches  the same, said
-    leader-epoch-checkpoint       history lost; the process     taken from the batches, said
-      missing; malformed          ends
-    another checkpoint missing    deleted records come back     the log start is taken from the
-                                                                leader epochs; said
-    a checkpoint malformed        the process ends              kept as .malformed, as if missing
-    partition.metadata missing    set aside as -stray: empty    written anew, said
-    partition.metadata malformed  the process ends              kept as .malformed, written anew
-    partition.metadata of         set aside as -stray           the same, said
+    wrong entries in an index     kept; searches may fail       rebuilt at the first read, notice
+    .txnindex missing or wrong    aborted records are shown     rebuilt at the first read, notice
+    .snapshot missing             producers are forgotten       read from the batches, notice
+    newest .snapshot damaged      an older one and the batches  the same, with a notice
+    leader-epoch-checkpoint       history lost; the process     read from the batches, notice
+      missing; malformed          exits
+    another checkpoint missing    deleted records come back     the log start is found from the
+                                                                leader epochs, notice
+    a checkpoint malformed        the process exits             kept as .malformed, as if missing
+    partition.metadata missing    renamed to -stray: empty      written again, with a notice
+    partition.metadata malformed  the process exits             kept as .malformed, written again
+    partition.metadata of         renamed to -stray             the same, with a notice
       another topic
-    partition's directory gone    a new empty partition         the same, said
-    directory of no partition     the process ends              left alone, said
-    directory of no known topic   set aside as -stray           left alone, said; `repair` brings
-                                                                the topic back
-    metadata log torn             cut off                       cut off, said
-    metadata log, bit flip        cut there; later topics are   a Damage; the batches behind it
-                                  gone, as -stray               count, so do topics in them
+    partition's directory gone    a new empty partition         the same, with a notice
+    directory of no partition     the process exits             left alone, with a notice
+    directory of unknown topic    renamed to -stray             left alone, with a notice; `repair`
+                                                                brings the topic back
+    metadata log torn             truncated                     truncated, with a notice
+    metadata log, bit flip        truncated there; later        a Damage; the batches after it
+                                  topics become -stray          count, so do topics in them
 
-Left out: damage that is consistent in itself (a whole file replaced by an older one), a leader
-epoch in a batch (not under its CRC), the offset of a log's very last batch (nor is that, and no
-batch behind it tells), and a time index whose last entry is too low.
+Left out: damage that is consistent in itself (a whole file replaced by an older one), the leader
+epoch in a batch (not under its CRC), the offset of a log's very last batch (not under its CRC
+either, and no batch follows that would show it), and a time index whose last entry is too low.
 Source: damaged copies given to Kafka 4.3.1.
 """
 
@@ -70,11 +68,11 @@ from errno import EIO
 from typing import NamedTuple
 
 from .disk.directory import Directory
-from .naming import ASIDE
+from .naming import DAMAGED
 
 
 class Damage(NamedTuple):
-    """Bytes of a segment that cannot be read, and the offsets that they stood for."""
+    """Bytes of a segment that cannot be read, and the offsets that are lost with them."""
 
     partition: str
     """The partition's directory."""
@@ -86,12 +84,12 @@ class Damage(NamedTuple):
     """Bytes up to the next valid batch or the end of the file; 0 if bytes are missing there."""
     first_offset: int
     next_offset: int
-    """Behind the last offset that is lost; `first_offset` if none is."""
+    """The offset after the last lost one; `first_offset` if none is lost."""
     problem: str
 
     @property
     def end(self) -> int:
-        """The byte behind it."""
+        """The position of the first byte after it."""
         return self.position + self.size
 
     @property
@@ -108,53 +106,54 @@ class Damage(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """What is wrong, without the file's name."""
+        """A sentence that says what is wrong, without the file's name."""
         return (
             f"damaged at byte {self.position} ({self.size} bytes, {self.offsets}): {self.problem}"
         )
 
 
-def unreadable(damage: Damage) -> OSError:
-    """What a read of the damaged offsets raises: a disk that does not give back what it got."""
+def read_error(damage: Damage) -> OSError:
+    """What a read of the damaged offsets raises: the error of a disk that cannot read a block."""
     return OSError(EIO, damage.sentence, damage.file)
 
 
-class Around(NamedTuple):
-    """A run of bytes without damage."""
+class ValidRun(NamedTuple):
+    """Consecutive bytes without damage, [start, end)."""
 
     start: int
     end: int
 
 
-def around(damages: list[Damage], offset: int, size: int) -> Around:
-    """The run of valid batches that holds `offset`, or in which it would lie.
+def valid_run_at(damages: list[Damage], offset: int, size: int) -> ValidRun:
+    """The run of valid batches that contains `offset`, or would contain it.
 
     Raises OSError if the offset is lost.
     """
     start = 0
     for damage in damages:
         if offset < damage.first_offset:
-            return Around(start, damage.position)
+            return ValidRun(start, damage.position)
         if offset < damage.next_offset:
-            raise unreadable(damage)
+            raise read_error(damage)
         start = damage.end
-    return Around(start, size)
+    return ValidRun(start, size)
 
 
-def runs(damages: list[Damage], size: int) -> Iterator[Around]:
+def valid_runs(damages: list[Damage], size: int) -> Iterator[ValidRun]:
     """All runs of valid batches of a segment, in order."""
     start = 0
     for damage in damages:
-        yield Around(start, damage.position)
+        yield ValidRun(start, damage.position)
         start = damage.end
-    yield Around(start, size)
+    yield ValidRun(start, size)
 
 
-# What a repair set aside: a line of JSON for each piece, its bytes, and a newline.
+# A `.damaged` file holds what a repair set aside: for each piece a line of JSON, then its bytes and
+# a newline.
 
 
-def aside_piece(damage: Damage, data: bytes) -> bytes:
-    """One piece of a `.damaged` file."""
+def damaged_piece(damage: Damage, data: bytes) -> bytes:
+    """One entry of a `.damaged` file."""
     head = {
         "file": damage.file,
         "position": damage.position,
@@ -166,8 +165,8 @@ def aside_piece(damage: Damage, data: bytes) -> bytes:
     return json.dumps(head).encode() + b"\n" + data + b"\n"
 
 
-def read_aside(data: bytes) -> Iterator[tuple[dict[str, object], bytes]]:
-    """Head and bytes of each piece of a `.damaged` file. Raises ValueError if it is none."""
+def read_damaged_file(data: bytes) -> Iterator[tuple[dict[str, object], bytes]]:
+    """Header and bytes of each entry of a `.damaged` file. Raises ValueError for other bytes."""
     at = 0
     while at < len(data):
         end = data.index(b"\n", at)
@@ -177,18 +176,18 @@ def read_aside(data: bytes) -> Iterator[tuple[dict[str, object], bytes]]:
         at = end + 1 + size + 1
 
 
-def known_gaps(directory: Directory, names: list[str]) -> list[tuple[int, int]]:
-    """The offsets that earlier repairs have given up: (first, next) each. Raises OSError."""
+def repaired_gaps(directory: Directory, names: list[str]) -> list[tuple[int, int]]:
+    """The lost offsets that earlier repairs have recorded: (first, next) each. Raises OSError."""
     gaps = []
     for name in names:
-        if name.endswith(ASIDE):
-            pieces = list(read_aside(directory.read_bytes(name)))
+        if name.endswith(DAMAGED):
+            pieces = list(read_damaged_file(directory.read_bytes(name)))
             gaps += [(int(str(h["first_offset"])), int(str(h["next_offset"]))) for h, _ in pieces]
     return gaps
 
 
-def given_up_to(gaps: list[tuple[int, int]], offset: int) -> int:
-    """The first offset from `offset` on that no repair has given up."""
+def after_gaps(gaps: list[tuple[int, int]], offset: int) -> int:
+    """The first offset from `offset` on that is in none of these gaps."""
     for first, after in sorted(gaps):
         if first <= offset < after:
             offset = after

@@ -2,15 +2,16 @@
 
 Offset index, `.index`: relative offset int32, position int32. For some batches, the last offset
 they hold (less the segment's base) and where in the `.log` they begin. Time index, `.timeindex`:
-timestamp int64, relative offset int32. No batch up to the one that ends at that offset has a later
-timestamp, and that one has it. Both are sparse and rise strictly; when an entry is due is the
-segment's business. Transaction index, `.txnindex`: version int16 = 0, producer id, first offset,
+timestamp int64, relative offset int32. The batch that ends at that offset has this timestamp, and
+no batch before it has a later one. Both are sparse and rise strictly; segment.py says when an entry
+is added. Transaction index, `.txnindex`: version int16 = 0, producer id, first offset,
 last offset (the marker's), last stable offset, int64 each, in the order of markers.
 
-Rules: the indexes of the segment that is written to are kept in memory, in the bytes of their
-files, and written out now and then; those of older segments are searched in their files, so memory
-does not grow with data. Kafka preallocates the files of the active segment with zeros; these do
-not. A damaged index is never trusted further than `check_*` sees: it is made again from the log.
+Rules: the indexes of the active segment are kept in memory, in the bytes of their files, and
+written now and then; those of older segments are searched in their files, so memory does not grow
+with data. Kafka preallocates the files of the active segment with zeros; these are not. The
+functions `check_…` find most damage of an index file by its ends; a damaged index is rebuilt from
+the log.
 
 Source: KIP-33 (time index), KIP-98 (transaction index); files of Kafka 4.3.1.
 """
@@ -36,8 +37,8 @@ TIME_ENTRY_SIZE = _TIME_ENTRY.size
 NO_TIMESTAMP = -1
 
 
-class _Sparse:
-    """Entries of one size: in memory while they grow, in a file once that is final."""
+class _SparseIndex:
+    """Entries of one size: in memory while they grow, in a file once they are complete."""
 
     __slots__ = ("_data", "_file", "count")
     _entry: Struct
@@ -49,17 +50,17 @@ class _Sparse:
 
     @property
     def data(self) -> bytearray:
-        """The bytes of the file, as long as they are in memory."""
+        """The bytes of the file, while they are in memory."""
         return self._data
 
-    def settle(self, file: File, count: int) -> None:
-        """The first `count` entries are in `file` from now on, nothing is added any more."""
+    def seal(self, file: File, count: int) -> None:
+        """Search the first `count` entries in `file` from now on; no more are added."""
         self.count = count
         self._file = file
         self._data = bytearray()
 
     def renamed(self, suffix: str) -> None:
-        """The file's name ends in `suffix` now."""
+        """The file's name has got this suffix."""
         if self._file is not None:
             self._file.path += suffix
 
@@ -83,30 +84,30 @@ class _Sparse:
         return self._at(index)[1]
 
 
-class OffsetIndex(_Sparse):
-    """Where to begin looking for an offset."""
+class OffsetIndex(_SparseIndex):
+    """Where to begin searching for an offset."""
 
     __slots__ = ()
     _entry = _OFFSET_ENTRY
 
     def append(self, relative_offset: int, position: int) -> None:
-        """Add a batch by its last offset; both numbers are above all before them."""
+        """Add a batch by its last offset. Both numbers are larger than all before them."""
         self._data += _OFFSET_ENTRY.pack(relative_offset, position)
         self.count += 1
 
     def floor(self, relative_offset: int) -> int:
-        """The position of an indexed batch that is not behind this offset; 0 if there is none."""
+        """The position of an indexed batch that is not after this offset; 0 if there is none."""
         index = bisect_right(range(self.count), relative_offset, key=self._first)
         return self._second(index - 1) if index else 0
 
     def offset_from(self, position: int) -> int | None:
-        """The relative offset of the first indexed batch at or behind `position`, or None."""
+        """The relative offset of the first indexed batch at or after `position`, or None."""
         index = bisect_left(range(self.count), position, key=self._second)
         return self._first(index) if index < self.count else None
 
 
-class TimeIndex(_Sparse):
-    """Where to begin looking for a timestamp."""
+class TimeIndex(_SparseIndex):
+    """Where to begin searching for a timestamp."""
 
     __slots__ = ("last_timestamp",)
     _entry = _TIME_ENTRY
@@ -116,14 +117,14 @@ class TimeIndex(_Sparse):
         self.last_timestamp = NO_TIMESTAMP
 
     def append(self, timestamp: int, relative_offset: int) -> None:
-        """Add the largest timestamp so far, unless the last entry has it."""
+        """Add the largest timestamp so far, unless the last entry has it already."""
         if timestamp > self.last_timestamp:
             self._data += _TIME_ENTRY.pack(timestamp, relative_offset)
             self.count += 1
             self.last_timestamp = timestamp
 
     def floor(self, timestamp: int) -> int:
-        """A relative offset before which no batch is as late as `timestamp`; 0 if unknown."""
+        """A relative offset below which no batch is as late as `timestamp`; 0 if not known."""
         index = bisect_right(range(self.count), timestamp, key=self._first)
         return self._second(index - 1) if index else 0
 
@@ -133,7 +134,7 @@ class TimeIndex(_Sparse):
 
 
 class TransactionIndex:
-    """The aborted transactions whose markers lie in a segment, in memory throughout: few."""
+    """The aborted transactions whose markers are in a segment. Always in memory: they are few."""
 
     __slots__ = ("_data",)
 
@@ -149,7 +150,7 @@ class TransactionIndex:
         return len(self._data) // _ABORTED.size
 
     def append(self, aborted: AbortedTransaction) -> None:
-        """Add a transaction whose marker lies behind those of all others here."""
+        """Add a transaction whose marker comes after those of all others here."""
         self._data += _ABORTED.pack(_ABORTED_VERSION, *aborted)
 
     def entries(self) -> list[AbortedTransaction]:
@@ -163,7 +164,7 @@ class TransactionIndex:
         return [entry for entry in entries if entry.first_offset < upto]
 
     def covers(self, upto: int) -> bool:
-        """True when no marker behind this segment can end a transaction begun before `upto`."""
+        """True when no marker after this segment can end a transaction begun before `upto`."""
         return len(self) > 0 and self._at(len(self) - 1).last_stable_offset >= upto
 
     def _at(self, index: int) -> AbortedTransaction:
@@ -172,12 +173,12 @@ class TransactionIndex:
 
 
 def offset_entries(data: Buffer) -> Iterator[tuple[int, int]]:
-    """Relative offset and position of each entry of an offset index; an odd rest is left out."""
+    """Relative offset and position of each entry of an offset index; a torn last one is skipped."""
     return _entries(_OFFSET_ENTRY, data)
 
 
 def time_entries(data: Buffer) -> Iterator[tuple[int, int]]:
-    """Timestamp and relative offset of each entry of a time index; an odd rest is left out."""
+    """Timestamp and relative offset of each entry of a time index; a torn last one is skipped."""
     return _entries(_TIME_ENTRY, data)
 
 

@@ -1,14 +1,14 @@
-"""Log: the history of one partition, as segments in one directory.
+"""Log: one partition's batches, as segments in one directory.
 
 Rules:
 
-- Batches are appended to the newest segment, each with one write; rolling.py says when a new
+- Batches are appended to the newest segment, each with one write; rolling.py decides when a new
   segment begins.
-- Nothing is on disk before the first append: then `partition.metadata` comes first.
-- DeleteRecords moves the log start. Segments in front of it go with `delete_old_segments`, which
-  Kafka does in its retention task; until then they still count when looking for a time.
-- The list of segments is replaced, never changed, and files that readers hold views of are never
-  cut under them: whoever reads keeps a consistent view.
+- Nothing is on disk before the first append, which writes `partition.metadata` first.
+- DeleteRecords moves the log start. Segments before it are removed by `delete_old_segments`, which
+  Kafka does in its retention task; until then a search by time still finds them.
+- The list of segments is replaced, never changed, and files of which readers hold views are not
+  shortened in place: every reader keeps a consistent view.
 - A flush that the configs ask for is announced to `on_unflushed`, not waited for (flush.py).
 
 A failing disk (full, gone) is KAFKA_STORAGE_ERROR; an append that failed has changed nothing.
@@ -30,7 +30,7 @@ from .compaction.compactor import Compactor
 from .config import LogConfig
 from .disk.directory import Directory
 from .epochs import LeaderEpochs
-from .flush import FlushState, Sync, is_asked
+from .flush import FlushState, Sync, is_flush_configured
 from .naming import KAFKA, Naming
 from .notices import Notices
 from .partition_directory import PartitionDirectory
@@ -41,15 +41,15 @@ from .recovery.recovery import Recovery
 from .retention import LogView, RetentionPolicy, deletable, kafka_retention, view_of
 from .rolling import age_ms_max, is_roll_due, next_base
 from .segment import Segment, containing
-from .truncation import cut_back
+from .truncation import truncate_segments
 
 
 class Log:
     """One partition's log. Open it with `Log.open`.
 
-    Read freely, change nowhere else: `log_start_offset`, `log_end_offset` (behind the last batch),
-    `segments` (oldest first; the last takes the appends), `recovery_point` (what lies in front of
-    it need not be checked after a crash), `notices` (what opening found and repaired).
+    Read these, but do not set them: `log_start_offset`, `log_end_offset` (after the last batch),
+    `segments` (oldest first; the last takes the appends), `recovery_point` (batches before it need
+    no check after a crash), `notices` (what opening found and repaired).
 
     `on_unflushed`, if set, is called after each append while the configs ask for flushes.
     """
@@ -93,7 +93,7 @@ class Log:
         log_start_offset: int = 0,
         naming: Naming = KAFKA,
     ) -> Log:
-        """Open the log below the log directory `directory`, recovering what is there.
+        """Open the partition's log in the log directory `directory`, recovering what is there.
 
         `clean`: the last stop was clean, so only the newest segment is checked. Raises Refused
         (KAFKA_STORAGE_ERROR) when the disk fails.
@@ -106,13 +106,13 @@ class Log:
             now_ms=now_ms,
         )
         if log._home.exists:
-            with log._home.disk():
+            with log._home.client_errors():
                 log._recover(clean, recovery_point, now_ms)
         return log
 
     @property
     def config(self) -> LogConfig:
-        """The topic's configs; may be replaced at any time."""
+        """The topic's configs, which may be replaced at any time."""
         return self._config
 
     @config.setter
@@ -133,7 +133,7 @@ class Log:
 
     @property
     def active_base_offset(self) -> int:
-        """Where the newest segment begins; reads of older offsets end before it."""
+        """Where the newest segment begins. Reads of older offsets end before it."""
         return self._active.base_offset
 
     # Reading.
@@ -147,9 +147,9 @@ class Log:
     # Appending.
 
     def append(self, batch: Buffer, header: BatchHeader, now_ms: int) -> None:
-        """Write one batch, its offset and leader epoch assigned and everything about it checked.
+        """Write one batch that has its offset and leader epoch and has passed every check.
 
-        Its base offset is the log end or, with a gap, above. Rolls first if that is due. Raises
+        Its base offset is the log end or, leaving a gap, higher. Rolls first if that is due. Raises
         Refused (KAFKA_STORAGE_ERROR); ValueError if batch, header and log end do not match,
         WireError for a producer's control batch that is no marker.
         """
@@ -187,12 +187,12 @@ class Log:
                 self.on_unflushed(self)
 
     def start_epoch(self, epoch: int) -> None:
-        """Note that an epoch starts at the log end. It is stored with the first batch: a start
-        writes no file for each of thousands of partitions."""
+        """Record that an epoch starts at the log end. It is stored with the first batch, so that a
+        start does not write a file for each of thousands of partitions."""
         self.epochs.assign(epoch, self.log_end_offset)
 
     def _roll(self, base_offset: int, now_ms: int) -> None:
-        """Begin a new segment. Raises OSError, with which everything stays as it was."""
+        """Begin a new segment. An OSError leaves everything as it was."""
         self._home.check_open()
         old, segment = self._active, self._new_segment(base_offset, now_ms)
         if not old.size:
@@ -203,23 +203,23 @@ class Log:
         if self._flush_asked:
             self._flushes.sync(old.file)
         self._home.take_snapshot(base_offset, self.producers)
-        old.settle(old.offset_index.count, old.time_index.count)
+        old.seal(old.offset_index.count, old.time_index.count)
         self.recovery_point = base_offset
         self.replace_segments([*self.segments, segment])
 
-    # Taking away.
+    # Removing.
 
     def delete_records(self, before: int) -> None:
-        """Let the log start at `before`, unless it already starts behind it.
+        """Move the log start to `before`, unless it is there or later already.
 
-        Raises Refused: OFFSET_OUT_OF_RANGE behind the log end, KAFKA_STORAGE_ERROR.
+        Raises Refused: OFFSET_OUT_OF_RANGE above the log end, KAFKA_STORAGE_ERROR.
         """
         if before > self.log_end_offset:
             raise Refused(Error.OFFSET_OUT_OF_RANGE)
         if before > self.log_start_offset:
             self.log_start_offset = before
             if self.epochs.truncate_from_start(before):
-                with self._home.disk():
+                with self._home.client_errors():
                     self._home.store_epochs(self.epochs)
 
     def delete_old_segments(
@@ -229,10 +229,10 @@ class Log:
         high_watermark: int | None = None,
         policy: RetentionPolicy = kafka_retention,
     ) -> int:
-        """Let as many of the oldest segments go as `policy` says; return how many that were.
+        """Remove as many of the oldest segments as `policy` says; return how many that were.
 
-        What reaches the high watermark (default: the log end) stays. The log then starts no
-        earlier than the segments left. The files end in `.deleted` until `unlink_deleted`. Raises
+        Segments that reach the high watermark (default: the log end) stay. The log then starts no
+        earlier than its first segment. The files end in `.deleted` until `unlink_deleted`. Raises
         Refused (KAFKA_STORAGE_ERROR), and what the policy raises.
         """
         limit = self.log_end_offset if high_watermark is None else high_watermark
@@ -240,7 +240,7 @@ class Log:
         view = LogView(self.topic, self.partition, self._config, self.log_start_offset, segments)
         count = deletable(view, policy, now_ms, limit)
         if count:
-            with self._home.disk():
+            with self._home.client_errors():
                 self._drop(self.segments[:count], now_ms)
         return count
 
@@ -252,7 +252,7 @@ class Log:
     def _drop(self, segments: list[Segment], now_ms: int) -> None:
         if segments[-1] is self._active:
             self.begin_segment(now_ms)
-        self._active.begin()  # lest nothing on disk says where the log ends
+        self._active.create_file()  # else no file says where the log ends
         try:
             for segment in segments:
                 self._home.retire(segment, now_ms + self._config.file_delete_delay_ms)
@@ -263,23 +263,23 @@ class Log:
             self.delete_records(start)
 
     def unlink_deleted(self, now_ms: int) -> None:
-        """Remove the files of segments that went `file.delete.delay.ms` ago.
+        """Remove the files of segments that were removed `file.delete.delay.ms` ago.
 
-        Raises Refused (KAFKA_STORAGE_ERROR); what could not be removed is, at the next start.
+        Raises Refused (KAFKA_STORAGE_ERROR); files that are left are removed at the next start.
         """
-        with self._home.disk():
+        with self._home.client_errors():
             self._home.unlink_retired(now_ms)
 
     def truncate(self, offset: int) -> None:
-        """Take away every batch that reaches `offset` or lies behind it.
+        """Remove every batch that contains `offset` or comes after it.
 
-        The log then ends behind the last batch left (Kafka: at `offset`), and starts no later.
+        The log then ends after the last batch left (Kafka: at `offset`), and starts no later.
         Write a checkpoint before the next append. Raises Refused (KAFKA_STORAGE_ERROR).
         """
         if offset >= self.log_end_offset:
             return
-        with self._home.disk():
-            segments = cut_back(self.segments, offset, self._home)
+        with self._home.client_errors():
+            segments = truncate_segments(self.segments, offset, self._home)
             if not segments:
                 segments = [self._new_segment(offset, self._active.created_ms)]
             self.replace_segments(segments)
@@ -291,22 +291,23 @@ class Log:
             self.epochs.truncate(self.log_start_offset, end)
             self._home.store_epochs(self.epochs)
             restore_producers(self._home, segments, self.producers, self.notices)
-            self._home.sync(segments[-2:])  # lest what was cut off comes back behind what follows
+            # Else what was truncated may come back after a crash, followed by newer batches.
+            self._home.sync(segments[-2:])
 
     def delete(self, unique: bytes, later: bool = False) -> str | None:
         """Close the log and remove its directory, renaming it first as Kafka does.
 
-        `unique` (16 bytes) makes the name one that never was; what a crash leaves under it is
-        removed at the next start. `later`: the caller, who gets that name, removes it.
+        `unique` (16 bytes) makes the new name unique; if a crash interrupts this, the next start
+        removes the directory. `later`: the caller gets the new name and removes the directory.
         Raises Refused (KAFKA_STORAGE_ERROR)."""
         self._close_files()
-        with self._home.disk():
+        with self._home.client_errors():
             return self._home.delete(unique, later)
 
-    # Keeping.
+    # Flushing and closing.
 
     def flush_due_ms(self) -> int | None:
-        """When the configs ask for the next flush; in the past if it is due by number."""
+        """When the configs ask for the next flush; in the past if it is due by record count."""
         return self._flushes.due_ms(self._config, self.recovery_point, self.log_end_offset)
 
     @property
@@ -315,7 +316,7 @@ class Log:
         return self._flushes.is_pending
 
     def begin_flush(self) -> Sync:
-        """Begin a flush of every batch: `run` it in any thread, then hand it to `end_flush`."""
+        """Begin a flush of every batch: `run` it in any thread, then pass it to `end_flush`."""
         segments = self.segments[containing(self.segments, self._flushes.synced_offset) :]
         try:
             sync = Sync(self._home.handles(segments), self.log_end_offset)
@@ -325,48 +326,49 @@ class Log:
         return sync
 
     def end_flush(self, sync: Sync) -> None:
-        """Move the recovery point to where the flush ends.
+        """Move the recovery point to the end of the flush.
 
         Raises Refused (KAFKA_STORAGE_ERROR) if it failed; so does every append from then on.
         """
-        with self._home.disk():
+        with self._home.client_errors():
             if self._flushes.end(sync):
                 self.recovery_point = max(self.recovery_point, sync.end_offset)
 
     def flush(self) -> None:
-        """Return when the disk has every batch. Raises Refused as `end_flush` does."""
+        """Return when every batch is on disk. Raises Refused as `end_flush` does."""
         sync = self.begin_flush()
         sync.run()
         self.end_flush(sync)
 
     def checkpoint(self) -> None:
-        """Write what is kept in memory for speed: indexes, leader epochs.
+        """Write what is only in memory for speed: indexes, leader epochs.
 
         Raises Refused (KAFKA_STORAGE_ERROR).
         """
         if self._home.exists and not self._home.closed:
-            with self._home.disk():
+            with self._home.client_errors():
                 self._active.store_indexes()
                 self._home.store_epochs(self.epochs, self.log_end_offset)
 
     def close(self, *, clean: bool = True) -> None:
-        """Leave the directory as a clean stop does: indexes complete, a snapshot at the log end.
+        """Close the log. A clean stop completes the indexes and writes a snapshot at the log end.
 
-        Otherwise leave it as a kill does. The files are closed even if it raises Refused
-        (KAFKA_STORAGE_ERROR), and later appends fail; a second close does nothing.
+        Without `clean` the directory is left as a kill would leave it. The files are closed even if
+        this raises Refused (KAFKA_STORAGE_ERROR), and later appends fail; a second close does
+        nothing.
         """
         home = self._home
         finish = clean and home.exists and not home.closed
         home.closed = True
         try:
             if finish:
-                with home.disk():
+                with home.client_errors():
                     if self._flushes.failure is not None:
                         raise self._flushes.failure
                     self._active.finish()
                     home.store_epochs(self.epochs, self.log_end_offset)
                     home.take_snapshot(self.log_end_offset, self.producers)
-                    home.tidy_snapshots(self.segments)
+                    home.remove_old_snapshots(self.segments)
                 if self._flush_asked and self._flushes.synced_offset < self.log_end_offset:
                     self.flush()
                 self.recovery_point = self.log_end_offset
@@ -393,7 +395,7 @@ class Log:
             self._flushes.synced_offset = end if clean else min(recovery_point, end)
             self.replace_segments(segments)
         elif self.log_start_offset:
-            self._active.begin()  # lest the next start give these offsets again
+            self._active.create_file()  # else the next start would assign these offsets again
 
     def _new_segment(self, base_offset: int, now_ms: int) -> Segment:
         interval = self._config.index_interval_bytes
@@ -404,8 +406,8 @@ class Log:
         self.segments = segments
         self._active = segments[-1]
         self._older_bytes = sum(segment.size for segment in segments[:-1])
-        self._flush_asked = is_asked(self._config)
-        if self._flush_asked:  # then the power counts, and only a flush is good enough
+        self._flush_asked = is_flush_configured(self._config)
+        if self._flush_asked:  # then a power cut counts: only what was flushed is safe
             synced = max(self._flushes.synced_offset, segments[0].base_offset)
             self.recovery_point = min(self.recovery_point, synced)
         self._age_ms_max = age_ms_max(self._config, self._home.name, self._active.base_offset)

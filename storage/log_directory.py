@@ -2,20 +2,21 @@
 
 Rules:
 
-- It is locked as Kafka locks it, and belongs to one node of one cluster (`meta.properties`): who
-  comes with another id is refused, with the reason.
-- A clean stop leaves `.kafka_cleanshutdown`, which is removed as soon as the directory is opened:
-  so a directory without it was not closed cleanly, and its logs are checked. The marker is only
-  written when every log that needed checking has been opened, and was closed without an error.
+- It is locked as Kafka locks it, and belongs to one node of one cluster (`meta.properties`):
+  opening it with another id is refused, with the reason.
+- A clean stop leaves `.kafka_cleanshutdown`, which is removed as soon as the directory is opened.
+  So a directory without it was not closed cleanly, and its logs are checked. The marker is only
+  written if every log that needed a check was opened, and closed without an error.
 - Half-removed directories (`-delete`) are removed. A directory whose `partition.metadata` names
-  another topic is set aside as `-stray` when the partition is opened.
-- The checkpoints of recovery points, log starts and high watermarks list what is on disk, open or
-  not; `__cluster_metadata` is in none of them, and its log is always checked.
+  another topic is renamed to end in `-stray` when the partition is opened.
+- The checkpoints of recovery points, log starts and high watermarks list the partitions on disk,
+  open or not; `__cluster_metadata` is in none of them, and its log is always checked.
 
-Kafka ends over a malformed checkpoint, a foreign directory or a malformed `partition.metadata`.
-This goes on, keeps the file as `<name>.malformed` and says so in `notices`: without recovery points
-every log that was not closed cleanly is checked whole; without log starts they are taken from the
-leader epochs. What lies here named in another way is refused (unknown_directories.py).
+A Kafka process exits because of a malformed checkpoint, an unknown directory or a malformed
+`partition.metadata`. This keeps the file as `<name>.malformed`, says so in `notices`, and goes on:
+without recovery points every log that was not closed cleanly is checked whole; without log starts
+they are found from the leader epochs (stored_epochs.py). Partitions named in another way are
+refused (naming_detection.py).
 
 Left out: several log directories of one node, when to write checkpoints, and the files that KRaft
 keeps here. Source: directories of Kafka 4.3.1.
@@ -52,9 +53,10 @@ from .config import LogConfig
 from .disk.directory import Directory, FileLock, Locked
 from .epochs import EpochEntry
 from .log import Log
-from .naming import CLUSTER_METADATA, DELETE, KAFKA, STRAY, Naming, leaving
+from .naming import CLUSTER_METADATA, DELETE, KAFKA, STRAY, Naming, renamed_suffix
+from .naming_detection import find_other_naming
 from .notices import Notices
-from .unknown_directories import find_log_start, first_epoch, named_otherwise
+from .stored_epochs import first_stored_epoch, log_start_from_epochs
 
 TopicPartition: TypeAlias = tuple[str, int]
 
@@ -68,10 +70,10 @@ class LogDirectoryError(Exception):
 class LogDirectory:
     """An open log directory; use `LogDirectory.open`.
 
-    Read only: `directory`, its `path`, `properties` (cluster, node, directory id), `clean` (how the
-    last stop was),
-    `partitions` (each partition on disk and its topic's id, None if that is not known), `logs`
-    (those opened), `high_watermarks` (of the last checkpoint), `notices` (what was found wrong).
+    Read only: `directory`, its `path`, `properties` (cluster, node, directory id), `clean` (whether
+    the last stop was clean), `partitions` (each partition on disk and its topic's id, None if that
+    is not known), `logs` (those opened), `high_watermarks` (of the last checkpoint), `notices`
+    (what was found wrong).
     """
 
     def __init__(
@@ -93,15 +95,15 @@ class LogDirectory:
         self._new_id = new_id
         self._check_naming()
         self.clean = directory.exists(CLEAN_SHUTDOWN)
-        if self.clean:  # what is written from now on must not be found beside the marker
+        if self.clean:  # a crash from now on must not find the marker
             directory.remove(CLEAN_SHUTDOWN)
             directory.sync()
         self._list_partitions()
-        self._gone: dict[TopicPartition, int] = {}
+        self._lost_partitions: dict[TopicPartition, int] = {}
         self._recovery_points = self._read_offsets(RECOVERY_POINTS) or {}
         log_starts = self._read_offsets(LOG_STARTS)
         self._log_starts = log_starts or {}
-        self._lost_starts = log_starts is None
+        self._log_starts_lost = log_starts is None
         self.high_watermarks = self._read_offsets(HIGH_WATERMARKS, required=False) or {}
         self._unchecked = set() if self.clean else set(self.partitions)
         self._cleaned_offsets = self._read_offsets(CLEANED_OFFSETS, required=False) or {}
@@ -118,12 +120,12 @@ class LogDirectory:
         durable: bool = False,
         new_id: Callable[[], bytes] = random_id,
     ) -> LogDirectory:
-        """Lock the directory and see what is in it, creating it if need be.
+        """Lock the directory and list its partitions, creating it if need be.
 
-        `cluster_id`: 22 characters; None takes the one on disk, or makes one up. `durable`: see
-        disk/directory.py; a Directory given for a path has its own word on it. Raises
-        LogDirectoryError if another process or object has it open, or if it belongs to somebody
-        else.
+        `cluster_id`: 22 characters; None takes the one on disk, or generates one. `durable`: see
+        disk/directory.py; ignored if a Directory is given instead of a path. Raises
+        LogDirectoryError if another process or object has it open, or if it belongs to another
+        node or cluster.
         """
         directory = path if isinstance(path, Directory) else Directory(path, durable=durable)
         path = directory.path
@@ -147,7 +149,7 @@ class LogDirectory:
     def open_log(
         self, topic: str, partition: int, topic_id: bytes, config: LogConfig, now_ms: int
     ) -> Log:
-        """Open a partition's log, or begin one.
+        """Open a partition's log, or create one.
 
         Raises Refused (KAFKA_STORAGE_ERROR), OSError; ValueError if it is open.
         """
@@ -155,9 +157,9 @@ class LogDirectory:
         if key in self.logs:
             raise ValueError(f"{topic}-{partition} is open")
         if self.partitions.get(key) not in (None, topic_id):
-            self._set_aside(topic, partition)
+            self._rename_to_stray(topic, partition)
         name = self.naming.directory(topic, partition)
-        first = first_epoch(self.directory.child(name)) if self._lost_starts else None
+        first = first_stored_epoch(self.directory.child(name)) if self._log_starts_lost else None
         log = Log.open(
             *(self.directory, topic, partition),
             topic_id=topic_id,
@@ -170,8 +172,10 @@ class LogDirectory:
         )
         if first is not None:
             self._find_log_start(log, first)
-        if key in self._gone:
-            log.notices.append(f"the directory is gone; it was flushed up to {self._gone[key]}")
+        if key in self._lost_partitions:
+            log.notices.append(
+                f"the directory is gone; it was flushed up to {self._lost_partitions[key]}"
+            )
         for notice in log.notices:
             self.notices.append(f"{name}/{notice}")
         log.notices.listener = lambda notice: self.notices.append(f"{name}/{notice}")
@@ -183,8 +187,8 @@ class LogDirectory:
         return log
 
     def _correct_offsets(self, key: TopicPartition, log: Log) -> None:
-        """What is stored behind the log end must neither vouch for nor hide what is appended now in
-        place of what was lost."""
+        """Correct stored offsets above the log end, where new batches replace lost ones: a stale
+        recovery point would exempt those from checks, a stale log start would hide them."""
         if self._recovery_points.get(key, 0) > log.log_end_offset:
             self._recovery_points[key] = log.log_end_offset
             self._write_offsets(RECOVERY_POINTS, self._recovery_points)
@@ -193,21 +197,24 @@ class LogDirectory:
             self._write_offsets(LOG_STARTS, self._log_starts)
 
     def delete_log(self, topic: str, partition: int, later: bool = False) -> str | None:
-        """Remove an open log from disk; or, `later`, rename its directory, for `remove_left`, and
-        return the name, None if there is none. Raises Refused (KAFKA_STORAGE_ERROR), KeyError."""
+        """Remove an open log from disk. With `later` only rename its directory and return the new
+        name, for `remove_renamed`, or None if there is no directory.
+
+        Raises Refused (KAFKA_STORAGE_ERROR), KeyError.
+        """
         key = topic, partition
         left = self.logs.pop(key).delete(self._new_id(), later)
         self._forget(key)
         return left
 
-    def remove_left(self, name: str) -> None:
+    def remove_renamed(self, name: str) -> None:
         """Remove a directory that `delete_log` has renamed. Raises OSError."""
         self.directory.remove_directory(name)
 
     def checkpoint(
         self, high_watermarks: Mapping[TopicPartition, int] = MappingProxyType({})
     ) -> None:
-        """Write what the next start needs to know, and what logs keep in memory for speed.
+        """Write the checkpoints, and what logs keep in memory for speed.
 
         A log that `high_watermarks` does not name counts as replicated up to its end. Raises
         Refused (KAFKA_STORAGE_ERROR), OSError.
@@ -229,7 +236,7 @@ class LogDirectory:
         self._write_offsets(HIGH_WATERMARKS, self.high_watermarks)
 
     def checkpoint_cleaned(self) -> None:
-        """Write how far each log has been compacted. Raises OSError."""
+        """Write up to which offset each log has been compacted. Raises OSError."""
         for key, log in self.logs.items():
             if log.compactor.cleaned_offset is not None:
                 self._cleaned_offsets[key] = log.compactor.cleaned_offset
@@ -245,8 +252,8 @@ class LogDirectory:
     ) -> None:
         """Close every log, write checkpoints and marker, and unlock; a second close does nothing.
 
-        With `clean` False leave everything as a kill would, unlocked. Raises LogDirectoryError if
-        something could not be written; then there is no marker, and all is closed nevertheless.
+        Without `clean` leave everything as a kill would, but unlocked. Raises LogDirectoryError if
+        something could not be written; then there is no marker, but everything is closed.
         """
         if self._lock is None:
             return
@@ -275,7 +282,7 @@ class LogDirectory:
     def _read_offsets(
         self, name: str, *, required: bool = True
     ) -> dict[TopicPartition, int] | None:
-        """A checkpoint's lines of partitions that are there; None if it was malformed or lost."""
+        """A checkpoint's lines of partitions on disk; None if it was malformed or missing."""
         if not self.directory.exists(name):
             if required and self.partitions and self.clean:
                 self.notices.append(f"{name}: missing")
@@ -283,7 +290,9 @@ class LogDirectory:
         try:
             offsets = read_offsets(self.directory.read_bytes(name), name)
             if name == RECOVERY_POINTS:
-                self._gone = {k: end for k, end in offsets.items() if k not in self.partitions}
+                self._lost_partitions = {
+                    k: end for k, end in offsets.items() if k not in self.partitions
+                }
             return {key: offset for key, offset in offsets.items() if key in self.partitions}
         except CheckpointError as error:
             self._keep_malformed(self.directory, name, error)
@@ -291,19 +300,19 @@ class LogDirectory:
 
     def _write_offsets(self, name: str, offsets: Mapping[TopicPartition, int]) -> None:
         data = format_offsets(offsets)
-        # A week on a manual clock is ten thousand checkpoints, most of them the same.
+        # A week of a manual clock has ten thousand checkpoints, most of them equal.
         if data != self._written.get(name):
             self.directory.write_atomic(name, data)
             self._written[name] = data
 
     def _find_log_start(self, log: Log, first: EpochEntry) -> None:
-        start = find_log_start(log, first)
+        start = log_start_from_epochs(log, first)
         if start is not None:
             log.delete_records(start)
-            log.notices.append(f"starts at {start}, as its leader epochs have it")
+            log.notices.append(f"starts at {start}, according to its leader epochs")
 
-    def note_strangers(self) -> None:
-        """Say which partitions on disk nobody has opened, now that all that are known are open."""
+    def report_unknown_partitions(self) -> None:
+        """Report the partitions on disk that were not opened, once all known ones are."""
         for topic, partition in sorted(self.partitions.keys() - self.logs.keys()):
             name = self.naming.directory(topic, partition)
             self.notices.append(
@@ -312,7 +321,7 @@ class LogDirectory:
             )
 
     def _check_naming(self) -> None:
-        found = named_otherwise(self.directory, self.naming)
+        found = find_other_naming(self.directory, self.naming)
         if found is not None:
             name, naming = found
             raise LogDirectoryError(
@@ -325,7 +334,7 @@ class LogDirectory:
 
     def _list_partitions(self) -> None:
         for name in self.directory.directories():
-            suffix = leaving(name)
+            suffix = renamed_suffix(name)
             key = self.naming.parse_directory(name)
             if suffix == DELETE:
                 self.directory.remove_directory(name)
@@ -345,9 +354,9 @@ class LogDirectory:
             self._keep_malformed(directory, PARTITION_METADATA, error)
             return None
 
-    def _set_aside(self, topic: str, partition: int) -> None:
+    def _rename_to_stray(self, topic: str, partition: int) -> None:
         name = self.naming.directory(topic, partition)
-        stray = self.naming.leaving_directory(topic, partition, self._new_id(), STRAY)
+        stray = self.naming.renamed_directory(topic, partition, self._new_id(), STRAY)
         self.directory.rename(name, stray)
         self.notices.append(f"{name}: of another topic of that name; renamed to {stray}")
         self._forget((topic, partition))

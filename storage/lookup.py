@@ -1,16 +1,16 @@
-"""Looking through the segments of a log for something other than an offset.
+"""Searching the segments of a log by time, and for aborted transactions.
 
-By time, the rules are Kafka's (ListOffsets): of all segments only the first whose largest timestamp
-is late enough is looked at, from the place on that its time index names, and the first record that
-is late enough and not below the log start is the answer; so a segment in front of the log start
-that has not been removed yet hides later ones. The latest record is looked for without regard to
-the log start, the earliest of equals. Segments without any batch are passed over.
+By time the rules are Kafka's (ListOffsets): only the first segment whose largest timestamp is late
+enough is searched, from the place that its time index gives; the answer is the first record that
+is late enough and not below the log start. So a segment before the log start that has not been
+removed yet hides later ones. The latest record is searched for without regard to the log start;
+of equals it is the earliest. Segments without any batch are skipped.
 
 Aborted transactions are listed up to an offset that the offset index gives, so some may begin
-behind the records they are listed for; consumers expect that.
+after the records they are listed for; consumers expect that.
 
-Segments are verified before anything in them is believed. Everything here raises OSError, for
-damage too: a search by time does not pass over it, for what it would answer may be lost.
+Segments are verified before anything in them is used. Everything here raises OSError, also for
+damage: a search by time does not skip it, since the right answer may be lost in it.
 Source: KIP-79, KIP-98, KIP-734; Kafka 4.3.1's answers.
 """
 
@@ -19,13 +19,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ..wire.legacy.as_batches import read_logged
-from .batch_walk import walk
-from .damage import unreadable
+from .batch_walk import walk_batches
+from .damage import read_error
 from .producers import AbortedTransaction
 from .segment import Segment, containing
 
 
-class Found(NamedTuple):
+class FoundRecord(NamedTuple):
     """A record found by its time (ms), and the leader epoch of its batch."""
 
     offset: int
@@ -33,19 +33,21 @@ class Found(NamedTuple):
     leader_epoch: int
 
 
-def find_timestamp(segments: list[Segment], timestamp: int, start_offset: int) -> Found | None:
+def find_timestamp(
+    segments: list[Segment], timestamp: int, start_offset: int
+) -> FoundRecord | None:
     """The first record that is as late as `timestamp`, by the rules above."""
     for segment in segments:
         if segment.size and segment.largest_timestamp >= timestamp:
             segment.verify()
-            if segment.largest_timestamp < timestamp:  # as its index had it
+            if segment.largest_timestamp < timestamp:  # its index was wrong
                 continue
             relative = max(segment.time_index.floor(timestamp), start_offset - segment.base_offset)
             return _first_record(segment, relative, timestamp, start_offset)
     return None
 
 
-def find_max_timestamp(segments: list[Segment]) -> Found | None:
+def find_max_timestamp(segments: list[Segment]) -> FoundRecord | None:
     """The first of the records with the largest timestamp."""
     segments = [segment for segment in segments if segment.size]
     if not segments:
@@ -60,20 +62,20 @@ def find_max_timestamp(segments: list[Segment]) -> Found | None:
 
 def _first_record(
     segment: Segment, relative_offset: int, timestamp: int, start_offset: int
-) -> Found | None:
+) -> FoundRecord | None:
     start = segment.offset_index.floor(relative_offset)
     damage = next((one for one in segment.damages if one.end > start), None)
     end = segment.size if damage is None else damage.position
-    for position, header, _, _ in walk(segment.file, start, end):
+    for position, header, _, _ in walk_batches(segment.file, start, end):
         if header.max_timestamp < timestamp or header.last_offset < start_offset:
             continue
-        if not header.magic:  # it has no times, so is no record with the largest one either
+        if not header.magic:  # magic 0 has no timestamps
             return None
         for record in read_logged(segment.file.read(position, header.size)):
             if record.timestamp >= timestamp and record.offset >= start_offset:
-                return Found(record.offset, record.timestamp, header.leader_epoch)
+                return FoundRecord(record.offset, record.timestamp, header.leader_epoch)
     if damage is not None:
-        raise unreadable(damage)
+        raise read_error(damage)
     return None
 
 
@@ -101,7 +103,7 @@ def aborted_transactions(
 
 
 def _verify_markers(segments: list[Segment]) -> None:
-    """Make sure of the transaction indexes that may name what lies in the first segment."""
+    """Verify the segments whose transaction indexes may name transactions in the first one."""
     segments[0].verify()
     open_producers = segments[0].open_producers
     for segment in segments[1:]:

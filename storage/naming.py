@@ -5,17 +5,17 @@ may hold, in 20 digits; beside it `.index`, `.timeindex` and, once a transaction
 `.txnindex`, and producer snapshots `<offset>.snapshot`. The documentation's chapter has it as
 `my_topic_0/00000000042.kafka`, which is `DOCUMENTED` here. Everything else follows Kafka in both:
 the other files in the directory, their suffixes, and what the number means. (In the chapter it is a
-byte position, as offsets were in Kafka 0.7; batches of magic 2 have logical offsets, so here too it
-is the first offset. Offsets of more than 11 digits make longer names.)
+byte position, as offsets were in Kafka 0.7; batches of magic 2 have logical offsets, so here it is
+the first offset. Offsets of more than 11 digits make longer names.)
 
-A directory's name is read from its end: behind the last separator stand the digits of the partition
+A directory's name is parsed from its end: after the last separator come the digits of the partition
 and nothing else, so `a_1_0` is partition 0 of `a_1`, and `a_1` is partition 1 of `a`. No two
-partitions have one name; but the same directory cannot be read by both namings (log_directory.py).
+partitions have the same name; but a directory cannot be read with both namings (log_directory.py).
 
-Suffixes behind a file's name say what is to become of it at the next start: `.deleted` and
-`.cleaned` go, `.swap` is renamed into its place; `.damaged` stays, a repair has set it aside. A
-directory that is on its way out is called
-`<directory>.<32 hex digits>-delete`, one that nobody knows `...-stray`.
+A suffix after a file's name says what the next start does with it: `.deleted` and `.cleaned` files
+are removed, `.swap` files get the name without the suffix, `.damaged` files, which a repair has set
+aside, stay. A directory that is being deleted is called `<directory>.<32 hex digits>-delete`, one
+of an unknown topic `...-stray`.
 
 Source: the documentation's chapter "Log"; directories of Kafka 4.3.1.
 """
@@ -33,21 +33,21 @@ SNAPSHOT = ".snapshot"
 DELETED = ".deleted"
 CLEANED = ".cleaned"
 SWAP = ".swap"
-ASIDE = ".damaged"
+DAMAGED = ".damaged"
 
 DELETE = "-delete"
 STRAY = "-stray"
 
 CLUSTER_METADATA = "__cluster_metadata"
-"""The topic whose log says what the cluster is: in no checkpoint, and always checked."""
+"""The topic that holds the cluster's metadata: in no checkpoint, and always checked."""
 
 _NAME_MAX = 255
-_LEAVING = re.compile(r".+\.[0-9a-f]{32}(-delete|-stray)")
+_RENAMED = re.compile(r".+\.[0-9a-f]{32}(-delete|-stray)")
 
 
 @dataclass(frozen=True)
 class Naming:
-    """One way to name directories and files; pure text, nothing is looked up."""
+    """One way to name directories and files. Pure text: nothing is looked up on disk."""
 
     separator: str
     """Between topic and partition."""
@@ -60,16 +60,16 @@ class Naming:
         return f"{topic}{self.separator}{partition}"
 
     def parse_directory(self, name: str) -> tuple[str, int] | None:
-        """Topic and partition of a directory's name, or None if it is no partition's."""
+        """Topic and partition of a directory's name, or None for another name."""
         topic, separator, partition = name.rpartition(self.separator)
         if not (topic and separator and partition.isascii() and partition.isdigit()):
             return None
         return (topic, int(partition)) if str(int(partition)) == partition else None
 
-    def leaving_directory(self, topic: str, partition: int, unique: bytes, suffix: str) -> str:
-        """What a directory is renamed to first, `unique` being 16 bytes, `suffix` DELETE or STRAY.
+    def renamed_directory(self, topic: str, partition: int, unique: bytes, suffix: str) -> str:
+        """The new name of a removed directory; `unique`: 16 bytes, `suffix`: DELETE or STRAY.
 
-        Long topics are cut so that file systems take the name.
+        Long topic names are shortened so that file systems accept the name.
         """
         tail = f"{self.separator}{partition}.{unique.hex()}{suffix}"
         return topic[: _NAME_MAX - len(tail)] + tail
@@ -83,7 +83,7 @@ class Naming:
         return self.file(base_offset, self.log_suffix)
 
     def parse_file(self, name: str) -> tuple[int, str] | None:
-        """Offset and suffix(es) of a file's name, or None if it is none of ours."""
+        """Offset and suffixes of a file's name, or None for another name."""
         digits, dot, suffix = name.partition(".")
         if len(digits) < self.digits or not (digits.isascii() and digits.isdigit() and dot):
             return None
@@ -93,17 +93,17 @@ class Naming:
 KAFKA = Naming(separator="-", digits=20, log_suffix=".log")
 DOCUMENTED = Naming(separator="_", digits=11, log_suffix=".kafka")
 NAMINGS = {"kafka": KAFKA, "documented": DOCUMENTED}
-"""The names that the namings go by in options."""
+"""The namings by the names that options use."""
 
 
 def naming_of(text: str) -> Naming:
-    """A naming by its name. Raises ValueError, naming the choices."""
+    """A naming by its name. Raises ValueError, which lists the choices."""
     if text not in NAMINGS:
         raise ValueError(f"there is no naming {text!r}, but {' and '.join(NAMINGS)}")
     return NAMINGS[text]
 
 
-def leaving(name: str) -> str | None:
-    """DELETE or STRAY if a directory of this name is on its way out, else None."""
-    match = _LEAVING.fullmatch(name)
+def renamed_suffix(name: str) -> str | None:
+    """DELETE or STRAY if a directory was renamed like this, else None."""
+    match = _RENAMED.fullmatch(name)
     return match[1] if match else None

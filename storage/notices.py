@@ -1,7 +1,6 @@
 """What was found wrong and what was done about it: sentences that name the file.
 
-Storage does not log. Whoever wants to hear of each thing as it is found, and not only read the
-list, sets `listener`.
+Storage does not log. Set `listener` to hear of each sentence when it is added.
 """
 
 from __future__ import annotations
@@ -10,12 +9,12 @@ from collections.abc import Callable
 
 
 class Notices(list[str]):
-    """Sentences, in the order in which things were found."""
+    """Sentences, in the order in which they were added."""
 
     listener: Callable[[str], None] | None = None
 
     def append(self, sentence: str) -> None:
-        """Add a sentence, and tell the listener."""
+        """Add a sentence, and pass it to the listener."""
         super().append(sentence)
         if self.listener is not None:
             self.listener(sentence)

@@ -1,14 +1,14 @@
-"""A partition's directory: what lies in it beside the segments, and when that is written.
+"""A partition's directory: its files besides the segments, and when they are written.
 
-`partition.metadata` comes first, when the first batch does: until then there is no directory, so a
-topic with thousands of partitions costs nothing. `leader-epoch-checkpoint` is written whenever its
-content is another. Producer snapshots are named by the offset they were taken at. A directory that
-is removed is renamed first, so that what a crash leaves of it is finished at the next start. So are
-the files of a segment that goes: they end in `.deleted` for a while, in which whoever still has the
-segment reads on.
+The directory and `partition.metadata` are created with the first batch, so a topic with thousands
+of partitions costs nothing before. `leader-epoch-checkpoint` is written whenever its content has
+changed. Producer snapshots are named by the offset at which they were taken. A directory that is
+removed is renamed first, so that the next start finishes the removal after a crash. So are the
+files of a removed segment: they end in `.deleted` for a while, and readers that still have the
+segment can read on.
 
-Every method raises OSError, which `disk` turns into what clients are told. Left out: the segments
-(segment.py), and repairs (recovery/recovery.py).
+Every method raises OSError; `client_errors` turns it into what clients are answered. Left out: the
+segments (segment.py), and repairs (recovery/recovery.py).
 Source: directories of Kafka 4.3.1.
 """
 
@@ -50,8 +50,8 @@ class PartitionDirectory:
         self._retired: list[tuple[int, Segment]] = []
 
     @contextmanager
-    def disk(self) -> Iterator[None]:
-        """Turn what files can raise into what clients can be told."""
+    def client_errors(self) -> Iterator[None]:
+        """Turn errors of files and batches into Refused, for clients."""
         try:
             yield
         except WireError as error:
@@ -60,11 +60,11 @@ class PartitionDirectory:
             raise self.storage_error(error) from error
 
     def storage_error(self, error: OSError) -> Refused:
-        """What clients are told of it."""
+        """The error that clients are answered for it."""
         return Refused(Error.KAFKA_STORAGE_ERROR, f"{self.name}: {error}")
 
     def create(self, topic_id: bytes, epochs: LeaderEpochs) -> None:
-        """Make the directory for the first batch."""
+        """Create the directory, for the first batch."""
         self.check_open()
         self.files.make()
         self.write_metadata(topic_id)
@@ -78,11 +78,11 @@ class PartitionDirectory:
             raise OSError(EBADF, "the log is closed", self.name)
 
     def write_metadata(self, topic_id: bytes) -> None:
-        """Say which topic this is."""
+        """Write the topic's id."""
         self.files.write_atomic(PARTITION_METADATA, format_partition_metadata(topic_id))
 
     def store_epochs(self, epochs: LeaderEpochs, log_end_offset: int | None = None) -> None:
-        """Write the leader epochs, if there is a directory and they are other ones."""
+        """Write the leader epochs, if there is a directory and they have changed."""
         data = epochs.to_checkpoint(log_end_offset)
         if self.exists and data != self._stored_epochs:
             self.files.write_atomic(LEADER_EPOCHS, data)
@@ -90,7 +90,7 @@ class PartitionDirectory:
             self._unsynced.add(LEADER_EPOCHS)
 
     def read_epochs(self) -> bytes | None:
-        """What is stored of the leader epochs, or None."""
+        """The stored leader epochs, or None."""
         if not self.files.exists(LEADER_EPOCHS):
             return None
         self._stored_epochs = self.files.read_bytes(LEADER_EPOCHS)
@@ -98,7 +98,7 @@ class PartitionDirectory:
         return self._stored_epochs
 
     def take_snapshot(self, offset: int, producers: ProducerStates) -> None:
-        """Write the producers as of `offset`, unless there is a snapshot there or behind it."""
+        """Write the producers as of `offset`, unless there is a snapshot of it or a later one."""
         if offset > self._snapshot_offset:
             name = self.naming.file(offset, SNAPSHOT)
             self.files.write_atomic(name, producers.snapshot())
@@ -110,30 +110,30 @@ class PartitionDirectory:
         self.files.remove(self.naming.file(offset, SNAPSHOT))
 
     def find_snapshots(self) -> list[int]:
-        """The offsets of all snapshots, lowest first; the last one is taken note of."""
+        """The offsets of all snapshots, lowest first. From now on only later ones are written."""
         names = (name for name in self.files.names() if name.endswith(SNAPSHOT))
         parsed = map(self.naming.parse_file, names)
         offsets = sorted(found[0] for found in parsed if found and found[1] == SNAPSHOT)
         self._snapshot_offset = offsets[-1] if offsets else 0
         return offsets
 
-    def tidy_snapshots(self, segments: list[Segment]) -> None:
-        """Remove all snapshots but the newest and those at the segments' bases."""
+    def remove_old_snapshots(self, segments: list[Segment]) -> None:
+        """Remove all snapshots except the newest and those at base offsets of the segments."""
         bases = {segment.base_offset for segment in segments}
         for offset in self.find_snapshots()[:-1]:
             if offset not in bases:
                 self.drop_snapshot(offset)
 
     def segment(self, base_offset: int, *, now_ms: int, index_interval_bytes: int) -> Segment:
-        """A new segment, of which nothing is on disk yet."""
+        """A new segment, not on disk yet."""
         return Segment(
             *(self.files, self.naming, base_offset),
             now_ms=now_ms,
             index_interval_bytes=index_interval_bytes,
         )
 
-    def continued(self, newest: Segment) -> list[Segment]:
-        """The segment that takes the place of the newest if that one takes no more, or none."""
+    def successor_of(self, newest: Segment) -> list[Segment]:
+        """The segment that takes appends after the newest one, if that is damaged; else none."""
         if not newest.damages:
             return []
         interval = newest.index_interval_bytes
@@ -141,7 +141,7 @@ class PartitionDirectory:
         return [self.segment(newest.next_offset, now_ms=created, index_interval_bytes=interval)]
 
     def retire(self, segment: Segment, unlink_ms: int) -> None:
-        """Rename a segment's files and its snapshot, to be unlinked when that time has come."""
+        """Rename a segment's files and its snapshot, to be unlinked at that time."""
         try:
             segment.retire()
             snapshot = self.naming.file(segment.base_offset, SNAPSHOT)
@@ -152,11 +152,11 @@ class PartitionDirectory:
                 self._retired.append((unlink_ms, segment))
 
     def unlink_later(self, segment: Segment, unlink_ms: int) -> None:
-        """Have the files of a segment that was renamed unlinked when that time has come."""
+        """Unlink the files of a segment that was renamed, at that time."""
         self._retired.append((unlink_ms, segment))
 
     def unlink_retired(self, now_ms: int) -> None:
-        """Remove what is due of what was renamed. What cannot be is left to the next start."""
+        """Remove the renamed files that are due. The next start removes what cannot be removed."""
         due = [segment for when, segment in self._retired if when <= now_ms]
         self._retired = [entry for entry in self._retired if entry[0] > now_ms]
         for segment in due:
@@ -164,7 +164,7 @@ class PartitionDirectory:
             self.files.remove(self.naming.file(segment.base_offset, SNAPSHOT) + DELETED)
 
     def handles(self, segments: list[Segment]) -> list[Handle]:
-        """What a sync of these segments waits for, the names of the files included."""
+        """Handles of all that a sync of these segments waits for, directories included."""
         handles: list[Handle] = []
         try:
             if self.exists:
@@ -182,7 +182,7 @@ class PartitionDirectory:
         return handles
 
     def sync(self, segments: list[Segment]) -> None:
-        """Return when the disk has these segments and every name."""
+        """Return when these segments and all file names are on disk."""
         handles = self.handles(segments)
         try:
             for handle in handles:
@@ -192,20 +192,20 @@ class PartitionDirectory:
                 handle.close()
 
     def close(self) -> None:
-        """Let go of the segments that were renamed; their files go at the next start."""
+        """Close the segments that were renamed; the next start removes their files."""
         self.closed = True
         for _, segment in self._retired:
             segment.close()
         self._retired = []
 
     def delete(self, unique: bytes, later: bool = False) -> str | None:
-        """Rename the directory, with 16 bytes that make the name unique, and remove it; `later`
-        leaves that to the caller, who gets the name."""
+        """Rename the directory, with 16 bytes that make the name unique, and remove it; with
+        `later` return the new name instead."""
         self.close()
         if not self.exists:
             return None
         self.exists = False
-        leaving = self.naming.leaving_directory(self.topic, self.partition, unique, DELETE)
+        leaving = self.naming.renamed_directory(self.topic, self.partition, unique, DELETE)
         self._parent.rename(self.name, leaving)
         if later:
             return leaving

@@ -1,32 +1,33 @@
-"""What a partition remembers of each producer: epoch, last batches, open transaction.
+"""What a partition knows of each producer: epoch, last batches, open transaction.
 
-Rules, per producer id (the caller leaves out batches whose producer id is negative: they are plain,
+Rules, per producer id (the caller leaves out batches with a negative producer id: they are plain,
 whatever epoch and sequence they carry):
 
-- A batch of the current epoch whose (first, last) sequence equals one of the last five batches' is
-  a duplicate: it is answered as that one was, and not appended. Only sequences are compared.
-- An epoch below the current one is refused. A higher one must start at sequence 0; once it is in,
-  the batches of the epoch before are forgotten.
-- Within an epoch a batch starts behind the last one; behind 2147483647 comes 0.
-- While the epoch is -1, sequences are not looked at, neither in that epoch nor in the one that
+- A batch of the current epoch whose (first, last) sequence equals that of one of the last five
+  batches is a duplicate: it is answered as that one was, and not appended. Only sequences are
+  compared.
+- A batch of a lower epoch is refused. A higher epoch must start at sequence 0; from then on the
+  batches of the epoch before are forgotten.
+- Within an epoch a batch continues the sequence of the last one; 0 follows 2147483647.
+- While the epoch is -1, sequences are not checked, neither in that epoch nor in the one that
   follows it. A producer not known here counts as one of epoch -1, so its first batch may have any
   sequence.
 - While a producer's transaction is open here, its plain batches are refused.
-- A marker ends the transaction and leaves its own epoch and coordinator epoch behind. One of the
-  same epoch keeps the batches, so that sequences go on; one of a higher epoch forgets them.
+- A marker ends the transaction and sets the producer's epoch and coordinator epoch. One of the same
+  epoch keeps the batches, so that sequences go on; one of a higher epoch forgets them.
 
-Nothing here reads a clock, checks batches at replay, or looks at a record. A snapshot keeps of each
-producer only its last data batch, so after a restart four duplicates fewer are recognised. It is
+Nothing here reads a clock, checks batches at replay, or reads a record. A snapshot keeps only the
+last data batch of each producer, so after a restart four duplicates fewer are recognised. It is
 
     version int16 = 1, crc uint32 (CRC-32C of all that follows), count int32, and count times
     producerId int64, epoch int16, lastSequence int32, lastOffset int64, offsetDelta int32,
     lastTimestamp int64, coordinatorEpoch int32, currentTxnFirstOffset int64
 
-with -1 for what is not there (offsetDelta: 0). The order of producers has no meaning.
+with -1 for a missing value (offsetDelta: 0). The order of producers has no meaning.
 
-- Before a transaction's first batch here the coordinator is asked whether it may come
-  (`note_verification`). Until a batch of it is in, one that begins behind the lowest sequence asked
-  for is out of order: an earlier one is still on its way. A client that raises its epoch with every
+- Before a transaction's first batch here, the coordinator is asked whether it may be appended
+  (`note_verification`). Until then a batch that begins above the lowest sequence asked for is out
+  of order: an earlier one has not arrived yet. A client that raises its epoch with every
   transaction must begin one at sequence 0 if no batch of it is known here.
 
 Left out: whether a transaction contains this partition (the transaction coordinator knows).
@@ -57,16 +58,16 @@ MAX_SEQUENCE = (1 << 31) - 1
 NONE = -1
 
 Batch: TypeAlias = tuple[int, int, int, int, int]
-"""First sequence, last sequence, base offset, last offset, max timestamp. A plain tuple, as a
-named one takes several times as long to make and one is made for every batch."""
+"""First sequence, last sequence, base offset, last offset, max timestamp. A plain tuple: one is
+made for each batch, and making a named tuple takes several times as long."""
 
 
 class SnapshotError(ValueError):
-    """These bytes are not a producer snapshot, or not a whole one."""
+    """These bytes are not a complete producer snapshot."""
 
 
 class Duplicate(NamedTuple):
-    """The batch is in the log already: answer success with where and when."""
+    """The batch is in the log already: answer success, with its offset and timestamp."""
 
     base_offset: int
     timestamp: int
@@ -82,10 +83,11 @@ class AbortedTransaction(NamedTuple):
 
 
 class ProducerState:
-    """One producer, as of its last batch or marker. Read it freely, change it only here.
+    """One producer, as of its last batch or marker. Only this module changes it.
 
-    `last_timestamp` is the largest time in the last batch (or the marker's), in milliseconds, not
-    the time of its arrival. `batches` holds the last five data batches of this epoch, oldest first.
+    `last_timestamp` is the largest timestamp in the last batch (or the marker's), in milliseconds,
+    not the time of its arrival. `batches` holds the last five data batches of this epoch, the
+    oldest first.
     """
 
     __slots__ = ("batches", "coordinator_epoch", "epoch", "last_timestamp", "txn_first_offset")
@@ -104,7 +106,7 @@ class ProducerState:
 
     @property
     def last_offset(self) -> int:
-        """Of the last data batch in this epoch; -1 if there is none. Markers do not move it."""
+        """Of the last data batch in this epoch; -1 if there is none. Markers do not change it."""
         return self.batches[-1][3] if self.batches else NONE
 
 
@@ -113,17 +115,17 @@ class ProducerStates:
 
     def __init__(self) -> None:
         self._states: dict[int, ProducerState] = {}
-        # First offset -> producer id, in the order of offsets since logs only grow.
+        # First offset -> producer id, in the order of offsets, since logs only grow.
         self._open: dict[int, int] = {}
-        # First offset -> marker's offset, of ended transactions that replicas may still lack.
+        # First offset -> marker's offset, of ended transactions that replicas may not have yet.
         self._unreplicated: dict[int, int] = {}
-        # Producer id -> epoch and lowest sequence for which the coordinator was asked, and whether
-        # by a client that raises its epoch with every transaction.
+        # Producer id -> epoch and lowest sequence about which the coordinator was asked, and
+        # whether the client raises its epoch with every transaction.
         self._asked: dict[int, tuple[int, int, bool]] = {}
 
     @property
     def states(self) -> Mapping[int, ProducerState]:
-        """Producer id -> state, read-only (for DescribeProducers and compaction)."""
+        """Producer id -> state, read only."""
         return MappingProxyType(self._states)
 
     @property
@@ -134,8 +136,8 @@ class ProducerStates:
     def last_stable_offset(self, high_watermark: int) -> int:
         """How far a read_committed consumer may read, at most up to `high_watermark`.
 
-        A transaction also holds it back when its marker is above the high watermark. May lie below
-        a log start that DeleteRecords has raised; the caller lifts it.
+        A transaction whose marker is above the high watermark also holds it back. The result may be
+        below a log start that DeleteRecords has raised; the caller corrects that.
         """
         replicated = [
             first for first, marker in self._unreplicated.items() if marker < high_watermark
@@ -168,7 +170,7 @@ class ProducerStates:
         self._asked[producer_id] = question
 
     def check(self, header: BatchHeader) -> Duplicate | None:
-        """Judge a producer's data batch before it is appended; a Duplicate is not to be appended.
+        """Check a producer's data batch before it is appended; a Duplicate must not be appended.
 
         Raises Refused: INVALID_PRODUCER_EPOCH, OUT_OF_ORDER_SEQUENCE_NUMBER, INVALID_TXN_STATE.
         """
@@ -199,7 +201,7 @@ class ProducerStates:
     def check_marker(
         self, producer_id: int, epoch: int, coordinator_epoch: int, *, transaction_version: int
     ) -> None:
-        """Judge a marker before it is appended. Producers not known here count as of epoch -1.
+        """Check a marker before it is appended. Producers not known here count as of epoch -1.
 
         With transaction version 2 each end raises the epoch, so the marker of an open transaction
         must have a higher one; without an open transaction it may be the same marker, sent again.
@@ -213,8 +215,8 @@ class ProducerStates:
             raise Refused(Error.TRANSACTION_COORDINATOR_FENCED)
 
     def update(self, header: BatchHeader) -> None:
-        """Note a data batch that is now in the log, just appended or replayed. Never refuses."""
-        state = self._moved(header)
+        """Apply a data batch that is in the log, just appended or replayed. Checks nothing."""
+        state = self._state_in_epoch(header)
         base, timestamp = header.base_offset, header.max_timestamp
         last = base + header.last_offset_delta
         batches = state.batches
@@ -231,13 +233,13 @@ class ProducerStates:
     def end_transaction(
         self, header: BatchHeader, *, commit: bool, coordinator_epoch: int
     ) -> AbortedTransaction | None:
-        """Note a marker that is now in the log, just appended or replayed. Never refuses.
+        """Apply a marker that is in the log, just appended or replayed. Checks nothing.
 
-        Returns what belongs into the `.txnindex` of the marker's segment: nothing for a commit,
-        and nothing if no transaction was open here. A marker whose record compaction has removed
-        (count 0) says nothing any more and is left out by the caller.
+        Returns the entry for the `.txnindex` of the marker's segment: None for a commit, and if no
+        transaction was open here. The caller leaves out a marker whose record compaction has
+        removed (count 0).
         """
-        state = self._moved(header)
+        state = self._state_in_epoch(header)
         self._asked.pop(header.producer_id, None)
         state.coordinator_epoch = coordinator_epoch
         state.last_timestamp = header.max_timestamp
@@ -252,8 +254,8 @@ class ProducerStates:
         stable = next(iter(self._open), marker + 1)
         return AbortedTransaction(header.producer_id, first, marker, stable)
 
-    def _moved(self, header: BatchHeader) -> ProducerState:
-        """The producer's state, in this batch's epoch: another epoch starts without batches."""
+    def _state_in_epoch(self, header: BatchHeader) -> ProducerState:
+        """The producer's state, moved to this batch's epoch. A new epoch starts without batches."""
         state = self._states.get(header.producer_id)
         if state is None:
             state = self._states[header.producer_id] = ProducerState(header.producer_epoch)
@@ -263,8 +265,8 @@ class ProducerStates:
         return state
 
     def expire(self, now_ms: int, expiration_ms: int) -> None:
-        """Forget producers without an open transaction whose last batch's time is that old, and
-        what the coordinator was asked without a batch coming of it."""
+        """Forget producers without an open transaction whose last batch is that old, and questions
+        to the coordinator that no batch has followed."""
         self._asked.clear()
         for producer_id, state in list(self._states.items()):
             if state.txn_first_offset < 0 and now_ms - state.last_timestamp >= expiration_ms:
@@ -297,7 +299,7 @@ class ProducerStates:
     def load(self, snapshot: Buffer) -> None:
         """Replace everything by what `snapshot` holds.
 
-        Raises SnapshotError, and changes nothing, if it is not whole.
+        Raises SnapshotError, and changes nothing, if it is damaged.
         """
         states: dict[int, ProducerState] = {}
         opened: list[tuple[int, int]] = []
@@ -317,7 +319,7 @@ class ProducerStates:
 
 
 _UNKNOWN = ProducerState(NONE)
-"""What is known of a producer that has written nothing here. Shared: never changed."""
+"""The state of a producer that has written nothing here. Shared, so it is never changed."""
 _NO_BATCH: Batch = (NONE, NONE, NONE, NONE, NONE)
 
 

@@ -21,7 +21,7 @@ from ..wire.errors import Error, Refused, WireError
 from ..wire.legacy.as_batches import logged_batches
 from ..wire.primitives import Buffer
 from .damage import Damage
-from .lookup import Found, aborted_transactions, find_max_timestamp, find_timestamp
+from .lookup import FoundRecord, aborted_transactions, find_max_timestamp, find_timestamp
 from .partition_directory import PartitionDirectory
 from .producers import AbortedTransaction
 from .segment import Segment, containing
@@ -108,7 +108,7 @@ class LogReader:
         there."""
         segments = self._log.segments
         segment = segments[containing(segments, offset)]
-        with self._home.disk():
+        with self._home.client_errors():
             segment.verify()
         for damage in segment.damages:
             if damage.first_offset <= offset < damage.next_offset:
@@ -121,15 +121,15 @@ class LogReader:
     def aborted_transactions(self, offset: int, size: int) -> list[AbortedTransaction]:
         """Those that a read_committed consumer must know of in the `size` bytes read from `offset`
         on. May list some that begin after these bytes, as Kafka does."""
-        with self._home.disk():
+        with self._home.client_errors():
             return aborted_transactions(self._log.segments, offset, size)
 
-    def find_timestamp(self, timestamp: int) -> Found | None:
+    def find_timestamp(self, timestamp: int) -> FoundRecord | None:
         """The first record from the log start on that is as late as `timestamp` (ms), or None."""
-        with self._home.disk():
+        with self._home.client_errors():
             return find_timestamp(self._log.segments, timestamp, self._log.log_start_offset)
 
-    def max_timestamp(self) -> Found | None:
+    def max_timestamp(self) -> FoundRecord | None:
         """The first record with the largest timestamp, even before the log start; or None."""
-        with self._home.disk():
+        with self._home.client_errors():
             return find_max_timestamp(self._log.segments)

@@ -1,23 +1,23 @@
-"""Which of a log's oldest segments may go: decided by a policy that can be replaced.
+"""Which of a log's oldest segments are removed: decided by a policy that can be replaced.
 
-A policy is a function of what it is shown, the segments of one log and the time, and says how many
-of the oldest may go. It changes nothing itself, and need not care for what holds in any case:
+A policy is a function of the log's segments and the time. It returns how many of the oldest
+segments may be removed, and changes nothing itself. These rules hold whatever it returns:
 
-- segments go whole and oldest first, so a count is all there is to say;
-- none goes that reaches the high watermark;
-- the newest goes only if it has batches: a new one is begun behind it first, so that the log ends
-  where it ended.
+- segments are removed whole and oldest first, so a count says it all;
+- a segment that reaches the high watermark stays;
+- the newest is removed only if it has batches, after a new one was created after it, so that the
+  log ends where it ended.
 
-Kafka's policy is three rules, each applied to what the one before it has left:
+Kafka's policy has three rules, each applied to the segments that the one before has left:
 
-1. log start: segments that end at or before the log start (DeleteRecords moved it), never the
-   newest. This is all where `cleanup.policy` is without `delete`;
+1. log start: segments that end at or before the log start (DeleteRecords moved it), but not the
+   newest. This is the only rule where `cleanup.policy` is without `delete`;
 2. size: as long as the log without the segment has at least `retention.bytes`;
-3. time: as long as the segment's largest timestamp lies more than `retention.ms` back; of one
-   without timestamps, when it was last written to. A record from the future keeps its segment and
-   all behind it.
+3. time: as long as the segment's largest timestamp is more than `retention.ms` ago; of a segment
+   without timestamps, the time it was last written to. A record from the future keeps its segment
+   and all after it.
 
-Another one, which keeps ten segments whatever their age:
+Another policy, which keeps ten segments whatever their age:
 
     def ten_segments(log: LogView, now_ms: int) -> int:
         return len(log.segments) - 10
@@ -57,21 +57,21 @@ class LogView(NamedTuple):
 
 
 RetentionPolicy: TypeAlias = Callable[[LogView, int], int]
-"""(log, now in ms) -> how many of the oldest segments may go; negative is none."""
+"""(log, now in ms) -> how many of the oldest segments may be removed; negative is none."""
 
 
 def kafka_retention(log: LogView, now_ms: int) -> int:
     """Kafka's policy: log start, then size, then time."""
     config, segments = log.config, log.segments
-    gone = passed(segments, log.log_start_offset)
+    gone = before_log_start(segments, log.log_start_offset)
     if "delete" in config.cleanup_policy:
         gone += oversized(segments[gone:], config.retention_bytes)
         gone += expired(segments[gone:], config.retention_ms, now_ms)
     return gone
 
 
-def passed(segments: tuple[SegmentView, ...], log_start_offset: int) -> int:
-    """How many of the oldest end at or before the log start. Never all: the newest stays."""
+def before_log_start(segments: tuple[SegmentView, ...], log_start_offset: int) -> int:
+    """How many of the oldest segments end at or before the log start. The newest is not counted."""
     count = 0
     while count < len(segments) - 1 and segments[count].next_offset <= log_start_offset:
         count += 1
@@ -79,7 +79,7 @@ def passed(segments: tuple[SegmentView, ...], log_start_offset: int) -> int:
 
 
 def oversized(segments: tuple[SegmentView, ...], retention_bytes: int) -> int:
-    """How many of the oldest the log can do without and still have this size; -1 is no limit."""
+    """How many of the oldest the log can lose and keep at least this size; -1 is no limit."""
     if retention_bytes < 0:
         return 0
     excess = sum(segment.size for segment in segments) - retention_bytes
@@ -91,7 +91,7 @@ def oversized(segments: tuple[SegmentView, ...], retention_bytes: int) -> int:
 
 
 def expired(segments: tuple[SegmentView, ...], retention_ms: int, now_ms: int) -> int:
-    """How many of the oldest have only records older than this; -1 is no limit."""
+    """How many of the oldest segments have only records older than this; -1 is no limit."""
     if retention_ms < 0:
         return 0
     for count, segment in enumerate(segments):
@@ -110,7 +110,7 @@ def view_of(segments: list[Segment], log_end_offset: int) -> tuple[SegmentView, 
 
 
 def deletable(log: LogView, policy: RetentionPolicy, now_ms: int, high_watermark: int) -> int:
-    """How many of the oldest segments go, by the policy and what holds in any case.
+    """How many of the oldest segments are removed, by the policy and the rules above.
 
     Raises what the policy raises.
     """

@@ -1,18 +1,18 @@
-"""When a log begins a new segment: decided before each append, and never without one.
+"""When a log begins a new segment. Decided before each append; without an append it never happens.
 
-A segment with batches takes no more of them
+A segment that has batches takes no more of them
 
 - if the batch would take it over `segment.bytes`;
 - if the batch's largest timestamp is later than that of the segment's first batch by more than
-  `segment.ms` less jitter (`max.compaction.lag.ms`, if that is less, where the log is compacted);
-  where the first batch has no timestamp, if the segment was begun longer ago than that;
+  `segment.ms` less jitter (by `max.compaction.lag.ms`, if that is less and the log is compacted);
+  where the first batch has no timestamp, if the segment was created longer ago than that;
 - if one of its indexes is full, the time index keeping a slot for its final entry;
 
-and any segment, if the batch's last offset is too far from its base for an index entry (or before
-it: the segment was begun for a batch behind a gap, which then could not be written).
+and any segment, if the batch's last offset is too far from its base for an index entry, or before
+it (the segment was created for a batch after a gap, which then could not be written).
 
 Jitter spreads the rolls of a topic's partitions. It is a function of directory and base offset
-instead of a random number, so that a test finds the same segments again.
+instead of a random number, so that a repeated test finds the same segments.
 Source: Kafka 4.3.1; KIP-33.
 """
 
@@ -33,7 +33,7 @@ def is_roll_due(
     age_ms_max: int,
     now_ms: int,
 ) -> bool:
-    """Whether a batch of `size` bytes needs a segment of its own. Runs for every batch."""
+    """Whether a batch of `size` bytes needs a new segment. Runs for every batch."""
     relative = header.base_offset - segment.base_offset
     if relative < 0 or relative + header.last_offset_delta > RELATIVE_OFFSET_MAX:
         return True
@@ -52,8 +52,8 @@ def is_roll_due(
 
 
 def next_base(log_end_offset: int, header: BatchHeader) -> int:
-    """Where a segment begins that is begun for this batch: where the log ends, so that segments
-    leave no gap between them; or at the batch, if that is too far away."""
+    """The base offset of a segment that is created for this batch: the log end, so that there is no
+    gap between segments; or the batch's own offset, if that is too far away."""
     is_near = header.last_offset - log_end_offset <= RELATIVE_OFFSET_MAX
     return log_end_offset if is_near else header.base_offset
 

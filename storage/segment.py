@@ -1,20 +1,22 @@
 """A segment: the batches from one base offset on, in one `.log` file, and its indexes.
 
-The `.log` holds batches and nothing else. When entries go into the indexes (the rules of Kafka,
-seen in its files), walking batch by batch:
+The `.log` holds batches and nothing else. Entries are added to the indexes by Kafka's rules, as
+seen in its files. For each batch:
 
-1. a batch later than all before it becomes the latest: (its max timestamp, its last offset);
-2. if more than `index.interval.bytes` lie between the last indexed batch's begin and this one's, it
-   enters the offset index, and the latest enters the time index if it is later than the last entry;
-3. at roll and at a clean stop the latest enters the time index, by the same condition.
+1. a batch with a later timestamp than all before it becomes the latest: (its max timestamp, its
+   last offset);
+2. if more than `index.interval.bytes` lie between the start of the last indexed batch and the start
+   of this one, this one is added to the offset index, and the latest to the time index if it is
+   later than the last entry;
+3. at a roll and at a clean stop the latest is added to the time index, by the same condition.
 
-So the first batch never has an entry. Step 2 counts bytes without the batch itself.
+So the first batch never has an entry. Step 2 does not count the bytes of the batch itself.
 
-Because consumers mostly read what was just written, the exact places of the last few hundred
-batches are kept in memory; in front of those the offset index says where to begin walking headers.
+Because consumers mostly read what was just written, the exact positions of the last few hundred
+batches are kept in memory; before those the offset index says where to begin reading headers.
 
-A write that fails leaves the segment as it was: what may have reached the file lies behind `size`
-and is cut off, at once or before the next write. Nothing behind `size` is ever read.
+A write that fails leaves the segment as it was: what may have reached the file is beyond `size` and
+is truncated, at once or before the next write. Nothing beyond `size` is ever read.
 
 Source: KIP-33; files of Kafka 4.3.1. Left out: when to roll and what may be deleted (log.py).
 """
@@ -28,29 +30,29 @@ from contextlib import suppress
 
 from ..wire.batch import OVERHEAD, BatchHeader
 from ..wire.primitives import Buffer
-from .batch_walk import PEEK, walk
-from .damage import Damage, around, runs
+from .batch_walk import SMALL_READ_BYTES, walk_batches
+from .damage import Damage, valid_run_at, valid_runs
 from .disk.directory import Directory
 from .index import NO_TIMESTAMP, OffsetIndex, TimeIndex, TransactionIndex
 from .naming import DELETED, OFFSET_INDEX, TIME_INDEX, TRANSACTION_INDEX, Naming
 
 RELATIVE_OFFSET_MAX = (1 << 31) - 1
 """An index entry counts offsets from the segment's base in 31 bits."""
-_RECENT = 256  # batches whose places are known exactly: between this many and twice as many
+_RECENT = 256  # batches whose positions are in memory: between this many and twice as many
 
 
 class Segment:
-    """One segment. `next_offset` is behind its last batch; of an older one that nobody walked
-    through, the base of the next segment. What `verify` finds: `damages`, in order; the producers
-    whose transactions it leaves open; those that have a marker here."""
+    """One segment. `next_offset` follows its last batch; of an older segment that was not read yet
+    it is the base offset of the next one. `verify` sets `damages` (in order), `open_producers`
+    (those whose transactions it leaves open) and `ended_producers` (those with a marker here)."""
 
     __slots__ = (
         "_bases",
         "_bytes_since_entry",
         "_directory",
+        "_has_excess",
         "_lasts",
         "_naming",
-        "_overhang",
         "_positions",
         "_stored",
         "base_offset",
@@ -102,7 +104,7 @@ class Segment:
         self.reset()
 
     def reset(self) -> None:
-        """Know nothing of the batches, as before `note` is called for each of them."""
+        """Forget all batches, before `add_batch` is called for each of them."""
         self.size = 0
         self.next_offset = self.base_offset
         self.first_timestamp = NO_TIMESTAMP
@@ -115,31 +117,31 @@ class Segment:
         self._lasts = array("q")
         self._positions = array("q")
         self._stored: tuple[int, int, int] | None = None
-        self._overhang = False
+        self._has_excess = False
 
     # Writing.
 
     def append(self, batch: Buffer, header: BatchHeader, now_ms: int) -> None:
-        """Write one batch behind the last one. After an OSError nothing has changed."""
+        """Write one batch after the last one. An OSError leaves everything as it was."""
         is_new = not self.on_disk
         try:
             if is_new:
                 self._create()
-            elif self._overhang:
-                self._cut_overhang()
+            elif self._has_excess:
+                self._truncate_excess()
             self.file.write(batch, self.size)
         except OSError:
-            self._overhang = self.on_disk
-            with suppress(OSError):  # it stays remembered, and nothing is written before it is cut
-                self._cut_overhang()
+            self._has_excess = self.on_disk
+            with suppress(OSError):  # if this fails, the next write tries it again first
+                self._truncate_excess()
                 if is_new:
                     self._uncreate()
             raise
-        self.note(header, self.size)
+        self.add_batch(header, self.size)
         self.modified_ms = now_ms
 
-    def begin(self) -> None:
-        """Make the file, empty, for a start to see where the log ends. Raises OSError."""
+    def create_file(self) -> None:
+        """Create the file, empty, so that a start sees where the log ends. Raises OSError."""
         if not self.on_disk:
             self._create()
 
@@ -154,8 +156,8 @@ class Segment:
         self.file.release()
         self._directory.remove(self.name)
 
-    def note(self, header: BatchHeader, position: int) -> None:
-        """Account for the batch at `position`, the end of those noted so far."""
+    def add_batch(self, header: BatchHeader, position: int) -> None:
+        """Record in memory the batch at `position`, the end of those recorded so far."""
         base = header[0]  # base_offset; by index, for this runs for every batch
         size = header[1] + OVERHEAD
         last = base + header[6]
@@ -182,7 +184,7 @@ class Segment:
         self.time_index.append(self.max_timestamp, self.max_timestamp_offset - self.base_offset)
 
     def store_indexes(self) -> None:
-        """Write the indexes' files as far as they have grown. OSError leaves everything valid.
+        """Write the index files if they have grown. An OSError leaves everything valid.
 
         Without entries there is nothing to write yet.
         """
@@ -190,17 +192,17 @@ class Segment:
             self._write_indexes()
 
     def _write_indexes(self) -> None:
-        if self._overhang:
-            self._cut_overhang()
+        if self._has_excess:
+            self._truncate_excess()
         counts = self.offset_index.count, self.time_index.count, len(self.transaction_index)
         if counts != self._stored:
-            self._directory.write_other(self._name(OFFSET_INDEX), self.offset_index.data)
-            self._directory.write_other(self._name(TIME_INDEX), self.time_index.data)
+            self._directory.write_if_changed(self._name(OFFSET_INDEX), self.offset_index.data)
+            self._directory.write_if_changed(self._name(TIME_INDEX), self.time_index.data)
             self.store_transaction_index()
             self._stored = counts
 
     def store_transaction_index(self) -> None:
-        """Write the transaction index's file; without aborted transactions there is none."""
+        """Write the transaction index's file, or remove it if there are no aborted transactions."""
         if self.transaction_index:
             name = self._name(TRANSACTION_INDEX)
             self._directory.write_atomic(name, self.transaction_index.data)
@@ -208,10 +210,10 @@ class Segment:
             self._directory.remove(self._name(TRANSACTION_INDEX))
 
     def finish(self) -> None:
-        """Bring the files into the state in which a stop or a newer segment leaves them.
+        """Complete the files, as at a stop or when a newer segment begins. Raises OSError.
 
-        May fail with OSError, and may be followed by more batches. The file is dated by the last
-        append, which is what counts where records have no timestamps.
+        More batches may follow. The file's date is that of the last append, which retention uses
+        where records have no timestamps.
         """
         self._index_latest()
         if self.on_disk:
@@ -220,43 +222,45 @@ class Segment:
             if self._directory.durable:
                 self.file.sync()
 
-    def settle(self, offset_entries: int, time_entries: int) -> None:
-        """Take no more batches, and search the indexes in their files."""
-        self.offset_index.settle(self._directory.file(self._name(OFFSET_INDEX)), offset_entries)
-        self.time_index.settle(self._directory.file(self._name(TIME_INDEX)), time_entries)
+    def seal(self, offset_entries: int, time_entries: int) -> None:
+        """Take no more batches, and search the indexes in their files from now on."""
+        self.offset_index.seal(self._directory.file(self._name(OFFSET_INDEX)), offset_entries)
+        self.time_index.seal(self._directory.file(self._name(TIME_INDEX)), time_entries)
         self._bases, self._lasts, self._positions = array("q"), array("q"), array("q")
 
-    def adopt(self, size: int, next_offset: int, offset_entries: int, time_entries: int) -> None:
-        """Take over the files of an older segment as they are, unread. Raises OSError."""
+    def take_over_files(
+        self, size: int, next_offset: int, offset_entries: int, time_entries: int
+    ) -> None:
+        """Take over the files of an older segment without reading its batches. Raises OSError."""
         self.size = size
         self.next_offset = next_offset
-        self.settle(offset_entries, time_entries)
+        self.seal(offset_entries, time_entries)
         self.max_timestamp, relative = self.time_index.last()
         self.max_timestamp_offset = self.base_offset + relative
 
-    def take_indexes(self, twin: Segment) -> None:
-        """Take over the indexes of a segment that was told of the same batches, in memory."""
+    def replace_indexes(self, twin: Segment) -> None:
+        """Replace the indexes by those of a segment object to which the same batches were added."""
         self.offset_index, self.time_index = twin.offset_index, twin.time_index
         self.max_timestamp = twin.max_timestamp
         self.max_timestamp_offset = twin.max_timestamp_offset
         self._index_latest()
 
-    def write_lookups(self) -> None:
-        """Write the offset and the time index, and search them in their files from now on."""
+    def rewrite_indexes(self) -> None:
+        """Write the offset and time index, and search them in their files from now on."""
         counts = self.offset_index.count, self.time_index.count
         self._directory.write_atomic(self._name(OFFSET_INDEX), self.offset_index.data)
         self._directory.write_atomic(self._name(TIME_INDEX), self.time_index.data)
-        self.settle(*counts)
+        self.seal(*counts)
 
-    def _cut_overhang(self) -> None:
-        if self._overhang:
+    def _truncate_excess(self) -> None:
+        if self._has_excess:
             self.file.truncate(self.size)
-            self._overhang = False
+            self._has_excess = False
 
     # Reading.
 
     def verify(self) -> None:
-        """Check every batch once, if nobody has since the directory was opened. Raises OSError."""
+        """Check every batch, once after the directory was opened. Raises OSError."""
         verifier, self.verifier = self.verifier, None
         if verifier is not None:
             try:
@@ -266,9 +270,9 @@ class Segment:
                 raise
 
     def read(self, offset: int, max_bytes: int, upto: int, whole_first: bool) -> Buffer | None:
-        """Batches from the one that holds `offset` on; None if all end before it.
+        """Batches from the one that contains `offset` on; None if all end before it.
 
-        The rules are those of Log.read. Raises WireError, OSError.
+        The rules are those of LogReader.read. Raises WireError, OSError.
         """
         found = self.locate(offset)
         if found is None:
@@ -276,7 +280,7 @@ class Segment:
         position, base_offset, size = found
         if base_offset >= upto:
             return b""
-        end = around(self.damages, offset, self.size).end if self.damages else self.size
+        end = valid_run_at(self.damages, offset, self.size).end if self.damages else self.size
         if upto < self.next_offset:
             end = self.position_of(upto, position, end)
         if max_bytes < end - position:
@@ -286,71 +290,73 @@ class Segment:
         return self.file.read(position, end - position) if end > position else b""
 
     def locate(self, offset: int) -> tuple[int, int, int] | None:
-        """Position, base offset and size of the first batch that ends at or behind `offset`."""
+        """Position, base offset and size of the first batch that ends at or after `offset`."""
         lasts = self._lasts
-        start, limit = around(self.damages, offset, self.size) if self.damages else (0, self.size)
+        start, limit = (
+            valid_run_at(self.damages, offset, self.size) if self.damages else (0, self.size)
+        )
         if lasts and not self.damages and (offset >= self._bases[0] or not self._positions[0]):
             index = bisect_left(lasts, offset)
             if index == len(lasts):
                 return None
             position = self._positions[index]
-            behind = index + 1
-            end = self._positions[behind] if behind < len(lasts) else self.size
+            following = index + 1
+            end = self._positions[following] if following < len(lasts) else self.size
             return position, self._bases[index], end - position
         start = max(start, self.offset_index.floor(offset - self.base_offset))
-        for position, header, _, _ in walk(self.file, start, limit, PEEK):
+        for position, header, _, _ in walk_batches(self.file, start, limit, SMALL_READ_BYTES):
             if header.base_offset + header.last_offset_delta >= offset:
                 return position, header.base_offset, header.batch_length + OVERHEAD
         return None
 
     def position_of(self, upto: int, start: int = 0, end: int | None = None) -> int:
         """The position of the first batch in [start, end) whose base offset is `upto` or more, or
-        the end. What is damaged must not lie in between."""
+        `end`. There must be no damage in between."""
         end = self.size if end is None else end
         bases = self._bases
         if bases and upto >= bases[0] and not self.damages:
             index = bisect_left(bases, upto)
             return self._positions[index] if index < len(bases) else self.size
         start = max(start, self.offset_index.floor(upto - 1 - self.base_offset))
-        for position, header, _, _ in walk(self.file, start, end, PEEK):
+        for position, header, _, _ in walk_batches(self.file, start, end, SMALL_READ_BYTES):
             if header.base_offset >= upto:
                 return position
         return end
 
     def offset_from(self, position: int) -> int:
-        """An offset behind all batches in front of `position`, as near as the index knows."""
+        """An offset not below any batch before `position`, as close as the index gives it."""
         relative = self.offset_index.offset_from(position)
         return self.next_offset if relative is None else self.base_offset + relative
 
     def headers(self, offset: int = 0) -> Iterator[tuple[int, BatchHeader]]:
-        """Position and header of each batch from the one that holds `offset` on, except what is
-        known to be damaged. Raises WireError, OSError."""
+        """Position and header of each batch from the one that contains `offset` on, without known
+        damage. Raises WireError, OSError."""
         start = 0
         if offset > self.base_offset and not self.damages:
             found = self.locate(offset)
             start = self.size if found is None else found[0]
-        for run in runs(self.damages, self.size):
-            for position, header, _, _ in walk(self.file, max(start, run.start), run.end):
+        for run in valid_runs(self.damages, self.size):
+            for position, header, _, _ in walk_batches(self.file, max(start, run.start), run.end):
                 if header.last_offset >= offset:
                     yield position, header
 
     @property
     def largest_timestamp(self) -> int:
-        """Of all records; where they have none, when the file was last written to."""
+        """Of all records; if they have none, when the file was last written to."""
         return self.max_timestamp if self.max_timestamp >= 0 else self.modified_ms
 
-    # Going away.
+    # Removing.
 
     def truncate(self, size: int) -> None:
-        """Cut the file. What is known of the batches has to be noted again. Raises OSError."""
+        """Truncate the file. Its batches have to be added again afterwards. Raises OSError."""
         self.file.truncate(size)
 
     def sync_names(self) -> None:
-        """Return when the disk knows which files there are. Raises OSError."""
+        """Sync the directory, so that created and removed files are durable. Raises OSError."""
         self._directory.sync()
 
     def files(self) -> list[str]:
-        """The names of the files that are there."""
+        """The names of its files that exist."""
         return [name for name in self._names() if self._directory.exists(name)]
 
     def close(self) -> None:
@@ -360,9 +366,9 @@ class Segment:
         self.time_index.close()
 
     def retire(self) -> None:
-        """Rename the files to end in `.deleted`; whoever still has the segment can read it.
+        """Rename the files to end in `.deleted`. Readers that still have the segment can read on.
 
-        Once the first is renamed, the log, it is `is_retired`. Raises OSError.
+        Once the first file, the `.log`, is renamed, `is_retired` is set. Raises OSError.
         """
         log, *indexes = self._names()
         if self.on_disk:
@@ -391,7 +397,7 @@ class Segment:
 
 
 def containing(segments: list[Segment], offset: int) -> int:
-    """The index of the segment whose range holds `offset`; the first one's if it is before all."""
+    """The index of the segment whose range contains `offset`; 0 if it is before all of them."""
     return max(0, bisect_right(segments, offset, key=_base_offset) - 1)
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import re
+import tokenize
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -33,12 +35,12 @@ ROOMS = {
     """,
     "storage": """
         disk
-        naming config notices checkpoints epochs damage batch_walk index producers segment flush
-            retention rolling lookup partition_directory reading
+        naming naming_detection config notices checkpoints epochs damage batch_walk index producers
+            segment flush retention rolling lookup partition_directory reading
         recovery
         truncation
         compaction
-        log log_directory unknown_directories
+        log log_directory stored_epochs
         repairs
     """,
     "emulator": """
@@ -262,6 +264,26 @@ def test_a_file_holds_one_idea(path: Path) -> None:
 @pytest.mark.parametrize("path", sources() + differential(), ids=name_of)
 def test_a_file_says_at_its_head_what_it_is(path: Path) -> None:
     assert ast.get_docstring(ast.parse(path.read_text()))
+
+
+def named_files(path: Path) -> set[str]:
+    """The modules that a file's comments and docstrings name."""
+    with path.open("rb") as file:
+        tokens = list(tokenize.tokenize(file.readline))
+    texts = [each.string for each in tokens if each.type in (tokenize.COMMENT, tokenize.STRING)]
+    return set(re.findall(r"(?<![\w./*<-])[a-z_0-9/]+\.py\b", " ".join(texts)))
+
+
+def test_a_module_that_a_text_names_exists() -> None:
+    modules = [*sources(), *(ROOT / "tests").rglob("*.py")]
+    ends = [f"/{name_of(path)}" for path in modules]
+    missing = [
+        f"{name_of(path)}: {name}"
+        for path in sources()
+        for name in sorted(named_files(path))
+        if not any(end.endswith(f"/{name}") for end in ends)
+    ]
+    assert missing == []
 
 
 @pytest.mark.parametrize("files", [sources(), differential()], ids=["packages", "differential"])

@@ -7,7 +7,7 @@
 
 Attributes: bits 0-2 codec, 3 log append time (then maxTimestamp is the time of every record),
 4 transactional, 5 control, 6 delete horizon (then baseTimestamp is also the time at which
-tombstones may go). The CRC-32C covers attributes and everything behind them, so a broker sets
+tombstones may go). The CRC-32C covers attributes and everything after them, so a broker sets
 offset and leader epoch without touching it. Times are milliseconds since 1970, -1 is no time.
 
 A header is read as it stands, in one go, and judged by whoever needs it.

@@ -122,7 +122,7 @@ class Frames:
 
 
 def frame(parts: Iterable[Buffer]) -> list[Buffer]:
-    """Put the size in front of a response and join its small pieces; large ones stay uncopied."""
+    """Put the size before a response and join its small pieces; large ones stay uncopied."""
     out: list[Buffer] = []
     run: list[Buffer] = [b""]
     total = 0

@@ -25,7 +25,7 @@ _CORRELATION = Struct(">i")
 
 
 class RequestHeader(NamedTuple):
-    """What stands in front of every request. A null client id is read as ""."""
+    """What stands before every request. A null client id is read as ""."""
 
     api_key: int
     api_version: int

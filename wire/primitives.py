@@ -35,7 +35,7 @@ def write_uvarint(value: int) -> bytes:
 
 
 def read_uvarint(buf: Sequence[int], pos: int) -> tuple[int, int]:
-    """Decode an unsigned 32-bit varint at `pos`; return it and the position behind it.
+    """Decode an unsigned 32-bit varint at `pos`; return it and the position after it.
 
     Raises WireError when it does not end within five bytes or the buffer.
     """

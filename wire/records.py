@@ -120,7 +120,7 @@ def read_records(batch: Buffer, pos: int = 0, limit: int = LIMIT) -> list[Record
 
 
 def _read_record(buf: bytes, pos: int, header: BatchHeader) -> tuple[Record, int]:
-    """Read the record at `pos`; return it and the position behind it."""
+    """Read the record at `pos`; return it and the position after it."""
     size, pos = read_varint(buf, pos)
     end = pos + size
     if end > len(buf):

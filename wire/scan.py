@@ -151,9 +151,9 @@ def _look(buf: bytes, pos: int) -> tuple[int, int, bool, int]:
 
 
 def _skip(buf: bytes, pos: int) -> int:
-    """The position behind the length at `pos` and its bytes, which may lie past the end.
+    """The position after the length at `pos` and its bytes, which may lie past the end.
 
-    Whatever is read behind that then raises WireError.
+    Whatever is read after that then raises WireError.
     """
     size, pos = read_varint(buf, pos)
     return pos + size if size > 0 else pos

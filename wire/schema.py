@@ -249,7 +249,7 @@ class Message(Struct):
 
     @classmethod
     def decode(cls, buf: Buffer, version: int, pos: int = 0) -> Self:
-        """Decode what begins at `pos`; bytes behind it are ignored, as Kafka does.
+        """Decode what begins at `pos`; bytes after it are ignored, as Kafka does.
 
         Records in it stay views of `buf`. Raises WireError for bytes that do not fit.
         """
@@ -262,7 +262,7 @@ class Message(Struct):
 
     @classmethod
     def decode_from(cls, buf: Buffer, version: int, pos: int = 0) -> tuple[Self, int]:
-        """Like decode, and also return the position behind the message."""
+        """Like decode, and also return the position after the message."""
         return codec.read_message(cls, buf, version, pos)
 
 

@@ -22,7 +22,7 @@ from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from ...storage.naming import leaving
+from ...storage.naming import renamed_suffix
 from .tools import VERSION, run_tool
 
 DUMP = "org.apache.kafka.tools.DumpLogSegments"
@@ -95,7 +95,7 @@ def files(data_dir: Path, suffixes: Iterable[str] = DUMPED, topic: str | None = 
     return [
         path
         for directory in sorted(data_dir.iterdir())
-        if directory.is_dir() and leaving(directory.name) is None
+        if directory.is_dir() and renamed_suffix(directory.name) is None
         if topic in (None, topic_of(directory))
         for path in sorted(directory.iterdir())
         if path.suffix in wanted

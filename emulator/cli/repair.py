@@ -81,7 +81,7 @@ def _check_topics(path: str, topics: list[str]) -> None:
     Raises LogDirectoryError.
     """
     from ...storage import Directory, LogDirectoryError
-    from ...storage.repairs.repair import naming_in
+    from ...storage.naming_detection import naming_in
 
     directory = Directory(path)
     if not directory.exists():

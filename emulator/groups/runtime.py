@@ -117,7 +117,7 @@ def random_uuid() -> str:
 
 
 class Runtime:
-    """The shards, the log behind them, and the timer."""
+    """The shards, the log after them, and the timer."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""What the coordinator knows of topics: their ids and sizes, and when there are new ones."""
+"""What the coordinator sees of topics: their ids and sizes, and when there are new ones."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LONG, _INT = Struct("<q"), Struct("<i")
 
 
 class TopicLike(Protocol):
-    """A topic, as far as groups look at it."""
+    """A topic as groups see it."""
 
     @property
     def name(self) -> str: ...
@@ -27,7 +27,7 @@ class TopicLike(Protocol):
 
 
 class Catalogue(Protocol):
-    """All topics there are. `generation` rises whenever one changes, comes or goes."""
+    """All topics. `generation` rises whenever one is created, changed or deleted."""
 
     @property
     def generation(self) -> int: ...
@@ -56,7 +56,7 @@ class NoTopics:
 
 class TopicsView:
     """A catalogue, and the version of the cluster's metadata: a number that grows with each change
-    and outlives a restart (an offset of the metadata log). `lookups`: of expressions, in these
+    and is kept over a restart (an offset of the metadata log). `lookups`: of expressions, in these
     topics."""
 
     def __init__(self, catalogue: Catalogue, version: Callable[[], int]) -> None:
@@ -69,18 +69,18 @@ class TopicsView:
 
     @property
     def generation(self) -> int:
-        """Rises whenever a topic changes, comes or goes."""
+        """Rises whenever a topic is created, changed or deleted."""
         return self.catalogue.generation
 
     @property
     def version(self) -> int:
-        """The version of the metadata as of now."""
+        """The current version of the metadata."""
         self._look_for_new()
         return self._version()
 
     @property
     def version_with_new_topics(self) -> int:
-        """The version in which topics were last seen that had not been there before."""
+        """The version in which new topics were last seen."""
         self._look_for_new()
         return self._version_with_new_topics
 
@@ -90,7 +90,7 @@ class TopicsView:
         return frozenset(topic.id for topic in found if topic is not None)
 
     def count(self, topic_id: bytes) -> int:
-        """How many partitions a topic has; 0 if there is none of that id."""
+        """How many partitions the topic of this id has; 0 if there is no such topic."""
         topic = self.catalogue.by_id(topic_id)
         return 0 if topic is None else len(topic.partitions)
 
@@ -99,14 +99,14 @@ class TopicsView:
         return [topic.name for topic in self.catalogue]
 
     def hash_of(self, names: Iterable[str]) -> int:
-        """One number for ids and sizes of these topics, as a broker notes it to see a change; 0 if
+        """A hash of ids and sizes of these topics, as a broker stores it to detect a change; 0 if
         none of them exists. Racks of partitions are left out."""
         hashes = self.hashes_of(names)
         packed = [_LONG.pack(_signed(hashes[name])) for name in sorted(hashes, key=_utf16)]
         return _signed(xxh3_64(b"".join(packed))) if packed else 0
 
     def hashes_of(self, names: Iterable[str]) -> dict[str, int]:
-        """One number for id and size of each of these topics that exists."""
+        """A hash of id and size of each of these topics that exists."""
         found = (self.catalogue.get(name) for name in names)
         return {topic.name: _hash(topic) for topic in found if topic is not None}
 

@@ -1,7 +1,7 @@
 """XXH3, the 64-bit hash with seed 0, of short and long inputs.
 
-A broker notes such a hash of the topics that a consumer group reads (topic_hash.py). Source: the
-xxHash specification. Nothing here is fast: a few hundred bytes a topic, when topics change.
+A broker stores such a hash of the topics that a consumer group reads (topics_view.py). Source: the
+xxHash specification. Not optimised: it hashes a few hundred bytes a topic, when topics change.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ UNKNOWN = (-1, -1)
 def describe_log_dirs(
     cluster: Cluster, call: Call, request: DescribeLogDirsRequest
 ) -> DescribeLogDirsResponse:
-    total_bytes, usable_bytes = cluster.log_dir.directory.room() or UNKNOWN
+    total_bytes, usable_bytes = cluster.log_dir.directory.space() or UNKNOWN
     return DescribeLogDirsResponse(
         results=[
             Result(
@@ -50,7 +50,7 @@ def describe_log_dirs(
 def absolute_path(cluster: Cluster) -> str:
     """Where the logs lie; a disk in memory has a name of its own kind."""
     path = cluster.log_dir.path
-    return path if cluster.log_dir.directory.room() is None else os.path.abspath(path)
+    return path if cluster.log_dir.directory.space() is None else os.path.abspath(path)
 
 
 def _asked(cluster: Cluster, request: DescribeLogDirsRequest) -> dict[str, list[int]]:

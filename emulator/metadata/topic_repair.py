@@ -26,9 +26,9 @@ from ...storage.checkpoints import (
     read_partition_metadata,
 )
 from ...storage.disk.directory import Directory
-from ...storage.naming import Naming, leaving
-from ...storage.repairs.repair import naming_in
-from ...storage.unknown_directories import latest_epoch
+from ...storage.naming import Naming, renamed_suffix
+from ...storage.naming_detection import naming_in
+from ...storage.stored_epochs import latest_stored_epoch
 from ...wire.errors import WireError
 from ...wire.records import read_records
 from ...wire.stored.cluster import MetadataRecord, PartitionRecord, RemoveTopicRecord, read_record
@@ -89,7 +89,12 @@ def _topics_in(directory: Directory, naming: Naming) -> Found:
     for name in directory.directories():
         key = naming.parse_directory(name)
         home = directory.child(name)
-        if key is None or leaving(name) or key[0] == TOPIC or not home.exists(PARTITION_METADATA):
+        if (
+            key is None
+            or renamed_suffix(name)
+            or key[0] == TOPIC
+            or not home.exists(PARTITION_METADATA)
+        ):
             continue
         try:
             topic_id = read_partition_metadata(home.read_bytes(PARTITION_METADATA))
@@ -106,7 +111,7 @@ def _records(
     for record in records:
         if isinstance(record, PartitionRecord) and record.partition_id in partitions:
             home = directory.child(partitions[record.partition_id])
-            record.leader_epoch = max(0, latest_epoch(home))
+            record.leader_epoch = max(0, latest_stored_epoch(home))
     return records
 
 

@@ -191,7 +191,7 @@ class Cleaner:
             return
         if result is not None:
             self._finished(partition, result)
-            if result.first_dirty_offset > compaction.order.plan.first_dirty:
+            if result.first_dirty_offset > compaction.task.plan.first_dirty:
                 self._tried.discard(partition)  # the map may have been full: there is more to do
 
     def _finished(self, partition: Partition, result: CompactionResult) -> None:

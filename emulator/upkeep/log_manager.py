@@ -81,7 +81,7 @@ class LogManager:
     def _remove(self, names: Sequence[str]) -> None:
         for name in names:
             try:
-                self._cluster.log_dir.remove_left(name)
+                self._cluster.log_dir.remove_renamed(name)
             except OSError as error:
                 log.error("%s of a deleted topic is left to the next start: %s", name, error)
 

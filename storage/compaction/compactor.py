@@ -12,7 +12,7 @@ place. Meanwhile the log goes on:
 
 plan.py says what is compacted, filter.py what is kept, swap.py what can go wrong on the disk. Left
 out: when to compact, and in which thread (the emulator's cleaner).
-Source: the documentation's "Log Compaction"; KIP-58, KIP-98, KIP-354, KIP-534; Kafka 4.3.1.
+SourceSegment: the documentation's "Log Compaction"; KIP-58, KIP-98, KIP-354, KIP-534; Kafka 4.3.1.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from __future__ import annotations
 from typing import NamedTuple, Protocol
 
 from ..config import LogConfig
-from ..flush import is_asked
+from ..flush import is_flush_configured
 from ..partition_directory import PartitionDirectory
 from ..producers import ProducerStates
 from ..segment import Segment, containing
-from .plan import Bounds, Plan, make_plan
-from .run import Cancelled, Compaction, Order, Source
+from .plan import LogBounds, Plan, make_plan
+from .run import Cancelled, Compaction, CompactionTask, SourceSegment
 from .swap import discard, swap_in
 
 BUFFER_BYTES = 128 << 20
@@ -87,10 +87,10 @@ class Compactor:
         log = self._log
         if last_stable_offset is None:
             last_stable_offset = log.producers.last_stable_offset(log.log_end_offset)
-        bounds = Bounds(
+        bounds = LogBounds(
             log.log_start_offset, log.log_end_offset, last_stable_offset, self.cleaned_offset
         )
-        with self._home.disk():
+        with self._home.client_errors():
             return make_plan(log.segments, log.config, bounds, now_ms)
 
     def begin(
@@ -106,15 +106,15 @@ class Compactor:
         count = containing(segments, found.end)
         bases = [segment.base_offset for segment in segments]
         first = containing(segments, found.first_dirty)
-        with self._home.disk():
+        with self._home.client_errors():
             start = segments[first].locate(found.first_dirty) if first < count else None
             sources = [
-                Source(segment, segment.name, segment.size, 0, next_base)
+                SourceSegment(segment, segment.name, segment.size, 0, next_base)
                 for segment, next_base in zip(segments[:count], bases[1:], strict=False)
             ]
             if start is not None:
                 sources[first] = sources[first]._replace(start=start[0])
-        order = Order(
+        task = CompactionTask(
             found,
             sources,
             [entry for segment in segments for entry in segment.transaction_index.entries()],
@@ -125,7 +125,9 @@ class Compactor:
             load_factor,
         )
         self.cancel()
-        self._compaction = Compaction(self._home.files.apart(), self._home.naming, order)
+        self._compaction = Compaction(
+            self._home.files.with_own_descriptors(), self._home.naming, task
+        )
         return self._compaction
 
     def end(self, compaction: Compaction) -> CompactionResult | None:
@@ -136,9 +138,9 @@ class Compactor:
             self._compaction = None
         sources = [segment for cleaned in waiting for segment in cleaned.sources]
         present = set(self._log.segments[:-1])
-        is_whole = all(one.segment in present for one in compaction.order.sources)
+        is_whole = all(one.segment in present for one in compaction.task.sources)
         try:
-            with self._home.disk():
+            with self._home.client_errors():
                 if not is_current or isinstance(compaction.error, Cancelled):
                     return None
                 if not is_whole:  # an error may come of files that retention has removed
@@ -180,7 +182,7 @@ class Compactor:
         if not self._home.exists:
             return CompactionResult()
         if force:
-            with self._home.disk():
+            with self._home.client_errors():
                 log.begin_segment(now_ms)
         found = self.plan(now_ms)
         if force:
@@ -209,11 +211,11 @@ class Compactor:
     def _swap(self, compaction: Compaction) -> int:
         """Put every new segment into its place; return their size in bytes."""
         config = self._log.config
-        unlink_ms = compaction.order.now_ms + config.file_delete_delay_ms
-        synced = self._home.files.durable or is_asked(config)
+        unlink_ms = compaction.task.now_ms + config.file_delete_delay_ms
+        synced = self._home.files.durable or is_flush_configured(config)
         if compaction.cleaned:
             # Else the next start would take a compacted segment for the newest one.
-            self._log.segments[-1].begin()
+            self._log.segments[-1].create_file()
         total = 0
         for cleaned in list(compaction.cleaned):
             segment = swap_in(self._home, cleaned, unlink_ms, synced=synced)

@@ -1,23 +1,23 @@
-"""What is left of each batch of a log that is compacted.
+"""What compaction keeps of each batch of a log.
 
 Rules, for batches in the order of the log:
 
-- Records go if a newer one with their key is known, if they have no key, if they were written by a
-  transaction that was aborted, or if they are tombstones whose time has come.
-- A batch keeps base offset, last offset, sequence, producer, leader epoch, codec, kind of
-  timestamps and the largest time of what is left. If nothing of it goes, its bytes stay.
-- A tombstone that survives gets a time to go, the delete horizon: now + `delete.retention.ms`,
-  written in place of the base timestamp (bit 6 of the attributes says so). The first compaction
-  after it takes the tombstone. The same holds for the marker of a transaction of which no batch is
-  left; until then markers stay, as does the entry of an aborted transaction in the index.
-- A batch that loses everything stays as a header without records if a producer's last batch is in
-  it, so that its sequence is not lost, or if it is the last that may be cleaned, so that the log's
-  end is not lost.
-- Messages of magic 0 and 1 (old_messages.py) have no delete horizon: their tombstones go from a
-  segment that was last written to `delete.retention.ms` before the last one that is clean. What is
-  left of them becomes a batch of magic 2, or stays in its format (`keeps_old_formats`). One that
-  loses everything stays as it is if it is the last that may be cleaned: Kafka's cleaner gives the
-  log up there, for these formats have nothing without records.
+- Records are removed if a newer one with their key is known, if they have no key, if they were
+  written by an aborted transaction, or if they are tombstones past their retention.
+- A batch keeps its base offset, last offset, sequence, producer, leader epoch, codec, kind of
+  timestamps, and the largest timestamp of the records kept. If all records are kept, so are its
+  bytes.
+- A tombstone that is kept gets a delete horizon: now + `delete.retention.ms`, written in place of
+  the base timestamp (bit 6 of the attributes says so). The first compaction after that time removes
+  the tombstone. The same applies to the marker of a transaction without batches left; until then
+  markers are kept, as is the entry of an aborted transaction in the index.
+- A batch without records left is kept as a header if it is the last one of a producer, so that its
+  sequence is not lost, or if it is the last that may be cleaned, so that the log's end is not lost.
+- Messages of magic 0 and 1 (old_messages.py) have no delete horizon: their tombstones are removed
+  from segments last written to `delete.retention.ms` before the last clean segment was. The
+  messages kept become a batch of magic 2, or stay in their format (`keeps_old_formats`). An entry
+  without messages left stays as it is if it is the last that may be cleaned: these formats cannot
+  be without records. Kafka's cleaner gives up such a log.
 
 Source: KIP-98, KIP-534; segments that Kafka 4.3.1 cleaned.
 """
@@ -56,7 +56,7 @@ LastBatches: TypeAlias = Mapping[int, tuple[int, int]]
 
 
 class Transactions:
-    """Which transactions the batches walked through belong to, and how they ended."""
+    """The transactions of the batches seen so far, and how they ended."""
 
     def __init__(self, aborted: Iterable[AbortedTransaction]) -> None:
         self._coming = [(entry.first_offset, entry) for entry in aborted]
@@ -66,7 +66,7 @@ class Transactions:
         self._committed: set[int] = set()
 
     def is_aborted(self, header: BatchHeader) -> bool:
-        """Whether the records of a batch, no control batch, were never committed."""
+        """Whether the records of a data batch belong to an aborted transaction."""
         self._begin(header.last_offset)
         if not header.is_transactional:
             return False
@@ -77,9 +77,8 @@ class Transactions:
         return False
 
     def end(self, header: BatchHeader, batch: Buffer) -> tuple[bool, AbortedTransaction | None]:
-        """Whether a control batch ends a transaction of which no batch was seen.
-
-        And what belongs into the transaction index if one of an aborted transaction was.
+        """Whether a control batch ends a transaction of which no batch was seen; and the entry for
+        the transaction index if a batch of an aborted transaction was seen.
         """
         self._begin(header.last_offset)
         if not header.count:
@@ -103,7 +102,7 @@ class Transactions:
 
 
 class Kept(NamedTuple):
-    """A batch as it is to be written."""
+    """A batch as it will be written."""
 
     header: BatchHeader
     data: Buffer
@@ -111,7 +110,7 @@ class Kept(NamedTuple):
 
 
 class BatchFilter:
-    """Decides batch by batch. `aborted_kept` collects what the transaction index is to have."""
+    """Decides batch by batch. `aborted_kept` collects entries for the transaction index."""
 
     def __init__(
         self,
@@ -202,7 +201,7 @@ class BatchFilter:
         return Kept(*as_batch(header, entry, choice.mask, horizon_ms), choice.kept)
 
     def _is_needed(self, header: BatchHeader) -> bool:
-        """Whether something else than records would be lost with this batch."""
+        """Whether the batch has to be kept for other reasons than its records."""
         if header.last_offset + 1 == self._end:
             return True
         if header.producer_id not in self._last_batches:
@@ -233,7 +232,7 @@ def _rewritten(
     mask: bytes,
     horizon: int,
 ) -> Kept:
-    """The batch with the records that `mask` names, and the timestamps of `new`."""
+    """The batch with the records that `mask` selects, and the timestamps of `new`."""
     stamped = old.is_log_append_time
     shift = (new.max_timestamp if stamped else old.base_timestamp) - new.base_timestamp
     records: Buffer = rebuilt(payload, mask, _wrap(shift), stamped)

@@ -2,20 +2,20 @@
 
 Rules:
 
-- It takes a bounded number of keys: as many as fit `log.cleaner.dedupe.buffer.size`, each slot
+- It holds a bounded number of keys: as many as fit `log.cleaner.dedupe.buffer.size`, each slot
   counted with the bytes it takes, filled up to `log.cleaner.io.buffer.load.factor`. Once it is full
-  the next record with a key is not taken in, whether its key is known or not, and that is where
-  this round of compaction ends: `latest_offset` is the last offset it speaks for.
-- A record survives if it lies behind `latest_offset`, or if it has a key, no newer record with that
-  key is known, and it has a value (or tombstones are kept).
-- Keys are never mixed up by accident: short keys are compared themselves, longer ones by 128 bits
-  of a hash; in C all keys by 128 bits of a hash keyed with random bytes.
+  the next record with a key is not added, whether its key is known or not, and this round of
+  compaction ends there: `latest_offset` is the last offset that the map covers.
+- A record is kept if it is after `latest_offset`, or if it has a key, no newer record with that key
+  is known, and it has a value (or tombstones are kept).
+- Different keys are never taken for the same by accident: short keys are compared themselves,
+  longer ones by 128 bits of a hash; in C all keys by 128 bits of a hash keyed with random bytes.
 
 There are two maps that behave alike but for memory: `DictMap`, the reference, is a dict, about 170
 bytes a key; `TableMap` is a table of 24 bytes a slot, as in Kafka, filled by C (wire/_scan.c). For
 ten million records the dict alone would take longer than all of the work in C.
 
-Both walk the records of a decompressed batch; damaged records raise WireError.
+Both read the records of a decompressed batch; damaged records raise WireError.
 Source: KIP-58; Kafka 4.3.1's rules for segments it cleaned.
 """
 
@@ -44,17 +44,17 @@ _NO_DELTA = -(1 << 63)
 
 
 class Choice(NamedTuple):
-    """Which records of a batch survive. Deltas are of time (ms), as in the batch."""
+    """Which records of a batch are kept. Deltas are of time (ms), as in the batch."""
 
     mask: bytes
-    """One byte a record: 1 for one that survives."""
+    """One byte a record: 1 if it is kept."""
     kept: int
     tombstone: bool
-    """Whether one of those that survive has no value."""
+    """Whether one of the records kept has no value."""
     first_delta: int
-    """Of the first that survives; 0 if none does."""
+    """Of the first record kept; 0 if there is none."""
     max_delta: int
-    """The largest of those that survive; -2^63 if none does."""
+    """The largest of the records kept; -2^63 if there are none."""
 
 
 class OffsetMap(Protocol):
@@ -63,16 +63,16 @@ class OffsetMap(Protocol):
     latest_offset: int
 
     def add(self, payload: Buffer, count: int, base_offset: int, start: int) -> bool:
-        """Take in the keys of a batch's records from offset `start` on; True once it is full."""
+        """Add the keys of a batch's records from offset `start` on; True once the map is full."""
         ...
 
     def choose(self, payload: Buffer, count: int, base_offset: int, *, tombstones: bool) -> Choice:
-        """Say which records of a batch survive; of those without value, if `tombstones` do."""
+        """Say which records of a batch are kept; `tombstones`: also those without value."""
         ...
 
 
 def offset_map(buffer_bytes: int, load_factor: float) -> OffsetMap:
-    """An empty map that takes so much memory at most: the one in C where that is built."""
+    """An empty map of at most this memory: the one in C where that is built."""
     kind = TableMap if HAVE_C else DictMap
     return kind(buffer_bytes, load_factor)
 
@@ -86,7 +86,7 @@ class DictMap:
         self._offsets: dict[bytes, int] = {}
 
     def add(self, payload: Buffer, count: int, base_offset: int, start: int) -> bool:
-        """Take in a batch; see OffsetMap."""
+        """Add a batch; see OffsetMap."""
         offsets = self._offsets
         for _, delta, key, _, _ in _records(bytes(payload), count):
             offset = base_offset + delta
@@ -132,7 +132,7 @@ class TableMap:
         self._table = bytearray(min(self._slots_max, _TABLE_SLOTS_MIN) * _TABLE_BYTES)
 
     def add(self, payload: Buffer, count: int, base_offset: int, start: int) -> bool:
-        """Take in a batch; see OffsetMap."""
+        """Add a batch; see OffsetMap."""
         self._make_room(count)
         found: tuple[int, int, int] | None = _scan.add_keys(
             payload, count, base_offset, start, self._table, self._seed, self._keys, self._keys_max
@@ -154,7 +154,7 @@ class TableMap:
         return Choice(bytes(mask), *found)
 
     def _make_room(self, count: int) -> None:
-        """Have a third of the slots free behind the next `count` keys, as far as memory allows."""
+        """Keep a third of the slots free after the next `count` keys, as far as memory allows."""
         slots = len(self._table) // _TABLE_BYTES
         wanted = min(self._keys + count, self._keys_max) * 3 // 2
         if wanted > slots and slots < self._slots_max:
@@ -166,10 +166,10 @@ class TableMap:
 
 
 def rebuilt(payload: Buffer, mask: bytes, shift: int, constant: bool) -> bytes:
-    """The records that survive, for a batch of another base timestamp.
+    """The records that `mask` selects, for a batch with another base timestamp.
 
-    `shift` (ms) is added to each time delta or, with `constant`, put in its place. Attributes of
-    records become 0. Raises WireError for damaged records.
+    `shift` (ms) is added to each time delta or, with `constant`, replaces it. Attributes of records
+    become 0. Raises WireError for damaged records.
     """
     if HAVE_C:
         found: bytes | None = _scan.rebuild_records(payload, mask, shift, constant)
@@ -180,7 +180,7 @@ def rebuilt(payload: Buffer, mask: bytes, shift: int, constant: bool) -> bytes:
 
 
 def rebuilt_python(payload: Buffer, mask: bytes, shift: int, constant: bool) -> bytes:
-    """The reference for `rebuilt`; what `choose` has let through is not checked again."""
+    """The reference for `rebuilt`; what `choose` has checked is not checked again."""
     buf, out, end = bytes(payload), bytearray(), 0
     try:
         for keep in mask:
@@ -200,9 +200,9 @@ def rebuilt_python(payload: Buffer, mask: bytes, shift: int, constant: bool) -> 
 
 
 def _records(buf: bytes, count: int) -> Iterator[tuple[int, int, bytes | None, bool, int]]:
-    """Time delta, offset delta, what stands for the key, has a value, end: of each record.
+    """Of each record: time delta, offset delta, the key or its hash, has a value, end.
 
-    Most varints have one or two bytes; reading those on the spot makes it three times as fast.
+    Most varints have one or two bytes; reading those inline makes this three times as fast.
     """
     end = 0
     try:
@@ -238,7 +238,7 @@ def _records(buf: bytes, count: int) -> Iterator[tuple[int, int, bytes | None, b
 
 
 def _longer(buf: bytes, pos: int, byte: int) -> tuple[int, int]:
-    """A varint, still zigzagged, whose first byte was read, and the position behind it."""
+    """A varint (zigzag), of which the first byte was read, and the position after it."""
     more = buf[pos]
     if more < 0x80:
         return byte & 0x7F | more << 7, pos + 1

@@ -1,17 +1,17 @@
-"""What of a log is to be compacted: its dirty section, whether it is worth it, in which groups.
+"""What of a log is compacted: its dirty section, whether that is due, and groups of segments.
 
 Rules:
 
-- Clean is what lies in front of the first dirty offset: where the last compaction ended, from
-  `cleaner-offset-checkpoint`, or the log start if that is behind it, or if the offset lies outside
-  the log (then it was not of this log).
-- Never touched are the active segment, the segment that holds the last stable offset, and the first
-  dirty segment with a record younger than `min.compaction.lag.ms`, and all behind these.
+- The clean section is before the first dirty offset: where the last compaction ended, according to
+  `cleaner-offset-checkpoint`, or the log start if that is higher, or if the checkpoint's offset is
+  outside the log (then it was of another log).
+- Never compacted are the active segment, the segment that holds the last stable offset, and the
+  first dirty segment with a record younger than `min.compaction.lag.ms`, and all after these.
 - A log is due when the dirty part of what can be cleaned is more than `min.cleanable.dirty.ratio`
   of it, or when the first batch of a dirty segment is older than `max.compaction.lag.ms`. A segment
   that is dirty in part counts on both sides.
-- Neighbours are rewritten into one segment as long as together they had at most `segment.bytes`,
-  indexes of at most `segment.index.bytes`, and offsets that an index entry can hold.
+- Neighbouring segments are rewritten into one as long as together they had at most `segment.bytes`,
+  indexes of at most `segment.index.bytes`, and offsets that fit into an index entry.
 
 Everything here raises WireError and OSError. Source: KIP-58, KIP-354; Kafka 4.3.1.
 """
@@ -32,13 +32,13 @@ class Plan(NamedTuple):
 
     first_dirty: int
     end: int
-    """Where the first segment begins that must not be touched."""
+    """Where the first segment begins that must not be compacted."""
     clean_bytes: int
     cleanable_bytes: int
     is_overdue: bool
-    """True when records wait for longer than `max.compaction.lag.ms`."""
+    """True if records have waited for longer than `max.compaction.lag.ms`."""
     is_reset: bool
-    """True when the checkpoint's offset lay outside the log."""
+    """True if the checkpoint's offset was outside the log."""
 
     @property
     def ratio(self) -> float:
@@ -53,8 +53,8 @@ class Plan(NamedTuple):
         return self.ratio > config.min_cleanable_dirty_ratio
 
 
-class Bounds(NamedTuple):
-    """Offsets of a log; `cleaned` is where the last compaction ended, None if there was none."""
+class LogBounds(NamedTuple):
+    """Offsets of a log. `cleaned` is where the last compaction ended, None if there was none."""
 
     start: int
     end: int
@@ -62,8 +62,8 @@ class Bounds(NamedTuple):
     cleaned: int | None
 
 
-def make_plan(segments: list[Segment], config: LogConfig, bounds: Bounds, now_ms: int) -> Plan:
-    """Look at a log's segments, the active one last."""
+def make_plan(segments: list[Segment], config: LogConfig, bounds: LogBounds, now_ms: int) -> Plan:
+    """The plan for a log with these segments, the active one last."""
     first_dirty = bounds.start if bounds.cleaned is None else bounds.cleaned
     is_reset = not bounds.start <= first_dirty <= bounds.end
     if is_reset:
@@ -88,7 +88,7 @@ def make_plan(segments: list[Segment], config: LogConfig, bounds: Bounds, now_ms
 
 
 def _from(segments: list[Segment], offset: int) -> list[Segment]:
-    """All segments but the active one, from the one that holds `offset` on."""
+    """All segments but the active one, from the one that contains `offset` on."""
     return segments[containing(segments, offset) : -1]
 
 
@@ -99,7 +99,7 @@ def _is_overdue(dirty: Iterable[Segment], lag_ms: int, now_ms: int) -> bool:
 
 
 def first_timestamp(segment: Segment) -> int:
-    """The largest time in a segment's first batch, -1 if it has none. Looked up once."""
+    """The largest timestamp in a segment's first batch, -1 if it has none. Read once."""
     if segment.first_timestamp < 0 and segment.size:
         first = header_at(segment.file, 0, segment.size)
         if first is not None:
@@ -108,9 +108,9 @@ def first_timestamp(segment: Segment) -> int:
 
 
 def grouped(segments: list[Segment], config: LogConfig, end: int) -> list[list[Segment]]:
-    """Segments, each followed by its neighbour, in groups that become one segment each.
+    """Consecutive segments, in groups each of which becomes one segment.
 
-    `end` is where the first segment behind the last one begins, if that is not among them.
+    `end` is the base offset of the segment after the last of these.
     """
     groups: list[list[Segment]] = []
     sizes = (0, 0, 0)

@@ -1,17 +1,17 @@
-"""One compaction of one log: what is read and written, in any thread, while the log goes on.
+"""One compaction of one log: reading and writing, in any thread, while the log goes on.
 
 Rules:
 
-- It looks at the segments as they were when it began; these never change. What it writes are files
-  that end in `.cleaned`, one segment a group, with the indexes of what they hold; whoever began it
-  puts them into the log (log_compaction.py), or throws them away.
-- First the keys of the dirty section are taken in, up to where the map is full; then all segments
-  in front of that offset are filtered, the clean ones too.
-- Files are read and written through a directory of its own, never mapped, for what stands behind
-  the log's directory belongs to the log's thread.
-- A damaged batch ends it, so damage is neither copied nor signed anew: the log stays as it is.
+- It reads the segments there were when it began; these never change. It writes files that end in
+  `.cleaned`, one segment a group, with their indexes; compactor.py puts them into the log or throws
+  them away.
+- First the keys of the dirty section are collected, until the map is full; then all segments before
+  that offset are filtered, the clean ones too.
+- Files are opened through a directory object of its own and never mapped, since the log's own file
+  objects belong to the log's thread.
+- A damaged batch ends it, so damage is neither copied nor given a new CRC: the log stays as it is.
 - `cancel` returns when no file will be opened any more: after it the partition's directory may be
-  renamed, removed, and made again under its name.
+  renamed, removed, and created again under its name.
 
 Source: KIP-58; Kafka 4.3.1.
 """
@@ -28,10 +28,10 @@ from ...wire.batch import MAGIC, OVERHEAD, BatchHeader, checksum
 from ...wire.errors import WireError
 from ...wire.legacy.as_batches import is_intact
 from ...wire.primitives import Buffer
-from ..batch_walk import walk
+from ..batch_walk import walk_batches
 from ..config import LogConfig
 from ..disk.directory import MAPPED_FROM, Directory, File
-from ..flush import is_asked
+from ..flush import is_flush_configured
 from ..index import TransactionIndex
 from ..naming import CLEANED, Naming
 from ..producers import AbortedTransaction
@@ -45,7 +45,7 @@ _WRITE_BYTES = 1 << 20
 
 
 class Cancelled(Exception):
-    """The log took another way while it was compacted."""
+    """The compaction was cancelled."""
 
 
 class CleanedNaming(Naming):
@@ -56,7 +56,7 @@ class CleanedNaming(Naming):
         return super().file(offset, suffix) + CLEANED
 
 
-class Source(NamedTuple):
+class SourceSegment(NamedTuple):
     """A segment as it was when the compaction began."""
 
     segment: Segment
@@ -67,19 +67,19 @@ class Source(NamedTuple):
     next_base: int
 
 
-class Cleaned(NamedTuple):
-    """A segment that was written, and those whose place it is to take."""
+class CleanedSegment(NamedTuple):
+    """A segment that was written, and those that it replaces."""
 
     sources: list[Segment]
     segment: Segment
 
 
 @dataclass(frozen=True)
-class Order:
-    """What a compaction is to do, and what it has to know of the log for it."""
+class CompactionTask:
+    """What a compaction shall do, and what it has to know of the log for it."""
 
     plan: Plan
-    sources: list[Source]
+    sources: list[SourceSegment]
     aborted: list[AbortedTransaction]
     last_batches: LastBatches
     config: LogConfig
@@ -91,14 +91,14 @@ class Order:
 class Compaction:
     """One compaction. Read `cleaned`, `end_offset` and the counts when `run` has returned.
 
-    `error` is why nothing came of it, or None: OSError, WireError (a damaged batch), Cancelled.
+    `error` is why it failed, or None: OSError, WireError (a damaged batch), Cancelled.
     """
 
-    def __init__(self, files: Directory, naming: Naming, order: Order) -> None:
-        self.order = order
-        self.cleaned: list[Cleaned] = []
-        self.end_offset = order.plan.first_dirty
-        """The first dirty offset from now on."""
+    def __init__(self, files: Directory, naming: Naming, task: CompactionTask) -> None:
+        self.task = task
+        self.cleaned: list[CleanedSegment] = []
+        self.end_offset = task.plan.first_dirty
+        """The first dirty offset after this compaction."""
         self.records_read = 0
         self.records_kept = 0
         self.error: Exception | None = None
@@ -106,31 +106,31 @@ class Compaction:
         self._files = files
         self._guard = Lock()
         self._cancelled = False
-        self._offsets = offset_map(order.buffer_bytes, order.load_factor)
+        self._offsets = offset_map(task.buffer_bytes, task.load_factor)
 
     def cancel(self) -> None:
-        """Let `run` come to its end soon, without opening another file."""
+        """Make `run` end soon, without opening another file."""
         with self._guard:
             self._cancelled = True
 
     def run(self) -> None:
-        """Do it. Once, in any thread."""
+        """Read and write. Call once, in any thread."""
         try:
-            self._take_in_keys()
+            self._collect_keys()
             last = self._offsets.latest_offset
-            sources = self.order.sources
+            sources = self.task.sources
             self._filter_all([one for one in sources if one.segment.base_offset <= last])
             self.end_offset = max(self.end_offset, last + 1)
         except (OSError, WireError, Cancelled) as error:
             self.error = error
 
-    def _take_in_keys(self) -> None:
-        start = self.order.plan.first_dirty
-        self._spoken_for(start - 1)  # what is clean holds no key twice
-        # The markers of those that ended in front of it are not seen.
-        aborted = (entry for entry in self.order.aborted if entry.last_offset >= start)
+    def _collect_keys(self) -> None:
+        start = self.task.plan.first_dirty
+        self._covers(start - 1)  # the clean section holds no key twice
+        # Markers before `start` are not read.
+        aborted = (entry for entry in self.task.aborted if entry.last_offset >= start)
         transactions = Transactions(aborted)
-        for source in self.order.sources:
+        for source in self.task.sources:
             if source.next_base <= start:
                 continue
             for header, batch in self._batches(source, source.start):
@@ -141,46 +141,46 @@ class Compaction:
                     if self._offsets.add(payload, header.count, header.base_offset, start):
                         return
                 if header.last_offset >= start:
-                    self._spoken_for(header.last_offset)
-            self._spoken_for(source.next_base - 1)
+                    self._covers(header.last_offset)
+            self._covers(source.next_base - 1)
 
     @property
     def _old_tombstones_until_ms(self) -> int:
-        """Those of magic 0 and 1 go from segments that were not written to after this time."""
-        order = self.order
-        clean = (one.segment for one in order.sources)
-        times = [one.modified_ms for one in clean if one.base_offset < order.plan.first_dirty]
-        return times[-1] - order.config.delete_retention_ms if times else 0
+        """Tombstones of magic 0 and 1 are removed from segments last written to by this time."""
+        task = self.task
+        clean = (one.segment for one in task.sources)
+        times = [one.modified_ms for one in clean if one.base_offset < task.plan.first_dirty]
+        return times[-1] - task.config.delete_retention_ms if times else 0
 
-    def _spoken_for(self, offset: int) -> None:
+    def _covers(self, offset: int) -> None:
         self._offsets.latest_offset = max(self._offsets.latest_offset, offset)
 
-    def _filter_all(self, sources: list[Source]) -> None:
-        order = self.order
+    def _filter_all(self, sources: list[SourceSegment]) -> None:
+        task = self.task
         batch_filter = BatchFilter(
             self._offsets,
-            Transactions(order.aborted),
-            order.last_batches,
-            end=order.plan.end,
-            now_ms=order.now_ms,
-            delete_retention_ms=order.config.delete_retention_ms,
-            keeps_old_formats=order.config.keeps_old_formats,
+            Transactions(task.aborted),
+            task.last_batches,
+            end=task.plan.end,
+            now_ms=task.now_ms,
+            delete_retention_ms=task.config.delete_retention_ms,
+            keeps_old_formats=task.config.keeps_old_formats,
         )
         of = {source.segment: source for source in sources}
-        for group in grouped([*of], order.config, order.plan.end):
+        for group in grouped([*of], task.config, task.plan.end):
             self._filter([of[segment] for segment in group], batch_filter)
 
-    def _filter(self, group: list[Source], batch_filter: BatchFilter) -> None:
+    def _filter(self, group: list[SourceSegment], batch_filter: BatchFilter) -> None:
         first, last = group[0].segment, group[-1].segment
         batch_filter.aborted_kept.clear()
         with self._opening():
             segment = Segment(
                 *(self._files, self._naming, first.base_offset),
                 now_ms=last.created_ms,
-                index_interval_bytes=self.order.config.index_interval_bytes,
+                index_interval_bytes=self.task.config.index_interval_bytes,
             )
-            segment.begin()
-        self.cleaned.append(Cleaned([source.segment for source in group], segment))
+            segment.create_file()
+        self.cleaned.append(CleanedSegment([source.segment for source in group], segment))
         writer = _Writer(segment)
         try:
             for source in group:
@@ -188,7 +188,7 @@ class Compaction:
                 batch_filter.keeps_old_tombstones = modified_ms > self._old_tombstones_until_ms
                 for header, batch in self._batches(source, 0):
                     if checksum(batch, 0, len(batch)) != header.crc and (
-                        header.magic == MAGIC or not is_intact(batch, 0, header)  # its own sum
+                        header.magic == MAGIC or not is_intact(batch, 0, header)  # its own CRC
                     ):
                         raise WireError(f"the batch at offset {header.base_offset} is damaged")
                     self.records_read += header.count
@@ -204,20 +204,24 @@ class Compaction:
             segment.next_offset = group[-1].next_base
             with self._opening():
                 segment.finish()
-                if is_asked(self.order.config):  # what it replaces was flushed
+                if is_flush_configured(self.task.config):  # the replaced segments were flushed
                     segment.file.sync()
         finally:
             segment.close()
 
-    def _batches(self, source: Source, start: int) -> Iterator[tuple[BatchHeader, memoryview]]:
-        """Each batch from byte `start` on, whole. Raises WireError, OSError, Cancelled."""
+    def _batches(
+        self, source: SourceSegment, start: int
+    ) -> Iterator[tuple[BatchHeader, memoryview]]:
+        """Each complete batch from byte `start` on. Raises WireError, OSError, Cancelled."""
         file = self._files.file(source.name)
         try:
             with self._opening():
                 file.size()  # opens it
-            copies = _Copies(file, self._check)
+            copies = _CopyingFile(file, self._check)
             read, view = None, memoryview(b"")
-            for _, header, chunk, at in walk(copies, start, source.size, _READ_BYTES, whole=True):
+            for _, header, chunk, at in walk_batches(
+                copies, start, source.size, _READ_BYTES, whole=True
+            ):
                 if chunk is not read:
                     read, view = chunk, memoryview(chunk)
                 yield header, view[at : at + header.batch_length + OVERHEAD]
@@ -232,14 +236,14 @@ class Compaction:
 
     @contextmanager
     def _opening(self) -> Iterator[None]:
-        """In here files may be opened: `cancel` waits."""
+        """Inside, files may be opened: `cancel` waits."""
         with self._guard:
             self._check()
             yield
 
 
 class _Writer:
-    """Writes batches behind each other, many with one write."""
+    """Writes consecutive batches, many with one write."""
 
     def __init__(self, segment: Segment) -> None:
         self._segment = segment
@@ -248,8 +252,8 @@ class _Writer:
         self._position = 0
 
     def write(self, kept: Kept) -> None:
-        self._segment.note(kept.header, self._segment.size)
-        # A view of what was read would keep all of it in memory.
+        self._segment.add_batch(kept.header, self._segment.size)
+        # A view would keep the whole buffer that was read in memory.
         self._waiting.append(bytes(kept.data))
         self._bytes += len(kept.data)
         if self._bytes >= _WRITE_BYTES:
@@ -262,21 +266,21 @@ class _Writer:
             self._waiting, self._bytes = [], 0
 
 
-class _Copies:
-    """A file that is walked through while others may end the work."""
+class _CopyingFile:
+    """A file, read as copies, until the compaction is cancelled."""
 
     def __init__(self, file: File, check: Callable[[], None]) -> None:
         self._file = file
         self._check = check
 
     def read(self, position: int, size: int) -> Buffer:
-        """A copy of its bytes. Raises OSError, Cancelled."""
+        """A copy of some bytes. Raises OSError, Cancelled."""
         self._check()
         return _copied(self._file, position, size)
 
 
 def _copied(file: File, position: int, size: int) -> Buffer:
-    """Bytes of a file, not as a view into a mapping."""
+    """Bytes of a file, never as a view into a mapping."""
     if size <= MAPPED_FROM:
         return file.read(position, size)
     whole = bytearray(size)

@@ -1,17 +1,17 @@
-"""Putting a compacted segment into the place of those it was made of.
+"""Replacing segments by the compacted one that was written from them.
 
-In this order, after each step of which a stop may come and nothing is lost, for
-recovery/recovery.py ends what was begun:
+A stop may interrupt this after each step, and nothing is lost, because recovery/unfinished.py
+finishes what was begun:
 
-1. the new files are complete, and end in `.cleaned`: at a start they are removed;
-2. they are renamed to end in `.swap`, the log first: from then on a start puts them into their
-   place, the rest of the `.cleaned` ones included, and removes all segments in their range;
-3. the old files are renamed to end in `.deleted`, and with them the producer snapshots at bases
-   that are no segment's any more;
-4. the new files get their own names, and the old ones are unlinked after `file.delete.delay.ms`.
+1. the new files are complete, and end in `.cleaned`: the next start removes them;
+2. they are renamed to end in `.swap`, the log first: from now on the next start gives them their
+   final names, the rest of the `.cleaned` ones included, and removes all segments in their range;
+3. the old files are renamed to end in `.deleted`, as are the producer snapshots at bases that no
+   segment has any more;
+4. the new files get their final names, and the old ones are unlinked after `file.delete.delay.ms`.
 
-Where power counts, names are synced after 2 and 4. Everything here raises OSError; what fails in 3
-or 4 leaves the log as it was, with old files that it still reads under their new names.
+Where a power cut counts, names are synced after 2 and 4. Everything here raises OSError. A failure
+in 3 or 4 leaves the log as it was: it still reads the old files under their new names.
 """
 
 from __future__ import annotations
@@ -21,16 +21,18 @@ from contextlib import suppress
 from ..naming import CLEANED, DELETED, OFFSET_INDEX, SNAPSHOT, SWAP, TIME_INDEX, TRANSACTION_INDEX
 from ..partition_directory import PartitionDirectory
 from ..segment import Segment
-from .run import Cleaned
+from .run import CleanedSegment
 
 
-def swap_in(home: PartitionDirectory, cleaned: Cleaned, unlink_ms: int, *, synced: bool) -> Segment:
+def swap_in(
+    home: PartitionDirectory, cleaned: CleanedSegment, unlink_ms: int, *, synced: bool
+) -> Segment:
     """Carry out steps 2 to 4 and return the segment, to be searched in its files."""
     sources, written = cleaned
     names = [name for name in names_of(home, written.base_offset) if _is_there(home, name)]
     try:
         _rename(home, names, CLEANED, SWAP, synced=synced)
-    except OSError:  # then it must not come back at a start, when the log has gone on without it
+    except OSError:  # the log goes on without them, so the next start must not use them
         with suppress(OSError):
             for name in names:
                 home.files.remove(name + SWAP)
@@ -47,15 +49,15 @@ def swap_in(home: PartitionDirectory, cleaned: Cleaned, unlink_ms: int, *, synce
     return _adopted(home, written)
 
 
-def discard(home: PartitionDirectory, cleaned: Cleaned) -> None:
-    """Remove files that were never swapped in. What cannot be is removed at the next start."""
+def discard(home: PartitionDirectory, cleaned: CleanedSegment) -> None:
+    """Remove files that were not swapped in. The next start removes what is left."""
     with suppress(OSError):
         for name in names_of(home, cleaned.segment.base_offset):
             home.files.remove(name + CLEANED)
 
 
 def names_of(home: PartitionDirectory, base_offset: int) -> list[str]:
-    """The names of a segment's files, the log's first."""
+    """The names of a segment's files, the `.log` first."""
     suffixes = (home.naming.log_suffix, OFFSET_INDEX, TIME_INDEX, TRANSACTION_INDEX)
     return [home.naming.file(base_offset, suffix) for suffix in suffixes]
 
@@ -84,5 +86,5 @@ def _adopted(home: PartitionDirectory, written: Segment) -> Segment:
     segment.first_timestamp = written.first_timestamp
     segment.transaction_index = written.transaction_index
     counts = written.offset_index.count, written.time_index.count
-    segment.adopt(written.size, written.next_offset, *counts)
+    segment.take_over_files(written.size, written.next_offset, *counts)
     return segment

@@ -1,20 +1,20 @@
-"""Files below one path: the only module of this package that talks to the operating system.
+"""Files below one path: the only module of this package that calls the operating system.
 
-Logs ask a `Directory` for everything, so another one can stand in its place: memory.py has one in
+Logs use a `Directory` for all their files, so another one can replace it: memory.py has one in
 memory, which loses what was not synced. Rules:
 
-- A `File` is written at positions, by one `pwrite` as a rule, and read by `pread`; reads of more
-  than MAPPED_FROM bytes come as a view into a mapping of just that window, so that answers of
-  many megabytes take page cache instead of heap. (Measured with stock consumers of 12 partitions:
-  a third of the system time of copying, and 1.5 times the throughput; one short read by itself is
-  cheaper copied.)
-- What a read returned stays as it was, whatever happens to the file: unlinking leaves the mapping
-  alone; truncating below a mapped window (which would kill the process that touches it) gives the
-  file a new inode instead.
+- A `File` is written at positions, usually by one `pwrite`, and read by `pread`; a read of more
+  than MAPPED_FROM bytes returns a view into a mapping of just that window, so that answers of many
+  megabytes take page cache instead of heap. (Measured with stock consumers of 12 partitions: a
+  third of the system time of copying, and 1.5 times the throughput; a single short read is cheaper
+  copied.)
+- What a read returned never changes, whatever happens to the file: unlinking leaves a mapping
+  alone; truncating below a mapped window (which would kill a process that reads it) gives the file
+  a new inode instead.
 - Descriptors come from a pool that closes the least recently used one when it is full.
 - Small files are replaced whole: written beside their name with `.tmp`, then renamed.
-- `durable` decides whether replacing, rolling and closing wait for the disk. A test's files survive
-  the process, not the power; so by default only an explicit `File.sync` does.
+- `durable` decides whether replacing, rolling and closing wait for the disk. A test's files have to
+  survive the process, not a power cut; so by default only an explicit `File.sync` does.
 
 Not thread-safe. Left out: Windows, which has no `pread`.
 """
@@ -42,18 +42,18 @@ _TMP = ".tmp"
 
 
 class _Window(mmap):
-    """A mapping that knows what it shows."""
+    """A mapping that knows which file and bytes it shows."""
 
     inode: tuple[int, int]
     end: int
 
 
-# Process-wide, as mappings are: a log may be closed and opened again while a reader has a view.
+# Process-wide: a log may be closed and opened again while a reader has a view.
 _windows: WeakSet[_Window] = WeakSet()
 
 
 class Descriptors:
-    """A pool of open file descriptors, the least recently used of which is closed for a new one."""
+    """A pool of open file descriptors. The least recently used one is closed for a new one."""
 
     def __init__(self, limit: int = 128) -> None:
         self.limit = limit
@@ -64,18 +64,18 @@ class Descriptors:
         return len(self._open)
 
     def admit(self, file: File) -> None:
-        """Take in a file just opened, closing another one if need be."""
+        """Add a file just opened, closing another one if need be."""
         while len(self._open) >= self.limit:
             next(iter(self._open)).release()
         self._open[file] = None
 
     def forget(self, file: File) -> None:
-        """Take out a file that closed its descriptor."""
+        """Remove a file that closed its descriptor."""
         self._open.pop(file, None)
 
 
 class File:
-    """One file, read and written at positions. Opened when needed; methods raise OSError."""
+    """One file, read and written at positions. Opened when needed. Methods raise OSError."""
 
     __slots__ = ("_closed", "_descriptors", "_fd", "path")
 
@@ -86,11 +86,11 @@ class File:
         self._closed = False
 
     def create(self) -> None:
-        """Make the file anew, empty."""
+        """Create the file, empty, in place of any other."""
         self._open(os.O_CREAT | os.O_TRUNC)
 
     def write(self, data: Buffer, position: int) -> None:
-        """Write all of `data` at `position`. After an OSError any part of it may be there."""
+        """Write all of `data` at `position`. After an OSError any part may have been written."""
         fd = self._fd
         if fd < 0:
             fd = self._open()
@@ -121,7 +121,7 @@ class File:
         return os.fstat(self._ready()).st_size
 
     def truncate(self, size: int) -> None:
-        """Cut the file to `size` bytes, sparing those who still look at what is cut off."""
+        """Truncate the file to `size` bytes; views of what is truncated stay as they were."""
         fd = self._ready()
         status = os.fstat(fd)
         inode = (status.st_dev, status.st_ino)
@@ -131,7 +131,7 @@ class File:
             os.ftruncate(fd, size)
 
     def sync(self) -> None:
-        """Return when the disk has everything."""
+        """Return when everything is on disk."""
         os.fsync(self._ready())
 
     def close(self) -> None:
@@ -140,7 +140,7 @@ class File:
         self._closed = True
 
     def release(self) -> None:
-        """Give the descriptor back; it is opened again when needed."""
+        """Close the descriptor; the file is opened again when needed."""
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1
@@ -188,7 +188,7 @@ class File:
 
 
 class Handle:
-    """A file or directory held open to wait for the disk, which any thread may do."""
+    """A file or directory kept open for a sync, in any thread."""
 
     __slots__ = ("_fd",)
 
@@ -196,11 +196,11 @@ class Handle:
         self._fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
 
     def sync(self) -> None:
-        """Return when the disk has everything. Raises OSError."""
+        """Return when everything is on disk. Raises OSError."""
         os.fsync(self._fd)
 
     def close(self) -> None:
-        """Let go of it."""
+        """Close it."""
         os.close(self._fd)
 
 
@@ -221,8 +221,8 @@ class Directory:
         """A subdirectory, whether it exists or not."""
         return Directory(self._at(name), durable=self.durable, descriptors=self.descriptors)
 
-    def apart(self) -> Directory:
-        """The same directory, with descriptors of its own: to be used in another thread."""
+    def with_own_descriptors(self) -> Directory:
+        """The same directory with descriptors of its own, for another thread."""
         return Directory(self.path, durable=self.durable)
 
     def make(self) -> None:
@@ -230,7 +230,7 @@ class Directory:
         os.makedirs(self.path, exist_ok=True)
 
     def exists(self, name: str = "") -> bool:
-        """Whether there is a file or directory of that name; by default, the directory itself."""
+        """Whether a file or directory of that name exists; by default, the directory itself."""
         return os.path.exists(self._at(name))
 
     def files(self) -> dict[str, int]:
@@ -239,7 +239,7 @@ class Directory:
             return {entry.name: entry.stat().st_size for entry in entries if entry.is_file()}
 
     def names(self) -> list[str]:
-        """The names of all files and subdirectories; takes a fifth of the time of `files`."""
+        """The names of all files and subdirectories, in a fifth of the time of `files`."""
         return os.listdir(self.path)
 
     def directories(self) -> list[str]:
@@ -253,7 +253,7 @@ class Directory:
             return file.read()
 
     def write_atomic(self, name: str, data: Buffer) -> None:
-        """Replace a small file whole: afterwards it is the old one or the new one."""
+        """Replace a small file whole: a crash leaves the old one or the new one."""
         beside = name + _TMP
         file = self.file(beside)
         try:
@@ -271,8 +271,8 @@ class Directory:
         if self.durable:
             self.sync()
 
-    def write_other(self, name: str, data: Buffer) -> None:
-        """As `write_atomic`, unless the file has these bytes already, whatever the disk has.
+    def write_if_changed(self, name: str, data: Buffer) -> None:
+        """As `write_atomic`, unless the file has these bytes already; a durable one always writes.
 
         A new file takes half a millisecond, and replacing one as much again (ext4).
         """
@@ -284,7 +284,7 @@ class Directory:
             self.write_atomic(name, data)
 
     def file(self, name: str) -> File:
-        """A file to be read or written at positions; it is not opened yet."""
+        """A file to be read or written at positions. It is not opened yet."""
         return File(self._at(name), self.descriptors)
 
     def rename(self, old: str, new: str) -> None:
@@ -292,7 +292,7 @@ class Directory:
         os.replace(self._at(old), self._at(new))
 
     def remove(self, name: str) -> None:
-        """Unlink a file, if it is there."""
+        """Unlink a file, if it exists."""
         _unlink_if_there(self._at(name))
 
     def remove_directory(self, name: str) -> None:
@@ -304,28 +304,28 @@ class Directory:
         return os.stat(self._at(name)).st_mtime_ns // 1_000_000
 
     def set_modified_ms(self, name: str, now_ms: int) -> None:
-        """Date the file by the emulator's clock, which may not be the system's."""
+        """Set the file's date by the emulator's clock, which may not be the system's."""
         os.utime(self._at(name), ns=(now_ms * 1_000_000, now_ms * 1_000_000))
 
     def set_read_only(self, name: str) -> None:
-        """Let only the owner read a file, and nobody write to it."""
+        """Let only the owner read the file, and nobody write to it."""
         os.chmod(self._at(name), 0o400)
 
-    def room(self) -> tuple[int, int] | None:
-        """Bytes of the file system in all, and those free for us; None for a disk in memory."""
+    def space(self) -> tuple[int, int] | None:
+        """Total and available bytes of the file system; None for a disk in memory."""
         found = os.statvfs(self.path)
         return found.f_frsize * found.f_blocks, found.f_frsize * found.f_bavail
 
     def lock(self, name: str) -> FileLock:
-        """Lock the directory by a file in it. Raises Locked if somebody else has done so."""
+        """Lock the directory by a file in it. Raises Locked if it is locked already."""
         return FileLock(self, name)
 
     def handle(self, name: str = "") -> Handle:
-        """Hold a file, or by default the directory with its names, open for a sync."""
+        """Open a file, or by default the directory with its names, for a sync."""
         return Handle(self._at(name))
 
     def sync(self) -> None:
-        """Return when the disk has the directory's names."""
+        """Return when the directory's names are on disk."""
         handle = self.handle()
         try:
             handle.sync()
@@ -344,11 +344,11 @@ def _unlink_if_there(path: str) -> None:
 
 
 class Locked(Exception):
-    """Somebody else holds the lock."""
+    """Another process or object holds the lock."""
 
 
-# A process may take its own record locks any number of times, and loses them all when it closes
-# the file once; so what this process holds is kept here, and asked first.
+# A process may take its own record locks any number of times, and loses all of them when it closes
+# the file once. So the locks of this process are listed here, and checked first.
 _held: set[str] = set()
 _held_guard = Lock()
 
@@ -368,7 +368,7 @@ class FileLock:
             _held.add(self._path)
 
     def release(self, *, remove: bool = True) -> None:
-        """Let others in, removing the file first; one that is left does no harm."""
+        """Unlock, removing the file first; a file that is left does no harm."""
         with _held_guard:
             if remove:
                 with suppress(OSError):
@@ -391,7 +391,7 @@ class FileLock:
             os.close(fd)
 
     def _is_current(self, fd: int) -> bool:
-        """False if the holder before us removed the file between our opening and locking it."""
+        """False if the last holder removed the file between our opening and locking it."""
         try:
             return os.path.samestat(os.stat(self._path), os.fstat(fd))
         except FileNotFoundError:

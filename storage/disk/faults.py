@@ -8,11 +8,11 @@ Each fault is a verb and holds until `heal`:
     disk.fail_reads("*.index")              EIO
     disk.fail_syncs()                       EIO, and nothing is made durable
     disk.delay_syncs(0.5)                   or a function to be called, like a gate's `wait`
-    disk.heal()                             all of these are over; what they did stays
+    disk.heal()                             ends all of these; their effects stay
 
-A place is a pattern for paths below the disk's root, as of `fnmatch`: `*` goes across slashes.
-A full disk has room again when files are cut or removed, as an operating system's has. What only
-replaces bytes needs no room, nor do names; new folders need some.
+A path is a pattern below the disk's root, as in `fnmatch`: `*` also matches slashes. A full disk
+has space again when files are truncated or removed. Replacing bytes and new names need no space;
+new folders need some.
 
 Left out: faults by number or by chance, which `on_change` and a test's own loop can do.
 """
@@ -40,7 +40,7 @@ class Faults:
         self._wait: Callable[[], object] | None = None
 
     def fill(self, *, after_bytes: int = 0) -> None:
-        """Let files grow by `after_bytes` in all, and no further."""
+        """Let files grow by `after_bytes` in total, and no further."""
         self._room = after_bytes
 
     def fail_writes(self, path: str = EVERYWHERE) -> None:
@@ -69,7 +69,7 @@ class Faults:
         for patterns in (self._unwritable, self._unreadable, self._unsyncable):
             patterns.clear()
 
-    # What the disk asks.
+    # What the disk calls.
 
     def _check_change(self, path: str) -> None:
         _refuse(self._unwritable, path)
@@ -81,7 +81,7 @@ class Faults:
         _refuse(self._unsyncable, path)
 
     def _writable(self, path: str, size: int, position: int, length: int) -> tuple[int, int]:
-        """How much of a write is done to a file of `size` bytes, and the errno after it, or 0."""
+        """How many bytes of a write to a file of `size` bytes are done, and the errno, or 0."""
         if self._torn is not None and fnmatchcase(path, self._torn[0]):
             done = min(self._torn[1], length)
             self._torn = None

@@ -1,22 +1,22 @@
-"""MemoryDisk: a disk in memory that can be cut from the power, filled, and broken.
+"""MemoryDisk: a disk in memory that can lose power, fill up, and fail.
 
     disk = MemoryDisk()
     with Emulator(disk=disk) as kafka:
         ...
-        after = disk.crash(Random(7))   # what a power cut at this moment leaves
+        after = disk.crash(Random(7))   # what a power cut now leaves
     with Emulator(disk=after) as kafka:
         ...
 
 Rules:
 
-- Its directories and files behave as those of directory.py do, and stand in for them: an open file
-  is the same file after a rename or removal; what a read returned stays as it was.
+- Its directories and files behave as those of directory.py do, and replace them: an open file is
+  the same file after a rename or removal; what a read returned never changes.
 - `kill` is the disk after the process died: everything written is there. `crash` is the disk after
-  a power cut: unsynced.py says what can be lost. Both give another disk, with nothing locked, and
-  leave this one to whoever writes to it; neither has this one's faults.
+  a power cut: unsynced.py says what can be lost. Both return another disk, with nothing locked and
+  no faults, and leave this one as it is.
 - `on_change` is called after every change and every sync, with a few words that name it. So a test
   can take a `crash()` between any two of them.
-- The verbs of faults.py are its own: `fill`, `tear_next_write`, `fail_syncs`, …, `heal`.
+- The verbs of faults.py are methods: `fill`, `tear_next_write`, `fail_syncs`, …, `heal`.
 
 Any thread may use it, as the flusher's does. Left out: permissions, links, and a limit of open
 files. Reads copy: nothing is mapped.
@@ -35,7 +35,7 @@ from threading import RLock
 from ...wire.primitives import Buffer
 from .directory import Directory
 from .faults import Faults, failure
-from .memory_files import ROOT, MemoryDirectory, shown
+from .memory_files import ROOT, MemoryDirectory, relative_path
 from .unsynced import Content, Folder, Node
 
 
@@ -47,7 +47,7 @@ def system_ms() -> int:
 class MemoryDisk(Faults):
     """A disk in memory. Paths in its methods are relative to its root: "orders-0/….log".
 
-    `now_ms` dates what is written. Read only: `changes`, how many there were (syncs included).
+    `now_ms` gives files their dates. Read only: `changes`, how many there were, with syncs.
     """
 
     def __init__(self, *, now_ms: Callable[[], int] = system_ms) -> None:
@@ -66,7 +66,7 @@ class MemoryDisk(Faults):
         """
         return MemoryDirectory(self, f"{ROOT}/{path}" if path else ROOT, durable=durable)
 
-    # What a test wants to know and do.
+    # For tests.
 
     def kill(self) -> MemoryDisk:
         """The disk as the next process finds it if this one dies now."""
@@ -75,7 +75,7 @@ class MemoryDisk(Faults):
     def crash(self, random: Random | None = None) -> MemoryDisk:
         """The disk as it could be after a power cut now; `random` decides what is left.
 
-        Without it nothing is left but what was synced.
+        Without it only what was synced is left.
         """
         return self._twin(lambda root: root.surviving(random))
 
@@ -90,10 +90,7 @@ class MemoryDisk(Faults):
             return bytes(self._content(f"{ROOT}/{path}").data)
 
     def write_bytes(self, path: str, data: Buffer) -> None:
-        """Give a file this content, durably; it is made if it is not there.
-
-        Raises OSError if its folder is not there.
-        """
+        """Write a file durably, creating it if need be. Raises OSError if its folder is missing."""
         with self._guard:
             folder, name = self._locate(f"{ROOT}/{path}")
             content = folder.entries.get(name)
@@ -123,7 +120,7 @@ class MemoryDisk(Faults):
             twin._root = copy(self._root)
             return twin
 
-    # What its directories and files do. Paths begin with the root's name from here on.
+    # For its directories and files. Paths begin with the root's name from here on.
 
     def _changed(self, what: str) -> None:
         self.changes += 1
@@ -160,16 +157,16 @@ class MemoryDisk(Faults):
         with self._guard:
             folder, name = self._locate(path)
             if create:
-                self._check_change(shown(path))
+                self._check_change(relative_path(path))
                 if name not in folder.entries:
                     folder.change({name: Content(self._now_ms())})
-                    self._changed(f"create {shown(path)}")
+                    self._changed(f"create {relative_path(path)}")
                 elif size := len(self._content(path).data):
                     self._truncate(path, self._content(path), size, 0)
             return self._content(path)
 
     def _write(self, path: str, content: Content, data: Buffer, position: int) -> None:
-        name = shown(path)
+        name = relative_path(path)
         with self._guard:
             self._check_change(name)
             size = len(data)
@@ -183,18 +180,18 @@ class MemoryDisk(Faults):
 
     def _read(self, path: str, content: Content, position: int, size: int) -> bytes:
         with self._guard:
-            self._check_read(shown(path))
+            self._check_read(relative_path(path))
             with memoryview(content.data) as view:
                 return bytes(view[position : position + size])
 
     def _truncate(self, path: str, content: Content, size: int, to: int) -> None:
         with self._guard:
-            self._check_change(shown(path))
+            self._check_change(relative_path(path))
             if to > size:
                 content.write(bytes(to - size), size)
             content.truncate(to)
             self._freed(size - to)
-            self._changed(f"truncate {shown(path)} {to}")
+            self._changed(f"truncate {relative_path(path)} {to}")
 
     def _sync(self, path: str, node: Node) -> None:
         with self._guard:
@@ -202,9 +199,9 @@ class MemoryDisk(Faults):
         if wait is not None:
             wait()
         with self._guard:
-            self._check_sync(shown(path))
+            self._check_sync(relative_path(path))
             node.synced(covered)
-            self._changed(f"sync {shown(path)}".rstrip())
+            self._changed(f"sync {relative_path(path)}".rstrip())
 
     def _make(self, path: str) -> None:
         with self._guard:
@@ -214,31 +211,31 @@ class MemoryDisk(Faults):
             self._make(above)
             folder = self._folder(above)
             if name not in folder.entries:
-                self._check_change(shown(path))
-                self._check_room(shown(path))
+                self._check_change(relative_path(path))
+                self._check_room(relative_path(path))
                 folder.change({name: Folder()})
-                self._changed(f"mkdir {shown(path)}")
+                self._changed(f"mkdir {relative_path(path)}")
 
     def _rename(self, old: str, new: str) -> None:
         with self._guard:
             (folder, name), (target, new_name) = self._locate(old), self._locate(new)
             node = self._node(old)
-            self._check_change(shown(old))
-            self._check_change(shown(new))
+            self._check_change(relative_path(old))
+            self._check_change(relative_path(new))
             replaced = target.entries.get(new_name)
             if isinstance(replaced, Folder):
-                raise failure(errno.ENOTEMPTY, shown(new))
+                raise failure(errno.ENOTEMPTY, relative_path(new))
             if folder is not target:
-                raise failure(errno.EXDEV, shown(new))
+                raise failure(errno.EXDEV, relative_path(new))
             folder.change({name: None, new_name: node})
             if replaced is not None:
                 self._freed(len(replaced.data))
-            self._changed(f"rename {shown(old)} {new_name}")
+            self._changed(f"rename {relative_path(old)} {new_name}")
 
     def _remove(self, path: str) -> None:
         with self._guard:
             folder, name = self._locate(path)
-            self._check_change(shown(path))
+            self._check_change(relative_path(path))
             node = self._node(path)
             if isinstance(node, Folder):
                 for child in list(node.entries):
@@ -246,7 +243,7 @@ class MemoryDisk(Faults):
             else:
                 self._freed(len(node.data))
             folder.change({name: None})
-            self._changed(f"remove {shown(path)}")
+            self._changed(f"remove {relative_path(path)}")
 
 
 def _walk(folder: Folder, prefix: str) -> Iterator[tuple[str, Content]]:

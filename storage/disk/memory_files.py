@@ -1,7 +1,7 @@
-"""What stands in for directory.py's classes on a disk in memory: the same methods, their docstrings
-and their errors. The disk itself, and what can be done to it, is memory.py.
+"""The classes of directory.py for a disk in memory: the same methods, with the same docstrings and
+errors. The disk itself, and what can be done to it, is memory.py.
 
-They hold no state but which file of the disk they have open.
+Their only state is which file of the disk they have open.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .memory import MemoryDisk
 
 ROOT = "memory:"
-"""How the paths of these directories begin, in errors for instance."""
+"""How the paths of these directories begin, for example in errors."""
 
 
 class MemoryFile(File):
@@ -84,7 +84,7 @@ class MemoryHandle(Handle):
         self._disk._sync(self._path, self._node)
 
     def close(self) -> None:
-        """There is nothing to give back."""
+        """Nothing has to be closed."""
 
 
 class MemoryDirectory(Directory):
@@ -99,7 +99,7 @@ class MemoryDirectory(Directory):
     def child(self, name: str) -> Directory:
         return MemoryDirectory(self._disk, self._at(name), durable=self.durable)
 
-    def apart(self) -> Directory:
+    def with_own_descriptors(self) -> Directory:
         return MemoryDirectory(self._disk, self.path, durable=self.durable)
 
     def make(self) -> None:
@@ -135,7 +135,7 @@ class MemoryDirectory(Directory):
 
     def remove(self, name: str) -> None:
         if self.exists(name):
-            self._disk._content(self._at(name))  # a folder is another matter
+            self._disk._content(self._at(name))  # raises for a folder
             self._disk._remove(self._at(name))
 
     def remove_directory(self, name: str) -> None:
@@ -149,9 +149,9 @@ class MemoryDirectory(Directory):
         self._disk._content(self._at(name)).modified_ms = now_ms
 
     def set_read_only(self, name: str) -> None:
-        self._disk._content(self._at(name))  # that is all: there are no permissions
+        self._disk._content(self._at(name))  # raises if it is missing; there are no permissions
 
-    def room(self) -> tuple[int, int] | None:
+    def space(self) -> tuple[int, int] | None:
         return None
 
     def lock(self, name: str) -> FileLock:
@@ -181,6 +181,6 @@ class MemoryLock(FileLock):
                     self._disk._remove(self._path)
 
 
-def shown(path: str) -> str:
+def relative_path(path: str) -> str:
     """A path as testers see it, relative to the root."""
     return path[len(ROOT) + 1 :]

@@ -1,21 +1,21 @@
-"""What a disk may have after a power cut: files and folders that know what was not synced.
+"""What a disk may hold after a power cut: files and folders that know what was not synced.
 
-The model, which takes more liberties than any file system in use:
+The model, which loses more than any file system in use:
 
-- A write is volatile until a sync of its file that was begun after it. A power cut keeps any of the
-  volatile writes, in any combination: whole, cut off at any byte, without its beginning, as zeros
-  (the size came to the disk, the bytes did not) or not at all, which leaves a hole of zeros if a
-  later one is kept.
-- A file's cuts keep their place: what was written behind a cut that is lost is lost too. (File
-  systems journal sizes in order.)
-- Names that come, go or change are volatile until their folder is synced; a sync of the file does
-  not do it. Of one folder's changes a power cut keeps the first few, or all; folders are
-  independent of each other. A rename does not wait for what was written to the file: after it a
+- A write is volatile until a sync of its file that began after it. A power cut keeps any
+  combination of the volatile writes: each whole, truncated at any byte, without its beginning, as
+  zeros (the size reached the disk, the bytes did not) or not at all, which leaves a hole of zeros
+  if a later one is kept.
+- Truncations of a file keep their order: if one is lost, what was written after it is lost too.
+  (File systems journal sizes in order.)
+- New, removed and changed names are volatile until their folder is synced; a sync of the file is
+  not enough. Of the changes of one folder a power cut keeps the first few, or all; folders are
+  independent of each other. A rename does not wait for what was written to the file: afterwards a
   small file that was replaced without a sync may have its new name and no content.
 - A sync that fails makes nothing durable.
 
-To be able to go back, each volatile change notes what was there before it; so a file that only
-grows takes no more memory than its bytes.
+To be undone, each volatile change stores what was there before it; so a file that only grows takes
+no more memory than its bytes.
 Left out: dates, which are durable at once, and damage to what was synced.
 """
 
@@ -28,7 +28,7 @@ from ...wire.primitives import Buffer
 
 
 class _Change(NamedTuple):
-    """`length` bytes were written at `position`, where `before` was; a length of 0 is a cut."""
+    """`length` bytes were written over `before` at `position`; a length of 0 is a truncation."""
 
     position: int
     length: int
@@ -47,7 +47,7 @@ class Content:
         self._unsynced: list[_Change] = []
 
     def write(self, data: Buffer, position: int) -> None:
-        """Put bytes at `position`; what lies between the end and there is zeros."""
+        """Write bytes at `position`; a gap before them is filled with zeros."""
         if not len(data):
             return
         size = len(self.data)
@@ -56,7 +56,7 @@ class Content:
         _put(self.data, data, position)
 
     def truncate(self, size: int) -> None:
-        """Let the file end at `size`, which is not behind its end."""
+        """Truncate the file to `size` bytes; no effect if it is shorter."""
         if size < len(self.data):
             change = _Change(size, 0, bytes(self.data[size:]), len(self.data))
             self._unsynced.append(change)
@@ -101,7 +101,7 @@ def _undo(content: bytearray, change: _Change) -> None:
 
 
 def _redo(content: bytearray, changes: list[tuple[_Change, bytes]], random: Random) -> None:
-    """Let a power cut decide about each change."""
+    """Redo some of the changes, as a power cut leaves them."""
     style = random.choice(("all", "first", "first", "any", "any"))
     kept_first = random.randint(0, len(changes))
     for index, (change, data) in enumerate(changes):
@@ -128,7 +128,7 @@ Node: TypeAlias = "Content | Folder"
 
 
 class Folder:
-    """Names and what they name, and the changes of names that no sync has covered."""
+    """Names with their files and folders, and the changes that no sync has covered."""
 
     __slots__ = ("_unsynced", "entries")
 
@@ -137,7 +137,7 @@ class Folder:
         self._unsynced: list[dict[str, Node | None]] = []
 
     def change(self, names: dict[str, Node | None]) -> None:
-        """Let each of the names mean that, or nothing, in one step."""
+        """Set or remove each of these names, in one step."""
         self._unsynced.append({name: self.entries.get(name) for name in names})
         _enter(self.entries, names)
 
@@ -162,7 +162,7 @@ class Folder:
 
     def copied(self) -> Folder:
         """The same folder with all below it, to be changed independently."""
-        copies: dict[int, Node] = {}  # a node may stand here and in what was there before
+        copies: dict[int, Node] = {}  # a node may be in `entries` and in earlier changes
 
         def copy_of(node: Node | None) -> Node | None:
             if node is None:

@@ -1,17 +1,17 @@
-"""The first read of a segment that opening took on trust: every batch in it is checked, once.
+"""The first read of a segment that was opened unread: every batch in it is checked, once.
 
-What is looked at, besides the batches themselves (damage_search.py):
+What is checked, besides the batches themselves (damage_search.py):
 
-- Offset index: each entry names the beginning of a batch, and no offset in front of that batch.
-- Time index: up to the batch that holds an entry's offset none is later than the entry's time, and
-  that one is as late; the last entry has the largest time of all.
-- Transaction index: it names the transactions whose markers lie here, with their beginnings. In a
-  compacted log less may be left of them than was indexed; there only a missing file is made again.
-- The end: the offsets go on in the next segment, unless compaction took some (in this log it took
-  others too, which the batches show), or an earlier repair has given them up.
+- Offset index: each entry gives the position of a batch, and no offset before that batch.
+- Time index: no batch up to the one that holds an entry's offset is later than the entry's time,
+  and that batch is as late; the last entry has the largest time of all.
+- Transaction index: it lists the transactions whose markers are here, with their beginnings. A
+  compacted log may hold less of them than was indexed; there only a missing file is rebuilt.
+- The end: the offsets continue in the next segment, unless compaction removed some (then it has
+  removed others too, which the batches show) or an earlier repair has recorded the gap.
 
-An index that fails is made again from the batches. So it costs one walk through the segment, and
-only one that is damaged costs two.
+A wrong index is rebuilt from the batches. So this costs one pass over the segment, and two if it is
+damaged.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from dataclasses import dataclass, field
 
 from ...wire.batch import CONTROL, TRANSACTIONAL, BatchHeader
 from ...wire.primitives import Buffer
-from ..damage import Damage, given_up_to
+from ..damage import Damage, after_gaps
 from ..index import NO_TIMESTAMP, offset_entries, time_entries
 from ..naming import OFFSET_INDEX, TIME_INDEX, TRANSACTION_INDEX
 from ..partition_directory import PartitionDirectory
 from ..segment import Segment
-from .damage_search import Inspection
+from .damage_search import DamageSearch
 from .producer_replay import find_aborted, find_marker
 
 WRONG = "wrong"
 EMPTY = "empty"
 LOST_AT_THE_END = "batches at the end of the log are lost"
-MISSING = "batches are missing in front of the next segment"
+MISSING_BEFORE_NEXT = "batches are missing before the next segment"
 
 
 @dataclass
-class Verification:
-    """Checks the older segments of one log; `check` is to be the `verifier` of each."""
+class SegmentVerifier:
+    """Checks the older segments of one log; `check` is the `verifier` of each."""
 
     home: PartitionDirectory
     segments: list[Segment]
@@ -44,61 +44,65 @@ class Verification:
     notices: list[str]
     is_compacted: bool
     gaps: list[tuple[int, int]] = field(default_factory=list)
-    """Offsets that earlier repairs have given up."""
+    """Lost offsets that earlier repairs have recorded."""
 
-    def check(self, segment: Segment, doubt: str = WRONG) -> None:
-        """Fill in what `Segment.verify` promises; the indexes are thought to be `doubt`.
+    def check(self, segment: Segment, suspicion: str = WRONG) -> None:
+        """Set what `Segment.verify` promises. `suspicion`: what may be wrong with the indexes.
 
         Raises OSError.
         """
-        walk = Inspection(self.home.name, segment, segment.size, limit=segment.next_offset)
+        search = DamageSearch(self.home.name, segment, segment.size, limit=segment.next_offset)
         stored = self._read(segment, OFFSET_INDEX), self._read(segment, TIME_INDEX)
         indexes = IndexCheck(segment.base_offset, *stored)
         transactions = TransactionCheck()
-        for position, header, chunk, at in walk.batches():
+        for position, header, chunk, at in search.batches():
             indexes.batch(position, header)
             if header.attributes & (TRANSACTIONAL | CONTROL) and header.producer_id >= 0:
                 transactions.batch(header, chunk, at)
-        segment.damages = list(walk.damages)
-        if segment.size or any(stored):  # else compaction has left nothing
-            segment.damages += self.missing_end(segment, walk)
+        segment.damages = list(search.damages)
+        if segment.size or any(stored):  # else compaction has left no batch
+            segment.damages += self.missing_end(segment, search)
         segment.open_producers = frozenset(transactions.open)
         segment.ended_producers = frozenset(transactions.ended)
         is_right = indexes.are_right()
-        if doubt == EMPTY and is_right and stored[0]:
-            doubt = WRONG  # there are no times in the batches, so none in the index
-        if walk.damages or doubt != WRONG or not is_right:
-            self._index_again(segment, doubt, stored)
-        self._check_aborted(segment, transactions)
+        if suspicion == EMPTY and is_right and stored[0]:
+            suspicion = WRONG  # the batches have no timestamps, so the index is rightly empty
+        if search.damages or suspicion != WRONG or not is_right:
+            self._rebuild_indexes(segment, suspicion, stored)
+        self._check_transaction_index(segment, transactions)
         for damage in segment.damages:
             self.notices.append(f"{damage.file}: {damage.sentence}")
 
-    def missing_end(self, segment: Segment, walk: Inspection) -> list[Damage]:
-        """What is missing between the last batch and the next segment: one damage or none."""
-        first, after = given_up_to(self.gaps, walk.next_offset), segment.next_offset
-        if first >= after or self.is_compacted or walk.holes:
+    def missing_end(self, segment: Segment, search: DamageSearch) -> list[Damage]:
+        """The damage between the last batch and the next segment, if offsets are missing there."""
+        first, after = after_gaps(self.gaps, search.next_offset), segment.next_offset
+        if first >= after or self.is_compacted or search.has_gaps:
             return []
-        return [Damage(self.home.name, segment.name, segment.size, 0, first, after, MISSING)]
+        return [
+            Damage(self.home.name, segment.name, segment.size, 0, first, after, MISSING_BEFORE_NEXT)
+        ]
 
-    def _index_again(self, segment: Segment, doubt: str, stored: tuple[Buffer, Buffer]) -> None:
-        """Make the indexes again; their files stay as they are where the log is damaged."""
+    def _rebuild_indexes(
+        self, segment: Segment, suspicion: str, stored: tuple[Buffer, Buffer]
+    ) -> None:
+        """Rebuild the indexes. Their files are not written if the log is damaged."""
         twin = self.home.segment(
             segment.base_offset, now_ms=0, index_interval_bytes=segment.index_interval_bytes
         )
-        for position, header, _, _ in Inspection(
+        for position, header, _, _ in DamageSearch(
             self.home.name, segment, segment.size, limit=segment.next_offset
         ).batches():
-            twin.note(header, position)
+            twin.add_batch(header, position)
         segment.offset_index.close()
         segment.time_index.close()
-        segment.take_indexes(twin)
+        segment.replace_indexes(twin)
         found = segment.offset_index.data, segment.time_index.data
         if not segment.damages:
-            segment.write_lookups()
+            segment.rewrite_indexes()
         if found != stored and not segment.damages:
-            self.notices.append(f"{segment.name}: an index was {doubt} and was made again")
+            self.notices.append(f"{segment.name}: an index was {suspicion} and was rebuilt")
 
-    def _check_aborted(self, segment: Segment, seen: TransactionCheck) -> None:
+    def _check_transaction_index(self, segment: Segment, seen: TransactionCheck) -> None:
         index = segment.transaction_index
         if not seen.aborts and not (index and not self.is_compacted):
             return
@@ -111,7 +115,7 @@ class Verification:
                 segment.store_transaction_index()
             name = self.home.naming.file(segment.base_offset, TRANSACTION_INDEX)
             what = "wrong" if index else "missing"
-            self.notices.append(f"{name}: {what}, made again from the batches")
+            self.notices.append(f"{name}: {what}, rebuilt from the batches")
 
     def _read(self, segment: Segment, suffix: str) -> Buffer:
         name = self.home.naming.file(segment.base_offset, suffix)
@@ -119,7 +123,7 @@ class Verification:
 
 
 class IndexCheck:
-    """Follows a walk through a segment, and its indexes beside it."""
+    """Compares a segment's indexes with its batches, batch by batch."""
 
     def __init__(self, base_offset: int, offsets: Buffer, times: Buffer) -> None:
         self._base = base_offset
@@ -145,9 +149,9 @@ class IndexCheck:
             self._next_timestamp()
 
     def are_right(self, *, is_final: bool = True) -> bool:
-        """Whether all entries have been found to be right, once all batches were seen.
+        """Whether all entries are right, once all batches were passed to `batch`.
 
-        `is_final`: the time index has the entry that ends it.
+        `is_final`: the time index has its final entry.
         """
         is_complete = self._last_time == self._latest or self._latest < 0 or not is_final
         is_used_up = self._next_position == _NONE[0] and self._time_offset == _NONE[1]
@@ -166,14 +170,14 @@ _NONE = (1 << 62, 1 << 62)
 
 
 class TransactionCheck:
-    """Which transactions a segment has data of, and which of them end in it."""
+    """Which transactions a segment has data of, and which end in it."""
 
     def __init__(self) -> None:
         self.open: dict[int, int] = {}
         self.ended: set[int] = set()
         self.aborts = 0
         self.has_data = False
-        """Whether one that was aborted has data here."""
+        """Whether an aborted transaction has data here."""
 
     def batch(self, header: BatchHeader, chunk: Buffer, at: int) -> None:
         """The next batch of a producer that is transactional or a marker."""

@@ -1,10 +1,10 @@
-"""Producers of a partition from disk: the newest usable snapshot, then the batches behind it.
+"""Restoring the producers of a partition: the newest usable snapshot, then the batches after it.
 
-A snapshot `<offset>.snapshot` is the state before that offset. Kafka takes one at each roll (so one
-lies at every later segment's base), at a clean stop and after a recovery (at the log end); of those
-that lie at no segment's base only the newest is kept. One that is damaged is removed, and an older
-one with more batches behind it serves; if there is none, all batches do. (A real broker starts with
-nothing in that case after a clean stop, and shows open transactions as committed.)
+A snapshot `<offset>.snapshot` is the state before that offset. Kafka takes one at each roll (so
+there is one at every later segment's base), at a clean stop and after a recovery (at the log end);
+of those at no segment's base only the newest is kept. A damaged one is removed, and an older one is
+used with more batches after it; without any, all batches are read. (A real broker starts with no
+producers in that case after a clean stop, and shows open transactions as committed.)
 
 Source: KIP-98; directories of Kafka 4.3.1.
 """
@@ -34,12 +34,11 @@ def restore_producers(
     unindexed: Collection[Segment] = (),
     without_producers: Collection[int] = (),
 ) -> None:
-    """Bring `producers` to the end of `segments`, of which there is at least one.
+    """Restore `producers` as of the end of `segments`, of which there is at least one.
 
-    The transaction indexes of `unindexed` segments (oldest first) are made again on the way, which
-    takes a snapshot at or before the first one's base. Segments whose bases are in
-    `without_producers` need not be read. Snapshots behind the log end are removed.
-    Raises OSError.
+    The transaction indexes of `unindexed` segments (oldest first) are rebuilt meanwhile, starting
+    from a snapshot at or before the first one's base. Segments whose bases are in
+    `without_producers` are not read. Snapshots above the log end are removed. Raises OSError.
     """
     limit = log_end = segments[-1].next_offset
     for segment in unindexed:
@@ -58,7 +57,7 @@ def restore_producers(
 def readable_headers(
     segment: Segment, notices: list[str], offset: int = 0
 ) -> Iterator[tuple[int, BatchHeader]]:
-    """Position and header of each batch from the one with `offset` on, up to any damage.
+    """Position and header of each batch from the one that contains `offset` on, up to damage.
 
     Raises OSError.
     """
@@ -66,11 +65,11 @@ def readable_headers(
     try:
         yield from segment.headers(offset)
     except WireError as error:
-        notices.append(f"{segment.name}: {error}; the batches behind it were not read")
+        notices.append(f"{segment.name}: {error}; the batches after it were not read")
 
 
 def find_marker(batch: Buffer, header: BatchHeader) -> Marker | None:
-    """The marker in a control batch of a producer; None if compaction took it, or if it is none."""
+    """The marker in a producer's control batch; None if compaction removed it, or it is none."""
     if header.count == 0:
         return None
     try:
@@ -82,7 +81,7 @@ def find_marker(batch: Buffer, header: BatchHeader) -> Marker | None:
 def end_transaction(
     producers: ProducerStates, header: BatchHeader, marker: Marker
 ) -> AbortedTransaction | None:
-    """Let a marker end its producer's transaction; return what the transaction index gets."""
+    """End a producer's transaction; return the entry for the transaction index."""
     return producers.end_transaction(
         header, commit=marker.commit, coordinator_epoch=marker.coordinator_epoch
     )
@@ -91,7 +90,7 @@ def end_transaction(
 def find_aborted(
     home: PartitionDirectory, segments: list[Segment], segment: Segment, notices: list[str]
 ) -> TransactionIndex:
-    """The transaction index of one of `segments`, from the batches. Raises OSError."""
+    """The transaction index of one of `segments`, built from the batches. Raises OSError."""
     producers = ProducerStates()
     aborted = TransactionIndex()
     start = _load_snapshot(home, producers, notices, segment.base_offset, NEVER)
@@ -103,14 +102,14 @@ def find_aborted(
                 if entry is not None and each is segment:
                     aborted.append(entry)
         except WireError as error:
-            notices.append(f"{each.name}: {error}; the batches behind it were not read")
+            notices.append(f"{each.name}: {error}; the batches after it were not read")
     return aborted
 
 
 def _replayed(
     segment: Segment, position: int, header: BatchHeader, producers: ProducerStates
 ) -> AbortedTransaction | None:
-    """Take in a batch; return what the transaction index gets."""
+    """Apply a batch; return the entry for the transaction index."""
     if header.producer_id < 0:
         return None
     if not header.attributes & CONTROL:
@@ -127,7 +126,7 @@ def _load_snapshot(
     limit: int,
     log_end: int,
 ) -> int:
-    """Load the newest snapshot up to `limit` that is whole; return its offset, or 0."""
+    """Load the newest complete snapshot up to `limit`; return its offset, or 0."""
     producers.clear()
     for offset in reversed(home.find_snapshots()):
         name = home.naming.file(offset, SNAPSHOT)
@@ -138,7 +137,7 @@ def _load_snapshot(
                 producers.load(home.files.read_bytes(name))
             except SnapshotError as error:
                 home.drop_snapshot(offset)
-                notices.append(f"{name}: {error}; removed, the batches say the same")
+                notices.append(f"{name}: {error}; removed; read from the batches")
             else:
                 return offset
     return 0

@@ -1,13 +1,13 @@
-"""What a stop interrupted in a partition's directory is finished at the next start.
+"""Finishing what a stop interrupted in a partition's directory.
 
-`.deleted` and `.cleaned` files go; a `.log.swap` takes the place of all segments whose base lies in
-its range, for it was written from them.
+`.deleted` and `.cleaned` files are removed; a `.log.swap` replaces all segments whose base is in
+its range, since it was written from them.
 """
 
 from __future__ import annotations
 
 from ...wire.errors import WireError
-from ..batch_walk import walk
+from ..batch_walk import walk_batches
 from ..disk.directory import Directory, File
 from ..naming import CLEANED, DELETED, OFFSET_INDEX, SWAP, TIME_INDEX, TRANSACTION_INDEX, Naming
 
@@ -15,7 +15,7 @@ _INDEXES = (OFFSET_INDEX, TIME_INDEX, TRANSACTION_INDEX)
 
 
 def finish_interrupted(directory: Directory, naming: Naming, notices: list[str]) -> dict[str, int]:
-    """Remove and rename what a stop left behind; return the files and sizes that are left.
+    """Finish removals and renames; return the remaining files and their sizes.
 
     Raises OSError.
     """
@@ -43,7 +43,7 @@ def finish_interrupted(directory: Directory, naming: Naming, notices: list[str])
             ):
                 directory.remove(name)
                 del files[name]
-        notices.append(f"{swap}: put into its place")
+        notices.append(f"{swap}: renamed to replace the segments it was written from")
     for swap in swaps:
         name = swap.removesuffix(SWAP)
         directory.rename(swap, name)
@@ -52,16 +52,16 @@ def finish_interrupted(directory: Directory, naming: Naming, notices: list[str])
 
 
 def _is_swapped(name: str, files: dict[str, int], naming: Naming) -> bool:
-    """Whether the log beside this `.cleaned` file is a `.swap` already: then it was complete."""
+    """Whether the `.log` of this `.cleaned` file is a `.swap` already: then it was complete."""
     parsed = naming.parse_file(name)
     return parsed is not None and naming.log(parsed[0]) + SWAP in files
 
 
 def _end_offset(file: File, size: int, base: int) -> int:
-    """The offset behind the last batch of a file; at least the one behind `base`."""
+    """The offset after the last batch of a file; at least `base` + 1."""
     end = base + 1
     try:
-        for _, header, _, _ in walk(file, 0, size):
+        for _, header, _, _ in walk_batches(file, 0, size):
             end = max(end, header.last_offset + 1)
     except WireError:
         return end

@@ -1,7 +1,7 @@
 """A full check of one partition's directory, which changes nothing: for `odradek repair`.
 
-Every batch is read, and everything beside the batches is compared with them: the indexes, the
-transaction index, the snapshots (whole, and there if there are producers), the leader epochs,
+Every batch is read, and everything else is compared with the batches: the indexes, the transaction
+index, the snapshots (complete, and present if there are producers), the leader epochs,
 `partition.metadata`.
 """
 
@@ -16,20 +16,20 @@ from ..checkpoints import (
     CheckpointError,
     read_partition_metadata,
 )
-from ..damage import Damage, given_up_to
+from ..damage import Damage, after_gaps
 from ..epochs import LeaderEpochs
 from ..index import OFFSET_ENTRY_SIZE, TIME_ENTRY_SIZE, TransactionIndex
 from ..naming import OFFSET_INDEX, SNAPSHOT, TIME_INDEX, TRANSACTION_INDEX
 from ..partition_directory import PartitionDirectory
 from ..producers import ProducerStates, SnapshotError
-from ..recovery.damage_search import NOWHERE, Inspection
-from ..recovery.first_read import LOST_AT_THE_END, IndexCheck, TransactionCheck, Verification
+from ..recovery.damage_search import NO_LIMIT, DamageSearch
+from ..recovery.first_read import LOST_AT_THE_END, IndexCheck, SegmentVerifier, TransactionCheck
 from ..recovery.producer_replay import find_aborted
 from ..segment import Segment
 
 
 class Finding(NamedTuple):
-    """One thing that is wrong, or was."""
+    """One thing that is or was wrong."""
 
     partition: str
     """The partition's directory; "" for a file of the log directory."""
@@ -40,15 +40,15 @@ class Finding(NamedTuple):
     offsets: str = ""
     """The offsets that are lost, in words."""
     action: str = ""
-    """What was done about it, or in a dry run would be: "made again"."""
+    """What was done about it, or would be done in a dry run: "rebuilt"."""
     is_left: bool = False
-    """Whether that leaves something to be done by hand."""
+    """Whether something is left to be done by hand."""
 
 
 class PartitionCheck:
-    """The check of one partition, done by `run`; then `damages` and `findings` are what it found.
+    """Checks one partition: `run` fills `damages` and `findings`.
 
-    `flushed_to`: what lies below this offset had reached the disk; with `clean` the log must reach
+    `flushed_to`: everything below this offset had reached the disk; with `clean` the log must reach
     it. Methods raise OSError.
     """
 
@@ -72,16 +72,16 @@ class PartitionCheck:
         self._sizes = home.files.files()
 
     def run(self) -> None:
-        """Look at everything."""
+        """Check everything."""
         parsed = [self.home.naming.parse_file(name) for name in self._sizes]
         suffix = self.home.naming.log_suffix
         bases = sorted(found[0] for found in parsed if found and found[1] == suffix)
         segments = [self._segment(base) for base in bases]
-        for segment, limit in zip(segments, [*bases[1:], NOWHERE], strict=False):
+        for segment, limit in zip(segments, [*bases[1:], NO_LIMIT], strict=False):
             segment.next_offset = limit
         if not bases and self._flushed_to and self._clean:
             lost = f"offsets 0 to {self._flushed_to - 1}"
-            action = "the next start goes on behind them"
+            action = "the next start continues after them"
             self._find("", "no segment is left", action, offsets=lost, is_left=True)
         for segment in segments:
             self._check_segment(segment, segments)
@@ -98,11 +98,11 @@ class PartitionCheck:
 
     def _check_segment(self, segment: Segment, segments: list[Segment]) -> None:
         limit = segment.next_offset
-        walk = Inspection(self.home.name, segment, segment.size, limit=limit)
+        search = DamageSearch(self.home.name, segment, segment.size, limit=limit)
         stored = self._read(segment, OFFSET_INDEX), self._read(segment, TIME_INDEX)
         indexes = IndexCheck(segment.base_offset, stored[0] or b"", stored[1] or b"")
         transactions = TransactionCheck()
-        for position, header, chunk, at in walk.batches():
+        for position, header, chunk, at in search.batches():
             self.batches += 1
             indexes.batch(position, header)
             self._has_epochs |= header.leader_epoch >= 0
@@ -110,34 +110,34 @@ class PartitionCheck:
                 self._has_producers = True
                 if header.attributes & (TRANSACTIONAL | CONTROL):
                     transactions.batch(header, chunk, at)
-        segment.damages = walk.damages
-        self._note_damages(segment, walk, is_newest=limit == NOWHERE)
+        segment.damages = search.damages
+        self._report_damages(segment, search, is_newest=limit == NO_LIMIT)
         if None in stored:
-            self._find(segment.name, "an index is missing", "made again")
+            self._find(segment.name, "an index is missing", "rebuilt")
         elif len(stored[0] or b"") % OFFSET_ENTRY_SIZE or len(stored[1] or b"") % TIME_ENTRY_SIZE:
-            self._find(segment.name, "an index has an odd size", "made again")
-        elif not indexes.are_right(is_final=limit < NOWHERE) and not walk.damages:
-            self._find(segment.name, "an index is wrong", "made again")
+            self._find(segment.name, "an index has an odd size", "rebuilt")
+        elif not indexes.are_right(is_final=limit < NO_LIMIT) and not search.damages:
+            self._find(segment.name, "an index is wrong", "rebuilt")
         if transactions.aborts:
             name = self.home.naming.file(segment.base_offset, TRANSACTION_INDEX)
             found = find_aborted(self.home, segments, segment, [])
             if TransactionIndex(self._read(segment, TRANSACTION_INDEX) or b"").data != found.data:
-                self._find(name, "not what the batches say", "made again")
+                self._find(name, "differs from the batches", "rebuilt")
 
-    def _note_damages(self, segment: Segment, walk: Inspection, *, is_newest: bool) -> None:
-        damages = list(walk.damages)
-        end = given_up_to(self._gaps, walk.next_offset)
+    def _report_damages(self, segment: Segment, search: DamageSearch, *, is_newest: bool) -> None:
+        damages = list(search.damages)
+        end = after_gaps(self._gaps, search.next_offset)
         if is_newest:
             place = self.home.name, segment.name, segment.size, 0
-            if damages and damages[-1].next_offset == walk.next_offset < self._flushed_to:
+            if damages and damages[-1].next_offset == search.next_offset < self._flushed_to:
                 damages[-1] = damages[-1]._replace(next_offset=self._flushed_to)
             elif self._clean and end < self._flushed_to:
                 damages.append(Damage(*place, end, self._flushed_to, LOST_AT_THE_END))
         elif segment.size:
-            known = Verification(self.home, [], [], is_compacted=False, gaps=self._gaps)
-            damages += known.missing_end(segment, walk)
+            known = SegmentVerifier(self.home, [], [], is_compacted=False, gaps=self._gaps)
+            damages += known.missing_end(segment, search)
         for damage in damages:
-            action = "set aside" if damage.size else "given up"
+            action = "set aside" if damage.size else "recorded as lost"
             self.damages.append((segment, damage))
             finding = Finding(self.home.name, damage.file, damage.problem, damage.position)
             self.findings.append(finding._replace(offsets=damage.offsets, action=action))
@@ -153,19 +153,19 @@ class PartitionCheck:
                 ProducerStates().load(self.home.files.read_bytes(name))
             except SnapshotError as error:
                 self.bad_snapshots.append(name)
-                self._find(name, str(error), "made again")
+                self._find(name, str(error), "rebuilt")
         if self._has_producers and not offsets:
-            self._find("", "the snapshots of producers are missing", "made again")
+            self._find("", "the snapshots of producers are missing", "rebuilt")
 
     def _check_epochs(self) -> None:
         if LEADER_EPOCHS not in self._sizes:
             if self._has_epochs:
-                self._find(LEADER_EPOCHS, "missing", "made again")
+                self._find(LEADER_EPOCHS, "missing", "rebuilt")
             return
         try:
             LeaderEpochs.from_checkpoint(self.home.files.read_bytes(LEADER_EPOCHS))
         except CheckpointError as error:
-            self._find(LEADER_EPOCHS, error.problem, "made again")
+            self._find(LEADER_EPOCHS, error.problem, "rebuilt")
 
     def _check_metadata(self) -> None:
         if PARTITION_METADATA not in self._sizes:
@@ -174,7 +174,7 @@ class PartitionCheck:
         try:
             read_partition_metadata(self.home.files.read_bytes(PARTITION_METADATA))
         except CheckpointError as error:
-            self._find(PARTITION_METADATA, error.problem, "the next start writes it anew")
+            self._find(PARTITION_METADATA, error.problem, "the next start writes it again")
 
     def _find(
         self, file: str, problem: str, action: str, *, offsets: str = "", is_left: bool = False

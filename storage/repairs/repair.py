@@ -2,17 +2,16 @@
 
 Every partition is checked in full (partition_check.py), then:
 
-- Damaged bytes are taken out of the segment and set aside in `<segment>.damaged`, with their
-  position and offsets (damage.py has the format). The log goes on behind them with a gap in its
-  offsets, which readers pass over. Offsets whose bytes are gone altogether are noted there too, so
-  that they are not missed again.
+- Damaged bytes are moved from the segment to `<segment>.damaged`, with their position and offsets
+  (damage.py has the format). The log then has a gap in its offsets, which readers skip. Lost
+  offsets without any bytes are recorded there too, so that they are not reported again.
 - The log is opened and closed as after a kill: indexes, transaction indexes, snapshots and leader
-  epochs are made again from the batches.
-- A checkpoint that is malformed is kept as `<name>.malformed`. What only the next start can mend
-  (`partition.metadata`), and what is not for a program to decide (strange directories), is named.
+  epochs are rebuilt from the batches.
+- A malformed checkpoint is kept as `<name>.malformed`. What only the next start can mend
+  (`partition.metadata`), and what a program should not decide (unknown directories), is reported.
 
-Nothing readable is lost, and nothing at all is deleted. With `dry_run` nothing is changed. What is
-set aside is written first and the segment replaced whole, so a repair that is killed can be
+Nothing readable is lost, and nothing at all is deleted. With `dry_run` nothing is changed. The
+damaged bytes are written first and the segment is replaced whole, so a repair that is killed can be
 repeated.
 Left out: topics that the metadata log has lost (the emulator's repair brings them back).
 """
@@ -39,19 +38,19 @@ from ..checkpoints import (
     read_partition_metadata,
 )
 from ..config import LogConfig
-from ..damage import Damage, aside_piece, known_gaps, read_aside
+from ..damage import Damage, damaged_piece, read_damaged_file, repaired_gaps
 from ..disk.directory import Directory, Locked
 from ..log import Log
 from ..log_directory import MALFORMED, LogDirectoryError
-from ..naming import ASIDE, KAFKA, NAMINGS, SNAPSHOT, STRAY, Naming, leaving
+from ..naming import DAMAGED, SNAPSHOT, STRAY, renamed_suffix
+from ..naming_detection import naming_in
 from ..partition_directory import PartitionDirectory
 from ..segment import Segment
-from ..unknown_directories import named_otherwise
 from .partition_check import Finding, PartitionCheck
 
 _COPY_BYTES = 1 << 20
 _NO_TOPIC = bytes(16)
-# How actions begin that no repair does: what a broker will do, and what somebody has to.
+# How actions begin that a repair does not take: those of a broker, and those by hand.
 _NOT_OURS = ("the next start", "to be mended")
 _CONFIG = LogConfig()
 
@@ -68,11 +67,11 @@ class Report:
 
     @property
     def status(self) -> int:
-        """0: nothing is wrong any more; 1: something is (a dry run has found it, or it is left)."""
+        """0: nothing is wrong any more; 1: something is (found by a dry run, or left)."""
         return int(any(self.dry_run or finding.is_left for finding in self.findings))
 
     def lines(self) -> list[str]:
-        """The report as aligned columns, and a sentence at the end."""
+        """The report in aligned columns, and a summary at the end."""
         done = "TO BE DONE" if self.dry_run else "DONE"
         header = ("PARTITION", "FILE", "BYTE", "OFFSETS", "WHAT IS WRONG", done)
         rows = [header, *map(self._row, self.findings)] if self.findings else []
@@ -113,7 +112,7 @@ def repair(
 ) -> Report:
     """Check and repair a log directory, or only some topics' partitions in it.
 
-    `config`: its `index.interval.bytes` is that of the indexes that are made again. `now_ms`: the
+    `config`: its `index.interval.bytes` is that of the indexes that are rebuilt. `now_ms`: the
     time, for what is dated by it. Raises LogDirectoryError if there is no such directory or
     somebody has it open, OSError.
     """
@@ -151,9 +150,9 @@ class _Repair:
         self._checkpoint(CLEANED_OFFSETS)
         for name in self.directory.directories():
             key = self.naming.parse_directory(name)
-            if leaving(name) is not None or key is None:
+            if renamed_suffix(name) is not None or key is None:
                 if topics is None:
-                    self._strange(name)
+                    self._report_directory(name)
             elif topics is None or key[0] in topics:
                 self._partition(*key, ends.get(key, 0), starts.get(key, 0))
         return self.report
@@ -161,7 +160,7 @@ class _Repair:
     def _partition(self, topic: str, partition: int, end: int, start: int) -> None:
         home = PartitionDirectory(self.directory, topic, partition, self.naming)
         names = home.files.files()
-        gaps = known_gaps(home.files, list(names))
+        gaps = repaired_gaps(home.files, list(names))
         if self.is_clean:
             parsed = map(self.naming.parse_file, names)
             snapshots = [found[0] for found in parsed if found and found[1] == SNAPSHOT]
@@ -174,18 +173,22 @@ class _Repair:
         if self.report.dry_run or not check.findings:
             return
         for segment in dict.fromkeys(segment for segment, _ in check.damages):
-            self._take_out(home, segment, [one for each, one in check.damages if each is segment])
+            self._set_damage_aside(
+                home, segment, [one for each, one in check.damages if each is segment]
+            )
         for name in check.bad_snapshots:
             home.files.rename(name, name + MALFORMED)
-        self._make_again(topic, partition, start)
+        self._rebuild(topic, partition, start)
 
-    def _take_out(self, home: PartitionDirectory, segment: Segment, damages: list[Damage]) -> None:
-        """Set the damaged bytes of a segment aside, and leave the rest in it."""
+    def _set_damage_aside(
+        self, home: PartitionDirectory, segment: Segment, damages: list[Damage]
+    ) -> None:
+        """Move the damaged bytes of a segment to its `.damaged` file."""
         source = home.files.file(segment.name)
-        aside = segment.name + ASIDE
-        pieces = [aside_piece(one, bytes(source.read(one.position, one.size))) for one in damages]
+        aside = segment.name + DAMAGED
+        pieces = [damaged_piece(one, bytes(source.read(one.position, one.size))) for one in damages]
         kept = home.files.read_bytes(aside) if home.files.exists(aside) else b""
-        list(read_aside(kept))
+        list(read_damaged_file(kept))
         home.files.write_atomic(aside, kept + b"".join(one for one in pieces if one not in kept))
         if any(one.size for one in damages):
             self._copy_without(home.files, segment, damages)
@@ -210,8 +213,8 @@ class _Repair:
         files.rename(beside, segment.name)
         files.set_modified_ms(segment.name, modified)
 
-    def _make_again(self, topic: str, partition: int, start: int) -> None:
-        """Open and close the log as after a kill; what it notices is what the check has found."""
+    def _rebuild(self, topic: str, partition: int, start: int) -> None:
+        """Open and close the log as after a kill. Its notices repeat what the check has found."""
         home = self.directory.child(self.naming.directory(topic, partition))
         topic_id = _NO_TOPIC
         has_metadata = home.exists(PARTITION_METADATA)
@@ -234,7 +237,7 @@ class _Repair:
             log.close()
         except Refused as error:
             raise OSError(str(error)) from error
-        if not has_metadata:  # opening has written one, without knowing the topic
+        if not has_metadata:  # opening has written one, with an unknown topic id
             home.remove(PARTITION_METADATA)
 
     def _checkpoint(self, name: str) -> dict[tuple[str, int], int]:
@@ -254,7 +257,7 @@ class _Repair:
             return {}
 
     def _check_properties(self) -> None:
-        problem, action = "missing", "the next start makes up a cluster id"
+        problem, action = "missing", "the next start generates a cluster id"
         if self.directory.exists(META_PROPERTIES):
             try:
                 read_meta_properties(self.directory.read_bytes(META_PROPERTIES))
@@ -264,19 +267,13 @@ class _Repair:
         finding = Finding("", META_PROPERTIES, problem, action=action, is_left=True)
         self.report.findings.append(finding)
 
-    def _strange(self, name: str) -> None:
-        suffix = leaving(name)
+    def _report_directory(self, name: str) -> None:
+        suffix = renamed_suffix(name)
         if suffix == STRAY:
-            problem, action = "set aside when its topic was not known", "left alone"
+            problem, action = "renamed when its topic was unknown", "left alone"
         elif suffix is None:
             problem, action = "not a partition's directory", "left alone"
         else:
             problem, action = "half removed", "the next start removes it"
         is_left = action == "left alone"
         self.report.findings.append(Finding(name, "", problem, action=action, is_left=is_left))
-
-
-def naming_in(directory: Directory) -> Naming:
-    """The naming that a log directory follows; Kafka's if nothing tells. Raises OSError."""
-    found = named_otherwise(directory, KAFKA)
-    return KAFKA if found is None else NAMINGS[found[1]]

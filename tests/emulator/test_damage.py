@@ -90,13 +90,18 @@ ROWS: list[tuple[str, Callable[[Path], object], list[int], str]] = [
     ("bit, newest", lambda path: flip(log_file(path, 10), ONE + 65), [11], "wrong checksum"),
     ("bit, older", lambda path: flip(log_file(path, 5), ONE + 65), [6], "wrong checksum"),
     ("older torn", lambda path: cut(log_file(path, 0), 9), [4], "offset 4"),
-    ("zeros behind", lambda path: extend(log_file(path, 10), bytes(500)), [], "cut off 500"),
+    ("zeros behind", lambda path: extend(log_file(path, 10), bytes(500)), [], "truncated 500"),
     ("log lost", lambda path: log_file(path, 5).unlink(), [5, 6, 7, 8, 9], "offsets 5 to 9"),
     ("segment lost", lambda path: remove(path, "t-0/*05.*"), [5, 6, 7, 8, 9], "offsets 5 to 9"),
     ("indexes lost", lambda path: remove(path, "t-0/*.*index"), [], "missing"),
     ("time index lost", lambda path: remove(path, "t-0/*.timeindex"), [], "missing"),
     ("indexes empty", lambda path: empty(path, "*index"), [], "empty"),
-    ("indexes odd", lambda path: extend(log_file(path, 0).with_suffix(".index"), b"x"), [], "made"),
+    (
+        "indexes odd",
+        lambda path: extend(log_file(path, 0).with_suffix(".index"), b"x"),
+        [],
+        "rebuilt",
+    ),
     ("snapshots lost", lambda path: remove(path, "t-0/*.snapshot"), [], ""),
     ("epochs lost", lambda path: remove(path, "t-0/leader*"), [], "missing"),
     (
@@ -109,7 +114,7 @@ ROWS: list[tuple[str, Callable[[Path], object], list[int], str]] = [
         "no metadata",
         lambda path: remove(path, "t-0/partition.metadata"),
         [],
-        "missing, written anew",
+        "missing, written again",
     ),
     ("metadata bad", lambda path: (path / "t-0/partition.metadata").write_text(""), [], "kept as"),
     ("recovery points bad", lambda path: spoil(path, "recovery-point"), [], "kept as"),
@@ -300,7 +305,7 @@ def test_a_topic_that_the_metadata_log_lost_is_brought_back(closed: Path) -> Non
 def test_a_torn_metadata_log_is_cut_and_says_so(closed: Path) -> None:
     cut(metadata_log(closed), 5)
     cluster = open_cluster(closed)
-    assert "cut off" in notices(cluster)
+    assert "truncated" in notices(cluster)
     assert read(cluster) == all_but()
     cluster.close()
 

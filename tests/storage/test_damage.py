@@ -221,7 +221,7 @@ def test_no_bit_of_an_index_leads_astray(tmp_path: Path, suffix: str, base: int)
         for offset in range(base, base + 5):
             assert log.reader.find_timestamp(offset * 10) == (offset, offset * 10, offset // 4)
         if log.notices:  # an offset that is a little too high only makes searches longer
-            assert log.notices == [f"{base:020d}.log: an index was {why(log)} and was made again"]
+            assert log.notices == [f"{base:020d}.log: an index was {why(log)} and was rebuilt"]
             assert index.read_bytes() == right
         log.close(clean=False)
 
@@ -292,7 +292,7 @@ def test_aborted_records_stay_hidden_if_their_index_is_wrong(
     # Read in the first segment; the markers lie in the second, which nobody has read yet.
     assert log.reader.aborted_transactions(0, 3 * SIZE) == [(1, 0, 6, 3), (2, 3, 9, 10)]
     assert index.read_bytes() == right
-    assert any("made again from the batches" in notice for notice in log.notices)
+    assert any("rebuilt from the batches" in notice for notice in log.notices)
     log.close()
 
 

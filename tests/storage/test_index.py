@@ -93,7 +93,7 @@ def test_an_index_finds_the_same_in_memory_and_in_its_file(
 
     directory = Directory(tmp_path_factory.getbasetemp())
     directory.write_atomic("index", index.data)
-    index.settle(directory.file("index"), index.count)
+    index.seal(directory.file("index"), index.count)
 
     assert index.floor(wanted) == expected
     assert not index.data

@@ -236,7 +236,7 @@ def test_the_metadata_log_is_in_no_checkpoint_and_always_checked(path: Path) -> 
     directory = open_directory(path)
     log = directory.open_log("__cluster_metadata", 0, A, CONFIG, now_ms=0)
     assert log.log_end_offset == 3
-    assert "cut off" in directory.notices[1]
+    assert "truncated" in directory.notices[1]
     directory.close()
 
 
@@ -257,7 +257,7 @@ def test_after_a_kill_every_log_is_recovered(closed: Path) -> None:
     assert [log.log_end_offset for log in logs] == [12, 11, 13]
     (notice,) = directory.notices
     assert notice.startswith("t-1/000000000000000000")
-    assert "cut off" in notice
+    assert "truncated" in notice
     directory.close()
 
 
@@ -450,7 +450,7 @@ def test_a_log_start_that_is_lost_is_found_in_the_leader_epochs(
     (log,) = open_logs(directory, 0)
     assert log.log_start_offset == 5
     assert "log-start-offset-checkpoint" in directory.notices[0]
-    assert directory.notices[1] == "t-0/starts at 5, as its leader epochs have it"
+    assert directory.notices[1] == "t-0/starts at 5, according to its leader epochs"
     directory.close()
 
 
@@ -478,7 +478,7 @@ def test_a_directory_that_does_not_say_its_topic_is_taken_for_the_one_asked_for(
     assert directory.partitions["t", 0] is None
     (log,) = open_logs(directory, 0)
     assert log.log_end_offset == 10
-    assert directory.notices[-1] == "t-0/partition.metadata: missing, written anew"
+    assert directory.notices[-1] == "t-0/partition.metadata: missing, written again"
     assert (closed / "t-0" / "partition.metadata.malformed").exists() == (content is not None)
     directory.close()
     assert open_directory(closed).partitions["t", 0] == A

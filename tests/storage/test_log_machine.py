@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from odradek.storage.config import LogConfig
 from odradek.storage.log import Log
-from odradek.storage.retention import passed
+from odradek.storage.retention import before_log_start
 from odradek.wire.batch import read_header
 from odradek.wire.errors import Error, Refused
 from odradek.wire.records import build_batch, read_records
@@ -97,7 +97,9 @@ class Logs(RuleBasedStateMachine):
 
     @rule()
     def drop_passed_segments(self) -> None:
-        self.log.delete_old_segments(0, policy=lambda log, _: passed(log.segments, self.start))
+        self.log.delete_old_segments(
+            0, policy=lambda log, _: before_log_start(log.segments, self.start)
+        )
         first, *others = self.log.segments
         assert not others or others[0].base_offset > self.start
         self.batches = [batch for batch in self.batches if batch.base >= first.base_offset]

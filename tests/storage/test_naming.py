@@ -8,7 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from odradek.storage import LogConfig, LogDirectory, LogDirectoryError
-from odradek.storage.naming import DOCUMENTED, KAFKA, NAMINGS, STRAY, Naming, leaving, naming_of
+from odradek.storage.naming import (
+    DOCUMENTED,
+    KAFKA,
+    NAMINGS,
+    STRAY,
+    Naming,
+    naming_of,
+    renamed_suffix,
+)
 
 from tests.storage.support.logs import append, read_all
 
@@ -69,9 +77,9 @@ def test_a_directory_on_its_way_out_is_known_by_its_name(
     topic: str, partition: int, unique: bytes
 ) -> None:
     for naming in NAMINGS.values():
-        name = naming.leaving_directory(topic, partition, unique, STRAY)
-        assert leaving(name) == STRAY
-        assert len(naming.leaving_directory("t" * 249, partition, unique, STRAY)) <= 255
+        name = naming.renamed_directory(topic, partition, unique, STRAY)
+        assert renamed_suffix(name) == STRAY
+        assert len(naming.renamed_directory("t" * 249, partition, unique, STRAY)) <= 255
 
 
 def test_a_naming_by_its_name() -> None:

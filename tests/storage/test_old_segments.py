@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import pytest
 from odradek.storage import repair
-from odradek.storage.batch_walk import header_at, walk
+from odradek.storage.batch_walk import header_at, walk_batches
 from odradek.storage.config import LogConfig
 from odradek.storage.index import offset_entries, time_entries
 from odradek.storage.log import Log
@@ -124,14 +124,18 @@ def test_a_walk_meets_every_entry_whatever_its_steps(
     log = open_log(tmp_path, config_of(segments))
     for segment in log.segments:
         found = [one for one in entries_of(segments) if one.base == segment.base_offset]
-        steps = list(walk(segment.file, 0, segment.size, chunk, whole=whole))
+        steps = list(walk_batches(segment.file, 0, segment.size, chunk, whole=whole))
         assert [header.last_offset for _, header, _, _ in steps] == [one.last for one in found]
         for (position, header, buf, at), one in zip(steps, found, strict=True):
             assert header == header_of(one.data) == header_at(segment.file, position, segment.size)
             size = len(one.data) if whole else 26
             assert bytes(buf[at : at + size]) == one.data[:size]
             with pytest.raises(WireError, match=f"byte {position} is cut short"):
-                list(walk(segment.file, position, position + len(one.data) - 1, chunk, whole=whole))
+                list(
+                    walk_batches(
+                        segment.file, position, position + len(one.data) - 1, chunk, whole=whole
+                    )
+                )
     log.close()
 
 
@@ -212,7 +216,7 @@ def test_a_kill_s_rest_is_cut_off_behind_the_last_whole_message(tmp_path: Path, 
     log = open_log(tmp_path, CONFIG)
     assert log.log_end_offset == END
     assert len(log.notices) == 1
-    assert log.notices[0].endswith(f"; cut off {len(rest)} bytes")
+    assert log.notices[0].endswith(f"; truncated {len(rest)} bytes")
     log.close()
     assert {base: file(tmp_path, base, ".log").read_bytes() for base in segments} == segments
 

@@ -16,11 +16,11 @@ from odradek.storage.naming import DELETED
 from odradek.storage.retention import (
     LogView,
     SegmentView,
+    before_log_start,
     deletable,
     expired,
     kafka_retention,
     oversized,
-    passed,
 )
 from odradek.wire.errors import Error, Refused
 from odradek.wire.records import build_batch
@@ -51,7 +51,7 @@ def view(*rows: tuple[int, int], start: int = 0, **configs: Any) -> LogView:
     ("start", "count"), [(0, 0), (9, 0), (10, 1), (11, 1), (20, 2), (29, 2), (30, 2)]
 )
 def test_whole_segments_below_the_log_start_go_and_never_the_newest(start: int, count: int) -> None:
-    assert passed(views((5, 0), (5, 0), (5, 0)), start) == count
+    assert before_log_start(views((5, 0), (5, 0), (5, 0)), start) == count
 
 
 OVERSIZED = [

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from odradek.storage.batch_walk import walk
+from odradek.storage.batch_walk import walk_batches
 from odradek.storage.disk.directory import Directory
 from odradek.storage.naming import DOCUMENTED, KAFKA
 from odradek.storage.segment import Segment, containing
@@ -101,7 +101,7 @@ def test_a_batch_is_found_by_every_offset_up_to_its_last(
         places += [(offset, *place) for offset in range(start, segment.next_offset)]
     if settled:
         segment.finish()
-        segment.settle(segment.offset_index.count, segment.time_index.count)
+        segment.seal(segment.offset_index.count, segment.time_index.count)
 
     for offset, position, base in places:
         found = segment.locate(offset)
@@ -225,7 +225,7 @@ def test_a_walk_ends_with_an_error_where_there_is_no_batch(segment: Segment) -> 
         segment.file.truncate(size)
         segment.file.write(tail, size)
         for whole in (True, False):
-            steps = walk(segment.file, 0, size + len(tail), 100, whole=whole)
+            steps = walk_batches(segment.file, 0, size + len(tail), 100, whole=whole)
             assert next(steps)[0] == 0
             with pytest.raises(WireError, match=problem):
                 next(steps)
@@ -236,7 +236,7 @@ def test_a_walk_meets_every_batch_whatever_its_steps(segment: Segment, chunk: in
     for size in (0, 10, 1000, 5, 300):
         add(segment, bytes(size))
     for whole in (True, False):
-        steps = list(walk(segment.file, 0, segment.size, chunk, whole=whole))
+        steps = list(walk_batches(segment.file, 0, segment.size, chunk, whole=whole))
         assert [header.base_offset for _, header, _, _ in steps] == [0, 1, 2, 3, 4]
         if whole:
             values = [records(memoryview(buf)[at : at + one.size]) for _, one, buf, at in steps]
@@ -267,7 +267,7 @@ def test_a_directory_is_a_partitions_or_not(name: str, expected: tuple[str, int]
 
 
 def test_a_long_topic_is_cut_so_that_its_directory_can_be_renamed() -> None:
-    name = KAFKA.leaving_directory("t" * 249, 3, bytes(16), "-delete")
+    name = KAFKA.renamed_directory("t" * 249, 3, bytes(16), "-delete")
     assert len(name) == 255
     assert name.endswith(f"t-3.{'0' * 32}-delete")
 

@@ -55,7 +55,7 @@ def test_other_bytes_are_written(tmp_path: Path, where: str) -> None:
     files = Directory(tmp_path) if where == "disk" else MemoryDisk().directory()
     files.make()
     for data in (b"", b"one", b"two", b"two", b"longer"):
-        files.write_other("f", data)
+        files.write_if_changed("f", data)
         assert files.read_bytes("f") == data
     assert files.names() == ["f"]
 
@@ -63,8 +63,8 @@ def test_other_bytes_are_written(tmp_path: Path, where: str) -> None:
 def test_a_durable_directory_writes_the_same_bytes_again(tmp_path: Path) -> None:
     """They may never have come to the disk."""
     files = Directory(tmp_path, durable=True)
-    files.write_other("f", b"one")
+    files.write_if_changed("f", b"one")
     inode = (tmp_path / "f").stat().st_ino
     (tmp_path / "g").write_bytes(b"keeps the inode from being taken at once")
-    files.write_other("f", b"one")
+    files.write_if_changed("f", b"one")
     assert (tmp_path / "f").stat().st_ino != inode

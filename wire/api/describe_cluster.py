@@ -6,7 +6,7 @@ from ..schema import Request, Response, Struct, i8, i16, i32, v
 
 
 class DescribeClusterRequest(Request, api=60, versions="0-2", flexible="0+"):
-    """Ask for the nodes behind this listener."""
+    """Ask for the nodes after this listener."""
 
     include_cluster_authorized_operations: bool
     endpoint_type: i8 = v("1+", default=1)

@@ -29,7 +29,7 @@ DAMAGE = (*CUT_SHORT, UnicodeDecodeError)
 
 
 def read_message(cls: type[M], buf: Buffer, version: int, pos: int = 0) -> tuple[M, int]:
-    """Decode one message at `pos`; return it and the position behind it. Raises WireError."""
+    """Decode one message at `pos`; return it and the position after it. Raises WireError."""
     try:
         return reader(cls, version)(buf, pos)
     except DAMAGE as error:

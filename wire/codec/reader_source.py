@@ -1,6 +1,6 @@
-"""Writes out readers: `run(buf, pos) -> (message, position behind it)`.
+"""Writes out readers: `run(buf, pos) -> (message, position after it)`.
 
-- Neighbouring fixed-width fields, and the length in front of what follows, are one struct call.
+- Neighbouring fixed-width fields, and the length before what follows, are one struct call.
 - A compact length is one byte nearly always; the rest is left to a function. Before text or bytes
   `pos` stays at the length's last byte, since `pos + n` is then the end of what it counts.
 - A slice that goes past the end comes out too short, and the next read, or the check at the end,
@@ -48,7 +48,7 @@ def _too_many(what: str, pos: int) -> WireError:
 
 
 def _long_count(buf: Any, pos: int) -> tuple[int, int]:
-    """Read a compact length of more than one byte; also return the position behind it."""
+    """Read a compact length of more than one byte; also return the position after it."""
     n, pos = read_uvarint(buf, pos)
     if n < 1:
         raise WireError(f"length of zero in more than one byte at byte {pos}")
@@ -70,7 +70,7 @@ def _long_text(buf: Any, pos: int) -> tuple[int, int]:
 
 
 def _skip_tags(buf: Any, pos: int) -> int:
-    """Skip the tagged fields of a struct that knows none; return the position behind them."""
+    """Skip the tagged fields of a struct that knows none; return the position after them."""
     count, pos = _long_count(buf, pos)
     for _ in range(count):
         _, pos = read_uvarint(buf, pos)
@@ -292,7 +292,7 @@ class ReaderSource(Source):
             self.line("if buf[pos]: pos = _skip_tags(buf, pos)")
             self.line("else: pos += 1")
             return
-        count, number, length, behind = (self.fresh(x) for x in ("tags", "tag", "len", "behind"))
+        count, number, length, after = (self.fresh(x) for x in ("tags", "tag", "len", "after"))
         self.fixed("B", count)
         self.flush()
         if not known:
@@ -305,8 +305,8 @@ class ReaderSource(Source):
         self.depth += 1
         self.line(f"{number}, pos = _uvarint(buf, pos)")
         self.line(f"{length}, pos = _uvarint(buf, pos)")
-        self.line(f"{behind} = pos + {length}")
-        self.line(f"if {behind} > size: raise _bad('tagged field', {length}, pos, size)")
+        self.line(f"{after} = pos + {length}")
+        self.line(f"if {after} > size: raise _bad('tagged field', {length}, pos, size)")
         for field, t in known:
             self.line(f"if {number} == {field.tag}:")
             self.depth += 1
@@ -316,9 +316,9 @@ class ReaderSource(Source):
             else:
                 self.field(field, t, f"{var}.{field.name}")
             self.flush()
-            self.line(f"if pos != {behind}: raise _bad('{field.name}', {length}, pos, size)")
+            self.line(f"if pos != {after}: raise _bad('{field.name}', {length}, pos, size)")
             self.depth -= 1
-        self.line(f"pos = {behind}")
+        self.line(f"pos = {after}")
         self.depth -= 2
 
     def least_size(self, t: Type) -> int:

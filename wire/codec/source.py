@@ -24,7 +24,7 @@ def default_of(field: Field, t: Type) -> Any:
 
 
 def fresh_default(field: Field, t: Type) -> str | None:
-    """For defaults that must be made anew each time, how: "list", "struct" or "copy"."""
+    """For defaults that must be rebuilt each time, how: "list", "struct" or "copy"."""
     if field.default is MISSING and t.is_list:
         return "list"
     if field.default is MISSING and t.struct is not None:
@@ -90,7 +90,7 @@ class Source:
         return field.may_be_null(t, self.version)
 
     def default(self, field: Field, t: Type, target: str) -> None:
-        """Set a field that is not there to its default, made anew where it must be."""
+        """Set a field that is not there to its default, rebuilt where it must be."""
         how = fresh_default(field, t)
         if how == "struct":
             assert t.struct is not None

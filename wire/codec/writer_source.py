@@ -74,7 +74,7 @@ class WriterSource(Source):
             self.names.clear()
 
     def part(self, expression: str) -> None:
-        """A buffer to be written behind what is waiting."""
+        """A buffer to be written after what is waiting."""
         self.pack()
         self.parts.append(expression)
 

@@ -2,7 +2,7 @@
 
 A frame may come with or without the int32 size that leads it on a connection. Four bytes are taken
 for one if they are the number of bytes that follow, unless the frame fits only without (a response
-may begin with any number); and in a request also if they are not, when only the bytes behind them
+may begin with any number); and in a request also if they are not, when only the bytes after them
 begin with an API and a version that there are.
 """
 
@@ -85,10 +85,10 @@ def _explain_as(frame: bytes, title: str, read_header: ReadHeader, *, sized: boo
     if reading.left:
         reason = f"{reading.left} bytes are left over, which Kafka would ignore"
         reading.misfits.append(reading.misfit("what follows the message", reason))
-        reading.rest("behind the message", reason)
+        reading.rest("after the message", reason)
     reading.end = len(frame)
     if reading.left:
-        reading.rest("behind the frame", f"{reading.left} bytes")
+        reading.rest("after the frame", f"{reading.left} bytes")
     return Explanation(title, reading.rows, reading.misfits, message)
 
 

@@ -4,7 +4,7 @@ This is for people: every byte lands in a row that says where it stands and what
 the tables with the compiled codec (codec/messages.py) but none of its code, and the two agree on
 every input: either both read the same message, or both refuse it.
 
-Rules: a row's bytes begin at its `pos`; the rows of a buffer, one behind the other, are the buffer.
+Rules: a row's bytes begin at its `pos`; the rows of a buffer, one after the other, are the buffer.
 What does not fit raises Misfit, which names field and byte; the rows up to there remain. Nothing is
 made larger than the bytes that are there can fill, and the only recursion is that of the tables.
 """
@@ -107,7 +107,7 @@ class Reading:
         return value
 
     def row(self, name: str, value: str) -> None:
-        """Make a row of the bytes behind the last one, up to here."""
+        """Make a row of the bytes after the last one, up to here."""
         raw = self.buf[self._covered : self.pos]
         self.rows.append(Row(self.depth, self._covered, raw, name, value, self.unpacked))
         self._covered = self.pos
@@ -288,16 +288,16 @@ class Walk:
             if size > reading.left:
                 reason = f"{size} bytes are announced, {reading.left} are left"
                 raise reading.misfit(f"tag {number}", reason)
-            behind = reading.pos + size
+            after = reading.pos + size
             if number not in known:
-                reading.pos = behind
+                reading.pos = after
                 reading.row(f"tag {number}", f"{size} bytes, not known in this version")
                 continue
             field, t = known[number]
             reading.row(f"tag {number}", f"{size} bytes")
             given[field.name] = self.field(field, t)
-            if reading.pos != behind:
-                reason = f"it ends at byte {reading.pos}, its size says {behind}"
+            if reading.pos != after:
+                reason = f"it ends at byte {reading.pos}, its size says {after}"
                 raise reading.misfit(field.name, reason)
 
 

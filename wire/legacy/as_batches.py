@@ -17,7 +17,7 @@ batch of one record, a wrapper as one of all that it wraps.
 Where a wrapper's inner messages cannot be read it counts as one message: its own checksum says
 whether it is damaged, and a broker gives it to clients as it is. Offsets are not under a checksum,
 but in magic 0 the wrapper's is that of its last message: one of which that is not true has a base
-offset behind its last one, as nothing in a log has.
+offset after its last one, as nothing in a log has.
 
 Rules: a header is made of a whole entry, for a wrapper has to be decompressed for its base offset.
 Any bytes either decode or raise WireError. Who reads logs that are large looks for a batch of
@@ -108,7 +108,7 @@ def _wrapped(buf: Buffer, entry: Entry, head: Head, limit: int) -> tuple[int, in
 def header_of(buf: Buffer, pos: int = 0) -> BatchHeader:
     """The header of the batch, or of the message of magic 0 or 1, at `pos`.
 
-    A batch may be cut behind its header. Raises WireError if neither is there.
+    A batch may be cut after its header. Raises WireError if neither is there.
     """
     if len(buf) - pos >= HEADER_SIZE:
         header = read_header(buf, pos)

@@ -12,12 +12,12 @@ already. Of an uncompressed batch only messages from the fetch offset on are sen
 
 The length of an answer is known before anything but its first batch is converted: what the stored
 bytes take, or the first conversion if that is longer. The first conversion comes first; then what
-is stored behind the first batch, in chunks of at most 128 KiB (at least a batch), cut where
+is stored after the first batch, in chunks of at most 128 KiB (at least a batch), cut where
 the length ends. If a conversion ends earlier the rest is filled with what clients take for the
 head of an entry that is cut: offset -1, a size beyond the end, zeros, and so again every 128 KiB.
 If leading batches come to nothing the first that does not is sent twice: clients skip the second.
 
-A chunk that cannot be converted (zstd, damage) is filled, with all behind it; a real broker closes
+A chunk that cannot be converted (zstd, damage) is filled, with all after it; a real broker closes
 the connection there if more than 128 KiB are left, or if it is damage.
 
 Left out: the limits of a read, which are the caller's: it passes what a newer Fetch would answer.

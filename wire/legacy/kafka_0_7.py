@@ -1,6 +1,6 @@
 """Messages of Kafka 0.7, before logs had logical offsets: reading and building them.
 
-A log, and a fetched or produced set, is messages one behind the other; the last may be cut:
+A log, and a fetched or produced set, is messages one after the other; the last may be cut:
 
     length int32 (of what follows it), magic int8, attributes int8 (magic 1 only),
     crc uint32 (CRC-32 of the payload), payload

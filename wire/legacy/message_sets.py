@@ -1,8 +1,8 @@
 """Message sets, magic 0 and 1: what producers sent and logs held before record batches.
 
-A set is entries, one behind the other, without a count; the last one may be cut. An entry is
+A set is entries, one after the other, without a count; the last one may be cut. An entry is
 
-    offset int64, size int32 (of what follows it), crc uint32 (CRC-32 of everything behind it),
+    offset int64, size int32 (of what follows it), crc uint32 (CRC-32 of everything after it),
     magic int8, attributes int8, timestamp int64 (magic 1 only),
     key and value: an int32 length (negative: null) and the bytes
 
@@ -14,7 +14,7 @@ its time to all inner messages. In magic 0 the header checksum of an lz4 frame i
 
 Rules: any bytes either decode or raise WireError, which is a DamagedSet where a broker answers
 something better than "unexpected error". No CRC is looked at unless asked for. Wrappers inside
-wrappers are refused, so nothing recurses; what is compressed stops at `limit` bytes. Bytes behind
+wrappers are refused, so nothing recurses; what is compressed stops at `limit` bytes. Bytes after
 a value are ignored, as brokers do.
 
 Left out: zstd, which these formats never had. Magic 2 is known here only by its frame, for it
@@ -46,7 +46,7 @@ _OFFSET_SIZE_CRC = Struct(">qiI")
 _CRC_AT = 12
 _CRC_COVERS = 16
 _SMALLEST = 14
-"""Bytes behind the size of a message of magic 0 that has neither key nor value."""
+"""Bytes after the size of a message of magic 0 that has neither key nor value."""
 _NEWEST = 2
 
 

@@ -90,7 +90,7 @@ def lone_batch(data: Buffer, max_message_bytes: int) -> memoryview:
     """The one batch of a set that begins with magic 2, checked only as an entry.
 
     In Produce v0-2 brokers take those too, and judge them as in newer versions, except that a cut
-    entry behind the batch may be anything. Raises Refused.
+    entry after the batch may be anything. Raises Refused.
     """
     found = _checked(data, max_message_bytes)
     if len(found) != 1 or found[0].magic != MAGIC:

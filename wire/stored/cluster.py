@@ -51,7 +51,7 @@ def read_record(value: Buffer) -> tuple[MetadataRecord, int]:
         raise WireError(f"no metadata record of type {record_type} (version {version}) is known")
     message, end = RECORDS[record_type].decode_from(value, version, pos)
     if end != len(value):
-        raise WireError(f"{len(value) - end} bytes too many behind {type(message).__name__}")
+        raise WireError(f"{len(value) - end} bytes too many after {type(message).__name__}")
     return message, version
 
 

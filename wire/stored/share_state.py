@@ -20,7 +20,7 @@ class ShareSnapshotKey(Key, record_types="0", versions="0"):
 
 
 class ShareSnapshotValue(Message, versions="0", flexible="0+"):
-    """The start offset, and the batches behind it whose delivery is not settled. Times in ms."""
+    """The start offset, and the batches after it whose delivery is not settled. Times in ms."""
 
     snapshot_epoch: i32
     state_epoch: i32

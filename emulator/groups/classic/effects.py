@@ -1,10 +1,10 @@
-"""What a call to a group leads to, in the order in which it has to happen.
+"""What a call to a classic group leads to, in the order in which it has to happen.
 
-1. The records of `appends` are written, as one batch.
-2. `then`, if set, is told how the writing went (Error.NONE, or the code to answer with) and
-   returns further effects. What depends on the write is decided there and only there, so a
+1. The records in `appends` are written, as one batch.
+2. `then`, if set, is called with the result of the write (Error.NONE, or the error to answer) and
+   returns further effects. Whatever depends on the write is decided there and only there, so a
    refused write loses nothing.
-3. `answers` go out, those of the first effects before those of the further ones. An answer in the
+3. `answers` are sent, those of the first effects before those of the further ones. An answer in the
    first effects does not depend on the write.
 """
 
@@ -19,7 +19,7 @@ from ..records import Record
 from .messages import JoinAnswer, LeaveAnswer, SyncAnswer
 
 Token = Any
-"""Whatever the caller wants to get back with the answer; the group never looks into it."""
+"""Any object that the caller wants back with the answer; the group never reads it."""
 
 Answer = JoinAnswer | SyncAnswer | LeaveAnswer
 

@@ -1,12 +1,12 @@
 """What happens to a classic group when a deadline passes.
 
 Rules (semantics G3, G4, G8, G11):
-- A pending id, or a member, whose session runs out is gone. Waiting in a Join or a Sync keeps a
+- A pending id, or a member, whose session runs out is removed. Waiting in a Join or a Sync keeps a
   member alive, except one whose very first Join is still parked.
-- If that was the last one the round waited for, the round ends there and then, even an Empty
-  group's first.
-- Members that have not synced when the rebalance timeout has passed since the generation began
-  are gone, and the group rebalances.
+- If that was the last one the round waited for, the round ends at once, even an Empty group's
+  first.
+- Members that have not synced when the rebalance timeout has passed since the generation began are
+  removed, and the group rebalances.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .states import COMPLETING_REBALANCE, PREPARING_REBALANCE, STABLE
 
 
 def expire_first(group: ClassicGroup, now: int) -> Effects:
-    """Act on the one deadline that passed first; no effects if none has."""
+    """Act on the deadline that passed first; no effects if none has passed."""
     effects = Effects()
     due = group.deadlines.pop(now)
     if due is Due.JOIN:
@@ -36,7 +36,7 @@ def _session_is_over(group: ClassicGroup, member_id: str, effects: Effects, now:
     else:
         waits = member_id in group.joins or member_id in group.syncs
         if waits and not group.roster[member_id].is_new:
-            return  # its session starts anew when it is answered
+            return  # its session restarts when it is answered
         group.dismiss(member_id, effects)
         if group.state in (STABLE, COMPLETING_REBALANCE):
             begin_or_finish(group, effects, now)

@@ -1,16 +1,16 @@
-"""JoinGroup.
+"""JoinGroup, of a classic group.
 
 Rules, in the order in which they are checked (semantics G2, G3, G5, G14; the group id, the session
-timeout and a missing group are the coordinator's):
+timeout and a missing group are checked in calls.py):
 - A full group refuses newcomers with 81; an Empty one never does.
 - The protocol type must be the group's and one protocol must be common to all: 23. A list with
   one name twice hangs a real broker's group; here it is 23 too.
-- A dynamic member without an id gets one with 79 from v4 on and is awaited from then on; a static
-  one goes straight in, and takes over its instance if that is here already.
-- An id the group does not know: 25; another than the one that holds the instance: 82.
+- From v4 on, a dynamic member without an id is given one with 79 and is awaited from then on. A
+  static member joins at once, and takes over its instance if a member has it already.
+- An id the group does not know: 25; another id than the one that holds the instance: 82.
 - PreparingRebalance: park. CompletingRebalance: unchanged metadata gets the same answer again,
   changed metadata begins a new round. Stable: the leader, or changed metadata, begins a round; an
-  unchanged follower gets the current generation at once.
+  unchanged follower is answered with the current generation at once.
 - A member that joins again while its Join is parked is answered there; the first gets no answer.
 """
 
@@ -29,7 +29,7 @@ MEMBER_ID_REQUIRED_SINCE = 4
 
 
 def join(group: ClassicGroup, token: Token, request: JoinRequest, now: int) -> Effects:
-    """A member wants to be in the next generation."""
+    """A member joins the next generation."""
     effects = Effects()
     if not _has_room(group, request.member_id):
         group.remove(request.member_id)
@@ -49,8 +49,8 @@ def join(group: ClassicGroup, token: Token, request: JoinRequest, now: int) -> E
 
 
 def _has_room(group: ClassicGroup, member_id: str) -> bool:
-    """Whether one more may come in. During a round those who wait are counted, not the members:
-    so when the limit was lowered, the last to rejoin are the ones to go."""
+    """Whether one more may join. During a round the parked Joins are counted, not the members: so
+    if the limit was lowered, the last members to rejoin are refused."""
     if group.state is EMPTY:
         return True
     if group.state is PREPARING_REBALANCE:
@@ -94,7 +94,7 @@ def _pending(
     group: ClassicGroup, token: Token, request: JoinRequest, effects: Effects, now: int
 ) -> None:
     if request.instance_id is not None:
-        # Kafka takes this for a defect of its own, and so answers without the id.
+        # Kafka treats this as an internal error, and answers without the id.
         effects.answer(token, JoinAnswer(Error.UNKNOWN_SERVER_ERROR))
         return
     _add(group, token, request, request.member_id, effects, now)
@@ -108,8 +108,8 @@ def _add(
     effects: Effects,
     now: int,
 ) -> None:
-    """Take in a member. It gets five minutes at first, not its session timeout: it cannot
-    heartbeat before it knows its id."""
+    """Add a member. Its first session is five minutes, not its session timeout: it cannot heartbeat
+    before it knows its id."""
     if group.gathering is not None:
         group.newcomer = True
     if not group.roster:

@@ -1,12 +1,12 @@
-"""LeaveGroup.
+"""LeaveGroup, of a classic group.
 
-Rules (semantics G11; a missing group is the coordinator's):
-- Each member gets its own error. An instance with an empty member id is an administrator's
-  removal: 25 if nobody holds the instance. A pending id leaves whatever instance it names; up to
-  Kafka 3.9 the members begin no new round for it.
-- Another id than the one that holds the instance 82; unknown, also because the same request has
-  just removed it, 25. A static member may leave by its id alone.
-- A parked Join of a leaver is answered 25.
+Rules (semantics G11; a missing group is checked in calls.py):
+- Each member is answered its own error. An instance with an empty member id is an administrator's
+  removal: 25 if no member has the instance. A pending id leaves whatever instance it names; up to
+  Kafka 3.9 that does not begin a new round.
+- Another id than the one that holds the instance 82; an unknown id 25, also if the same request has
+  just removed it. A static member may leave by its id alone.
+- A leaver's parked Join is answered 25.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .states import EMPTY, PREPARING_REBALANCE
 
 
 def leave(group: ClassicGroup, token: Token, leavers: Sequence[Leaver], now: int) -> Effects:
-    """Members go, or are sent away."""
+    """Members leave, or are removed by an administrator."""
     effects = Effects()
     members = len(group.roster)
     left = tuple(Left(*leaver, _leave_one(group, leaver, effects)) for leaver in leavers)

@@ -1,7 +1,7 @@
-"""Who is in a classic group: members, their instances, and the protocols they have in common.
+"""The members of a classic group, their instances, and the protocols they have in common.
 
-Knows nothing of rebalances. Members stand in the order in which they came; Kafka's order is that
-of a hash map, so clients cannot count on any.
+Knows nothing of rebalances. Members are in the order in which they joined; Kafka's order is that of
+a hash map, so clients cannot rely on any.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from .messages import Protocols
 
 @dataclass(slots=True)
 class Member:
-    """One member. `is_new` until its first join is answered: it may not yet know its own id, so
-    it cannot heartbeat, and waiting in a join does not keep it alive for ever."""
+    """One member. `is_new` until its first Join is answered: it may not know its own id yet, so it
+    cannot heartbeat, and a parked Join does not keep it alive for ever."""
 
     member_id: str
     instance_id: str | None
@@ -35,7 +35,7 @@ class Member:
         return self.instance_id is not None
 
     def metadata(self, protocol_name: str | None) -> bytes:
-        """What it said about itself for this protocol. Raises KeyError if it does not know it."""
+        """Its metadata for this protocol. Raises KeyError if it does not support it."""
         return dict(self.protocols)[protocol_name or ""]
 
 
@@ -69,18 +69,18 @@ class Roster:
 
     @property
     def rebalance_timeout_ms(self) -> int:
-        """How long a round may take: the largest wish of a member, 0 without members."""
+        """How long a round may take: the longest timeout of a member, 0 without members."""
         return max((member.rebalance_timeout_ms for member in self), default=0)
 
     def add(self, member: Member) -> None:
-        """Take in a member whose protocols have been found to fit."""
+        """Add a member whose protocols have been checked."""
         self._members[member.member_id] = member
         if member.instance_id is not None:
             self._instances[member.instance_id] = member.member_id
         self._supported.update(name for name, _ in member.protocols)
 
     def remove(self, member_id: str) -> Member | None:
-        """Let a member go; None if there is no such member."""
+        """Remove a member and return it; None if there is no such member."""
         member = self._members.pop(member_id, None)
         if member is None:
             return None
@@ -90,7 +90,7 @@ class Roster:
         return member
 
     def rename(self, old_id: str, new_id: str) -> Member:
-        """The same instance under a new member id; the old one is unknown from here on."""
+        """Give an instance a new member id; the old id is unknown from now on."""
         member = self.remove(old_id)
         assert member is not None
         renamed = replace(member, member_id=new_id, is_new=False)
@@ -104,7 +104,7 @@ class Roster:
         session_timeout_ms: int,
         rebalance_timeout_ms: int,
     ) -> None:
-        """What a member may change when it joins again. Its client id and host stay the first."""
+        """Change what a member may change when it joins again. Client id and host stay."""
         self._supported.subtract(name for name, _ in member.protocols)
         member.protocols = protocols
         self._supported.update(name for name, _ in protocols)
@@ -112,13 +112,13 @@ class Roster:
         member.rebalance_timeout_ms = rebalance_timeout_ms
 
     def has_common(self, protocols: Protocols) -> bool:
-        """True if every present member supports one of these. A member that joins again is
-        present with what it said before, so a sole member cannot change its protocols."""
+        """True if every member supports one of these. A member that joins again counts with its
+        protocols until now, so a sole member cannot change its protocols."""
         return any(self._supported[name] == len(self._members) for name, _ in protocols)
 
     def choose_protocol(self) -> str:
-        """The protocol of the next generation: each member votes for the first of its own that
-        all support; of those with most votes the first in Java's HashMap order is taken."""
+        """The protocol of the next generation: each member votes for its first one that all
+        support; of those with most votes the first in Java's HashMap order is chosen."""
         common = {name for name, count in self._supported.items() if count == len(self._members)}
         votes = Counter(
             next(name for name, _ in member.protocols if name in common) for member in self

@@ -37,7 +37,7 @@ class JoinRequest:
 
 
 class JoinMember(NamedTuple):
-    """A member as the leader sees it."""
+    """A member as the leader is sent it."""
 
     member_id: str
     instance_id: str | None
@@ -60,7 +60,7 @@ class JoinAnswer:
 
 @dataclass(frozen=True, slots=True)
 class SyncRequest:
-    """SyncGroup. `assignments` is what the leader decided: (member id, bytes)."""
+    """SyncGroup. `assignments`: the leader's, as (member id, bytes)."""
 
     version: int
     member_id: str
@@ -82,7 +82,7 @@ class SyncAnswer:
 
 
 class HeartbeatRequest(NamedTuple):
-    """Heartbeat. A tuple, because there are so many of them."""
+    """Heartbeat. A tuple, since one is made for every heartbeat."""
 
     member_id: str
     instance_id: str | None
@@ -97,7 +97,7 @@ class Leaver(NamedTuple):
 
 
 class Left(NamedTuple):
-    """What became of one Leaver; id and instance are echoed as asked."""
+    """The result for one Leaver, with its id and instance as in the request."""
 
     member_id: str
     instance_id: str | None

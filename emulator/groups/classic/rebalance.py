@@ -1,12 +1,13 @@
-"""The joining half of a rebalance: it begins, gathers everybody, and ends in a new generation.
+"""The joining half of a rebalance: a round begins, waits for all members, and ends in a generation.
 
 Rules (semantics G3, G4, G6, G12):
-- A round ends when every member has joined and no pending id is left, or when its time (the
-  largest rebalance timeout) is up; then absent dynamic members are dropped, static ones stay.
-- The first round of an Empty group waits `group.initial.rebalance.delay.ms` for others to come. A
-  member that comes meanwhile prolongs it by that much again, up to the rebalance timeout in all.
-- An absent leader is replaced. If nobody joined and absent static members are left, it goes on.
-- A cooperative rebalance is two of these; the broker sees no difference.
+- A round ends when every member has joined and no pending id is left, or when its time (the longest
+  rebalance timeout) is up; then absent dynamic members are removed, static ones stay.
+- The first round of an Empty group waits `group.initial.rebalance.delay.ms` for more members. One
+  that joins meanwhile prolongs it by that much again, up to the rebalance timeout in all.
+- An absent leader is replaced. If nobody joined and absent static members are left, the round goes
+  on.
+- A cooperative rebalance is two rounds; the broker sees no difference.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from .states import COMPLETING_REBALANCE, EMPTY, PREPARING_REBALANCE, may_become
 
 
 def begin_or_finish(group: ClassicGroup, effects: Effects, now: int) -> None:
-    """Something changed: begin a round, or see whether the one under way is complete now."""
+    """Something changed: begin a round, or end the current one if it is complete now."""
     if may_become(group.state, PREPARING_REBALANCE):
         begin(group, effects, now)
     else:
@@ -26,7 +27,7 @@ def begin_or_finish(group: ClassicGroup, effects: Effects, now: int) -> None:
 
 
 def begin(group: ClassicGroup, effects: Effects, now: int) -> None:
-    """Begin a round; parked Syncs learn that their generation will not come to be."""
+    """Begin a round; parked Syncs are answered REBALANCE_IN_PROGRESS."""
     if group.state is COMPLETING_REBALANCE:
         drop_assignments(group, Error.REBALANCE_IN_PROGRESS, effects, now)
     group.unsynced.clear()
@@ -45,13 +46,13 @@ def begin(group: ClassicGroup, effects: Effects, now: int) -> None:
 
 
 def finish_if_all_joined(group: ClassicGroup, effects: Effects, now: int) -> None:
-    """End the round if nobody is missing; an Empty group's first round waits all the same."""
+    """End the round if nobody is missing; but an Empty group's first round always waits."""
     if group.state is PREPARING_REBALANCE and group.gathering is None and group.all_joined:
         complete(group, effects, now)
 
 
 def join_time_is_up(group: ClassicGroup, effects: Effects, now: int) -> None:
-    """The round's deadline. While gathering, it may be put off once more."""
+    """The round's deadline has passed. While gathering members, it may be extended."""
     if group.gathering is not None:
         delay_ms, left_ms = group.gathering
         if group.newcomer and left_ms:
@@ -64,14 +65,14 @@ def join_time_is_up(group: ClassicGroup, effects: Effects, now: int) -> None:
 
 
 def complete(group: ClassicGroup, effects: Effects, now: int) -> None:
-    """End the round: a new generation of those who are here, or of nobody."""
+    """End the round: a new generation of the members that have joined, perhaps none."""
     group.deadlines.clear(Due.JOIN)
     group.gathering = None
     absent = [m for m in group.roster if m.member_id not in group.joins and not m.is_static]
     for member in absent:
         group.remove(member.member_id)
     if group.roster and not _elect_leader(group):
-        # Only absent static members. At least a millisecond, or a timeout of 0 would spin.
+        # Only absent static members. At least a millisecond: a timeout of 0 would loop forever.
         group.deadlines.set(Due.JOIN, now + max(group.roster.rebalance_timeout_ms, 1))
         return
     group.generation += 1
@@ -82,8 +83,8 @@ def complete(group: ClassicGroup, effects: Effects, now: int) -> None:
         group.protocol_name = None
         group.learn_topics()
         group.move(EMPTY, now)
-        # Nothing depends on this write: if it is lost, the last generation comes back at a
-        # restart and times out.
+        # Nothing depends on this write: if it is refused, a restart brings back the last
+        # generation, whose members time out.
         effects.appends.append(group.record())
 
 
@@ -95,7 +96,7 @@ def _begin_generation(group: ClassicGroup, effects: Effects, now: int) -> None:
         members = group.members_for_leader() if member_id == group.leader else ()
         effects.answer(token, group.joined(group.roster[member_id], members))
     group.joins.clear()
-    for member in group.roster:  # absent static members too: they get their time like the others
+    for member in group.roster:  # absent static members too: they get a session like the others
         group.touch(member, now)
         member.is_new = False
         group.unsynced.add(member.member_id)
@@ -103,14 +104,14 @@ def _begin_generation(group: ClassicGroup, effects: Effects, now: int) -> None:
 
 
 def _elect_leader(group: ClassicGroup) -> bool:
-    """Keep the leader if it has joined, else take the first that has. False if nobody has."""
+    """Keep the leader if it has joined, else choose the first that has. False if nobody has."""
     if group.leader not in group.joins:
         group.leader = next(iter(group.joins), group.leader)
     return group.leader in group.joins
 
 
 def drop_assignments(group: ClassicGroup, error: Error, effects: Effects, now: int) -> None:
-    """Forget what every member was assigned, and answer the parked Syncs with `error`."""
+    """Forget every member's assignment, and answer the parked Syncs with `error`."""
     for member in group.roster:
         member.assignment = b""
     group.answer_syncs(error, effects, now)

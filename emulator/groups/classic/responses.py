@@ -1,4 +1,4 @@
-"""What the coordinator answers, as responses of the version that was asked."""
+"""The coordinator's answers, as responses of the version that was asked."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _join(answer: JoinAnswer, version: int) -> JoinGroupResponse:
 
 def _leave(answer: LeaveAnswer, version: int) -> LeaveGroupResponse:
     if version < _MEMBERS_SINCE:
-        # One member, whose error stands at the top.
+        # One member, whose error is at the top level.
         errors = [answer.error, *(left.error for left in answer.members)]
         return LeaveGroupResponse(error_code=next((e for e in errors if e), Error.NONE))
     return LeaveGroupResponse(

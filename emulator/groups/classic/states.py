@@ -1,7 +1,7 @@
-"""The states of a classic group, and how it may get from one to another.
+"""The states of a classic group, and the allowed transitions.
 
-The table is Kafka's, and `picture()` draws it. Source: the group coordinator's classic group states
-(KIP-62, KIP-134 and KIP-345 describe the behaviour).
+The table is Kafka's; `picture()` returns it as text. Source: the group coordinator's classic group
+states (KIP-62, KIP-134 and KIP-345 describe the behaviour).
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""A static member comes back without its id: the instance gets a new member id (KIP-345).
+"""A static member that joins again without its id: the instance gets a new member id (KIP-345).
 
 Rules (semantics G7):
-- The old id is fenced: whatever it has parked is answered 82 at once.
+- The old id is fenced: its parked requests are answered 82 at once.
 - Stable, and the chosen protocol would stay the same: no rebalance, even with new metadata. The
-  group is written down with the new id, and the member answered in the current generation.
-- From v9 on a leader that comes back so is told everybody and skipAssignment; before, it is told
-  its OLD id as the leader, so that it takes itself for a follower and syncs.
+  group is written with the new id, and the member answered in the current generation.
+- From v9 on such a leader is sent all members and skipAssignment; before, it is told its OLD id as
+  the leader, so that it takes itself for a follower and syncs.
 - Otherwise a round begins (CompletingRebalance, other protocol) or goes on (PreparingRebalance).
 - Kafka still awaits a Sync from the old id, if that had not synced: such a group rebalances once
   more when the time for that is up. So does ours.

@@ -1,12 +1,12 @@
-"""SyncGroup.
+"""SyncGroup, of a classic group.
 
 Rules, in the order in which they are checked (semantics G8; a missing group, an empty group id and
-the mandatory fields of v5 are the coordinator's):
+the mandatory fields of v5 are checked in calls.py):
 - Unknown member 25, fenced instance 82, another generation 22, another protocol type or name 23.
 - PreparingRebalance 27. Stable: the stored assignment.
-- CompletingRebalance: the Sync is parked. The leader's is written down and then answers all of
-  them; members it does not mention get empty bytes, strangers it mentions are ignored.
-- A write that is refused becomes the answer of all parked Syncs, and the group rebalances.
+- CompletingRebalance: the Sync is parked. The leader's is written, and then all are answered;
+  members it does not mention get empty bytes, unknown members it mentions are ignored.
+- If the write is refused, all parked Syncs are answered that error, and the group rebalances.
 - A member that syncs again while its Sync is parked is answered there; the first gets no answer.
 """
 
@@ -22,7 +22,7 @@ from .states import COMPLETING_REBALANCE, PREPARING_REBALANCE, STABLE
 
 
 def sync(group: ClassicGroup, token: Token, request: SyncRequest, now: int) -> Effects:
-    """A member asks for its assignment; the leader brings everybody's."""
+    """A member asks for its assignment; the leader sends the assignments of all."""
     effects = Effects()
     try:
         member = _check(group, request)
@@ -56,7 +56,7 @@ def _check(group: ClassicGroup, request: SyncRequest) -> Member:
 
 
 def _differ(asked: str | None, ours: str | None) -> bool:
-    """What either side does not name, it does not mind."""
+    """Whether both sides name something, and not the same."""
     return asked is not None and ours is not None and asked != ours
 
 

@@ -1,13 +1,13 @@
-"""The server's assignors: who shall have which partition (KIP-848, semantics G22).
+"""The server's assignors: which member shall have which partitions (KIP-848, semantics G22).
 
 - range: members sorted by instance, then by id, each get a range of each topic they subscribe to;
   topics with as many partitions are therefore split the same way.
-- uniform: everybody gets as many partitions as anybody, within one, and keeps what he has as far
+- uniform: all members get the same number of partitions, within one, and keep what they have as far
   as that allows. If members subscribe to different topics, see uniform_mixed.py.
 
 Racks are not looked at. Where a choice is free, a real broker's follows from the order of its hash
-maps; ours is the same (base/java_order.py). Nothing here knows of epochs, or of what a member has
-at the moment: only of the last target.
+maps; ours is the same (base/java_order.py). Assignors see only the last target assignment, not
+epochs nor what a member has at the moment.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ UNIFORM, RANGE = "uniform", "range"
 
 
 class MemberSpec(NamedTuple):
-    """A member as an assignor sees it; `target` is what it was to have until now."""
+    """A member as an assignor sees it; `target` is its target assignment until now."""
 
     instance_id: str | None
     topics: frozenset[bytes]
@@ -39,7 +39,7 @@ Count = Callable[[bytes], int]
 
 def assign(name: str, specs: Specs, count: Count, *, homogeneous: bool) -> dict[str, Assignment]:
     """The new target of every member. `homogeneous`: all subscribe to the same topics. Members
-    without any partition may be left out."""
+    without any partition may be missing."""
     if not specs:
         return {}
     if name == RANGE:
@@ -57,7 +57,7 @@ def _range(specs: Specs, count: Count, homogeneous: bool) -> dict[str, Assignmen
     ordered = sorted(specs, key=lambda member_id: _place(specs[member_id].instance_id, member_id))
     subscribers: dict[bytes, list[str]] = {}
     for member_id in ordered:
-        # If all are said to be alike, the first one speaks for them.
+        # If all are said to be alike, the first member's topics count for all.
         for topic in specs[ordered[0] if homogeneous else member_id].topics:
             subscribers.setdefault(topic, []).append(member_id)
     assigned: dict[str, dict[bytes, frozenset[int]]] = {member_id: {} for member_id in ordered}
@@ -73,7 +73,7 @@ def _range(specs: Specs, count: Count, homogeneous: bool) -> dict[str, Assignmen
 
 
 def _place(instance_id: str | None, member_id: str) -> tuple[bool, bytes]:
-    """Static members first; Java compares texts by their UTF-16 units."""
+    """The sort key: static members first. Java compares strings by their UTF-16 units."""
     text = member_id if instance_id is None else instance_id
     return instance_id is None, text.encode("utf-16-be", "surrogatepass")
 
@@ -100,7 +100,7 @@ def _uniform(specs: Specs, count: Count) -> dict[str, Assignment]:
         has_extra = extra > 0
         assigned[member_id], left = _kept(spec.target, topics, each + has_extra, free)
         if left and has_extra and len(specs) - index > extra:
-            # Rather for a member that has one more to keep, as long as there may be such.
+            # Leave the extra one to a later member that has more to keep, if there may be one.
             left, has_extra = left - 1, False
         if left:
             unfilled.append((member_id, left))
@@ -115,7 +115,7 @@ def _uniform(specs: Specs, count: Count) -> dict[str, Assignment]:
 def _kept(
     target: Assignment, topics: frozenset[bytes], quota: int, free: list[tuple[bytes, int]]
 ) -> tuple[dict[bytes, set[int]], int]:
-    """What a member keeps, and how much more it may get; what is too much becomes free."""
+    """What a member keeps, and how many more it may get; what exceeds the quota becomes free."""
     kept: dict[bytes, set[int]] = {}
     for topic in id_order(target):
         if topic not in topics:

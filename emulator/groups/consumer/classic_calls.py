@@ -68,7 +68,7 @@ class ClassicMembers:
         now, records = self._runtime.now(), joining.records
         step = joining.step(self._times_of(group.group_id), now)
         replaced = joining.replaced
-        epoch = step.note(records, needs_resolved=False)
+        epoch = step.group_epoch(records, needs_resolved=False)
         if replaced is not None and may_downgrade(group, [replaced], [step.told]):
             member = step.told
             if not step.has_changed_topics:

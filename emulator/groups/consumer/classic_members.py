@@ -2,14 +2,14 @@
 
 Rules (semantics G26), in the order in which they are checked:
 - Join: a full group 81; another type than "consumer", or no protocol common to all such members
-  23; a dynamic member without an id gets one first (79, from v4 on); metadata that is no
+  23; from v4 on a dynamic member without an id is given one first (79); metadata that is no
   subscription -1. It is answered at once, whatever others do: its generation is its epoch, it never
-  leads, and its protocol is the first it named.
-- Sync: a member of the new protocol 25, another generation 22, another type or name than it was
-  told 23, 27 if there is a newer target assignment; else what the broker assigns, in the member's
-  own encoding.
+  leads, and its protocol is the first in its list.
+- Sync: a member of the new protocol 25, another generation 22, another type or name than in its
+  Join's answer 23, 27 if there is a newer target assignment; else what the broker assigns, in the
+  member's own encoding.
 - Heartbeat: 27 when it has to join again: for a newer epoch, to give up partitions, or to get those
-  that have come free. Then it has its rebalance timeout to do so.
+  that have become free. Then it has its rebalance timeout to do so.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from .times import ConsumerTimes
 
 
 class Joining:
-    """A JoinGroup on its way: `member_id` is the one asked with, or a new one."""
+    """A JoinGroup being answered; `member_id` is the request's, or a new one."""
 
     def __init__(self, group: ConsumerGroup, request: JoinRequest, new_id: str) -> None:
         self.group = group
@@ -51,12 +51,12 @@ class Joining:
         self.is_unknown = request.member_id == NO_MEMBER
         self.member_id = new_id if self.is_unknown else request.member_id
         self.records: list[MessageRecord] = []
-        # The member it takes the instance over from, if that is another.
+        # The member from which it takes over the instance, if that is another.
         self.replaced: ConsumerMember | None = None
         self.has_changed_topics = False
 
     def needs_id(self) -> bool:
-        """Check who may join; True if it has to come back with its id. Raises Refused:
+        """Check whether it may join; True if it has to join again with its id. Raises Refused:
         GROUP_MAX_SIZE_REACHED, INCONSISTENT_GROUP_PROTOCOL."""
         may_join_classic(self.group)
         check_room(self.group, self.member_id)
@@ -80,7 +80,7 @@ class Joining:
         return take_over(group, holder, self.member_id, self.records)
 
     def step(self, times: ConsumerTimes, now: int) -> Step:
-        """What the join means for the group; nothing is changed yet. Raises Refused."""
+        """The changes that the join means for the group, not made yet. Raises Refused."""
         before = self.before()
         told = self.subscription()
         request = self.request
@@ -99,7 +99,7 @@ class Joining:
         return Step(self.group, before, after, told.owned, times, now)
 
     def subscription(self) -> Subscription:
-        """What its metadata says. Raises Refused(UNKNOWN_SERVER_ERROR) if that is no subscription,
+        """The subscription in its metadata. Raises Refused(UNKNOWN_SERVER_ERROR) if there is none,
         as a real broker does."""
         try:
             return read_subscription(self.request.protocols[0][1], self.group.view)
@@ -107,12 +107,12 @@ class Joining:
             raise Refused(Error.UNKNOWN_SERVER_ERROR, str(error)) from None
 
     def answer(self, member: ConsumerMember) -> JoinAnswer:
-        """What a member is told that has joined."""
+        """The answer to a member that has joined."""
         name = self.request.protocols[0][0]
         return JoinAnswer(Error.NONE, member.member_id, member.epoch, CONSUMER, name)
 
     def start_timers(self, group: ConsumerGroup, now: int) -> None:
-        """From here on it has to sync and to show that it is alive."""
+        """From now on it has to sync, and to send heartbeats."""
         member_id = self.member_id
         group.deadlines.clear((Due.JOIN, member_id))
         group.deadlines.set((Due.SESSION, member_id), now + self.request.session_timeout_ms)
@@ -160,7 +160,7 @@ def heartbeat(group: ConsumerGroup, request: HeartbeatRequest, now: int) -> None
 
 
 def _is_waiting(group: ConsumerGroup, member: ConsumerMember) -> bool:
-    """Whether others still have partitions that the member shall get."""
+    """Whether others still have partitions of the member's target."""
     target = group.targets.get(member.member_id, {})
     return any(
         partition not in member.assigned.get(topic, ()) and group.is_held(topic, partition)

@@ -1,14 +1,14 @@
-"""A classic group becomes a consumer group, and the reverse (KIP-848, semantics G26).
+"""Converting a classic group into a consumer group, and back (KIP-848, semantics G26).
 
 Rules:
-- An Empty classic group, and a simple one, makes way for a new consumer group whenever a member
-  joins with a heartbeat; its offsets stay. An Empty consumer group makes way for a classic one.
+- An Empty classic group, also a simple one, is replaced by a new consumer group when a member joins
+  with a heartbeat; its offsets stay. An Empty consumer group is replaced by a classic one.
 - A classic group with members is converted if they are consumers whose metadata can be read, there
   are not too many, and `group.consumer.migration.policy` allows it. They keep what they have, in an
-  epoch that is the generation; whatever they have parked is answered with 27.
-- When the last member that speaks the new protocol goes, the group becomes a classic one in the
-  generation of its epoch, and rebalances. Its members are said to have what they were to have.
-- Records: the tombstone of what it was, then all of what it is.
+  epoch equal to the generation; their parked requests are answered 27.
+- When the last member of the new protocol leaves, the group becomes a classic one in the generation
+  of its epoch, and rebalances. Its members' assignments are their targets.
+- Records: the tombstone of the old group, then all records of the new one.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def upgraded(
     classic: ClassicGroup, settings: GroupSettings, topics: TopicsView, now: int
 ) -> ConsumerGroup:
     """The consumer group that a classic group with members becomes. Raises
-    Refused(GROUP_ID_NOT_FOUND) with a sentence if it cannot."""
+    Refused(GROUP_ID_NOT_FOUND) with a message if it cannot be converted."""
     _check_upgrade(classic, settings)
     group = ConsumerGroup(classic.group_id, settings, topics)
     group.epoch = group.target_epoch = classic.generation
@@ -112,7 +112,7 @@ def _consumer_member(classic: ClassicGroup, member: Member, topics: TopicsView) 
 
 
 def records_of(group: ConsumerGroup) -> list[MessageRecord]:
-    """Everything of a consumer group that has just been made of a classic one."""
+    """All records of a consumer group that was converted from a classic one."""
     group_id = group.group_id
     records = [member_record(group_id, member) for member in group]
     records.append(group_record(group_id, group.epoch, group.metadata_hash))
@@ -127,7 +127,7 @@ def may_downgrade(
     leaving: Collection[ConsumerMember],
     coming: Collection[ConsumerMember] = (),
 ) -> bool:
-    """Whether a group is a classic one once these have left it, and those have come."""
+    """Whether a group becomes a classic one when these leave and those join."""
     gone = {member.member_id for member in leaving}
     staying = [*(member for member in group if member.member_id not in gone), *coming]
     return (
@@ -168,7 +168,7 @@ def downgraded(
     for member in members:
         one = classic.roster[member.member_id]
         metadata = one.metadata(classic.protocol_name)
-        # What it shall have, though it may wait for that still, or have more.
+        # Its target, though it may still wait for some of that, or have more.
         one.assignment = write_assignment(group.target_of(member), metadata, group.view)
         classic.touch(one, now)
     classic.state = STABLE
@@ -177,5 +177,5 @@ def downgraded(
 
 
 def is_empty_classic(group: object) -> bool:
-    """True for a classic group without members, a simple one too."""
+    """True for a classic group without members, also a simple one."""
     return isinstance(group, ClassicGroup) and group.state is EMPTY

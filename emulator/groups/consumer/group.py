@@ -1,9 +1,8 @@
-"""A consumer group (KIP-848): what its records say. It changes only by records that are applied.
+"""A consumer group (KIP-848): the state in its records. It changes only by applying records.
 
-What members and administrators do to it lives beside this module, one idea each, as functions that
-say which records that takes: `consumer_heartbeat`, `consumer_leaving`, `consumer_regex`,
-`consumer_classic`, `conversion`. So a write that is refused changes nothing, and a restart brings
-back what was. Only deadlines are kept here besides.
+What members do to it stands beside this module, one idea each, as functions that return the records
+to write: heartbeat.py, leaving.py, regex.py, classic_members.py, conversion.py. So a refused write
+changes nothing, and a restart restores the group. Only deadlines are kept here without records.
 """
 
 from __future__ import annotations
@@ -35,17 +34,17 @@ _MEMBER_EPOCHS_SINCE = 9
 
 
 class Due(Enum):
-    """What a deadline of a member is about; with its id, the key of the deadline."""
+    """The kinds of deadlines; a kind and a member's id are the key of a deadline."""
 
-    SESSION = "session"  # no sign of life
+    SESSION = "session"  # no heartbeat
     REBALANCE = "rebalance"  # did not give up its partitions
-    JOIN = "join"  # speaks the classic protocol and was told to join again
+    JOIN = "join"  # speaks the classic protocol and has to join again
     SYNC = "sync"  # speaks the classic protocol and has not synced
     REGEX = "regex"  # the group's expressions are to be resolved
 
 
 class ConsumerGroup:
-    """Everything there is to know about a consumer group besides its offsets."""
+    """One group, without its offsets."""
 
     def __init__(self, group_id: str, settings: GroupSettings, topics: TopicsView) -> None:
         self.group_id = group_id
@@ -59,29 +58,29 @@ class ConsumerGroup:
         self.targets: dict[str, Target] = {}
         self.regexes: dict[str, ResolvedRegex] = {}
         self.deadlines: Deadlines[tuple[Due, str]] = Deadlines()
-        # A record 4 of an older broker, to be forgotten with the next change of the topics.
+        # There is a record 4 of an older broker, to be deleted with the next change of the topics.
         self.has_partition_metadata = False
-        # The generation of the topics with which `metadata_hash` was last compared, those topics
-        # as they were then, and when they are to be compared again in any case.
+        # The generation of the topics with which `metadata_hash` was last compared, the hashes of
+        # those topics then, and when they are compared again in any case.
         self.checked_generation: int | None = None
         self.checked_topics: dict[str, int] = {}
         self.refresh_at = 0
-        # See `is_homogeneous`; None until somebody asks.
+        # See `is_homogeneous`; None until it is needed.
         self._is_homogeneous: bool | None = True
-        # When the rebalance timer of a member began, by its id: the epoch it was in.
+        # By member id: the member's epoch when its rebalance timer began.
         self.revoking_epochs: dict[str, int] = {}
-        # What is being resolved whenever (Due.REGEX, "") is due, and how far that is.
+        # The expressions to resolve when (Due.REGEX, "") is due, and the lookup under way.
         self.wanted_regexes: frozenset[str] = frozenset()
         self.lookup: Lookup | None = None
         self._regex_counts: Counter[str] = Counter()
         self._instances: dict[str, str] = {}
         self._holders: dict[tuple[bytes, int], str] = {}
 
-    # Looking
+    # State
 
     @property
     def state(self) -> ConsumerGroupState:
-        """What its epochs and members amount to."""
+        """Computed from its epochs and members."""
         if not self.members:
             return ConsumerGroupState.EMPTY
         if self.epoch > self.target_epoch:
@@ -106,30 +105,30 @@ class ConsumerGroup:
         return None if holder is None else self.members.get(holder)
 
     def target_of(self, member: ConsumerMember) -> Target:
-        """What a member shall have, or the one whose instance it takes over."""
+        """The target of a member, or of the one whose instance it takes over."""
         holder = self.instance(member.instance_id)
         if member.instance_id is not None:
             return {} if holder is None else self.targets.get(holder.member_id, {})
         return self.targets.get(member.member_id, {})
 
     def is_held(self, topic_id: bytes, partition: int) -> bool:
-        """True if a member has the partition, or has yet to give it up."""
+        """True if a member has the partition, or has not given it up yet."""
         return (topic_id, partition) in self._holders
 
     @property
     def is_homogeneous(self) -> bool:
-        """Whether all subscribe to the same, as of the last change of a member. Kafka takes it from
-        there unless the topics changed, so a member that brings none is not counted."""
+        """Whether all subscribe to the same topics, as of the last change of a member. Kafka uses
+        that value unless the topics changed, so a new member without topics does not count."""
         if self._is_homogeneous is None:
             self._is_homogeneous = self.subscribe_alike(self.members.values())
         return self._is_homogeneous
 
     def regex_counts(self) -> Counter[str]:
-        """How many members subscribe to each regular expression: the caller's own."""
+        """How many members subscribe to each regular expression: a copy."""
         return self._regex_counts.copy()
 
     def names_of(self, member: ConsumerMember) -> frozenset[str]:
-        """What a member subscribes to, by name or by an expression that is resolved."""
+        """The topics a member subscribes to, by name or by a resolved expression."""
         resolved = self.regexes.get(member.regex) if member.regex else None
         return member.names if resolved is None else member.names | resolved.topics
 
@@ -147,7 +146,7 @@ class ConsumerGroup:
 
     @property
     def offsets_may_expire(self) -> bool:
-        """Any offset of a topic that is not subscribed to may."""
+        """Offsets of topics that are not subscribed to may always expire."""
         return True
 
     @property
@@ -155,7 +154,7 @@ class ConsumerGroup:
         """Retention begins with each commit."""
         return None
 
-    # Being asked
+    # What members and administrators ask
 
     def deadline(self) -> int | None:
         """The next moment at which something is due, or None."""
@@ -181,8 +180,8 @@ class ConsumerGroup:
         if request.generation == member.epoch:
             return
         for commit in request.commits:
-            # A partition that has stayed with the member may be committed by what it read before
-            # it learned of its newer epoch.
+            # The member may not know its newer epoch yet: a partition that it has had since
+            # the epoch in the request may be committed.
             topic = self.view.catalogue.get(commit.topic)  # transactions name no id
             given = None if topic is None else member.given_in(topic.id, commit.partition)
             if given is None or request.generation < given:
@@ -193,8 +192,8 @@ class ConsumerGroup:
 
     def check_fetch(self, member_id: str | None, epoch: int) -> None:
         """May this member fetch offsets? Raises Refused: UNKNOWN_MEMBER_ID, STALE_MEMBER_EPOCH,
-        ILLEGAL_GENERATION. Whoever names no member may; an epoch without a member breaks a real
-        broker: UNKNOWN_SERVER_ERROR."""
+        ILLEGAL_GENERATION. A request without a member may; an epoch without a member makes a real
+        broker fail: UNKNOWN_SERVER_ERROR."""
         if member_id is None:
             if epoch >= 0:
                 raise Refused(Error.UNKNOWN_SERVER_ERROR)
@@ -205,7 +204,7 @@ class ConsumerGroup:
             raise Refused(Error.STALE_MEMBER_EPOCH if is_new else Error.ILLEGAL_GENERATION)
 
     def check_offset_delete(self) -> None:
-        """Offsets may always be deleted; topics that are subscribed to are spared."""
+        """Offsets may always be deleted, except of topics that are subscribed to."""
 
     def check_delete(self) -> None:
         """May the group be deleted? Raises Refused(NON_EMPTY_GROUP)."""
@@ -213,7 +212,7 @@ class ConsumerGroup:
             raise Refused(Error.NON_EMPTY_GROUP)
 
     def tombstones(self, instead: Mapping[str, str] | None = None) -> list[MessageRecord]:
-        """What forgets the group; some member ids may stand for others."""
+        """The records that delete the group; `instead`: other ids for some members."""
         others = instead or {}
         members = [others.get(member_id, member_id) for member_id in self.members]
         return group_tombstones(self.group_id, members, self.regexes)
@@ -223,8 +222,8 @@ class ConsumerGroup:
         return GroupListing(self.group_id, CONSUMER_TYPE, self.state, CONSUMER_TYPE)
 
     def preferred_assignor(self, changed: ConsumerMember | None = None) -> str:
-        """The assignor that most members name, the first in a HashMap of them in a tie; the default
-        if none names any. `changed` counts instead of the member of its id."""
+        """The assignor that most members name; in a tie the first in a HashMap of them; the default
+        if none is named. `changed` counts instead of the member of its id."""
         members: Mapping[str, ConsumerMember] = self.members
         if changed is not None:
             members = {**self.members, changed.member_id: changed}
@@ -234,10 +233,10 @@ class ConsumerGroup:
         most = max(votes.values())
         return next(name for name in hash_map_order(votes) if votes[name] == most)
 
-    # Being changed
+    # Applying records
 
     def apply(self, record: MessageRecord) -> None:
-        """Take over a record that has been written, or is read from the log."""
+        """Apply a record that was just written or read from the log."""
         key: Any = record.key
         value: Any = record.value
         match key:
@@ -263,8 +262,8 @@ class ConsumerGroup:
                 self._apply_regex(key.regular_expression, value)
 
     def subscribe_alike(self, members: Collection[ConsumerMember]) -> bool:
-        """Whether all of these subscribe to the same: to the same names, or all to one expression
-        and to no names."""
+        """Whether all of these subscribe to the same: the same names, or one expression and no
+        names."""
         by_name = Counter(name for member in members for name in member.names)
         expressions = Counter(member.regex for member in members if member.regex)
         if not expressions:
@@ -275,7 +274,7 @@ class ConsumerGroup:
         return not by_name and list(expressions.values()) == [len(members)]
 
     def put(self, member: ConsumerMember) -> None:
-        """Make this the member of its id."""
+        """Add or replace the member of this id."""
         before = self.members.get(member.member_id)
         if before is not None:
             self._release(before)
@@ -289,7 +288,7 @@ class ConsumerGroup:
         self._is_homogeneous = None
 
     def _release(self, member: ConsumerMember) -> None:
-        """What a member had and subscribed to, before it changes or goes."""
+        """Uncount what a member has and subscribes to, before it changes or leaves."""
         if member.regex:
             self._regex_counts[member.regex] -= 1
             if not self._regex_counts[member.regex]:
@@ -319,7 +318,7 @@ class ConsumerGroup:
             self.put(replace(gone, state=MemberState.STABLE, assigned={}, revoking={}))
 
     def _apply_regex(self, regex: str, value: Any) -> None:
-        _ = self.is_homogeneous  # what the last change of a member left, before this one
+        _ = self.is_homogeneous  # computed before this change, as of the last change of a member
         if value is None:
             self.regexes.pop(regex, None)
         else:

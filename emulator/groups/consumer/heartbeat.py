@@ -2,15 +2,17 @@
 
 Rules (semantics G15-G21), in their order:
 - The group takes no more members than `group.consumer.max.size` (81).
-- Epoch 0 joins, also a member that is here already. Another epoch than the member's is fenced
-  (110), except its previous one with nothing owned that it does not have: that answer was lost.
+- Epoch 0 joins, also if the member is here already. Another epoch than the member's is fenced
+  (110), except its previous one if all partitions it reports are assigned to it: then an answer was
+  lost.
 - A static member that joins takes over its instance, if the one before said -2 (else 111).
-- What it tells changes the member; other topics change the group's epoch. So do topics that came,
-  went or grew since the last look.
-- If the group's epoch is ahead of the target assignment's, a new target is computed, but not within
-  `consumer.assignment.interval.ms` of the last: until then members go towards that one.
+- What the member reports changes it. Other topics raise the group's epoch, and so do topics that
+  were created, deleted or grew since the last check.
+- If the group's epoch is higher than the target assignment's, a new target is computed, but not
+  within `consumer.assignment.interval.ms` of the last; until then members go on towards the old
+  one.
 - Then the member goes one step towards its target (reconcile.py).
-- It is told what it has when that changed, when it joins, or when it says all about itself.
+- The answer holds its assignment if that changed, if it joins, or if the request was a full one.
 """
 
 from __future__ import annotations
@@ -36,13 +38,13 @@ from .records import (
     target_epoch_record,
     target_record,
 )
-from .regex import METADATA_REFRESH_INTERVAL_MS, RegexChange, Subscriptions, look_for_regexes
+from .regex import METADATA_REFRESH_INTERVAL_MS, RegexChange, Subscriptions, update_regexes
 from .states import MemberState
 from .times import ConsumerTimes
 
 
 class Outcome(NamedTuple):
-    """Records to write and then to apply, and the answer that is due when they are."""
+    """The records to write and then to apply, and the answer after that."""
 
     records: list[MessageRecord]
     answer: BeatAnswer
@@ -73,7 +75,7 @@ def heartbeat(group: ConsumerGroup, beat: Beat, times: ConsumerTimes, now: int) 
 
 
 def check_room(group: ConsumerGroup, member_id: str) -> None:
-    """Raises Refused(GROUP_MAX_SIZE_REACHED) for one too many."""
+    """Raises Refused(GROUP_MAX_SIZE_REACHED) if the group is full."""
     size = group.settings.consumer_max_size
     if len(group) >= size and member_id not in group.members:
         message = f"The consumer group has reached its maximum capacity of {size} members."
@@ -83,7 +85,7 @@ def check_room(group: ConsumerGroup, member_id: str) -> None:
 def subscribing_member(
     group: ConsumerGroup, beat: Beat, records: list[MessageRecord]
 ) -> ConsumerMember:
-    """The member before the heartbeat: known, new, or in place of another."""
+    """The member before the heartbeat: known, new, or replacing another."""
     if beat.instance_id is None:
         known = group.members.get(beat.member_id)
         if known is None and beat.epoch != JOINING_EPOCH:
@@ -110,7 +112,7 @@ def subscribing_member(
 def take_over(
     group: ConsumerGroup, holder: ConsumerMember, member_id: str, records: list[MessageRecord]
 ) -> ConsumerMember:
-    """The holder of an instance under a new member id, to be reconciled from the start."""
+    """The holder of an instance under a new member id; it is reconciled from the start."""
     renamed = replace(
         holder, member_id=member_id, epoch=JOINING_EPOCH, previous_epoch=JOINING_EPOCH
     )
@@ -139,7 +141,7 @@ def check_instance(
 
 
 def check_epoch(member: ConsumerMember, epoch: int, owned: Owned | None) -> None:
-    """Raises Refused(FENCED_MEMBER_EPOCH) for an epoch the member cannot be in."""
+    """Raises Refused(FENCED_MEMBER_EPOCH) for an epoch that the member cannot have."""
     if epoch in (JOINING_EPOCH, member.epoch):
         return
     if epoch > member.epoch:
@@ -164,7 +166,7 @@ def _is_part(owned: Owned | None, member: ConsumerMember) -> bool:
 
 
 def _updated(member: ConsumerMember, beat: Beat) -> ConsumerMember:
-    """The member with what it tells; what it does not tell stays."""
+    """The member with what it reports; what it does not report stays."""
     timeout = beat.rebalance_timeout_ms
     return replace(
         member,
@@ -181,9 +183,9 @@ def _updated(member: ConsumerMember, beat: Beat) -> ConsumerMember:
 
 
 class Step:
-    """What follows when a member has become another: for the group, its target, and the member.
+    """What follows from a change of a member: for the group, its target, and the member.
 
-    The same for a member that speaks the classic protocol (classic_members.py)."""
+    Also used for members that speak the classic protocol (classic_members.py)."""
 
     def __init__(
         self,
@@ -200,25 +202,26 @@ class Step:
         self.owned = owned
         self.times = times
         self.now = now
-        self.subscriptions = Subscriptions(group, before, told)
+        self.subscriptions = Subscriptions(group, told)
         self.has_changed_topics = False
-        # Set if the topics changed; else it is the group's.
+        # Set if the topics changed; else the group's value counts.
         self.is_homogeneous: bool | None = None
 
     def take(self, records: list[MessageRecord]) -> ConsumerMember:
-        """The member after it; records are added as they are due."""
-        epoch = self.note(records, needs_resolved=True)
+        """The member after the step; its records are added to `records`."""
+        epoch = self.group_epoch(records, needs_resolved=True)
         target_epoch, target = self.target(epoch, records)
         return self.reconciled(target_epoch, target, records)
 
-    def note(self, records: list[MessageRecord], *, needs_resolved: bool) -> int:
-        """Write down the member and, if the topics changed, the group's epoch; that epoch.
-        `needs_resolved`: an expression that is not resolved yet changes nothing so far."""
+    def group_epoch(self, records: list[MessageRecord], *, needs_resolved: bool) -> int:
+        """The group's epoch after the step, raised if the topics changed; adds the records of the
+        member and of the epoch. `needs_resolved`: an expression that is not resolved yet does not
+        count as a change."""
         group = self.group
         has_names_changed = self.before.names != self.told.names
         if self.told != self.before:
             records.append(member_record(group.group_id, self.told))
-        change = look_for_regexes(group, self.before, self.told, records, self.now)
+        change = update_regexes(group, self.before, self.told, records, self.now)
         self.has_changed_topics = has_names_changed or change is not RegexChange.NONE
         bumps = self.has_changed_topics
         if needs_resolved:
@@ -239,14 +242,14 @@ class Step:
         if bumps:
             epoch += 1
             records.append(group_record(group.group_id, epoch, metadata_hash))
-        else:  # a change is looked for again, should the write be refused
+        else:  # if the epoch is raised but the write refused, the next heartbeat checks again
             group.checked_generation = group.view.generation
         if group.has_partition_metadata:
             records.append(partition_metadata_tombstone(group.group_id))
         return epoch
 
     def target(self, epoch: int, records: list[MessageRecord]) -> tuple[int, Assignment]:
-        """The target assignment's epoch, and what it gives the member; a new one if it is time."""
+        """The target assignment's epoch and the member's target; computed anew if it is time."""
         group = self.group
         last = group.target_timestamp
         interval_ms = self.times.assignment_interval_ms
@@ -298,7 +301,7 @@ class Step:
 
 
 def time_revocation(group: ConsumerGroup, member: ConsumerMember, now: int) -> None:
-    """A member has its rebalance timeout to give up partitions."""
+    """Start or stop the timer in which a member has to give up partitions."""
     key = (Due.REBALANCE, member.member_id)
     if member.state is MemberState.UNREVOKED:
         group.revoking_epochs[member.member_id] = member.epoch
@@ -308,7 +311,7 @@ def time_revocation(group: ConsumerGroup, member: ConsumerMember, now: int) -> N
 
 
 def forget_timers(group: ConsumerGroup, member_ids: Iterable[str]) -> None:
-    """Nothing of these members is due any more."""
+    """Remove all deadlines of these members."""
     for member_id in member_ids:
         for due in (Due.SESSION, Due.REBALANCE, Due.JOIN, Due.SYNC):
             group.deadlines.clear((due, member_id))

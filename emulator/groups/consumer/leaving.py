@@ -1,12 +1,12 @@
-"""Members leave a consumer group, or are taken out of it (KIP-848).
+"""Members that leave a consumer group, or are removed from it (KIP-848).
 
 Rules (semantics G16, G21, G26):
-- Epoch -1 leaves. A static member that says -2 stays with all it has until its session is over, as
-  if it had got it in epoch 0; a member of another id may take its instance over meanwhile.
-- Whoever leaves or is taken out takes along its target; the group's epoch rises by one, however
-  many go at once. An expression that nobody subscribes to any more is forgotten.
-- If only members of the classic protocol are left then, the group becomes a classic one
-  (conversion.py), unless `group.consumer.migration.policy` forbids it.
+- Epoch -1 leaves. A static member that sends -2 keeps all it has until its session ends, as if it
+  had got it in epoch 0; meanwhile a member with another id may take over its instance.
+- With a member its target is removed; the group's epoch rises by one, however many leave at once.
+  An expression that nobody subscribes to any more is deleted.
+- If only members of the classic protocol are left, the group becomes a classic one (conversion.py),
+  unless `group.consumer.migration.policy` forbids it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .records import current_record, group_record, member_tombstones, regex_tomb
 
 
 def leaver(group: ConsumerGroup, beat: Beat) -> ConsumerMember:
-    """The member that a heartbeat says goodbye for. Raises Refused: UNKNOWN_MEMBER_ID,
+    """The member that a heartbeat asks to leave for. Raises Refused: UNKNOWN_MEMBER_ID,
     FENCED_INSTANCE_ID."""
     if beat.instance_id is None:
         return group.member(beat.member_id)
@@ -34,8 +34,8 @@ def leaver(group: ConsumerGroup, beat: Beat) -> ConsumerMember:
 
 
 def leave_for_a_while(group: ConsumerGroup, member: ConsumerMember) -> Outcome:
-    """A static member goes, and may be back within its session."""
-    # In which epochs it got its partitions is forgotten: whoever takes over may commit in any.
+    """A static member leaves, and may come back within its session."""
+    # The epochs in which it got its partitions become 0: its successor may commit in any epoch.
     kept = {topic: dict.fromkeys(held, 0) for topic, held in member.assigned.items()}
     away = replace(member, epoch=STATIC_LEAVE_EPOCH, assigned=kept, revoking={})
     records = [current_record(group.group_id, away)]
@@ -43,7 +43,7 @@ def leave_for_a_while(group: ConsumerGroup, member: ConsumerMember) -> Outcome:
 
 
 def removal(group: ConsumerGroup, members: Collection[ConsumerMember]) -> list[MessageRecord]:
-    """The records of taking members out."""
+    """The records of removing members."""
     gone = {member.member_id for member in members}
     records = [
         record for one in members for record in member_tombstones(group.group_id, one.member_id)
@@ -62,7 +62,7 @@ def removal(group: ConsumerGroup, members: Collection[ConsumerMember]) -> list[M
 def named_by_leave_group(
     group: ConsumerGroup, leavers: Sequence[Leaver]
 ) -> tuple[list[ConsumerMember], tuple[Left, ...]]:
-    """LeaveGroup: who goes, and what is answered for each that was named."""
+    """LeaveGroup: the members to remove, and the answer for each that was named."""
     going: dict[str, ConsumerMember] = {}
     answers = []
     for member_id, instance_id in leavers:
@@ -80,7 +80,7 @@ def named_by_leave_group(
 
 
 def _instance(group: ConsumerGroup, member_id: str, instance_id: str) -> ConsumerMember:
-    """By instance; an administrator names no member id."""
+    """The member by its instance; an administrator gives no member id."""
     holder = group.instance(instance_id)
     if holder is not None and member_id == NO_MEMBER:
         return holder
@@ -88,7 +88,7 @@ def _instance(group: ConsumerGroup, member_id: str, instance_id: str) -> Consume
 
 
 def overdue(group: ConsumerGroup, due: Due, member_id: str) -> ConsumerMember | None:
-    """The member that has to go because a deadline has passed; None if nothing came of it."""
+    """The member to remove because this deadline has passed; None if it does not apply any more."""
     member = group.members.get(member_id)
     if member is None:
         return None

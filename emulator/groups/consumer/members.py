@@ -1,8 +1,8 @@
-"""A member of a consumer group (KIP-848): what it told of itself, and what it has.
+"""A member of a consumer group (KIP-848): what it has reported of itself, and what it has.
 
-A member is a value: whatever changes makes another one. `assigned` and `revoking` map a topic's id
-to its partitions, and each of those to the group's epoch in which it was given (KIP-1251).
-`classic` is set for a member that speaks the classic protocol (semantics G26).
+A member is an immutable value. `assigned` and `revoking` map a topic's id to its partitions, and
+each of those to the group's epoch in which it was assigned (KIP-1251). `classic` is set for a
+member that speaks the classic protocol (semantics G26).
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ NO_TIMEOUT = -1
 
 
 class ClassicSide(NamedTuple):
-    """What a member said in its JoinGroup."""
+    """What a member sent in its JoinGroup."""
 
     session_timeout_ms: int
     protocols: Protocols
 
     @property
     def protocol_name(self) -> str:
-        """The protocol it is told was chosen: its first."""
+        """The protocol that its Join is answered: its first."""
         return self.protocols[0][0]
 
 
@@ -60,7 +60,7 @@ class ConsumerMember:
     revoking: Epochs = field(default_factory=dict)
 
     def is_reconciled_to(self, epoch: int) -> bool:
-        """True if it has all that the target assignment of this epoch gives it."""
+        """True if it has reached the target assignment of this epoch."""
         return self.state is MemberState.STABLE and self.epoch == epoch
 
     def moved(
@@ -77,12 +77,12 @@ class ConsumerMember:
         )
 
     def given_in(self, topic_id: bytes, partition: int) -> int | None:
-        """The epoch in which it got a partition that it has, or has yet to give up."""
+        """The epoch in which a partition was assigned that it has, or has not given up yet."""
         given = self.assigned.get(topic_id, {}).get(partition)
         return self.revoking.get(topic_id, {}).get(partition) if given is None else given
 
     def partitions(self) -> Iterable[tuple[bytes, int]]:
-        """All that nobody else may have while it has them."""
+        """All partitions it has or has not given up yet: no other member may have them."""
         for held in (self.assigned, self.revoking):
             for topic_id, partitions in held.items():
                 for partition in partitions:
@@ -90,14 +90,14 @@ class ConsumerMember:
 
 
 def same_partitions(left: Epochs, right: Epochs) -> bool:
-    """True if both name the same partitions, whenever those were given."""
+    """True if both have the same partitions, whatever the epochs."""
     return left.keys() == right.keys() and all(
         partitions.keys() == right[topic_id].keys() for topic_id, partitions in left.items()
     )
 
 
 def member_value(member: ConsumerMember) -> MemberValue:
-    """What record 5 holds of a member."""
+    """The value of record 5 of a member."""
     classic = None
     if member.classic is not None:
         side = MemberValue.ClassicMemberMetadata
@@ -122,7 +122,7 @@ def member_value(member: ConsumerMember) -> MemberValue:
 
 
 def with_member_value(member: ConsumerMember, value: MemberValue) -> ConsumerMember:
-    """The member as record 5 has it; what it has stays."""
+    """The member with the value of record 5; its partitions stay."""
     side = value.classic_member_metadata
     classic = None
     if side is not None:
@@ -143,7 +143,7 @@ def with_member_value(member: ConsumerMember, value: MemberValue) -> ConsumerMem
 
 
 def current_value(member: ConsumerMember) -> CurrentValue:
-    """What record 8 holds of a member."""
+    """The value of record 8 of a member."""
     return CurrentValue(
         member_epoch=member.epoch,
         previous_member_epoch=member.previous_epoch,
@@ -154,7 +154,7 @@ def current_value(member: ConsumerMember) -> CurrentValue:
 
 
 def with_current_value(member: ConsumerMember, value: CurrentValue) -> ConsumerMember:
-    """The member as record 8 has it. A state that is not known is taken for a stable one."""
+    """The member with the value of record 8. An unknown state counts as stable."""
     known = value.state in MemberState.__members__.values()
     return replace(
         member,
@@ -180,7 +180,7 @@ def _stored(held: Epochs) -> list[CurrentValue.TopicPartitions]:
 def _restored(stored: list[CurrentValue.TopicPartitions], member_epoch: int) -> Epochs:
     held = {}
     for topic in stored:
-        # Before KIP-1251 the epochs were not written: the member's own is then the best guess.
+        # Before KIP-1251 the epochs were not written: the member's own is used.
         epochs = topic.assignment_epochs or [member_epoch] * len(topic.partitions)
         held[topic.topic_id] = dict(zip(topic.partitions, epochs, strict=False))
     return held

@@ -1,4 +1,4 @@
-"""What a member of a consumer group tells with a heartbeat, and what it is answered: plain data."""
+"""What a member of a consumer group sends with a heartbeat, and the answer: plain data."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .reconcile import Owned
 
 @dataclass(frozen=True, slots=True)
 class Beat:
-    """ConsumerGroupHeartbeat. None (and -1 for the timeout) means: as I said before."""
+    """ConsumerGroupHeartbeat. None (and -1 for the timeout) means: unchanged."""
 
     version: int
     group_id: str
@@ -30,13 +30,13 @@ class Beat:
 
     @property
     def is_full(self) -> bool:
-        """True if it says all that a joining member has to say."""
+        """True if it holds all that a joining member has to send."""
         says_topics = self.names is not None or self.regex is not None
         return self.rebalance_timeout_ms != -1 and says_topics and self.owned is not None
 
 
 class BeatAnswer(NamedTuple):
-    """The answer to a Beat; `assignment` is None if it is as before."""
+    """The answer to a Beat; `assignment` is None if it is not sent."""
 
     member_id: str
     epoch: int

@@ -1,12 +1,13 @@
 """One step of a member towards the target assignment (KIP-848).
 
-Rules (semantics G18, G19), by the state the member is in:
-- STABLE: a newer target moves it; a changed subscription alone only takes away topics that it no
+Rules (semantics G18, G19), by the state of the member:
+- STABLE: a newer target moves it; a changed subscription alone only removes topics that it no
   longer subscribes to.
-- UNREVOKED: it stays until it reports partitions without those it is to give up.
-- Partitions it shall not keep are given up first, in its old epoch; with nothing to give up it
-  enters the target's epoch and gets what is free. What others still have it waits for (UNRELEASED).
-- A topic that it does not subscribe to is none of its target, whatever the assignor said.
+- UNREVOKED: it stays until it reports partitions without those it has to give up.
+- Partitions it shall not keep are given up first, in its old epoch. With none to give up it enters
+  the target's epoch and gets the partitions that are free. For those that other members still have
+  it waits (UNRELEASED).
+- A topic that it does not subscribe to is not in its target, whatever the assignor returned.
 """
 
 from __future__ import annotations
@@ -21,22 +22,22 @@ Owned = Mapping[bytes, Collection[int]]
 
 
 class Goal(NamedTuple):
-    """Where a member is to go, and what is known about the way."""
+    """The target of a member, and what its next step depends on."""
 
     epoch: int
     target: Assignment
     subscribed: Set[bytes]
-    """Of the topics it asks for, those that are there."""
+    """Those of the topics it subscribes to that exist."""
     asks: bool
-    """Whether it asks for any topic."""
+    """Whether it subscribes to any topic."""
     subscription_changed: bool
     is_held: Callable[[bytes, int], bool]
     owned: Owned | None
-    """What the member says it has; None if it does not say."""
+    """The partitions that the member reports; None if it reports none."""
 
 
 def reconcile(member: ConsumerMember, goal: Goal) -> ConsumerMember:
-    """The member after this step; the same object if there is none to take."""
+    """The member after this step; the same object if nothing changes."""
     if member.state is MemberState.STABLE:
         if member.epoch != goal.epoch:
             return _next(member, goal)
@@ -47,17 +48,17 @@ def reconcile(member: ConsumerMember, goal: Goal) -> ConsumerMember:
 
 
 def _still_has(partitions: Epochs, owned: Owned | None) -> bool:
-    """Whether a member may still have any of these; a member that says nothing does."""
+    """Whether a member may still have any of these; a member that does not report may."""
     if owned is None:
         return True
     return any(not partitions.get(topic, {}).keys().isdisjoint(own) for topic, own in owned.items())
 
 
 def _unsubscribed(member: ConsumerMember, goal: Goal) -> ConsumerMember:
-    """Take away the topics that the member does not subscribe to any more."""
+    """Remove the topics that the member does not subscribe to any more."""
     kept = {topic: parts for topic, parts in member.assigned.items() if topic in goal.subscribed}
     if not member.assigned and not member.revoking and not goal.asks:
-        # Nothing to take away, but a real broker counts it as a step and writes it down.
+        # Nothing to remove, but a real broker counts it as a step and writes a record.
         return member.moved(member.state, member.epoch, {}, {})
     if len(kept) == len(member.assigned):
         return member
@@ -81,7 +82,7 @@ def _next(member: ConsumerMember, goal: Goal) -> ConsumerMember:
             place = kept if partition in target else revoking
             place.setdefault(topic, {})[partition] = epoch
         for partition in sorted(target.difference(kept.get(topic, ()))):
-            # What it has yet to give up itself is free for it.
+            # A partition that it has not given up yet itself is free for it.
             if goal.is_held(topic, partition) and partition not in member.revoking.get(topic, ()):
                 is_waiting = True
             else:

@@ -1,8 +1,9 @@
-"""The records of a consumer group (KIP-848), before they become bytes: a key, and a value or none.
+"""The records of a consumer group (KIP-848), before they are encoded.
 
-A key's type is its number in `__consumer_offsets`; a null value forgets what the key names. Order
-of writing (semantics F3, G27): a member 5, the group 3, targets 7 and 6, what a member has 8; when
-it goes 8, 7, 5, 3. A regular expression's topics are 16. Type 4 is written only to forget it.
+A record type is its number in `__consumer_offsets`; a null value deletes what the key names. They
+are written in this order (semantics F3, G27): a member 5, the group 3, targets 7 and 6, a member's
+assignment 8; when it leaves 8, 7, 5, 3. The topics of a regular expression are 16. Type 4 is only
+written to delete it.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def group_record(group_id: str, epoch: int, metadata_hash: int) -> MessageRecord
 
 
 def member_record(group_id: str, member: ConsumerMember) -> MessageRecord:
-    """5: what a member told of itself."""
+    """5: what a member has reported of itself."""
     key = stored.ConsumerGroupMemberMetadataKey(group_id=group_id, member_id=member.member_id)
     return MessageRecord(key, member_value(member))
 
@@ -66,7 +67,7 @@ def target_epoch_record(group_id: str, epoch: int, timestamp: int) -> MessageRec
 
 
 def target_record(group_id: str, member_id: str, target: Assignment) -> MessageRecord:
-    """7: what a member shall have."""
+    """7: the target of a member."""
     key = stored.ConsumerGroupTargetAssignmentMemberKey(group_id=group_id, member_id=member_id)
     part = stored.ConsumerGroupTargetAssignmentMemberValue.TopicPartition
     partitions = [part(topic_id=t, partitions=sorted(parts)) for t, parts in target.items()]
@@ -84,7 +85,7 @@ def current_record(group_id: str, member: ConsumerMember) -> MessageRecord:
 
 
 def regex_record(group_id: str, regex: str, resolved: ResolvedRegex) -> MessageRecord:
-    """16: what a regular expression resolves to."""
+    """16: the topics that a regular expression matches."""
     key = stored.ConsumerGroupRegularExpressionKey(group_id=group_id, regular_expression=regex)
     value = stored.ConsumerGroupRegularExpressionValue(
         topics=sorted(resolved.topics), version=resolved.version, timestamp=resolved.timestamp
@@ -93,18 +94,18 @@ def regex_record(group_id: str, regex: str, resolved: ResolvedRegex) -> MessageR
 
 
 def regex_tombstone(group_id: str, regex: str) -> MessageRecord:
-    """16, forgotten: nobody subscribes to it any more."""
+    """16, deleted: nobody subscribes to it any more."""
     key = stored.ConsumerGroupRegularExpressionKey(group_id=group_id, regular_expression=regex)
     return MessageRecord(key, None)
 
 
 def partition_metadata_tombstone(group_id: str) -> MessageRecord:
-    """4, forgotten: a broker before 4.1 wrote it."""
+    """4, deleted: a broker before 4.1 wrote it."""
     return MessageRecord(stored.ConsumerGroupPartitionMetadataKey(group_id=group_id), None)
 
 
 def member_tombstones(group_id: str, member_id: str) -> list[MessageRecord]:
-    """8, 7 and 5 of one member, forgotten."""
+    """8, 7 and 5 of one member, deleted."""
     return [
         MessageRecord(key(group_id=group_id, member_id=member_id), None)
         for key in (
@@ -118,7 +119,7 @@ def member_tombstones(group_id: str, member_id: str) -> list[MessageRecord]:
 def group_tombstones(
     group_id: str, member_ids: Iterable[str], regexes: Iterable[str]
 ) -> list[MessageRecord]:
-    """Everything of a group, forgotten: 8, 7, 6, 5, 16, 4 and 3."""
+    """All records of a group, deleted: 8, 7, 6, 5, 16, 4 and 3."""
     members = list(member_ids)
     current = stored.ConsumerGroupCurrentMemberAssignmentKey
     target = stored.ConsumerGroupTargetAssignmentMemberKey
@@ -135,7 +136,7 @@ def group_tombstones(
 
 
 def restored_target(value: stored.ConsumerGroupTargetAssignmentMemberValue) -> Assignment:
-    """What record 7 gives a member."""
+    """The target in record 7."""
     target: Mapping[bytes, frozenset[int]] = {
         topic.topic_id: frozenset(topic.partitions) for topic in value.topic_partitions
     }

@@ -1,14 +1,14 @@
-"""The regular expressions of a consumer group: what they match, and when that is looked up.
+"""The regular expressions of a consumer group: which topics they match, and when that is computed.
 
 Rules (semantics G23):
 - An expression that is new to the group is checked (128) and resolved after the answer; until then
-  it matches nothing. One that others have resolved counts at once.
-- All of a group's expressions are resolved together, if one is not resolved yet, if there are new
+  it matches nothing. One that is resolved already counts at once.
+- All expressions of a group are resolved together: if one is not resolved yet, if there are new
   topics since, or after `group.consumer.regex.refresh.interval.ms`; but not within ten seconds of
-  the last time. A heartbeat of any member sets it going; how long it may take at a time is for
-  groups/regex/lookup.py to say.
-- What nobody subscribes to any more is forgotten.
-- Names must match as a whole. Internal topics are found like others.
+  the last time. The heartbeat of any member triggers it; groups/regex/lookup.py says how long it
+  may take at a time.
+- Expressions that nobody subscribes to any more are deleted.
+- Topic names must match as a whole. Internal topics match like others.
 """
 
 from __future__ import annotations
@@ -29,22 +29,21 @@ REGEX_KEY = (Due.REGEX, "")
 
 
 class RegexChange(Enum):
-    """What a heartbeat meant for the expression of its member."""
+    """How a heartbeat changed the expression of its member."""
 
     NONE = auto()
-    UNRESOLVED = auto()  # another expression, of which it is not known yet what it matches
-    RESOLVED = auto()  # another one, or none, and it is known what that means
+    UNRESOLVED = auto()  # another expression, not resolved yet
+    RESOLVED = auto()  # another one that is resolved, or none
 
 
 class Subscriptions:
-    """What a group's members subscribe to once one of them has become another."""
+    """What a group's members subscribe to after the change of one of them."""
 
-    def __init__(self, group: ConsumerGroup, before: ConsumerMember, after: ConsumerMember) -> None:
+    def __init__(self, group: ConsumerGroup, after: ConsumerMember) -> None:
         self._group = group
         self._after = after
         replaced = group.instance(after.instance_id)
         self._replaced = None if replaced is None else replaced.member_id
-        self._before = before
 
     def members(self) -> list[ConsumerMember]:
         """All members, with the one that changed, without the one whose instance it takes over."""
@@ -67,19 +66,19 @@ class Subscriptions:
         return frozenset().union(*found)
 
     def homogeneous(self) -> bool:
-        """Whether all subscribe to the same."""
+        """Whether all subscribe to the same topics."""
         return self._group.subscribe_alike(self.members())
 
 
-def look_for_regexes(
+def update_regexes(
     group: ConsumerGroup,
     before: ConsumerMember,
     after: ConsumerMember,
     records: list[MessageRecord],
     now: int,
 ) -> RegexChange:
-    """What a change of the member means for the group's expressions; may set their resolution
-    going. Raises Refused(INVALID_REGULAR_EXPRESSION)."""
+    """What a change of the member means for the group's expressions; may schedule their resolution.
+    Raises Refused(INVALID_REGULAR_EXPRESSION)."""
     counts = group.regex_counts()
     change, is_new = RegexChange.NONE, False
     if before.regex != after.regex:
@@ -128,8 +127,8 @@ def _maybe_resolve(group: ConsumerGroup, wanted: set[str], is_new: bool, now: in
 
 
 def resolved(group: ConsumerGroup, now: int) -> list[MessageRecord]:
-    """Look up what the group's expressions match: the records of it, and of the group's new epoch
-    if that changed anything. None of them while it is under way; then its deadline is set anew."""
+    """Resolve the group's expressions: their records, and that of the group's new epoch if anything
+    changed. No records while the lookup is under way; then its deadline is set again."""
     counts = group.regex_counts()
     if group.lookup is None:
         wanted = [text for text in sorted(group.wanted_regexes) if counts[text]]

@@ -1,7 +1,7 @@
 """The states of a consumer group (KIP-848) and of its members.
 
-A group's state follows from its epochs and its members; a member's is written down with what it
-has. The table says what moves a member from one state to another; `picture()` draws it.
+A group's state follows from its epochs and its members; a member's state is part of its record. The
+table says what moves a member from one state to another; `picture()` returns it as text.
 Source: KIP-848 and a broker's ConsumerGroupDescribe.
 """
 
@@ -11,20 +11,20 @@ from enum import IntEnum, StrEnum
 
 
 class ConsumerGroupState(StrEnum):
-    """By the name that ConsumerGroupDescribe and ListGroups show."""
+    """A group's state, by the name that ConsumerGroupDescribe and ListGroups show."""
 
     EMPTY = "Empty"  # no members
     ASSIGNING = "Assigning"  # the group's epoch is ahead of the target assignment's
-    RECONCILING = "Reconciling"  # a member is not where the target assignment wants it
+    RECONCILING = "Reconciling"  # a member has not reached the target assignment
     STABLE = "Stable"
     DEAD = "Dead"  # shown for groups that do not exist
 
 
 class MemberState(IntEnum):
-    """By the number that the member's record holds."""
+    """A member's state, by the number in its record."""
 
-    STABLE = 0  # has what it shall have in its epoch
-    UNREVOKED = 1  # must give up partitions before it goes on
+    STABLE = 0  # has its target of its epoch
+    UNREVOKED = 1  # must give up partitions first
     UNRELEASED = 2  # waits for partitions that others still have
 
 

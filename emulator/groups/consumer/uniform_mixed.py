@@ -1,13 +1,13 @@
 """The uniform assignor where members subscribe to different topics.
 
-1. Everybody keeps what is still his to read.
-2. What nobody has is given out, topic by topic, each partition to the subscriber with the fewest.
-3. Partitions move from the subscribers of a topic with the most to those with the fewest, until
-   no two of them differ by more than one, or nothing can be moved; all topics are gone through
-   again until a whole round has moved nothing (16 rounds at most).
+1. Every member keeps the partitions of topics it still subscribes to.
+2. Unassigned partitions are assigned topic by topic, each to the subscriber with the fewest.
+3. Partitions move from the subscribers of a topic with the most to those with the fewest, until no
+   two of them differ by more than one, or nothing can be moved; all topics are processed again
+   until a whole round has moved nothing (16 rounds at most).
 
-Topics with many partitions a subscriber come first: they leave the least choice. Ties go to the
-member that comes first in a Java HashMap, so that the outcome is a real broker's.
+Topics with many partitions a subscriber come first: they leave the least choice. In a tie the
+member is chosen that comes first in a Java HashMap, so that the result is a real broker's.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ def assign_mixed(
     targets: Mapping[str, Assignment],
     count: Callable[[bytes], int],
 ) -> dict[str, Assignment]:
-    """The new targets, from each member's topics and its target until now. The order of `topics`
-    is the order of the members."""
+    """The new targets, from each member's topics and its target until now. The order of `topics` is
+    the order of the members."""
     work = _Mixed(topics, count)
     if not work.owners:
         return {}
@@ -37,7 +37,7 @@ def assign_mixed(
 
 
 class _Mixed:
-    """Owners of partitions, as members' numbers, and how many partitions each member has."""
+    """The owners of partitions, as numbers of members, and how many partitions each has."""
 
     def __init__(
         self, topics: Mapping[str, frozenset[bytes]], count: Callable[[bytes], int]
@@ -76,7 +76,7 @@ class _Mixed:
                     last = index
 
     def balance_topic(self, topic: bytes) -> int:
-        """Move partitions of one topic; how many were moved."""
+        """Move partitions of one topic; returns how many were moved."""
         balancer = _Balancer(self.subscribers[topic], self.sizes)
         if balancer.spread <= 1:
             return 0
@@ -133,10 +133,10 @@ class _Mixed:
 class _Balancer:
     """Picks, among some members, the one with the fewest partitions and the one with the most.
 
-    Members stand sorted by how many they have. Two ranges grow from the ends towards each other:
-    [0, least_end) all have `least` partitions, [most_start, most_end) all `most`. A range is gone
-    through once, each member giving or taking one; then its level moves by one, and members that
-    stand on the new level join it. Members that have nothing to give go behind `most_end`.
+    Members are sorted by how many they have. Two ranges grow from the ends towards each other: in
+    [0, _least_end) all have `_least` partitions, in [_most_start, _most_end) all `_most`. In one
+    pass over a range each member gives or takes one; then its level moves by one, and members with
+    that many join it. Members that have nothing to give are moved to `_most_end` and after.
     """
 
     def __init__(self, members: list[int], sizes: list[int]) -> None:
@@ -164,10 +164,10 @@ class _Balancer:
         return self._sorted[self._next_least - 1]
 
     def next_most(self) -> int | None:
-        """None if nobody is left that could give."""
+        """The next member with the most; None if no member can give any more."""
         if self._next_most < self._most_start:
             if self._most_end <= self._most_start and self._most_start > 0:
-                # All of the range were excluded: it begins anew at the next level there is.
+                # The whole range was excluded: start again at the next level there is.
                 self._most = self._size(self._most_start - 1)
             else:
                 self._most -= 1
@@ -180,7 +180,7 @@ class _Balancer:
         return self._sorted[self._next_most + 1]
 
     def exclude_most(self) -> None:
-        """The member that `next_most` has just named has nothing to give."""
+        """The member that `next_most` has just returned has nothing to give."""
         here, end = self._next_most + 1, self._most_end - 1
         self._sorted[here], self._sorted[end] = self._sorted[end], self._sorted[here]
         self._most_end -= 1

@@ -1,20 +1,20 @@
 """The offsets of one group: committed, and pending in transactions that are still open.
 
 Rules (semantics F4, F5, F6, F8, F9):
-- A commit is judged partition by partition: metadata of more than 4096 characters (UTF-16 units,
+- A commit is checked partition by partition: metadata of more than 4096 characters (UTF-16 units,
   as Java counts) is refused with 12, the others succeed. Null metadata is stored as "".
-- A transactional commit waits until its producer's transaction ends. A COMMIT applies it only if
-  it was written after what is committed by then, so a later plain commit survives.
-- A fetch that requires stable offsets answers a pending partition with 88, in place of an older
-  commit. Unknown partitions have offset -1 and no error. A fetch of all of them finds what is
-  committed: a partition that is only pending is not among them.
-- A tombstone drops pending offsets of its partition too.
-- Expiry: an offset with an expire time of its own goes at that time; others after the retention,
-  counted from the commit or, in an Empty group that has had members, from when it fell empty. The
-  topics a Stable consumer group reads are spared, and what a transaction has pending.
+- A transactional commit is pending until its producer's transaction ends. A COMMIT applies it only
+  if it was written after the offset that is committed by then, so a later plain commit survives.
+- A fetch that requires stable offsets answers a pending partition with 88 instead of an older
+  commit. Unknown partitions have offset -1 and no error. A fetch of all partitions returns
+  committed offsets only, not partitions that are only pending.
+- A tombstone also drops pending offsets of its partition.
+- Expiry: an offset with an expire time of its own expires at that time; others after the retention,
+  counted from the commit or, in an Empty group that has had members, from when it became Empty.
+  Topics that a Stable consumer group reads are spared, and partitions pending in a transaction.
 
-Synchronous; `order` is any number that grows with the position in the log. Left out: whether a
-topic exists, which is the handler's to ask, and the member's right to commit, which is the group's.
+Synchronous. `order` is any number that grows with the position in the log. Left out: whether a
+topic exists (the handler checks it), and whether the member may commit (the group does).
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ Key = tuple[str, int]
 
 
 class Offsets:
-    """What one group has committed, by (topic, partition)."""
+    """The offsets of one group, by (topic, partition)."""
 
     def __init__(self) -> None:
         self._committed: dict[Key, _Written] = {}
@@ -61,11 +61,11 @@ class Offsets:
 
     @property
     def open_transactions(self) -> frozenset[int]:
-        """The producer ids whose transaction has touched this group and not ended."""
+        """The ids of producers with an open transaction that has offsets here."""
         return frozenset(self._pending)
 
     def get(self, topic: str, partition: int) -> OffsetRecord | None:
-        """What is committed for the partition, or None."""
+        """The committed offset of the partition, or None."""
         written = self._committed.get((topic, partition))
         return None if written is None else written.record
 
@@ -74,7 +74,7 @@ class Offsets:
         return any((topic, partition) in pending for pending in self._pending.values())
 
     def apply(self, record: OffsetRecord, order: int, producer_id: int | None = None) -> None:
-        """Take over a record that has been written, by a producer's transaction or without."""
+        """Apply a record, inside a producer's transaction or outside of any."""
         key = record.topic, record.partition
         if producer_id is None:
             self._committed[key] = _Written(record, order)
@@ -82,13 +82,13 @@ class Offsets:
             self._pending.setdefault(producer_id, {})[key] = _Written(record, order)
 
     def forget(self, topic: str, partition: int) -> None:
-        """Take over a tombstone."""
+        """Apply a tombstone."""
         self._committed.pop((topic, partition), None)
         for pending in self._pending.values():
             pending.pop((topic, partition), None)
 
     def end_transaction(self, producer_id: int, commit: bool) -> None:
-        """The producer's transaction has ended; harmless if it never touched this group."""
+        """The producer's transaction has ended; harmless if it has no offsets here."""
         for key, written in self._pending.pop(producer_id, {}).items():
             existing = self._committed.get(key)
             if commit and (existing is None or written.order > existing.order):
@@ -97,7 +97,7 @@ class Offsets:
     def fetch(
         self, partitions: Iterable[Key] | None, *, require_stable: bool
     ) -> list[FetchedOffset]:
-        """OffsetFetch: these partitions as asked, or all that have an offset, topic by topic."""
+        """OffsetFetch: these partitions in their order, or all with an offset, topic by topic."""
         if partitions is None:
             by_topic: dict[str, list[Key]] = {}
             for key in self._committed:
@@ -116,8 +116,8 @@ class Offsets:
         return FetchedOffset(topic, partition, record.offset, record.leader_epoch, record.metadata)
 
     def tombstones(self, group_id: str, keys: Iterable[Key] | None = None) -> list[OffsetTombstone]:
-        """What deletes these partitions' offsets, pending ones included, or all of them; nothing
-        for a partition that has none."""
+        """The tombstones that delete the offsets of these partitions or of all, pending ones too;
+        none for a partition without an offset."""
         present = dict.fromkeys(self._committed)
         for pending in self._pending.values():
             present |= dict.fromkeys(pending)
@@ -151,7 +151,7 @@ def _is_over(record: OffsetRecord, since: int | None, now: int, retention_ms: in
 def commit_records(
     group_id: str, request: CommitRequest, now: int, metadata_max_chars: int
 ) -> tuple[list[Error], list[OffsetRecord]]:
-    """One error for each partition as asked, and what is to be written for those without."""
+    """One error for each partition, in their order, and the records of those without an error."""
     expires = None if request.retention_ms == NO_RETENTION else now + request.retention_ms
     errors: list[Error] = []
     records: list[OffsetRecord] = []
@@ -171,7 +171,7 @@ def commit_records(
 
 
 def _java_length(text: str, limit: int) -> int:
-    """The UTF-16 units of a text; not counted where it cannot reach the limit."""
+    """The UTF-16 units of a text; not counted if it cannot exceed the limit."""
     if 2 * len(text) <= limit:
         return len(text)
     return len(text.encode("utf-16-le", "surrogatepass")) // 2

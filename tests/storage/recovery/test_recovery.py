@@ -83,7 +83,7 @@ def test_a_closed_log_opens_as_it_was(closed: Path, clean: bool) -> None:
 def test_a_killed_log_opens_as_it_was(killed: Path, recovery_point: int) -> None:
     assert not file(killed, 10, ".index").exists()
     log = reopen(killed, clean=False, recovery_point=recovery_point)
-    beyond = [f"{10:020d}.log: ends at 13, in front of the recovery point"]
+    beyond = [f"{10:020d}.log: ends at 13, before the recovery point"]
     assert log.notices == (beyond if recovery_point > END else [])
     assert_whole(log)
     log.close()
@@ -106,15 +106,15 @@ def test_of_snapshots_at_no_base_only_the_newest_is_kept(killed: Path) -> None:
 # What is done to the newest segment; after a kill, where the log ends then and what is said; after
 # a clean stop, the offsets that cannot be read.
 DAMAGE: list[tuple[str, Callable[[Path], object], int, str, list[int]]] = [
-    ("torn tail", lambda path: cut(file(path, 10, ".log"), 1), 12, "cut off 199", [12]),
-    ("torn in the header", lambda path: cut(file(path, 10, ".log"), 150), 12, "cut off 50", [12]),
-    ("zeros behind the end", lambda path: tail(path, bytes(500)), 13, "cut off 500", []),
-    ("a few zeros behind the end", lambda path: tail(path, bytes(9)), 13, "cut off 9", []),
+    ("torn tail", lambda path: cut(file(path, 10, ".log"), 1), 12, "truncated 199", [12]),
+    ("torn in the header", lambda path: cut(file(path, 10, ".log"), 150), 12, "truncated 50", [12]),
+    ("zeros behind the end", lambda path: tail(path, bytes(500)), 13, "truncated 500", []),
+    ("a few zeros behind the end", lambda path: tail(path, bytes(9)), 13, "truncated 9", []),
     ("nonsense behind the end", lambda path: tail(path, b"nonsense" * 30), 13, "no batch", []),
     ("an old batch behind the end", lambda path: tail(path, old(path)), 13, "out of order", []),
     ("a bit of a record", lambda path: flip_at(path, 300), 11, "wrong checksum", [11]),
     ("a bit of the last record", lambda path: flip_at(path, 500), 12, "wrong checksum", [12]),
-    ("a bit of a size", lambda path: flip_at(path, SIZE + 8), 11, "cut off 400", [11]),
+    ("a bit of a size", lambda path: flip_at(path, SIZE + 8), 11, "truncated 400", [11]),
     ("a bit of an offset", lambda path: flip_at(path, SIZE + 7), 11, "order", [11]),
     ("a bit of a magic", lambda path: flip_at(path, SIZE + 16), 11, "no batch", [11]),
     ("an empty last segment", lambda path: cut(file(path, 10, ".log"), 600), 10, "", [10, 11, 12]),
@@ -202,8 +202,8 @@ def test_a_cut_in_an_older_segment_ends_the_log_there(killed: Path) -> None:
     flip(file(killed, 5, ".log"), 2 * SIZE + 100)
     log = reopen(killed, clean=False)
     assert log.notices == [
-        f"{5:020d}.log: the batch at byte 400 has a wrong checksum; cut off 600 bytes",
-        f"{10:020d}.log: follows a cut; renamed to .deleted",
+        f"{5:020d}.log: the batch at byte 400 has a wrong checksum; truncated 600 bytes",
+        f"{10:020d}.log: follows a truncated segment; renamed to .deleted",
     ]
     assert file(killed, 10, ".log.deleted").stat().st_size == 3 * SIZE
     assert_whole(log, 7)
@@ -257,8 +257,8 @@ def test_making_an_index_again_is_said(closed: Path) -> None:
     file(closed, 5, ".timeindex").write_bytes(b"x")
     log = reopen(closed, clean=True)
     assert log.notices == [
-        f"{0:020d}.log: an index was missing and was made again",
-        f"{5:020d}.log: an index was damaged and was made again",
+        f"{0:020d}.log: an index was missing and was rebuilt",
+        f"{5:020d}.log: an index was damaged and was rebuilt",
     ]
     log.close()
 
@@ -268,9 +268,9 @@ def test_index_files_without_a_log_are_removed_and_the_gap_is_damage(closed: Pat
     log = reopen(closed, clean=True)
     assert sorted(log.notices) == [
         f"{0:020d}.log: damaged at byte 1000 (0 bytes, offsets 5 to 9): "
-        "batches are missing in front of the next segment",
-        f"{5:020d}.index: removed, there is no log file to it",
-        f"{5:020d}.timeindex: removed, there is no log file to it",
+        "batches are missing before the next segment",
+        f"{5:020d}.index: removed, its log file is missing",
+        f"{5:020d}.timeindex: removed, its log file is missing",
     ]
     assert_all_but(log, [5, 6, 7, 8, 9])
     log.close()
@@ -300,7 +300,7 @@ def test_a_swap_takes_the_place_of_the_segments_it_covers(closed: Path) -> None:
     file(closed, 0, ".log.swap").write_bytes(both)
     log = reopen(closed, clean=True)
     assert [segment.base_offset for segment in log.segments] == [0, 10]
-    assert f"{0:020d}.log.swap: put into its place" in log.notices
+    assert f"{0:020d}.log.swap: renamed to replace the segments it was written from" in log.notices
     assert_whole(log)
     log.close()
     assert_indexes(closed)
@@ -310,7 +310,9 @@ def test_a_swap_with_its_indexes_is_renamed(closed: Path) -> None:
     for suffix in (".log", *INDEXES):
         file(closed, 5, suffix).rename(file(closed, 5, suffix + ".swap"))
     log = reopen(closed, clean=True)
-    assert log.notices == [f"{5:020d}.log.swap: put into its place"]
+    assert log.notices == [
+        f"{5:020d}.log.swap: renamed to replace the segments it was written from"
+    ]
     assert_whole(log)
     log.close()
     assert_indexes(closed)
@@ -418,7 +420,7 @@ def test_after_a_clean_stop_the_newest_transaction_index_is_not_taken_on_trust(
         cut(index, 1)
     log = reopen(tmp_path, clean=True)
     what = {"lost": ["missing"], "torn": ["wrong"], "none": []}[damage]
-    assert log.notices == [f"{index.name}: {one}, made again from the batches" for one in what]
+    assert log.notices == [f"{index.name}: {one}, rebuilt from the batches" for one in what]
     assert log.reader.aborted_transactions(0, SEGMENT) == [(1, 0, 5, 6)]
     assert log.reader.aborted_transactions(6, SEGMENT) == [(1, 6, 11, 12)]
     assert log.producers.first_unstable_offset == 12
@@ -452,7 +454,7 @@ def test_batches_that_all_lie_below_the_log_start_are_removed(closed: Path, star
     for clean in (False, True):  # the second start finds the end that the first one left
         log = reopen(closed, clean=clean, log_start_offset=END)
         assert (log.log_start_offset, log.log_end_offset, log.size) == (END, END, 0)
-        assert log.notices == ([] if clean else [f"all batches lie below the log start {END}"])
+        assert log.notices == ([] if clean else [f"all batches are below the log start {END}"])
         log.close(clean=False)
     log = reopen(closed, clean=False)
     append(log, b"more")
@@ -469,7 +471,7 @@ def test_a_log_start_behind_the_log_end_is_not_believed(
     log.delete_records(start)
     log.close()
     log = reopen(closed, clean=clean, log_start_offset=99)
-    assert log.notices == [f"the log start 99 lies behind the log end {END}; not believed"]
+    assert log.notices == [f"the log start 99 is above the log end {END}; ignored"]
     assert_whole(log, start=start)
     log.close()
 
@@ -493,7 +495,7 @@ def test_it_is_said_if_the_first_segment_is_gone(closed: Path) -> None:
         gone.unlink()
     log = reopen(closed, clean=True)
     name = f"{5:020d}.log"
-    assert log.notices == [f"{name}: segments are missing in front of it; the log began at 0"]
+    assert log.notices == [f"{name}: segments are missing before it; the log began at 0"]
     assert_whole(log, start=5)
     log.close()
     assert reopen(closed, clean=True).notices == []
@@ -506,7 +508,7 @@ def test_an_empty_log_of_kafka_opens_empty(tmp_path: Path) -> None:
     (home(tmp_path) / "leader-epoch-checkpoint").write_bytes(b"0\n1\n0 0\n")
     log = reopen(tmp_path, clean=True)
     assert log.log_end_offset == 0
-    assert log.notices == ["partition.metadata: missing, written anew"]
+    assert log.notices == ["partition.metadata: missing, written again"]
     append(log, b"x")
     log.close()
     assert not file(tmp_path, 0, ".snapshot").exists()

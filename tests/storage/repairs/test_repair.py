@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from odradek.storage import LogDirectory, LogDirectoryError, Report, repair
 from odradek.storage.checkpoints import CLEAN_SHUTDOWN
-from odradek.storage.damage import read_aside
+from odradek.storage.damage import read_damaged_file
 from odradek.storage.log import Log
 
 from tests.storage.support.known_log import (
@@ -150,7 +150,7 @@ def test_what_is_set_aside_can_be_put_back(closed: Path) -> None:
     flip(file(closed, 0, ".log"), SIZE + 100)
     damaged = file(closed, 0, ".log").read_bytes()[SIZE : 2 * SIZE]
     mend(closed)
-    ((head, data),) = read_aside(file(closed, 0, ".log.damaged").read_bytes())
+    ((head, data),) = read_damaged_file(file(closed, 0, ".log.damaged").read_bytes())
     assert data == damaged
     assert head == {
         "file": f"{0:020d}.log",
@@ -167,7 +167,7 @@ def test_a_second_damage_is_set_aside_beside_the_first(closed: Path) -> None:
     for position in (SIZE + 100, SIZE + 100):
         flip(file(closed, 0, ".log"), position)
         mend(closed)
-    pieces = read_aside(file(closed, 0, ".log.damaged").read_bytes())
+    pieces = read_damaged_file(file(closed, 0, ".log.damaged").read_bytes())
     assert [(head["first_offset"], head["position"]) for head, _ in pieces] == [(1, 200), (1, 200)]
 
 
@@ -200,7 +200,7 @@ def test_a_transaction_index_is_made_again(tmp_path: Path) -> None:
     before = index.read_bytes()
     index.unlink()
     (finding,) = mend(tmp_path).findings
-    assert finding[:3] == ("t-0", index.name, "not what the batches say")
+    assert finding[:3] == ("t-0", index.name, "differs from the batches")
     assert index.read_bytes() == before
 
 
