@@ -1,4 +1,4 @@
-"""The protocol, to look up and to look into: `python -m odradek.wire`.
+"""Looking up the protocol, and decoding bytes of it: `python -m odradek.wire`.
 
     python -m odradek.wire                       every API and every stored record
     python -m odradek.wire fetch 12              request and response of Fetch v12, as tables
@@ -6,8 +6,8 @@
     python -m odradek.wire decode 00000013...    a request, field by field
     python -m odradek.wire decode --response fetch 12 < frame.hex
 
-Exit status: 0; 1 for bytes that do not fit; 2 for a name or version that there is not, or for
-what is no hexadecimal text.
+Exit status: 0; 1 for bytes that cannot be decoded; 2 for an unknown name or version, or text that
+is not hexadecimal.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        # Who reads has seen enough; what is still buffered goes nowhere.
+        # The reader has closed the pipe; what is still buffered is dropped.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     return status
@@ -92,7 +92,7 @@ def _decode(given: list[str]) -> int:
 
 
 def _parse_hex(text: str) -> bytes:
-    """Turn hexadecimal text into bytes; white space and 0x may stand in it. Raises WireError."""
+    """Turn hexadecimal text into bytes; it may contain white space and 0x. Raises WireError."""
     digits = re.sub(r"0[xX]|\s", "", text)
     odd = re.search("[^0-9a-fA-F]", digits)
     if odd:
@@ -125,7 +125,7 @@ def _cells(row: Row) -> list[str]:
 
 def _print(lines: Iterator[str]) -> None:
     for line in lines:
-        # What a terminal's encoding lacks is escaped, rather than refused.
+        # Characters that a terminal's encoding lacks are escaped instead of failing.
         encoding = sys.stdout.encoding or "utf-8"
         print(line.encode(encoding, "backslashreplace").decode(encoding))
 

@@ -170,7 +170,7 @@ typedef struct {
 
 typedef struct {
     const uint8_t *begin; /* of the record, its length included */
-    const uint8_t *rest;  /* behind the time delta */
+    const uint8_t *rest;  /* after the time delta */
     const uint8_t *key;
     int64_t timestamp_delta;
     int32_t offset_delta, key_size, value_size;
@@ -454,12 +454,12 @@ static PyMethodDef methods[] = {
      "scan(payload, count, base_timestamp)\n--\n\nThe fields of a scan.Scan, as a tuple."},
     {"add_keys", add_keys, METH_VARARGS,
      "add_keys(payload, count, base_offset, start, table, seed, keys, keys_max)\n--\n\n"
-     "(full, keys, last offset taken in or -1), or None for damaged records."},
+     "(full, keys, last offset added or -1), or None for damaged records."},
     {"move_keys", move_keys, METH_VARARGS,
      "move_keys(table, larger_table)\n--\n\nFill a table that is all zeros with another's keys."},
     {"choose_records", choose_records, METH_VARARGS,
      "choose_records(payload, mask, base_offset, latest, tombstones, table, seed)\n--\n\n"
-     "The fields of a compaction_map.Choice behind mask, or None for damaged records."},
+     "The fields of an offset_map.Choice after mask, or None for damaged records."},
     {"rebuild_records", rebuild_records, METH_VARARGS,
      "rebuild_records(payload, mask, shift, constant)\n--\n\nThe records, or None if damaged."},
     {"hash_of", hash_of, METH_VARARGS,

@@ -7,10 +7,10 @@
 
 Attributes: bits 0-2 codec, 3 log append time (then maxTimestamp is the time of every record),
 4 transactional, 5 control, 6 delete horizon (then baseTimestamp is also the time at which
-tombstones may go). The CRC-32C covers attributes and everything after them, so a broker sets
-offset and leader epoch without touching it. Times are milliseconds since 1970, -1 is no time.
+tombstones may be removed). The CRC-32C covers attributes and everything after them, so a broker
+sets offset and leader epoch without changing it. Times are milliseconds since 1970, -1 is no time.
 
-A header is read as it stands, in one go, and judged by whoever needs it.
+A header is read as it is, in one step; its users check it.
 Source: the protocol guide, "Record Batch"; KIP-98, KIP-534 (delete horizon).
 """
 
@@ -70,7 +70,7 @@ class BatchHeader(NamedTuple):
     producer_id: int
     producer_epoch: int
     base_sequence: int
-    count: int  # type: ignore[assignment]  # hides tuple.count, which nobody needs here
+    count: int  # type: ignore[assignment]  # hides tuple.count, which is not used
 
     @property
     def size(self) -> int:
@@ -79,7 +79,7 @@ class BatchHeader(NamedTuple):
 
     @property
     def last_offset(self) -> int:
-        """The last offset this batch accounts for, even if compaction took its record."""
+        """The last offset of this batch, even if compaction has removed its record."""
         return self.base_offset + self.last_offset_delta
 
     @property
@@ -108,12 +108,12 @@ class BatchHeader(NamedTuple):
 
     @property
     def has_delete_horizon(self) -> bool:
-        """True when base_timestamp is the time at which the batch's tombstones may go."""
+        """True when base_timestamp is the time at which the batch's tombstones may be removed."""
         return self.attributes & DELETE_HORIZON != 0
 
     @property
     def last_sequence(self) -> int:
-        """The sequence number of the last record; after 2147483647 comes 0. -1 without any."""
+        """The sequence number of the last record; 0 follows 2147483647. -1 without any."""
         if self.base_sequence == NO_SEQUENCE:
             return NO_SEQUENCE
         last = self.base_sequence + self.last_offset_delta
@@ -121,7 +121,7 @@ class BatchHeader(NamedTuple):
 
 
 def read_header(buf: Buffer, pos: int = 0) -> BatchHeader:
-    """Read the header at `pos` as it stands: nothing in it is checked.
+    """Read the header at `pos`. Nothing in it is checked.
 
     Raises WireError if fewer than 61 bytes are left.
     """
@@ -133,10 +133,10 @@ def read_header(buf: Buffer, pos: int = 0) -> BatchHeader:
 
 
 def batches(buf: Buffer, pos: int = 0, end: int | None = None) -> Iterator[tuple[int, BatchHeader]]:
-    """Yield position and header of each whole batch in buf[pos:end], stopping at a cut one.
+    """Yield position and header of each complete batch in buf[pos:end], up to an incomplete one.
 
     Raises WireError on a size that cannot hold a header, and on a magic other than 2. Fewer than
-    17 bytes are a cut batch, whatever they are.
+    17 bytes are an incomplete batch, whatever they are.
     """
     end = len(buf) if end is None else end
     while end - pos >= _MAGIC_END:
@@ -153,14 +153,14 @@ def batches(buf: Buffer, pos: int = 0, end: int | None = None) -> Iterator[tuple
 
 
 def checksum(buf: Buffer, pos: int, size: int) -> int:
-    """The CRC-32C that the batch of `size` bytes at `pos` ought to carry."""
+    """The right CRC-32C of the batch of `size` bytes at `pos`."""
     with memoryview(buf) as view, view[pos + _ATTRIBUTES_AT : pos + size] as covered:
         crc: int = crc32c(covered)
     return crc
 
 
 def assign(buf: bytearray | memoryview, pos: int, base_offset: int, leader_epoch: int) -> None:
-    """Give the batch at `pos` its place in a log, in place; the CRC does not cover it."""
+    """Set base offset and leader epoch of the batch at `pos`, in place; the CRC stays right."""
     _OFFSET.pack_into(buf, pos, base_offset)
     _EPOCH.pack_into(buf, pos + _EPOCH_AT, leader_epoch)
 

@@ -1,26 +1,26 @@
 """The five codecs of a record batch, framed as Kafka's own clients frame them.
 
-- gzip: one or more members, read as one text.
+- gzip: one or more members, decompressed one after the other.
 - snappy: xerial's framing, which Java writes and every client reads: 16 bytes (`82 SNAPPY 00`,
   int32 version 1, int32 compatible version 1), then blocks of an int32 length and raw snappy, each
-  holding at most 32 KiB. Joined streams are read too, and a raw snappy block without any framing,
-  which is what librdkafka writes.
+  holding at most 32 KiB. Concatenated streams are read too, and a raw snappy block without any
+  framing, which is what librdkafka writes.
 - lz4: one standard frame, written as Java does (independent blocks of 64 KiB, no checksum and no
   size of the content: `04224d18 60 40 82`). Checksums and sizes are read, linked blocks are not:
   Kafka refuses them (though some clients' libraries write them for more than one block).
-- zstd: any number of frames, with or without a content size, read as one text.
+- zstd: any number of frames, with or without a content size, one after the other.
 
-Rules. What Apache Kafka 4.3.1 decompresses is decompressed, what it refuses raises WireError: text
-that does not end, a wrong checksum (the one over an lz4 frame's whole content too, which Kafka
-leaves unread). As there, bytes are ignored that follow an lz4 frame, follow the last gzip member
-without being one, or are too few for the length of another snappy block.
-Text beyond `limit` raises WireError: a few hundred kilobytes can claim to be gigabytes, and only
-so much is ever allocated. Any bytes either decode or raise WireError.
+Rules. What Apache Kafka 4.3.1 decompresses is decompressed, what it refuses raises WireError:
+incomplete data, a wrong checksum (also that of an lz4 frame's whole content, which Kafka does not
+read). As there, bytes are ignored that follow an lz4 frame, follow the last gzip member without
+being one, or are too few for the length of another snappy block.
+Content of more than `limit` bytes raises WireError, since a few hundred kilobytes may decompress to
+gigabytes; no more than that is ever allocated. Any bytes either decode or raise WireError.
 
 The libraries are imported when a codec is first used.
 
-Messages of magic 0 have lz4 frames with a header checksum of their own (KAFKA-3160): it was taken
-over the frame's magic number too. `break_lz4_checksum` and `mend_lz4_checksum` go between the two.
+Messages of magic 0 have lz4 frames with another header checksum (KAFKA-3160), which also covers the
+frame's magic number. `break_lz4_checksum` and `mend_lz4_checksum` convert between the two.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Codec(IntEnum):
 
 
 def compress(codec: int, data: Buffer, level: int | None = None) -> bytes:
-    """Compress with `codec`, at `level` of the scale that topic configs have for it.
+    """Compress with `codec`; `level` is on the scale of topic configs.
 
     None is the library's own default, for gzip -1 too; snappy has no levels.
     Raises WireError for a codec that does not exist, a level out of range, or a missing library.
@@ -61,10 +61,10 @@ def compress(codec: int, data: Buffer, level: int | None = None) -> bytes:
 
 
 def decompress(codec: int, data: Buffer, limit: int = LIMIT) -> Buffer:
-    """Give back the text that `data` was made from; for NONE, `data` itself.
+    """Decompress `data`; for NONE, return `data` itself.
 
-    Raises WireError if `data` is damaged or cut, holds more than `limit` bytes of text, or the
-    codec does not exist or its library is missing.
+    Raises WireError if `data` is damaged or incomplete, decompresses to more than `limit` bytes, or
+    the codec does not exist or its library is missing.
     """
     if codec not in _DECOMPRESS:
         raise WireError(f"there is no compression codec {codec}")
@@ -139,7 +139,7 @@ _XERIAL_HEAD = Struct(">8sii")
 _XERIAL_LENGTH = Struct(">i")
 _XERIAL_BLOCK = 32 << 10
 _SNAPPY_RATIO = 22
-"""No element of snappy makes more than 64 bytes out of three."""
+"""No element of snappy decompresses three bytes to more than 64."""
 
 
 def _snappy(data: Buffer, level: int | None) -> bytes:
@@ -159,7 +159,9 @@ def _unsnappy(data: Buffer, limit: int) -> bytes:
     out: list[bytes] = []
     left, pos = limit, 0
     while pos + _XERIAL_LENGTH.size <= len(data):
-        if data.startswith(_XERIAL_MAGIC, pos):  # at the start, and wherever streams were joined
+        if data.startswith(
+            _XERIAL_MAGIC, pos
+        ):  # at the start, and at the start of each concatenated stream
             pos += _XERIAL_HEAD.size
             continue
         (size,) = _XERIAL_LENGTH.unpack_from(data, pos)
@@ -174,7 +176,7 @@ def _unsnappy(data: Buffer, limit: int) -> bytes:
 
 
 def _unsnappy_block(library: Any, block: bytes, left: int, limit: int) -> bytes:
-    # The block begins with its length as text, and a decoder allocates that much at once.
+    # The block begins with its decompressed length, and a decoder allocates that much at once.
     length, _ = read_uvarint(block, 0)
     if length > left:
         raise _too_large(limit)
@@ -189,12 +191,12 @@ def _unsnappy_block(library: Any, block: bytes, left: int, limit: int) -> bytes:
 
 # lz4, the standard frame.
 
-_LZ4_LEVEL_MAX = 17  # Kafka's scale; the library takes everything above 12 for 12
+_LZ4_LEVEL_MAX = 17  # Kafka's scale; the library treats everything above 12 as 12
 _LZ4_DEFAULT = 9  # means the fast compressor, which is worse than any other level
 _LZ4_FLAGS_AT = 4
 _LZ4_INDEPENDENT = 0x20
 _LZ4_PIECE = 1 << 20
-"""Bytes of text made at a time: the library sets them aside before it knows how many it needs."""
+"""Bytes to decompress at a time: the library allocates them before it knows its need."""
 
 
 def _lz4(data: Buffer, level: int | None) -> bytes:
@@ -235,17 +237,17 @@ def _unlz4(data: Buffer, limit: int) -> bytes:
     return out[0] if len(out) == 1 else b"".join(out)
 
 
-# lz4 as messages of magic 0 have it. A frame begins with its magic number, flags, block size, and a
-# size of the content if the flags say so; then comes one byte of the xxHash-32 of all of them but
-# the magic number.
+# lz4 in messages of magic 0. A frame begins with its magic number, flags, block size, and a size of
+# the content if the flags say so; then comes one byte of the xxHash-32 of all of them except the
+# magic number.
 
-_LZ4_RESERVED = 0x03  # one of these bits has got a meaning since; Kafka refuses both
+_LZ4_RESERVED = 0x03  # one of these bits has a meaning by now; Kafka refuses both
 _LZ4_HAS_SIZE = 0x08
 _PRIMES = (0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D, 0x27D4EB2F, 0x165667B1)  # xxHash's own
 
 
 def break_lz4_checksum(frame: Buffer) -> bytearray:
-    """Give an lz4 frame the header checksum of magic 0. Raises WireError if it is no frame."""
+    """Set the header checksum of magic 0 in an lz4 frame. Raises WireError if it is none."""
     broken = bytearray(frame)
     at = _lz4_checksum_at(broken)
     broken[at] = _xxhash32(broken[:at]) >> 8 & 0xFF
@@ -253,7 +255,7 @@ def break_lz4_checksum(frame: Buffer) -> bytearray:
 
 
 def mend_lz4_checksum(frame: Buffer) -> bytearray:
-    """Give an lz4 frame the standard header checksum, whichever it has.
+    """Set the standard header checksum in an lz4 frame, whichever it has.
 
     Raises WireError if it is no frame, or one that Kafka does not know.
     """
@@ -276,7 +278,7 @@ def _lz4_checksum_at(frame: bytearray) -> int:
 
 
 def _xxhash32(data: bytearray) -> int:
-    """The xxHash-32 of fewer than 16 bytes, with seed 0: all that a frame's header needs."""
+    """The xxHash-32 of fewer than 16 bytes, with seed 0; enough for a frame's header."""
     prime1, prime2, prime3, prime4, prime5 = _PRIMES
     words = len(data) & ~3
     h = prime5 + len(data)
@@ -294,7 +296,7 @@ def _xxhash32(data: bytearray) -> int:
 # zstd.
 
 _ZSTD_PIECE = 1 << 10
-"""Bytes given to the decoder at a time: it makes at most 32 MiB of them before we can look."""
+"""Bytes given to the decoder at a time: it makes at most 32 MiB of them before we can check."""
 
 
 def _zstd(data: Buffer, level: int | None) -> bytes:
@@ -303,7 +305,7 @@ def _zstd(data: Buffer, level: int | None) -> bytes:
         compressor = library.ZstdCompressor(level=3 if level is None else level)
     except (ValueError, OverflowError) as error:
         raise WireError(f"zstd has no level {level}") from error
-    # As a stream that is flushed and closed, the way Kafka writes it: the frame does not tell its
+    # As a stream that is flushed and closed, like Kafka's: the frame does not tell its
     # size beforehand, and its last block is an empty one.
     stream = compressor.compressobj()
     packed: bytes = stream.compress(data) + stream.flush(library.COMPRESSOBJ_FLUSH_BLOCK)
@@ -336,7 +338,7 @@ def _unzstd(data: Buffer, limit: int) -> bytes:
 
 
 def _zstd_frame(library: Any) -> Any:
-    # Said outright because the library's default is to change.
+    # Explicit, because the library's default is going to change.
     return library.ZstdDecompressor().decompressobj(read_across_frames=False)
 
 

@@ -9,11 +9,11 @@ from enum import IntEnum
 
 
 class WireError(ValueError):
-    """These bytes are not what the schema says they should be, or this value cannot be written."""
+    """These bytes do not match the schema, or this value cannot be encoded."""
 
 
 class Error(IntEnum):
-    """An error code as it travels in a response. 0 is no error, -1 an unexpected server error."""
+    """An error code in a response. 0 is no error, -1 an unexpected server error."""
 
     UNKNOWN_SERVER_ERROR = -1
     NONE = 0
@@ -158,9 +158,9 @@ class Error(IntEnum):
 
 
 class Refused(Exception):
-    """The broker says no, with a code and sometimes a sentence for the client to show.
+    """The broker refuses, with an error code and sometimes a message for the client.
 
-    Raised wherever the refusal is found; turned into a code of the response in one place.
+    Raised where the reason is found, and turned into the response's error code in one place.
     """
 
     def __init__(self, error: Error, message: str | None = None) -> None:

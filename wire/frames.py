@@ -1,11 +1,11 @@
-"""Frames: an int32 size and that many bytes. Bytes in, frames out; no socket in sight.
+"""Frames: an int32 size and that many bytes. Bytes in, frames out; no socket here.
 
-The owner of a socket receives straight into `buffer()` and then says `received(n)`. Small frames
-gather in one buffer and are copied out, a thing of microseconds. That buffer begins small, for
-most of ten thousand connections only ever send heartbeats. A frame that does not fit there
-gets a buffer of its own, and from then on its bytes are received into their final place. That
-buffer is as large as the connection has shown that its frames are; else it grows with what has
-arrived, so a huge size in the first four bytes costs next to nothing.
+The owner of a socket receives directly into `buffer()` and then calls `received(n)`. Small frames
+are collected in one buffer and copied out, which takes microseconds. That buffer begins small,
+since most of ten thousand connections only ever send heartbeats. A frame that does not fit there
+gets a buffer of its own, and the rest of it is received into its final place. That buffer is as
+large as the largest frame the connection has sent so far; beyond that it grows with what arrives,
+so a huge size in the first four bytes costs next to nothing.
 
 A size that is negative or above the limit is fatal to the connection (semantics: SocketServer's
 `socket.request.max.bytes`). Source: the protocol guide, "Network".
@@ -24,7 +24,7 @@ SIZE = Struct(">i")
 _FIRST = 4 * 1024
 _SMALL = 64 * 1024
 _UNPROVEN = 2 * _SMALL
-# Pieces of a response up to this long are joined before they are sent; longer ones go as they are.
+# Pieces of a response up to this long are joined before they are sent; longer ones are not copied.
 _JOIN = 16 * 1024
 
 
@@ -40,17 +40,17 @@ class Frames:
         self._large: bytearray | None = None
         self._filled = 0
         self._size = 0
-        # The longest frame that has arrived whole: that much this peer may be trusted with at once.
+        # The longest frame that has arrived: buffers of up to this size are allocated at once.
         self._proven = _UNPROVEN
 
     def close(self) -> None:
-        """Let go of all memory; nothing more will be received."""
+        """Free all memory; nothing more will be received."""
         self._large = None
         self._small = bytearray()
         self._view = memoryview(self._small)
 
     def buffer(self) -> memoryview:
-        """Where the next bytes belong; never empty."""
+        """Where to receive the next bytes; never empty."""
         if self._large is None:
             return self._view[self._end :]
         if self._filled == len(self._large):
@@ -60,9 +60,9 @@ class Frames:
         return memoryview(self._large)[self._filled :]
 
     def received(self, count: int) -> list[bytearray]:
-        """Take note of `count` new bytes; return the frames that are now whole, without sizes.
+        """`count` bytes were received; return the frames that are now complete, without sizes.
 
-        Raises WireError for a size that no frame can have; the connection is then of no more use.
+        Raises WireError for a size that no frame can have; then the connection must be closed.
         """
         if self._large is not None:
             self._filled += count
@@ -75,7 +75,7 @@ class Frames:
         return self._take_small()
 
     def feed(self, data: Buffer) -> list[bytearray]:
-        """For owners that have bytes already: receive all of `data`."""
+        """Receive all of `data`, for owners that have the bytes already."""
         frames, rest = [], memoryview(data)
         while rest:
             room = self.buffer()
@@ -101,7 +101,7 @@ class Frames:
             start += 4 + size
             frames.append(small[start - size : start])
         if end == len(small) < _SMALL:
-            # There may be more where this came from.
+            # There may be more frames.
             self._small = bytearray(_SMALL)
             self._view = memoryview(self._small)
             self._view[: end - start] = small[start:end]

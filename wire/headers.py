@@ -25,7 +25,7 @@ _CORRELATION = Struct(">i")
 
 
 class RequestHeader(NamedTuple):
-    """What stands before every request. A null client id is read as ""."""
+    """The header of a request. A null client id is read as ""."""
 
     api_key: int
     api_version: int
@@ -63,7 +63,7 @@ def read_request_header(frame: Buffer) -> tuple[RequestHeader, int]:
 
 
 def write_request_header(header: RequestHeader) -> bytes:
-    """Encode a request header, in the form its API and version ask for."""
+    """Encode a request header, in the form of its API and version."""
     client_id = header.client_id.encode()
     fixed = _FIXED.pack(header.api_key, header.api_version, header.correlation_id, len(client_id))
     tags = b"\0" if is_flexible(header.api_key, header.api_version) else b""

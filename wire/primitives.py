@@ -84,7 +84,7 @@ def read_varlong(buf: Sequence[int], pos: int) -> tuple[int, int]:
 
 
 def id_text(uuid: Buffer) -> str:
-    """Kafka's way to write a 16-byte id: 22 characters of URL-safe base64."""
+    """A 16-byte id as Kafka writes it: 22 characters of URL-safe base64."""
     return urlsafe_b64encode(uuid).decode("ascii").rstrip("=")
 
 
@@ -100,10 +100,10 @@ def parse_id(text: str) -> bytes:
 
 
 def random_id() -> bytes:
-    """A fresh random (version 4) id, one that does not begin with a dash when written out.
+    """A random (version 4) id whose text does not begin with a dash.
 
-    Kafka avoids a leading dash because command-line tools take it for an option, and reserves
-    the ids 0 and 1.
+    Kafka avoids a leading dash because command-line tools read it as an option, and reserves the
+    ids 0 and 1.
     """
     while True:
         raw = bytearray(urandom(16))

@@ -1,13 +1,13 @@
 """Records of a batch, magic 2: reading them, building batches of them, transaction markers.
 
-The header of a batch is batch.py's; everything of it is importable from here too. A record is
+batch.py has the header of a batch; all its names can be imported from here too. A record is
 
     length varint (of what follows it), attributes int8 (unused), timestampDelta varlong,
     offsetDelta varint, key, value, header count varint, headers
 
 where key, value and a header's key and value are a varint length (negative: null; a header's key
-must not be null) and the bytes. Header keys are UTF-8; bytes that are not come out as surrogate
-escapes and go back in unchanged. Sums of offsets and times wrap at 64 bits, as Java's do.
+must not be null) and the bytes. Header keys are UTF-8; other bytes are decoded as surrogate escapes
+and encoded unchanged. Sums of offsets and times wrap at 64 bits, as Java's do.
 
 Rules: reading checks every length but not the CRC (`checksum` does). Any bytes either decode or
 raise WireError, memory stays in proportion to the input (and to `limit` where it is compressed),
@@ -92,8 +92,8 @@ class Record(NamedTuple):
 def read_records(batch: Buffer, pos: int = 0, limit: int = LIMIT) -> list[Record]:
     """Read every record of the batch at `pos`, decompressing up to `limit` bytes.
 
-    Raises WireError if it is not a whole batch of magic 2, if it cannot be decompressed, or if
-    its bytes are not exactly `count` records. The CRC is not looked at.
+    Raises WireError if it is not a complete batch of magic 2, if it cannot be decompressed, or if
+    its bytes are not exactly `count` records. The CRC is not checked.
     """
     header = read_header(batch, pos)
     if header.magic != MAGIC:
@@ -103,12 +103,14 @@ def read_records(batch: Buffer, pos: int = 0, limit: int = LIMIT) -> list[Record
     if header.count < 0:
         raise WireError(f"batch at byte {pos} counts {header.count} records")
     payload = bytes(memoryview(batch)[pos + HEADER_SIZE : pos + header.size])
-    if header.codec and (payload or header.count):  # a batch that was emptied holds no frame
+    if header.codec and (
+        payload or header.count
+    ):  # a batch that compaction has emptied holds no frame
         payload = bytes(decompress(header.codec, payload, limit))
     records = []
     at = 0
     try:
-        # A count that lies ends at the end of the payload, so nothing is allocated for it.
+        # A count that is too large fails at the end of the payload; nothing is allocated for it.
         for _ in range(header.count):
             record, at = _read_record(payload, at, header)
             records.append(record)
@@ -169,7 +171,7 @@ def _read_headers(
 
 
 def _wrap(value: int) -> int:
-    """Bring a sum back into 64 bits as Java's arithmetic does."""
+    """Wrap a sum at 64 bits as Java's arithmetic does."""
     return (value + _TWO_63) % _TWO_64 - _TWO_63
 
 
@@ -179,7 +181,7 @@ Headers: TypeAlias = Sequence[tuple[str, Buffer | None]]
 
 
 class NewRecord(NamedTuple):
-    """A record to be put into a batch; its time in ms, -1 for none. A plain tuple will do."""
+    """A record for a new batch; its time in ms, -1 for none. A plain tuple works too."""
 
     timestamp: int
     key: Buffer | None = None
@@ -209,8 +211,8 @@ def build_batch(
     `offsets` are the records' deltas to the base offset (0, 1, 2, ... by default) and
     `last_offset_delta` is the last of them, unless given: compaction keeps both as they were.
     `log_append_time` (ms) sets bit 3 and maxTimestamp. `delete_horizon` (ms) sets bit 6 and
-    baseTimestamp, which else is the first record's time. Raises WireError for a number out of its
-    range, or if `codec` cannot be used.
+    baseTimestamp, which is otherwise the first record's time. Raises WireError for a number out of
+    its range, or if `codec` cannot be used.
     """
     records = list(records)
     offsets = range(len(records)) if offsets is None else offsets
@@ -238,7 +240,7 @@ def build_batch(
 
 
 _TIME_AND_OFFSETS = Struct(">qii")
-_varint = lru_cache(4096)(write_varint)  # sizes and deltas repeat; C code looks them up
+_varint = lru_cache(4096)(write_varint)  # sizes and deltas repeat; the cache is C code
 
 
 def _write_records(
@@ -279,7 +281,7 @@ _COMMIT = 1
 
 
 class Marker(NamedTuple):
-    """How a transaction ended, and under which epoch of its coordinator."""
+    """How a transaction ended, and the epoch of its coordinator."""
 
     commit: bool
     coordinator_epoch: int
@@ -316,9 +318,9 @@ def end_transaction_batch(
 
 
 def read_marker(batch: Buffer, pos: int = 0) -> Marker:
-    """Read the marker in the batch at `pos`, whatever (newer) version its key and value have.
+    """Read the marker in the batch at `pos`, whose key and value may have newer versions.
 
-    Raises WireError if it is not a control batch, or its first record ends no transaction.
+    Raises WireError if it is not a control batch, or its first record is not a marker.
     """
     records = read_records(batch, pos)
     if not read_header(batch, pos).is_control or not records:

@@ -1,10 +1,11 @@
-"""Every record of a batch is looked at once, here: is it whole, when was it made, has it a key?
+"""Checking every record of a batch, once: is it complete, what is its time, has it a key?
 
 `scan` takes the records section of a batch (decompressed), with count and base timestamp of the
-header, and has two twins: `scan_python` below, the reference, and one in C (_scan.c), which is
-built at install where a compiler is found. They agree on every input; `scan` is the faster one.
+header, and has two implementations: `scan_python` below, the reference, and one in C (_scan.c),
+which is built at install where a compiler is found. They agree on every input; `scan` is the faster
+one.
 
-What a broker makes of damage was asked of Apache Kafka 4.3.1's validator, record by record:
+How a broker treats damage was asked of Apache Kafka 4.3.1's validator, record by record:
 
     damage                                            sent plain   compressed   codec kept
     a length varint of more than 5 bytes     VARINT   -1           87           87
@@ -14,12 +15,12 @@ What a broker makes of damage was asked of Apache Kafka 4.3.1's validator, recor
 where everything else is: fewer or more records than counted, bytes after the last one, a key,
 value or header that runs past the end, a varint too long inside a record, a header count that is
 negative or too high, a header without a key. Key and value lengths below -1 are null, as is a
-header's value. LENGTH is no mistake above: where Kafka keeps a batch as compressed as it came it
-walks the records by their contents and never looks at their lengths.
+header's value. LENGTH is accepted if the codec is kept: there Kafka reads the records by their
+contents and does not check their lengths.
 
-Left out: everything about the batch's own header. Above all, when a producer sets the log append
-time bit, Kafka takes the header's maxTimestamp for every record's time: then the times found here
-mean nothing.
+Left out: everything about the batch's own header. In particular, when a producer sets the log
+append time bit, Kafka takes the header's maxTimestamp for every record's time: then the times found
+here mean nothing.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ class Fault(IntEnum):
     LENGTH = 3
 
     def error(self, *, compressed: bool, kept: bool) -> Error:
-        """The broker's answer. `compressed`: the batch came so; `kept`: its codec stays."""
+        """The broker's answer. `compressed`: the batch was sent so; `kept`: its codec is kept."""
         if self is Fault.OK or (self is Fault.LENGTH and compressed and kept):
             return Error.NONE
         if self is Fault.VARINT and not compressed:
@@ -64,13 +65,13 @@ class Fault(IntEnum):
 
 
 class Scan(NamedTuple):
-    """What one look at the records found. After BROKEN and VARINT only `fault` means anything."""
+    """The result of a scan. After BROKEN and VARINT only `fault` means anything."""
 
     fault: Fault
     min_timestamp: int
-    """Smallest time (ms) other than -1; 2^63-1 if there is none, so that it breaks no bound."""
+    """Smallest time (ms) other than -1; 2^63-1 if there is none, so that it is in all bounds."""
     max_timestamp: int
-    """Largest time (ms), never below -1: what the header's maxTimestamp has to be."""
+    """Largest time (ms), at least -1: the right maxTimestamp of the header."""
     null_keys: int
     """Records without a key."""
     consecutive: bool
@@ -80,16 +81,16 @@ class Scan(NamedTuple):
 
 
 class Problem(StrEnum):
-    """Why one record is refused although its bytes are in order."""
+    """Why a record is refused although its bytes are valid."""
 
     KEY = "key"
-    """It has none, and the topic is compacted."""
+    """It has no key, and the topic is compacted."""
     TIMESTAMP = "timestamp"
     """Its time is outside the topic's bounds."""
 
 
 def scan_python(payload: Buffer, count: int, base_timestamp: int) -> Scan:
-    """Look at every record; see `scan`."""
+    """Check every record; see `scan`."""
     buf = bytes(payload)
     fault = Fault.OK
     earliest, latest = NO_MIN_TIMESTAMP, NO_TIMESTAMP
@@ -102,7 +103,7 @@ def scan_python(payload: Buffer, count: int, base_timestamp: int) -> Scan:
             size, start = read_varint(buf, pos)
         except WireError:
             too_long = len(buf) - pos >= _VARINT_BYTES
-            # After a wrong length no broker gets to this one by way of lengths: plain damage.
+            # After a wrong length a broker cannot find this record by lengths: BROKEN.
             return _NOTHING[Fault.VARINT if too_long and not fault else Fault.BROKEN]
         try:
             timestamp_delta, offset_delta, has_key, pos = _look(buf, start)
@@ -128,7 +129,7 @@ def scan_python(payload: Buffer, count: int, base_timestamp: int) -> Scan:
 def _look(buf: bytes, pos: int) -> tuple[int, int, bool, int]:
     """Timestamp delta, offset delta, has a key, end: of the record whose attributes are at `pos`.
 
-    Goes by the contents. Raises WireError if they are damaged.
+    Read by the contents, not the length. Raises WireError if they are damaged.
     """
     timestamp_delta, pos = read_varlong(buf, pos + 1)
     offset_delta, pos = read_varint(buf, pos)
@@ -151,9 +152,9 @@ def _look(buf: bytes, pos: int) -> tuple[int, int, bool, int]:
 
 
 def _skip(buf: bytes, pos: int) -> int:
-    """The position after the length at `pos` and its bytes, which may lie past the end.
+    """The position after the length at `pos` and its bytes, which may be past the end.
 
-    Whatever is read after that then raises WireError.
+    Then the next read raises WireError.
     """
     size, pos = read_varint(buf, pos)
     return pos + size if size > 0 else pos
@@ -170,14 +171,14 @@ _new_scan = tuple.__new__
 
 
 def _scan_with_c(payload: Buffer, count: int, base_timestamp: int) -> Scan:
-    """Look at every record; see `scan`."""
-    # Spelled out, because unpacking with a star or calling Scan() takes twice as long.
+    """Check every record; see `scan`."""
+    # Written out, because unpacking with a star or calling Scan() takes twice as long.
     fault, earliest, latest, null_keys, consecutive, index = _scan_c(payload, count, base_timestamp)
     return _new_scan(Scan, (_FAULTS[fault], earliest, latest, null_keys, consecutive, index))
 
 
 scan: Callable[[Buffer, int, int], Scan] = _scan_with_c if HAVE_C else scan_python
-"""Look at every record of `payload` (contiguous), a batch's decompressed records section.
+"""Check every record of `payload` (contiguous), a batch's decompressed records section.
 
 `count` (32 bits) and `base_timestamp` (ms, 64 bits) are the batch header's. Raises nothing.
 """
@@ -192,10 +193,10 @@ def record_problems(
     earliest: int,
     latest: int,
 ) -> list[tuple[int, Problem]]:
-    """Name every record that a topic refuses, in order, one problem each: its key, then its time.
+    """List every record that a topic refuses, in order, one problem each: its key, then its time.
 
-    `null_keys` says whether null keys are a problem; `earliest` and `latest` (ms) are the outermost
-    times that are none, as is -1. For the rare batch in which `scan` saw something out of bounds.
+    `null_keys`: whether null keys are a problem. `earliest` and `latest` (ms): the bounds of times
+    that are accepted, besides -1. For the rare batch in which `scan` finds a value out of bounds.
     Raises WireError for records in which `scan` finds a fault other than LENGTH.
     """
     buf = bytes(payload)

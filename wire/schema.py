@@ -9,17 +9,18 @@
             topic_id: UUID = v("13+", default=NO_ID)
 
 Rules:
-- A field is an annotation; `v(...)` beside it says in which versions it exists, `tag(...)` that it
-  travels as a tagged field. A plain value beside it is its default.
+- A field is an annotation; `v(...)` assigned to it says in which versions it exists, `tag(...)`
+  that it is sent as a tagged field. A plain value assigned to it is its default.
 - `X | None` may be null in every version of the field, unless `nullable="7+"` says since when.
-- A field absent from a version has its default when that version is read. Without one given, the
-  default is Kafka's: 0, False, "", b"", the zero id, an empty list, a struct of defaults (EMPTY).
+- A field that a version does not have gets its default when that version is read. If none is given,
+  the default is Kafka's: 0, False, "", b"", the zero id, an empty list, a struct of defaults
+  (EMPTY).
 - A list of structs names a class nested in the message (or one of its module).
-- Versions from `flexible` on use compact lengths and carry tagged fields in every struct.
+- Versions from `flexible` on use compact lengths and have tagged fields in every struct.
 Unknown tagged fields are skipped when read and not kept.
 
 Annotations are resolved, and readers and writers compiled (codec/messages.py), when first used:
-importing a hundred messages costs next to nothing. Source: the protocol guide; KIP-482 for flexible
+importing a hundred messages takes hardly any time. Source: the protocol guide; KIP-482 for flexible
 versions.
 """
 
@@ -47,12 +48,12 @@ from .primitives import NO_ID, Buffer
 ALWAYS = (0, 32767)
 NEVER = (1, 0)
 MISSING: Any = object()
-# Says to type checkers that a struct need not be given; it is then a fresh one of defaults.
+# For type checkers: the struct need not be given; it is then a new one of defaults.
 EMPTY: Any = MISSING
 
 
 class Kind(NamedTuple):
-    """What a field holds: a fixed-width `code` of struct, or a named variable-length form."""
+    """What a field holds: a fixed-width `code` of `struct`, or a named variable-length form."""
 
     name: str
     code: str = ""
@@ -177,7 +178,7 @@ class StructType(type):
 
 
 class Struct(metaclass=StructType):
-    """Named fields, compared and shown by value. Construct with keywords; the rest are defaults."""
+    """Named fields, compared and shown by value. Construct with keywords; others are defaults."""
 
     _types: ClassVar[dict[str, Type] | None]
 
@@ -211,7 +212,7 @@ def _show(value: Any) -> str:
 
 
 class Message(Struct):
-    """A struct with versions of its own: a request, a response, a stored record."""
+    """A struct with versions: a request, a response, a stored record."""
 
     __slots__ = ()
     first_version: ClassVar[int]
@@ -237,7 +238,7 @@ class Message(Struct):
             )
 
     def parts(self, version: int) -> list[Buffer]:
-        """Encode as a list of buffers; records are passed on as they are, not copied.
+        """Encode as a list of buffers; records are not copied.
 
         Raises WireError when a value does not fit its field.
         """
@@ -254,7 +255,7 @@ class Message(Struct):
         Records in it stay views of `buf`. Raises WireError for bytes that do not fit.
         """
         message: Self
-        try:  # as codec.read_message does, a call less
+        try:  # as codec.read_message does, with one call less
             message, _ = codec.reader(cls, version)(buf, pos)
         except codec.DAMAGE as error:
             message, _ = codec.read_again(cls, buf, version, pos, error)
@@ -273,7 +274,7 @@ RESPONSES: dict[int, type[Response]] = {}
 class Request(Message):
     """What a client sends. Registered by its API key.
 
-    `unstable` versions are those that Kafka has a table of but lets clients use only when told so.
+    `unstable` versions: Kafka has a table of them but lets clients use them only if configured so.
     """
 
     __slots__ = ()
@@ -332,5 +333,5 @@ def _resolve_one(annotation: Any) -> Type:
     return Type(_PLAIN[annotation], None, False, False)
 
 
-# Last, since the two need each other: codec/messages.py reads these classes and is called by them.
+# At the end, since the two modules import each other.
 from .codec import messages as codec  # noqa: E402

@@ -1,6 +1,6 @@
 """The requests and responses of each API, one module per API, imported when first asked for.
 
-`request_class(3)` is MetadataRequest. API_MODULES names the module of every API key known here;
+`request_class(3)` is MetadataRequest. API_MODULES has the module of every API key known here;
 importing this package imports none of them.
 """
 

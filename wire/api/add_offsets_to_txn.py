@@ -1,4 +1,4 @@
-"""AddOffsetsToTxn (25): a group's offsets join a transaction."""
+"""AddOffsetsToTxn (25): add a group's offsets to a transaction."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class AddOffsetsToTxnRequest(Request, api=25, versions="0-4", flexible="3+"):
 
 
 class AddOffsetsToTxnResponse(Response, api=25, versions="0-4", flexible="3+"):
-    """Whether it is in."""
+    """Whether it was added."""
 
     throttle_time_ms: i32 = 0
     error_code: i16 = 0

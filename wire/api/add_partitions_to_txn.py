@@ -1,4 +1,4 @@
-"""AddPartitionsToTxn (24): partitions join a transaction."""
+"""AddPartitionsToTxn (24): add partitions to a transaction."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class AddPartitionsToTxnRequest(Request, api=24, versions="0-5", flexible="3+"):
 
 
 class AddPartitionsToTxnResponse(Response, api=24, versions="0-5", flexible="3+"):
-    """Whether each partition is in."""
+    """Whether each partition was added."""
 
     throttle_time_ms: i32 = 0
     error_code: i16 = v("4+", default=0)

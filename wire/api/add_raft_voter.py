@@ -22,7 +22,7 @@ class AddRaftVoterRequest(Request, api=80, versions="0-1", flexible="0+"):
 
 
 class AddRaftVoterResponse(Response, api=80, versions="0-1", flexible="0+"):
-    """Whether it votes now."""
+    """Whether it was added."""
 
     throttle_time_ms: i32 = 0
     error_code: i16 = 0

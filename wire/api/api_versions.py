@@ -1,4 +1,4 @@
-"""ApiVersions (18): which APIs and versions does the broker have?"""
+"""ApiVersions (18): which APIs and versions does the broker serve?"""
 
 from __future__ import annotations
 

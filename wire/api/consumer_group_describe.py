@@ -13,7 +13,7 @@ class ConsumerGroupDescribeRequest(Request, api=69, versions="0-1", flexible="0+
 
 
 class ConsumerGroupDescribeResponse(Response, api=69, versions="0-1", flexible="0+"):
-    """The groups, and who has what and shall have what."""
+    """The groups, with each member's current and target assignment."""
 
     throttle_time_ms: i32 = 0
     groups: list[Group]

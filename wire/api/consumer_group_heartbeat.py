@@ -6,7 +6,7 @@ from ..schema import UUID, Request, Response, Struct, i16, i32, v
 
 
 class ConsumerGroupHeartbeatRequest(Request, api=68, versions="0-1", flexible="0+"):
-    """Say what changed since the last heartbeat; epoch 0 joins, -1 leaves, -2 may return."""
+    """Report what changed since the last heartbeat; epoch 0 joins, -1 leaves, -2 may return."""
 
     group_id: str
     member_id: str

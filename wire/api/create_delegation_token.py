@@ -1,4 +1,4 @@
-"""CreateDelegationToken (38): make a delegation token."""
+"""CreateDelegationToken (38): create a delegation token."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from ..schema import Request, Response, Struct, i16, i32, i64, v
 
 
 class CreateDelegationTokenRequest(Request, api=38, versions="0-3", flexible="2+"):
-    """Make a token for a principal."""
+    """Create a token for a principal."""
 
     owner_principal_type: str | None = v("3+", default="")
     owner_principal_name: str | None = v("3+", default="")

@@ -6,7 +6,7 @@ from ..schema import Request, Response, Struct, i16, i32
 
 
 class CreatePartitionsRequest(Request, api=37, versions="0-3", flexible="2+"):
-    """Grow topics to this many partitions."""
+    """Raise topics to this many partitions."""
 
     topics: list[Topic]
     timeout_ms: i32
@@ -22,7 +22,7 @@ class CreatePartitionsRequest(Request, api=37, versions="0-3", flexible="2+"):
 
 
 class CreatePartitionsResponse(Response, api=37, versions="0-3", flexible="2+"):
-    """Whether each topic grew."""
+    """Whether each topic was changed."""
 
     throttle_time_ms: i32 = 0
     results: list[Result]

@@ -1,4 +1,4 @@
-"""CreateTopics (19): make topics, by number of partitions or by given replicas."""
+"""CreateTopics (19): create topics, by number of partitions or by given replicas."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from ..schema import UUID, Request, Response, Struct, i8, i16, i32, tag, v
 
 
 class CreateTopicsRequest(Request, api=19, versions="0-7", flexible="5+"):
-    """Make these topics; -1 partitions or replicas mean the broker's default."""
+    """Create these topics; -1 partitions or replicas mean the broker's default."""
 
     topics: list[Topic]
     timeout_ms: i32 = 60000
@@ -30,7 +30,7 @@ class CreateTopicsRequest(Request, api=19, versions="0-7", flexible="5+"):
 
 
 class CreateTopicsResponse(Response, api=19, versions="0-7", flexible="5+"):
-    """What was made of each topic, with its configs from v5 on."""
+    """The result for each topic, with its configs from v5 on."""
 
     throttle_time_ms: i32 = v("2+", default=0)
     topics: list[Topic]

@@ -12,7 +12,7 @@ class DeleteGroupsRequest(Request, api=42, versions="0-2", flexible="2+"):
 
 
 class DeleteGroupsResponse(Response, api=42, versions="0-2", flexible="2+"):
-    """Whether each group is gone."""
+    """Whether each group was deleted."""
 
     throttle_time_ms: i32 = 0
     results: list[Result]

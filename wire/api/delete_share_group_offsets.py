@@ -1,4 +1,4 @@
-"""DeleteShareGroupOffsets (92): forget where a share group starts."""
+"""DeleteShareGroupOffsets (92): delete where a share group starts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from ..schema import UUID, Request, Response, Struct, i16, i32
 
 
 class DeleteShareGroupOffsetsRequest(Request, api=92, versions="0", flexible="0+"):
-    """Forget start offsets of a group without members."""
+    """Delete start offsets of a group without members."""
 
     group_id: str
     topics: list[Topic]
@@ -16,7 +16,7 @@ class DeleteShareGroupOffsetsRequest(Request, api=92, versions="0", flexible="0+
 
 
 class DeleteShareGroupOffsetsResponse(Response, api=92, versions="0", flexible="0+"):
-    """Whether each topic is forgotten."""
+    """Whether each topic's were deleted."""
 
     throttle_time_ms: i32 = 0
     error_code: i16 = 0

@@ -1,4 +1,4 @@
-"""DeleteShareGroupState (86): forget a share group's state."""
+"""DeleteShareGroupState (86): delete a share group's state."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from ..schema import UUID, Request, Response, Struct, i16, i32
 
 
 class DeleteShareGroupStateRequest(Request, api=86, versions="0", flexible="0+"):
-    """Forget the state of these partitions."""
+    """Delete the state of these partitions."""
 
     group_id: str
     topics: list[Topic]
@@ -20,7 +20,7 @@ class DeleteShareGroupStateRequest(Request, api=86, versions="0", flexible="0+")
 
 
 class DeleteShareGroupStateResponse(Response, api=86, versions="0", flexible="0+"):
-    """Whether each state is gone."""
+    """Whether each state was deleted."""
 
     results: list[Topic]
 

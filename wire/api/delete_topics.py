@@ -19,7 +19,7 @@ class DeleteTopicsRequest(Request, api=20, versions="0-6", flexible="4+"):
 
 
 class DeleteTopicsResponse(Response, api=20, versions="0-6", flexible="4+"):
-    """Whether each topic is gone."""
+    """Whether each topic was deleted."""
 
     throttle_time_ms: i32 = v("1+", default=0)
     responses: list[Topic]

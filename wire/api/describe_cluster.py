@@ -6,7 +6,7 @@ from ..schema import Request, Response, Struct, i8, i16, i32, v
 
 
 class DescribeClusterRequest(Request, api=60, versions="0-2", flexible="0+"):
-    """Ask for the nodes after this listener."""
+    """Ask for the brokers or the controllers."""
 
     include_cluster_authorized_operations: bool
     endpoint_type: i8 = v("1+", default=1)
@@ -14,7 +14,7 @@ class DescribeClusterRequest(Request, api=60, versions="0-2", flexible="0+"):
 
 
 class DescribeClusterResponse(Response, api=60, versions="0-2", flexible="0+"):
-    """The nodes as they are now."""
+    """The current nodes."""
 
     throttle_time_ms: i32 = 0
     error_code: i16 = 0

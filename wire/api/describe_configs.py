@@ -1,4 +1,4 @@
-"""DescribeConfigs (32): configs of topics, brokers and the like."""
+"""DescribeConfigs (32): configs of topics, brokers and other resources."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class DescribeConfigsRequest(Request, api=32, versions="0-4", flexible="4+"):
 
 
 class DescribeConfigsResponse(Response, api=32, versions="0-4", flexible="4+"):
-    """Values, where they come from, and what they would be without that."""
+    """Values, where they are set, and the values that they override."""
 
     throttle_time_ms: i32 = 0
     results: list[Result]

@@ -13,7 +13,7 @@ class DescribeGroupsRequest(Request, api=15, versions="0-6", flexible="5+"):
 
 
 class DescribeGroupsResponse(Response, api=15, versions="0-6", flexible="5+"):
-    """The groups; one that is unknown is Dead."""
+    """The groups; an unknown one is Dead."""
 
     throttle_time_ms: i32 = v("1+", default=0)
     groups: list[Group]

@@ -20,7 +20,7 @@ class DescribeQuorumRequest(Request, api=55, versions="0-2", flexible="0+"):
 
 
 class DescribeQuorumResponse(Response, api=55, versions="0-2", flexible="0+"):
-    """The leader, and how far the others are."""
+    """The leader, and the log end offsets of the others."""
 
     error_code: i16 = 0
     error_message: str | None = v("2+", default="")

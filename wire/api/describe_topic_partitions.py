@@ -21,7 +21,7 @@ class DescribeTopicPartitionsRequest(Request, api=75, versions="0", flexible="0+
 
 
 class DescribeTopicPartitionsResponse(Response, api=75, versions="0", flexible="0+"):
-    """Partitions in order, and where to go on if there are more."""
+    """Partitions in order, and a cursor if there are more."""
 
     throttle_time_ms: i32 = 0
     topics: list[Topic]

@@ -1,4 +1,4 @@
-"""ElectLeaders (43): let preferred, or out-of-sync, replicas lead."""
+"""ElectLeaders (43): elect preferred, or out-of-sync, replicas as leaders."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class ElectLeadersRequest(Request, api=43, versions="0-2", flexible="2+"):
 
 
 class ElectLeadersResponse(Response, api=43, versions="0-2", flexible="2+"):
-    """Who was elected, or why not."""
+    """Whether each leader was elected."""
 
     throttle_time_ms: i32 = 0
     error_code: i16 = v("1+", default=0)

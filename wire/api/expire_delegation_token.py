@@ -1,4 +1,4 @@
-"""ExpireDelegationToken (40): let a delegation token expire sooner."""
+"""ExpireDelegationToken (40): expire a delegation token sooner."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from ..schema import EMPTY, UUID, Records, Request, Response, Struct, i8, i16, i
 
 
 class FetchRequest(Request, api=1, versions="0-18", flexible="12+"):
-    """Ask for batches; wait until min_bytes are there or max_wait_ms are over."""
+    """Ask for batches; wait until there are min_bytes or max_wait_ms have passed."""
 
     cluster_id: str | None = tag(0, "12+", default=None)
     replica_id: i32 = v("0-14", default=-1)
@@ -48,7 +48,7 @@ class FetchRequest(Request, api=1, versions="0-18", flexible="12+"):
 
 
 class FetchResponse(Response, api=1, versions="0-18", flexible="12+"):
-    """The batches found, and per partition how far a reader may read."""
+    """The batches, and for each partition up to where a consumer may read."""
 
     throttle_time_ms: i32 = v("1+", default=0)
     error_code: i16 = v("7+", default=0)

@@ -1,4 +1,4 @@
-"""FindCoordinator (10): which broker keeps this group or transactional id?"""
+"""FindCoordinator (10): which broker coordinates this group or transactional id?"""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from ..schema import Request, Response, i16, i32, v
 
 
 class HeartbeatRequest(Request, api=12, versions="0-4", flexible="4+"):
-    """Say that the member is alive."""
+    """Show that the member is alive."""
 
     group_id: str
     generation_id: i32

@@ -1,4 +1,4 @@
-"""InitializeShareGroupState (83): begin to keep a share group's state."""
+"""InitializeShareGroupState (83): create a share group's state."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from ..schema import UUID, Request, Response, Struct, i16, i32, i64
 
 
 class InitializeShareGroupStateRequest(Request, api=83, versions="0", flexible="0+"):
-    """Keep the state of these partitions, from an offset on."""
+    """Create the state of these partitions, from an offset on."""
 
     group_id: str
     topics: list[Topic]
@@ -22,7 +22,7 @@ class InitializeShareGroupStateRequest(Request, api=83, versions="0", flexible="
 
 
 class InitializeShareGroupStateResponse(Response, api=83, versions="0", flexible="0+"):
-    """Whether each state is kept."""
+    """Whether each state was created."""
 
     results: list[Topic]
 

@@ -6,7 +6,7 @@ from ..schema import Request, Response, Struct, i16, i32, v
 
 
 class JoinGroupRequest(Request, api=11, versions="0-9", flexible="6+"):
-    """Offer the protocols a member speaks; the answer comes when the rebalance is complete."""
+    """Offer the protocols a member supports; answered when the round is complete."""
 
     group_id: str
     session_timeout_ms: i32
@@ -23,7 +23,7 @@ class JoinGroupRequest(Request, api=11, versions="0-9", flexible="6+"):
 
 
 class JoinGroupResponse(Response, api=11, versions="0-9", flexible="6+"):
-    """The new generation; its leader also learns of all members."""
+    """The new generation; its leader is also sent all members."""
 
     throttle_time_ms: i32 = v("2+", default=0)
     error_code: i16 = 0

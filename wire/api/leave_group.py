@@ -6,7 +6,7 @@ from ..schema import Request, Response, Struct, i16, i32, v
 
 
 class LeaveGroupRequest(Request, api=13, versions="0-5", flexible="4+"):
-    """Take members out of a group; more than one from v3 on."""
+    """Remove members from a group; more than one from v3 on."""
 
     group_id: str
     member_id: str = v("0-2", default="")
@@ -19,7 +19,7 @@ class LeaveGroupRequest(Request, api=13, versions="0-5", flexible="4+"):
 
 
 class LeaveGroupResponse(Response, api=13, versions="0-5", flexible="4+"):
-    """Whether each member was taken out."""
+    """Whether each member was removed."""
 
     throttle_time_ms: i32 = v("1+", default=0)
     error_code: i16 = 0

@@ -6,7 +6,7 @@ from ..schema import Request, Response, Struct, i16, i32, v
 
 
 class ListGroupsRequest(Request, api=16, versions="0-5", flexible="3+"):
-    """Ask for groups, perhaps only those in given states or of given types."""
+    """Ask for groups, optionally only those in given states or of given types."""
 
     states_filter: list[str] = v("4+", default=[])
     types_filter: list[str] = v("5+", default=[])

@@ -6,7 +6,7 @@ from ..schema import Request, Response, Struct, i8, i16, i32, i64, v
 
 
 class ListOffsetsRequest(Request, api=2, versions="0-11", flexible="6+"):
-    """Ask for the first offset at or after a timestamp; negative ones have their own meanings."""
+    """Ask for the first offset at or after a timestamp; negative ones have special meanings."""
 
     replica_id: i32
     isolation_level: i8 = v("2+", default=0)

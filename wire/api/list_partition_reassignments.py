@@ -17,7 +17,7 @@ class ListPartitionReassignmentsRequest(Request, api=46, versions="0", flexible=
 
 
 class ListPartitionReassignmentsResponse(Response, api=46, versions="0", flexible="0+"):
-    """Replicas as they are, and those coming and going."""
+    """The replicas, and those being added and removed."""
 
     throttle_time_ms: i32 = 0
     error_code: i16 = 0

@@ -6,7 +6,7 @@ from ..schema import Request, Response, Struct, i16, i32, i64, v
 
 
 class ListTransactionsRequest(Request, api=66, versions="0-2", flexible="0+"):
-    """Ask for transactions, perhaps by state, producer, age in ms or pattern."""
+    """Ask for transactions, optionally by state, producer, age in ms or pattern."""
 
     state_filters: list[str]
     producer_id_filters: list[i64]

@@ -20,7 +20,7 @@ class MetadataRequest(Request, api=3, versions="0-13", flexible="9+"):
 
 
 class MetadataResponse(Response, api=3, versions="0-13", flexible="9+"):
-    """The cluster as it is now; each topic has an error of its own."""
+    """The current cluster; each topic has an error of its own."""
 
     throttle_time_ms: i32 = v("3+", default=0)
     brokers: list[Broker]

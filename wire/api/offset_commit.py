@@ -1,4 +1,4 @@
-"""OffsetCommit (8): remember how far a group has read."""
+"""OffsetCommit (8): store how far a group has read."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from ..schema import UUID, Request, Response, Struct, i16, i32, i64, v
 
 
 class OffsetCommitRequest(Request, api=8, versions="0-10", flexible="8+"):
-    """Store the positions of a group, on behalf of one of its members."""
+    """Store the offsets of a group, for one of its members."""
 
     group_id: str
     generation_id_or_member_epoch: i32 = v("1+", default=-1)
@@ -30,7 +30,7 @@ class OffsetCommitRequest(Request, api=8, versions="0-10", flexible="8+"):
 
 
 class OffsetCommitResponse(Response, api=8, versions="0-10", flexible="8+"):
-    """Whether each position was stored."""
+    """Whether each offset was stored."""
 
     throttle_time_ms: i32 = v("3+", default=0)
     topics: list[Topic]

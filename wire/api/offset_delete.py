@@ -1,4 +1,4 @@
-"""OffsetDelete (47): forget a group's positions."""
+"""OffsetDelete (47): delete committed offsets of a group."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from ..schema import Request, Response, Struct, i16, i32
 
 
 class OffsetDeleteRequest(Request, api=47, versions="0"):
-    """Forget positions of topics that no member reads."""
+    """Delete offsets of topics that no member reads."""
 
     group_id: str
     topics: list[Topic]
@@ -20,7 +20,7 @@ class OffsetDeleteRequest(Request, api=47, versions="0"):
 
 
 class OffsetDeleteResponse(Response, api=47, versions="0"):
-    """Whether each position is gone."""
+    """Whether each offset was deleted."""
 
     error_code: i16 = 0
     throttle_time_ms: i32 = 0

@@ -7,7 +7,7 @@ from ..schema import UUID, Request, Response, Struct, i16, i32, i64, v
 
 
 class OffsetFetchRequest(Request, api=9, versions="0-10", flexible="6+"):
-    """Ask for committed positions; null topics mean all. Several groups from v8 on."""
+    """Ask for committed offsets; null topics mean all. Several groups from v8 on."""
 
     group_id: str = v("0-7", default="")
     topics: list[Topic] | None = v("0-7", default=[], nullable="2-7")
@@ -31,7 +31,7 @@ class OffsetFetchRequest(Request, api=9, versions="0-10", flexible="6+"):
 
 
 class OffsetFetchResponse(Response, api=9, versions="0-10", flexible="6+"):
-    """The committed positions; -1 where there is none."""
+    """The committed offsets; -1 where there is none."""
 
     throttle_time_ms: i32 = v("3+", default=0)
     topics: list[Topic] = v("0-7", default=[])

@@ -25,7 +25,7 @@ class ProduceRequest(Request, api=0, versions="0-13", flexible="9+"):
 
 
 class ProduceResponse(Response, api=0, versions="0-13", flexible="9+"):
-    """Where each batch went, or why it was refused."""
+    """The offset of each batch, or why it was refused."""
 
     responses: list[Topic]
     throttle_time_ms: i32 = v("1+", default=0)

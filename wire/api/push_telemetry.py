@@ -6,7 +6,7 @@ from ..schema import UUID, Request, Response, i8, i16, i32
 
 
 class PushTelemetryRequest(Request, api=72, versions="0", flexible="0+"):
-    """Metrics in OTLP, perhaps compressed."""
+    """Metrics in OTLP, which may be compressed."""
 
     client_instance_id: UUID
     subscription_id: i32
@@ -16,7 +16,7 @@ class PushTelemetryRequest(Request, api=72, versions="0", flexible="0+"):
 
 
 class PushTelemetryResponse(Response, api=72, versions="0", flexible="0+"):
-    """Whether they were taken."""
+    """Whether they were accepted."""
 
     throttle_time_ms: i32 = 0
     error_code: i16 = 0

@@ -14,7 +14,7 @@ class RemoveRaftVoterRequest(Request, api=81, versions="0", flexible="0+"):
 
 
 class RemoveRaftVoterResponse(Response, api=81, versions="0", flexible="0+"):
-    """Whether it is gone."""
+    """Whether it was removed."""
 
     throttle_time_ms: i32 = 0
     error_code: i16 = 0

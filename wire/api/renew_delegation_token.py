@@ -1,4 +1,4 @@
-"""RenewDelegationToken (39): let a delegation token live longer."""
+"""RenewDelegationToken (39): extend the life of a delegation token."""
 
 from __future__ import annotations
 

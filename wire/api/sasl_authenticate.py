@@ -12,7 +12,7 @@ class SaslAuthenticateRequest(Request, api=36, versions="0-2", flexible="2+"):
 
 
 class SaslAuthenticateResponse(Response, api=36, versions="0-2", flexible="2+"):
-    """The broker's token, and how long the session lives."""
+    """The broker's token, and how long the session is valid."""
 
     error_code: i16 = 0
     error_message: str | None

@@ -12,7 +12,7 @@ class SaslHandshakeRequest(Request, api=17, versions="0-1"):
 
 
 class SaslHandshakeResponse(Response, api=17, versions="0-1"):
-    """Whether it will do, and which ones would."""
+    """Whether it is enabled, and the enabled mechanisms."""
 
     error_code: i16 = 0
     mechanisms: list[str]

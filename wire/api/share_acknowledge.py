@@ -29,7 +29,7 @@ class ShareAcknowledgeRequest(Request, api=79, versions="0-2", flexible="0+", un
 
 
 class ShareAcknowledgeResponse(Response, api=79, versions="0-2", flexible="0+"):
-    """Whether each acknowledgement counts."""
+    """Whether each acknowledgement was accepted."""
 
     throttle_time_ms: i32 = 0
     error_code: i16 = 0

@@ -13,7 +13,7 @@ class ShareGroupDescribeRequest(Request, api=77, versions="0-1", flexible="0+", 
 
 
 class ShareGroupDescribeResponse(Response, api=77, versions="0-1", flexible="0+"):
-    """The groups, and who has what."""
+    """The groups, with each member's assignment."""
 
     throttle_time_ms: i32 = 0
     groups: list[Group]

@@ -6,7 +6,7 @@ from ..schema import UUID, Request, Response, Struct, i16, i32, v
 
 
 class ShareGroupHeartbeatRequest(Request, api=76, versions="0-1", flexible="0+", unstable="0"):
-    """Say what changed since the last heartbeat; epoch 0 joins, -1 leaves."""
+    """Report what changed since the last heartbeat; epoch 0 joins, -1 leaves."""
 
     group_id: str
     member_id: str

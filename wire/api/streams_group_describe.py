@@ -13,7 +13,7 @@ class StreamsGroupDescribeRequest(Request, api=89, versions="0", flexible="0+"):
 
 
 class StreamsGroupDescribeResponse(Response, api=89, versions="0", flexible="0+"):
-    """The groups, and who has which tasks and shall have which."""
+    """The groups, with each member's current and target tasks."""
 
     throttle_time_ms: i32 = 0
     groups: list[Group]

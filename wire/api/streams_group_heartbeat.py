@@ -6,7 +6,7 @@ from ..schema import Request, Response, Struct, i8, i16, i32, i64, u16, v
 
 
 class StreamsGroupHeartbeatRequest(Request, api=88, versions="0", flexible="0+"):
-    """Say what changed since the last heartbeat; epoch 0 joins, -1 leaves, -2 may return."""
+    """Report what changed since the last heartbeat; epoch 0 joins, -1 leaves, -2 may return."""
 
     group_id: str
     member_id: str

@@ -1,4 +1,4 @@
-"""SyncGroup (14): hand out the assignment of a generation."""
+"""SyncGroup (14): distribute the assignment of a generation."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from ..schema import Request, Response, Struct, i16, i32, v
 
 
 class SyncGroupRequest(Request, api=14, versions="0-5", flexible="4+"):
-    """Ask for the own assignment; the leader brings everybody's."""
+    """Ask for the member's assignment; the leader sends those of all members."""
 
     group_id: str
     generation_id: i32

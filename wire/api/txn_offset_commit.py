@@ -6,7 +6,7 @@ from ..schema import Request, Response, Struct, i16, i32, i64, v
 
 
 class TxnOffsetCommitRequest(Request, api=28, versions="0-5", flexible="3+"):
-    """Store positions that count once the transaction is committed."""
+    """Store offsets that count once the transaction is committed."""
 
     transactional_id: str
     group_id: str
@@ -29,7 +29,7 @@ class TxnOffsetCommitRequest(Request, api=28, versions="0-5", flexible="3+"):
 
 
 class TxnOffsetCommitResponse(Response, api=28, versions="0-5", flexible="3+"):
-    """Whether each position was stored."""
+    """Whether each offset was stored."""
 
     throttle_time_ms: i32 = 0
     topics: list[Topic]

@@ -1,1 +1,1 @@
-"""From the table of a message to functions that read and write one version of it."""
+"""Functions that read and write one version of a message, made from the message's table."""

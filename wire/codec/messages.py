@@ -1,10 +1,10 @@
-"""From a message's table to functions that read and write one version of it.
+"""Functions that read and write one version of a message, made from the message's table.
 
-For each (message, version) one Python function is written out, compiled and kept, when first used
+For each (message, version) one Python function is generated, compiled and kept when first used
 (reader_source.py, writer_source.py). Nested structs are written inline, and nothing is looked up by
-name or version while reading or writing: that is what makes it fast.
+name or version while reading or writing: that makes it fast.
 
-Reading makes nothing larger than what the bytes that are there can fill.
+Reading allocates nothing larger than the bytes given can fill.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .writer_source import WriterSource
 
 M = TypeVar("M", bound=Message)
 
-# What readers raise, besides WireError: the first two when the bytes end too soon.
+# What readers raise, besides WireError; the first two if bytes are missing.
 CUT_SHORT = (IndexError, StructError)
 DAMAGE = (*CUT_SHORT, UnicodeDecodeError)
 
@@ -39,7 +39,7 @@ def read_message(cls: type[M], buf: Buffer, version: int, pos: int = 0) -> tuple
 def read_again(
     cls: type[M], buf: Buffer, version: int, pos: int, error: Exception
 ) -> tuple[M, int]:
-    """Read what a reader gave up at: if it was text that is not UTF-8, Kafka replaces that.
+    """Read again what a reader failed at. Text that is not UTF-8 is replaced, as in Kafka.
 
     Raises WireError for all other damage.
     """
@@ -52,7 +52,7 @@ def read_again(
 
 
 def write_parts(message: Message, version: int) -> list[Buffer]:
-    """Encode a message as buffers, records among them uncopied. Raises WireError."""
+    """Encode a message as buffers; records are not copied. Raises WireError."""
     parts: list[Buffer] = []
     try:
         writer(type(message), version)(message, parts.append, parts.extend)
@@ -68,8 +68,8 @@ def reader(
 ) -> Callable[[Buffer, int], tuple[M, int]]:
     """The compiled reader of one version; raises WireError, or DAMAGE that read_again explains.
 
-    `errors` says what to do about text that is not UTF-8: raise UnicodeDecodeError ("strict") or
-    "replace" it.
+    `errors`: whether text that is not UTF-8 raises UnicodeDecodeError ("strict") or is replaced
+    ("replace").
     """
     cls.check_version(version)
     source = ReaderSource(version, cls.is_flexible(version), _holds_records(cls, version), errors)
@@ -79,7 +79,7 @@ def reader(
 
 @cache
 def writer(cls: type[Message], version: int) -> Callable[[Message, Any, Any], None]:
-    """The compiled writer of one version; it is given `append` and `extend` of a list."""
+    """The compiled writer of one version. Call it with `append` and `extend` of a list."""
     cls.check_version(version)
     write: Callable[[Message, Any, Any], None]
     write = WriterSource(version, cls.is_flexible(version)).compile(cls)
@@ -97,7 +97,7 @@ def _holds_records(cls: type[Struct], version: int) -> bool:
 
 
 def compile_init(cls: type[Struct]) -> None:
-    """Give a struct a constructor of its own, with its fields as keywords."""
+    """Compile a constructor for a struct, with its fields as keywords."""
     given, body = [], []
     env: dict[str, Any] = {"_M": MISSING}
     for i, (field, t) in enumerate(cls.fields()):

@@ -1,14 +1,14 @@
-"""Writes out readers: `run(buf, pos) -> (message, position after it)`.
+"""Generates readers: `run(buf, pos) -> (message, position after it)`.
 
-- Neighbouring fixed-width fields, and the length before what follows, are one struct call.
-- A compact length is one byte nearly always; the rest is left to a function. Before text or bytes
-  `pos` stays at the length's last byte, since `pos + n` is then the end of what it counts.
-- A slice that goes past the end comes out too short, and the next read, or the check at the end,
-  notices. So only counts of lists, which make objects, are compared with the bytes left.
-- A request may hold no more than REQUEST_ITEMS_MAX items in all its lists: three bytes can name an
-  item that costs a broker microseconds, and one frame must not stop it for minutes.
-- The structs of a list are made as they are read, not ahead: a count that lies makes none.
-- Text is first read as strict UTF-8, which is faster; if it is not, messages.py asks for another
+- Consecutive fixed-width fields, and the length before what follows, are one struct call.
+- A compact length is nearly always one byte; longer ones are left to a function. Before text or
+  bytes `pos` stays at the length's last byte, since `pos + n` is then the end of what it counts.
+- A slice that goes past the end is too short, and the next read, or the check at the end, finds
+  that. So only counts of lists, which create objects, are compared with the bytes left.
+- A request may hold no more than REQUEST_ITEMS_MAX items in all its lists: an item of three bytes
+  can cost a broker microseconds, and one frame must not stop it for minutes.
+- The structs of a list are created as they are read, not ahead: a false count creates none.
+- Text is first read as strict UTF-8, which is faster; if that fails, messages.py uses another
   reader.
 """
 
@@ -25,13 +25,13 @@ from ..primitives import read_uvarint
 from ..schema import BYTES, STRING, Field, Kind, Request, Struct, Type
 from .source import Source
 
-# Kafka's limit for text, compact or not.
+# Kafka's limit for the length of text, compact or not.
 TEXT_SIZE_MAX = 0x7FFF
 
 REQUEST_ITEMS_MAX = 250_000
 """Items in all lists of structs and texts of one request; a request with more is refused."""
 
-# Lists of numbers of fewer than so many take the short way.
+# Shorter lists of numbers are read with a cached struct.
 _FEW = 17
 
 Unpack = Callable[[Any, int], tuple[Any, ...]]
@@ -83,13 +83,13 @@ def _skip_tags(buf: Any, pos: int) -> int:
 
 @cache
 def _few(kind: Kind) -> list[Unpack]:
-    """What reads 0, 1, 2, ... numbers."""
+    """Structs that read 0, 1, 2, ... numbers."""
     return [Packer(">" + kind.code * n).unpack_from for n in range(_FEW)]
 
 
 @cache
 def _many(kind: Kind) -> Callable[[int, Any, int], list[Any]]:
-    """What reads any number of them."""
+    """A function that reads any number of them."""
 
     def unpack(n: int, buf: Any, pos: int) -> list[Any]:
         if n * kind.size > len(buf) - pos:
@@ -101,7 +101,7 @@ def _many(kind: Kind) -> Callable[[int, Any, int], list[Any]]:
 
 
 class ReaderSource(Source):
-    """The text of the reader of one version."""
+    """The source of the reader of one version."""
 
     def __init__(self, version: int, flexible: bool, holds_records: bool, errors: str) -> None:
         super().__init__(version, flexible)
@@ -139,7 +139,7 @@ class ReaderSource(Source):
         return self.function("def run(buf, pos):")
 
     def flush(self, back: int = 0) -> None:
-        """Read the fixed-width fields that are waiting; stop `back` bytes early."""
+        """Read the pending fixed-width fields; stop `back` bytes early."""
         codes = "".join(self.codes)
         names = ", ".join(self.names) + ("," if len(self.names) == 1 and codes != "B" else "")
         self.codes.clear()
@@ -153,7 +153,7 @@ class ReaderSource(Source):
                 self.line(f"pos += {packer.size - back}")
 
     def struct(self, cls: type[Struct], var: str) -> None:
-        """Read a struct into a local, a blank one; fixed-width fields at its end wait."""
+        """Read a struct into a new local; fixed-width fields at its end stay pending."""
         here = self.plain_fields(cls)
         names = {f.name for f, _ in here}
         for field, t in cls.fields():
@@ -208,7 +208,7 @@ class ReaderSource(Source):
     def length(self, code: str, back: int, long: str, null: bool, target: str, name: str) -> str:
         """Read a length; return the local that holds it (plus one if it is compact).
 
-        A compact one is left `back` bytes early. If null is allowed, an `else:` is left open.
+        A compact one stops `back` bytes early. If null is allowed, an `else:` is left open.
         """
         n = self.fresh("n")
         self.fixed("B" if self.flexible else code, n)
@@ -224,7 +224,7 @@ class ReaderSource(Source):
             self.line(f"if {zero}: raise _bad({name!r}, {shown}, pos, size)")
         if self.flexible:
             self.line(f"if {n} > 127:")
-            if long == "_long_size":  # two bytes are as many as most records need
+            if long == "_long_size":  # two bytes are enough for most records
                 self.line(" second = buf[pos + 1]")
                 self.line(f" if 0 < second < 128: {n} += second - 1 << 7; pos += 1")
                 self.line(f" else: {n}, pos = _long_size(buf, pos)")
@@ -322,7 +322,7 @@ class ReaderSource(Source):
         self.depth -= 2
 
     def least_size(self, t: Type) -> int:
-        """The fewest bytes an item of a list can take, so that its count can be checked."""
+        """The fewest bytes that an item of a list can take, to check its count."""
         if t.struct is None:
             assert t.kind is not None
             return t.kind.size or (1 if self.flexible else 2 if t.kind is STRING else 4)

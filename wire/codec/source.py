@@ -1,7 +1,7 @@
-"""What reader and writer have in common: lines of Python being put together, and defaults.
+"""What reader and writer have in common: assembling lines of Python, and defaults.
 
-The text of a reader or writer is made by reader_source.py and writer_source.py. Everything in it
-that is not a literal or a local is a name of the function's globals, `env`.
+reader_source.py and writer_source.py generate the source of a reader or writer. Everything in it
+that is not a literal or a local is a name in the function's globals, `env`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from ..schema import MISSING, Field, Struct, Type
 
 
 def default_of(field: Field, t: Type) -> Any:
-    """The value of a field that is not there: what its table says, else Kafka's default."""
+    """The value of a missing field: the default in its table, else Kafka's default."""
     if field.default is not MISSING:
         return list(field.default) if isinstance(field.default, list) else field.default
     if t.is_list:
@@ -24,7 +24,7 @@ def default_of(field: Field, t: Type) -> Any:
 
 
 def fresh_default(field: Field, t: Type) -> str | None:
-    """For defaults that must be rebuilt each time, how: "list", "struct" or "copy"."""
+    """How to create a default that must be a new object each time: "list", "struct" or "copy"."""
     if field.default is MISSING and t.is_list:
         return "list"
     if field.default is MISSING and t.struct is not None:
@@ -35,7 +35,7 @@ def fresh_default(field: Field, t: Type) -> str | None:
 
 
 class Source:
-    """A function being written: its lines, and the fixed-width fields not yet written out."""
+    """A function being generated: its lines, and the pending fixed-width fields."""
 
     def __init__(self, version: int, flexible: bool) -> None:
         self.version = version
@@ -48,11 +48,11 @@ class Source:
         self.counter = 0
 
     def line(self, text: str) -> None:
-        """Write a line at the depth reached."""
+        """Add a line at the current depth."""
         self.lines.append(" " * self.depth + text)
 
     def fresh(self, stem: str) -> str:
-        """A local name that is not yet used."""
+        """A local name that is not used yet."""
         self.counter += 1
         return f"{stem}{self.counter}"
 
@@ -63,12 +63,12 @@ class Source:
         return name
 
     def fixed(self, code: str, name: str) -> None:
-        """A fixed-width field, to go into one struct call with its neighbours."""
+        """Add a fixed-width field, for one struct call with its neighbours."""
         self.codes.append(code)
         self.names.append(name)
 
     def function(self, head: str) -> Any:
-        """Compile what was written."""
+        """Compile the function."""
         exec("\n".join([head, *self.lines]), self.env)
         return self.env["run"]
 
@@ -90,7 +90,7 @@ class Source:
         return field.may_be_null(t, self.version)
 
     def default(self, field: Field, t: Type, target: str) -> None:
-        """Set a field that is not there to its default, rebuilt where it must be."""
+        """Set a missing field to its default, a new object if it must be."""
         how = fresh_default(field, t)
         if how == "struct":
             assert t.struct is not None

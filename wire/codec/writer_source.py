@@ -1,10 +1,10 @@
-"""Writes out writers: `run(o, w, e)`, where w takes one buffer and e takes several.
+"""Generates writers: `run(o, w, e)`, where w takes one buffer and e takes several.
 
-- Neighbouring fixed-width fields are one struct call; what comes one after the other without a
-  branch between goes out in one call of e.
-- Compact lengths up to 1022 lie ready in a table.
+- Consecutive fixed-width fields are one struct call; consecutive parts without a branch between
+  them are one call of e.
+- Compact lengths up to 1022 are in a table.
 - Tagged fields are compared with their defaults first; nearly always there is nothing to write.
-- Records go out as they are, whatever kind of buffer they are.
+- Records are passed on as they are, whatever kind of buffer they are.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .source import Source, default_of, fresh_default
 _READY = 1024
 _UVARINTS = [write_uvarint(n) for n in range(_READY)]
 
-# Lists of numbers up to this many take the short way.
+# Lists of up to this many numbers are written with a cached struct.
 _FEW = 16
 
 
@@ -48,7 +48,7 @@ def _many(kind: Kind, flexible: bool) -> Callable[[list[Any]], bytes]:
 
 
 class WriterSource(Source):
-    """The text of the writer of one version."""
+    """The source of the writer of one version."""
 
     def __init__(self, version: int, flexible: bool) -> None:
         super().__init__(version, flexible)
@@ -64,7 +64,7 @@ class WriterSource(Source):
         return self.function("def run(o, w, e):")
 
     def pack(self) -> None:
-        """Turn the fixed-width fields that are waiting into a part that is waiting."""
+        """Turn the pending fixed-width fields into a pending part."""
         if self.codes:
             packer = Packer(">" + "".join(self.codes))
             given = ", ".join(name for name in self.names if name)
@@ -74,12 +74,12 @@ class WriterSource(Source):
             self.names.clear()
 
     def part(self, expression: str) -> None:
-        """A buffer to be written after what is waiting."""
+        """Add a buffer to the pending parts."""
         self.pack()
         self.parts.append(expression)
 
     def flush(self) -> None:
-        """Write what is waiting."""
+        """Write the pending parts."""
         self.pack()
         if len(self.parts) == 1:
             self.line(f"w({self.parts[0]})")
@@ -88,7 +88,7 @@ class WriterSource(Source):
         self.parts.clear()
 
     def struct(self, cls: type[Struct], var: str) -> None:
-        """Write a struct; parts at its end are left waiting."""
+        """Write a struct; parts at its end stay pending."""
         for field, t in self.plain_fields(cls):
             self.field(field, t, f"{var}.{field.name}")
         if self.flexible:
@@ -126,7 +126,7 @@ class WriterSource(Source):
         self.part(raw)
 
     def length(self, n: str, kind: Kind | None) -> None:
-        """Write a length that lies in a local (plus one if compact); without a kind, a list's."""
+        """Write a length in a local (plus one if compact); without a kind, a list's."""
         if self.flexible:
             long = "_long_text" if kind is STRING else "_long"
             self.part(f"_U[{n}] if {n} < {_READY} else {long}({n})")
@@ -150,7 +150,7 @@ class WriterSource(Source):
         self.part(made)
 
     def null(self, code: str) -> str:
-        """A name for the length that means null."""
+        """The name of the length that means null."""
         return self.constant(b"\0" if self.flexible else Packer(">" + code).pack(-1))
 
     def list(self, t: Type, source: str, null: bool) -> None:
@@ -227,7 +227,7 @@ class WriterSource(Source):
         if default is None:
             return f"{source} is not None"
         if fresh_default(field, t) == "list":
-            # Null, where there may be none, fails here rather than pass for an empty list.
+            # Null, where it is not allowed, fails here instead of being written as an empty list.
             return f"({source} is None or len({source}))" if t.nullable else f"len({source})"
         if t.struct is not None and not t.is_list:
             inner = t.struct.fields()

@@ -1,1 +1,1 @@
-"""Messages and records taken apart for people: tables of schemas, frames field by field."""
+"""Messages and records shown to people: tables of schemas, and frames field by field."""

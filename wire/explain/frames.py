@@ -1,9 +1,9 @@
-"""A whole frame taken apart: its size if that stands in front, its header, its message.
+"""A whole frame, field by field: its size if there is one, its header, its message.
 
-A frame may come with or without the int32 size that leads it on a connection. Four bytes are taken
-for one if they are the number of bytes that follow, unless the frame fits only without (a response
-may begin with any number); and in a request also if they are not, when only the bytes after them
-begin with an API and a version that there are.
+A frame may come with or without the int32 size before it. Four bytes are taken for the size if they
+are the number of bytes that follow, unless the frame can only be decoded without a size (a response
+may begin with any number). In a request they are also taken for it if the number is wrong, when
+only the bytes after them begin with a known API and version.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _SIZE = 4
 
 
 class Explanation(NamedTuple):
-    """A frame's rows, and what does not fit; the message is None if it could not be read."""
+    """A frame's rows, and what cannot be decoded; the message is None if it could not be read."""
 
     title: str
     rows: list[Row]
@@ -35,13 +35,13 @@ ReadHeader = Callable[[Reading], tuple[type[Message], int]]
 
 
 def explain_request(frame: bytes) -> Explanation:
-    """Take a request apart, as far as it can be read."""
+    """Show a request, as far as it can be read."""
     surely_sized = _begins_request(frame[_SIZE:]) and not _begins_request(frame)
     return _explain(frame, "a request", _read_request_header, surely_sized)
 
 
 def explain_response(frame: bytes, api_key: int, version: int) -> Explanation:
-    """Take the answer to a request of this API and version apart, as far as it can be read.
+    """Show the answer to a request of this API and version, as far as it can be read.
 
     Raises WireError if there is no such API or version.
     """
@@ -58,7 +58,7 @@ def explain_response(frame: bytes, api_key: int, version: int) -> Explanation:
 
 
 def _explain(frame: bytes, title: str, read_header: ReadHeader, surely_sized: bool) -> Explanation:
-    """Explain with a size in front if there may be one, unless it is only without that it fits."""
+    """Explain with a size if there may be one, unless it can only be decoded without."""
     size = int.from_bytes(frame[:_SIZE], "big", signed=True)
     if not surely_sized and size != len(frame) - _SIZE:
         return _explain_as(frame, title, read_header, sized=False)
@@ -102,7 +102,7 @@ def _read_size(reading: Reading) -> None:
 
 
 def _begins_request(data: bytes) -> bool:
-    """Whether API and version at the beginning are known ones."""
+    """Whether the frame begins with a known API and version."""
     key, version = (int.from_bytes(data[at : at + 2], "big", signed=True) for at in (0, 2))
     if len(data) < 8 or key not in API_MODULES:
         return False

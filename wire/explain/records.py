@@ -1,8 +1,8 @@
-"""Records taken apart: batches (magic 2) field by field and record by record, and message sets.
+"""Records shown to people: batches (magic 2) field by field and record by record, and message sets.
 
-A record, like a message of magic 0 or 1, is one row: its bytes, and what they say. Records that
-are compressed are decompressed first, and their positions are then those in the decompressed bytes.
-A wrong checksum, and a batch that is cut, are told at their place and are misfits like all others.
+A record, like a message of magic 0 or 1, is one row: its bytes and its content. Compressed records
+are decompressed first; their positions are then those in the decompressed bytes. A wrong checksum
+and an incomplete batch are reported at their position, like everything that cannot be decoded.
 
 Left out: whether a broker accepts the records (scan.py), and what keys and values mean.
 """
@@ -26,7 +26,7 @@ from ..errors import WireError
 from ..legacy.message_sets import Entry, crc_is_right, read_entry, read_head
 from .walk import Misfit, Reading, shown
 
-# Text that a batch may decompress to, here where it is only looked at: 16 MiB.
+# Bytes that a batch may decompress to here, where it is only shown: 16 MiB.
 LIMIT = 16 << 20
 
 _MAGIC_AT = 16
@@ -41,7 +41,7 @@ _FLAGS = {
 
 
 def read_records(reading: Reading) -> None:
-    """Read batches and messages until the reading ends. Raises Misfit."""
+    """Read batches and messages to the end. Raises Misfit."""
     index = 0
     while reading.left:
         name = f"[{index}]"

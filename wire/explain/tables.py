@@ -1,11 +1,11 @@
-"""Messages found by the names people give them, and printed as aligned tables.
+"""Messages found by name, and printed as aligned tables.
 
 A name may be written in any case, in snake or camel: `list_offsets`, `ListOffsets`, `LISTOFFSETS`
-and the key `2` are one API; `FetchRequest` is half of one; `OffsetCommitValue` is a record of an
-internal topic.
+and the key `2` are the same API; `FetchRequest` is half of one; `OffsetCommitValue` is a record of
+an internal topic.
 
-Rules: a table shows what one version has. A nested struct's fields stand below the field that
-holds it, indented. Versions are those of the field, within those of its message.
+Rules: a table shows what one version has. A nested struct's fields are below the field that holds
+it, indented. Versions are those of the field, within those of its message.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from ..stored.keyed import Key
 
 
 class Unknown(WireError):
-    """There is no message of this name, or it has no such version."""
+    """No message has this name, or it has no such version."""
 
 
 @cache
 def stored_modules() -> list[tuple[ModuleType, list[type[Message]]]]:
-    """Each module of stored records with its messages, in their order."""
+    """Each module of stored records with its messages, in order."""
     found = []
     for info in pkgutil.iter_modules(stored.__path__):
         module = import_module(f"{stored.__name__}.{info.name}")
@@ -70,7 +70,7 @@ def names() -> dict[str, tuple[str, list[type[Message]]]]:
 
 
 def find(word: str) -> list[type[Message]]:
-    """The messages that a name or an API key means. Raises Unknown, with what may be meant."""
+    """The messages of this name or API key. Raises Unknown, with similar names."""
     if word.isascii() and word.isdigit():
         key = int(word[:9])
         if key in API_MODULES:
@@ -88,7 +88,7 @@ def find(word: str) -> list[type[Message]]:
 
 
 def find_api(word: str) -> int:
-    """The key of the API that a name or a key means. Raises Unknown."""
+    """The key of the API with this name or key. Raises Unknown."""
     for cls in find(word):
         api_key: int | None = getattr(cls, "api_key", None)
         if api_key is not None:
@@ -97,7 +97,7 @@ def find_api(word: str) -> int:
 
 
 def check_version(cls: type[Message], version: int) -> None:
-    """Raises Unknown, naming the versions there are."""
+    """Raises Unknown, which lists the versions."""
     if not cls.first_version <= version <= cls.last_version:
         there = _span((cls.first_version, cls.last_version))
         raise Unknown(f"{cls.__name__} has versions {there}, and not {version}.")

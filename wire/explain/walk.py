@@ -1,12 +1,12 @@
-"""Bytes taken apart slowly, field by field, by walking the table of their message.
+"""Bytes decoded slowly, field by field, by following the table of their message.
 
-This is for people: every byte lands in a row that says where it stands and what it means. It shares
-the tables with the compiled codec (codec/messages.py) but none of its code, and the two agree on
-every input: either both read the same message, or both refuse it.
+This is for people: every byte is in a row that says where it is and what it means. It shares the
+tables with the compiled codec (codec/messages.py) but none of its code, and the two agree on every
+input: either both read the same message, or both refuse it.
 
 Rules: a row's bytes begin at its `pos`; the rows of a buffer, one after the other, are the buffer.
-What does not fit raises Misfit, which names field and byte; the rows up to there remain. Nothing is
-made larger than the bytes that are there can fill, and the only recursion is that of the tables.
+What cannot be decoded raises Misfit, which names field and byte; the rows up to there remain.
+Nothing larger than the bytes given can fill is allocated, and recursion is only that of the tables.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _VARLONG_BYTES = 10
 
 
 class Misfit(WireError):
-    """A field and the byte of the buffer at which it does not fit."""
+    """A field that cannot be decoded, and the byte of the buffer where."""
 
     def __init__(self, field: str, pos: int, reason: str, *, unpacked: bool = False) -> None:
         where = f"byte {pos}" + " of what is decompressed" * unpacked
@@ -38,7 +38,7 @@ class Misfit(WireError):
 
 
 class Row(NamedTuple):
-    """A field as it stands in its buffer; `raw` is empty for what has no bytes of its own."""
+    """A field in its buffer; `raw` is empty for what has no bytes of its own."""
 
     depth: int
     pos: int
@@ -46,7 +46,7 @@ class Row(NamedTuple):
     name: str
     value: str
     unpacked: bool = False
-    """The position is one within decompressed bytes, and not in the frame."""
+    """Whether the position is one in decompressed bytes, not in the frame."""
 
 
 class Reading:
@@ -69,7 +69,7 @@ class Reading:
         return self.end - self.pos
 
     def misfit(self, name: str, reason: str, pos: int | None = None) -> Misfit:
-        """What to raise when `name` does not fit at `pos`, or where the reading is."""
+        """The error if `name` cannot be decoded at `pos`, or at the current position."""
         field = "".join([*self.path, name if name.startswith("[") else f".{name}"]).lstrip(".")
         return Misfit(field, self.pos if pos is None else pos, reason, unpacked=self.unpacked)
 
@@ -107,23 +107,23 @@ class Reading:
         return value
 
     def row(self, name: str, value: str) -> None:
-        """Make a row of the bytes after the last one, up to here."""
+        """Add a row of the bytes since the last one."""
         raw = self.buf[self._covered : self.pos]
         self.rows.append(Row(self.depth, self._covered, raw, name, value, self.unpacked))
         self._covered = self.pos
 
     def rest(self, name: str, value: str) -> None:
-        """Make a row of all that is left."""
+        """Add a row of all bytes left."""
         self.pos = self.end
         self.row(name, value)
 
     def give_up(self, misfit: Misfit) -> None:
-        """Make a row of all that is left, since this does not fit."""
+        """Add a row of all bytes left, since they cannot be decoded."""
         self.rest(misfit.field, f"does not fit: {misfit.reason}")
 
     @contextmanager
     def inside(self, name: str) -> Iterator[None]:
-        """What is read in here belongs to `name`."""
+        """Inside, what is read belongs to `name`."""
         self.path.append(name if name.startswith("[") else f".{name}")
         self.depth += 1
         try:
@@ -133,23 +133,20 @@ class Reading:
             self.depth -= 1
 
 
-# Reads the records in a field; the reading ends where they do.
+# Reads the records in a field, to their end.
 ReadRecords = Callable[[Reading], None]
 
 
 def read_message(
     reading: Reading, cls: type[Message], version: int, records: ReadRecords
 ) -> Message:
-    """Read a message, making rows; it is the one that `cls.decode` makes of these bytes.
-
-    Raises Misfit where it does not fit.
-    """
+    """Read a message and add its rows; returns the same message as `cls.decode`. Raises Misfit."""
     message: Message = Walk(reading, version, cls.is_flexible(version), records).struct(cls)
     return message
 
 
 def shown(value: Any) -> str:
-    """Text or bytes for people, cut short."""
+    """Text or bytes for people, shortened."""
     if value is None:
         return "null"
     start = value[:_SHOWN]
@@ -210,7 +207,7 @@ class Walk:
         return self.record_field(name, size)
 
     def record_field(self, name: str, size: int) -> bytes:
-        """Records, shown one by one; damage in them does not end the message."""
+        """Records, shown one by one. Damage in them does not end the message."""
         reading = self.reading
         if size > reading.left:
             raise reading.misfit(name, f"{size} bytes are announced, {reading.left} are left")
@@ -276,7 +273,7 @@ class Walk:
             return self.struct(cls)
 
     def tags(self, known: dict[int | None, tuple[Field, Type]], given: dict[str, Any]) -> None:
-        """The tagged fields of a struct; those not known are shown as bytes."""
+        """The tagged fields of a struct; unknown ones are shown as bytes."""
         reading, start = self.reading, self.reading.pos
         count = reading.uvarint("tagged fields")
         if count == 0 and reading.pos - start > 1:

@@ -1,27 +1,27 @@
 """Messages of magic 0 and 1 as logs hold them, seen as record batches of magic 2.
 
 Brokers before 0.11 wrote message sets (message_sets.py) into the same files, and every broker since
-reads them. Offset, size and magic stand at the same places in all three formats, so who walks
-through a log tells them by the magic. Each entry of a set counts as a batch: a loose message as a
-batch of one record, a wrapper as one of all that it wraps.
+reads them. Offset, size and magic are at the same positions in all three formats, so a reader of a
+log tells them apart by the magic. Each entry of a set counts as a batch: a single message as a
+batch of one record, a wrapper as one of all messages in it.
 
-    of the batch      loose message          wrapper
+    of the batch      single message         wrapper
     base offset       its offset             the first inner message's
     last offset       its offset             its own
     max timestamp     its time               its own time: -1 in magic 0
     count             1                      inner messages
     attributes        codec and log append time; the bits of newer formats mean nothing here
-    crc               CRC-32, not CRC-32C: `is_intact` knows
+    crc               CRC-32, not CRC-32C: checked by `is_intact`
     all else          -1: leader epoch, producer, sequence
 
-Where a wrapper's inner messages cannot be read it counts as one message: its own checksum says
-whether it is damaged, and a broker gives it to clients as it is. Offsets are not under a checksum,
-but in magic 0 the wrapper's is that of its last message: one of which that is not true has a base
-offset after its last one, as nothing in a log has.
+A wrapper whose inner messages cannot be read counts as one message: its own checksum says whether
+it is damaged, and a broker sends it to clients as it is. Offsets are not under a checksum, but in
+magic 0 the wrapper's is that of its last message. If it is not, the base offset is above the last
+offset, which is invalid in a log.
 
-Rules: a header is made of a whole entry, for a wrapper has to be decompressed for its base offset.
-Any bytes either decode or raise WireError. Who reads logs that are large looks for a batch of
-magic 2 first, and asks here only where there is none.
+Rules: a header needs the whole entry, since a wrapper is decompressed to find its base offset. Any
+bytes either decode or raise WireError. Readers of large logs look for a batch of magic 2 first, and
+use this module only where there is none.
 
 Source: KIP-31, KIP-32, KIP-98; segments of old formats given to Kafka 3.9.2 and 4.3.1.
 """
@@ -51,7 +51,7 @@ from .message_sets import Entry, Head, read_entry, read_head, unwrap
 
 _SIZE_AND_MAGIC = Struct(">8xi4xb")
 MAGIC_END = _SIZE_AND_MAGIC.size
-"""Bytes from which on the magic of a batch or message is known."""
+"""How many bytes of a batch or message tell its magic."""
 _CRC_COVERS = 16
 _SMALLEST = {0: 26, 1: 34}
 """Bytes of a message with neither key nor value, by magic."""
@@ -60,7 +60,7 @@ _SMALLEST = {0: 26, 1: 34}
 def entry_size(buf: Buffer, pos: int = 0) -> int:
     """Bytes of the message of magic 0 or 1 that begins at `pos`, from its offset on.
 
-    Raises WireError if none does, or if fewer than 17 bytes are left.
+    Raises WireError if there is none, or if fewer than 17 bytes are left.
     """
     if len(buf) - pos < MAGIC_END:
         raise WireError(f"the batch at byte {pos} is cut short")
@@ -75,7 +75,7 @@ def old_header(buf: Buffer, pos: int = 0, limit: int = LIMIT) -> BatchHeader:
     """The header that the message of magic 0 or 1 at `pos` would have as a batch.
 
     A wrapper may decompress to `limit` bytes. Raises WireError if no such message begins there, or
-    if it is not all there.
+    if it is incomplete.
     """
     size = entry_size(buf, pos)
     if size > len(buf) - pos:
@@ -108,7 +108,7 @@ def _wrapped(buf: Buffer, entry: Entry, head: Head, limit: int) -> tuple[int, in
 def header_of(buf: Buffer, pos: int = 0) -> BatchHeader:
     """The header of the batch, or of the message of magic 0 or 1, at `pos`.
 
-    A batch may be cut after its header. Raises WireError if neither is there.
+    A batch may end after its header. Raises WireError if there is neither.
     """
     if len(buf) - pos >= HEADER_SIZE:
         header = read_header(buf, pos)
@@ -120,9 +120,10 @@ def header_of(buf: Buffer, pos: int = 0) -> BatchHeader:
 def logged_batches(
     buf: Buffer, pos: int = 0, end: int | None = None
 ) -> Iterator[tuple[int, BatchHeader]]:
-    """Yield position and header of each whole batch or message in buf[pos:end], up to a cut one.
+    """Yield position and header of each complete batch or message in buf[pos:end].
 
-    Raises WireError for what is neither. Fewer than 17 bytes are cut, whatever they are.
+    Raises WireError for anything else, but an incomplete one just ends it; fewer than 17 bytes are
+    incomplete, whatever they are.
     """
     end = len(buf) if end is None else end
     while end - pos >= MAGIC_END:
@@ -140,7 +141,7 @@ def logged_batches(
 
 
 def is_intact(buf: Buffer, pos: int, header: BatchHeader) -> bool:
-    """Say whether the batch or message at `pos`, all there, has the bytes that were summed up."""
+    """Whether the checksum of the complete batch or message at `pos` is right."""
     if header.magic == MAGIC:
         return checksum(buf, pos, header.size) == header.crc
     with memoryview(buf) as view, view[pos + _CRC_COVERS : pos + header.size] as covered:
@@ -150,7 +151,7 @@ def is_intact(buf: Buffer, pos: int, header: BatchHeader) -> bool:
 def read_logged(buf: Buffer, pos: int = 0, limit: int = LIMIT) -> list[Record]:
     """Read the records of the batch, or the messages of the entry of magic 0 or 1, at `pos`.
 
-    Raises WireError as `read_records` and `message_sets.read_entry` do. No CRC is looked at.
+    Raises WireError as `read_records` and `message_sets.read_entry` do. No CRC is checked.
     """
     if len(buf) - pos >= MAGIC_END:
         _, magic = _SIZE_AND_MAGIC.unpack_from(buf, pos)

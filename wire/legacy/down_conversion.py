@@ -1,26 +1,27 @@
 """What a broker of 0.11 to 3.9 answers to Fetch v0-3: stored batches as messages of magic 0 or 1.
 
-A stored batch becomes loose messages if it is uncompressed, else one wrapper with its codec.
-Transaction markers are left out, headers dropped, the newest magic kept where it is old enough
-already. Of an uncompressed batch only messages from the fetch offset on are sent.
+A stored batch becomes single messages if it is uncompressed, else one wrapper with its codec.
+Transaction markers are left out, headers dropped; batches of an old enough magic stay as they are.
+Of an uncompressed batch only messages from the fetch offset on are sent.
 
     answered          magic 0                          magic 1
-    loose message     offset as it is                  and its time
+    single message    its offset                       and its time
     wrapper           last offset, no time             last offset, largest inner time
-    inner message     offset as it is                  offset less the first one's, and its time
+    inner message     its offset                       offset less the first one's, and its time
     log append time   nothing                          attribute bit 3 and the batch's time, on all
 
-The length of an answer is known before anything but its first batch is converted: what the stored
-bytes take, or the first conversion if that is longer. The first conversion comes first; then what
-is stored after the first batch, in chunks of at most 128 KiB (at least a batch), cut where
-the length ends. If a conversion ends earlier the rest is filled with what clients take for the
-head of an entry that is cut: offset -1, a size beyond the end, zeros, and so again every 128 KiB.
-If leading batches come to nothing the first that does not is sent twice: clients skip the second.
+The length of an answer is fixed before anything but its first batch is converted: the size of the
+stored bytes, or of the first conversion if that is longer. The first conversion comes first; then
+the stored bytes after the first batch, in chunks of at most 128 KiB (at least a batch), truncated
+at that length. If the conversions are shorter, the rest is filled with what clients read as the
+beginning of an incomplete entry: offset -1, a size beyond the end, zeros; and so again every 128
+KiB. If nothing is left of the leading batches, the first one with messages is sent twice: clients
+skip the second.
 
 A chunk that cannot be converted (zstd, damage) is filled, with all after it; a real broker closes
 the connection there if more than 128 KiB are left, or if it is damage.
 
-Left out: the limits of a read, which are the caller's: it passes what a newer Fetch would answer.
+Left out: the limits of a read; the caller passes what a newer Fetch would answer.
 Source: the answers of Kafka 3.9.2; KIP-31, KIP-32, KIP-98, KIP-283.
 """
 
@@ -44,7 +45,8 @@ _FILLER = Struct(">qi")
 def down_convert(stored: Buffer, magic: int, fetch_offset: int, limit: int = LIMIT) -> bytearray:
     """Answer the stored bytes of a read from `fetch_offset` as a set of magic 0 or 1.
 
-    The last batch in `stored` may be cut. `limit` is how many bytes a batch may decompress to.
+    The last batch in `stored` may be incomplete. `limit` is how many bytes a batch may decompress
+    to.
     Raises Refused(UNSUPPORTED_COMPRESSION_TYPE) for zstd and Refused(UNKNOWN_SERVER_ERROR) for
     damage, in what has to be converted first.
     """
@@ -73,7 +75,7 @@ def down_convert(stored: Buffer, magic: int, fetch_offset: int, limit: int = LIM
 
 
 def _chunks(found: Sequence[Entry]) -> Iterator[list[Entry]]:
-    """Group batches as they are converted together."""
+    """Group the batches that are converted together."""
     chunk: list[Entry] = []
     size = 0
     for entry in found:
@@ -126,7 +128,7 @@ def _convert(stored: Buffer, entry: Entry, magic: int, fetch_offset: int, limit:
 
 
 def _check_writable(messages: Sequence[Message]) -> None:
-    """Raises WireError for messages that a broker's writer of sets does not take."""
+    """Raises WireError for messages that a broker's writer of sets refuses."""
     if any(later.offset <= message.offset for message, later in pairwise(messages)):
         raise WireError("offsets that do not rise")
     if any(message.timestamp < NO_TIMESTAMP for message in messages):

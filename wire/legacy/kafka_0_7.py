@@ -1,21 +1,21 @@
 """Messages of Kafka 0.7, before logs had logical offsets: reading and building them.
 
-A log, and a fetched or produced set, is messages one after the other; the last may be cut:
+A log, and a fetched or produced set, is consecutive messages; the last may be incomplete:
 
     length int32 (of what follows it), magic int8, attributes int8 (magic 1 only),
     crc uint32 (CRC-32 of the payload), payload
 
-Attributes: bits 0-1 say the codec: 0 none, 1 gzip, 2 snappy. The payload of a compressed message
-is a set. A message has no key, no time and no offset: it is known by the byte position at which
-its log has it, counted from the first byte that was ever written there, so the next position is
-this one plus 4 plus length. Those inside a compressed message share its position.
+Attributes: bits 0-1 are the codec: 0 none, 1 gzip, 2 snappy. The payload of a compressed message
+is a set. A message has no key, no time and no offset: it is identified by its byte position in the
+log, counted from the first byte that was ever written, so the next position is this one plus 4 plus
+length. Those inside a compressed message share its position.
 
-Rules: any bytes either decode or raise WireError; what is compressed stops at `limit` bytes in
-all; a compressed message inside another is refused, so nothing recurses. A CRC is checked only
-when asked for: `is_valid` says which messages a log keeps when it recovers.
+Rules: any bytes either decode or raise WireError; at most `limit` bytes are decompressed in all; a
+compressed message inside another is refused, so nothing recurses. A CRC is only checked by
+`is_valid`, which says which messages a log keeps when it recovers.
 
-Left out: the requests of 0.7. Its magic 0 and 1 are others than those of 0.8 (message_sets.py),
-whose CRC covers more than the payload.
+Left out: the requests of 0.7. Its magic 0 and 1 differ from those of 0.8 (message_sets.py), whose
+CRC covers more than the payload.
 Source: the chapters "Messages" and "Log" of the 0.7 design.
 """
 
@@ -39,12 +39,12 @@ _OVERHEAD = {0: 1 + _CRC.size, 1: 2 + _CRC.size}
 
 
 class OldMessage(NamedTuple):
-    """One message as it lies in a log; `payload` is compressed where `codec` says so."""
+    """One message as stored in a log; `payload` is compressed if `codec` says so."""
 
     position: int
-    """Where it begins: its id, and the offset that a consumer asks for."""
+    """The position where it begins: its id, and the offset that a consumer asks for."""
     next_position: int
-    """Where the next one begins: what a consumer asks for next."""
+    """The position of the next message, which a consumer asks for next."""
     magic: int
     attributes: int
     crc: int
@@ -57,15 +57,15 @@ class OldMessage(NamedTuple):
 
     @property
     def is_valid(self) -> bool:
-        """True when the payload has the CRC that it was written with."""
+        """True if the CRC is right."""
         return crc32(self.payload) == self.crc
 
 
 def messages(buf: Buffer, start: int = 0) -> Iterator[OldMessage]:
-    """Yield each whole message of a set whose first byte has the position `start` in its log.
+    """Yield each complete message of a set whose first byte has the position `start` in its log.
 
-    Compressed ones as they are. Raises WireError for a length that no message has, and a magic
-    other than 0 and 1.
+    Compressed ones are not decompressed. Raises WireError for a length that no message has, and a
+    magic other than 0 and 1.
     """
     pos = 0
     while len(buf) - pos >= _LENGTH_AND_MAGIC.size:
@@ -89,7 +89,7 @@ def read_payloads(buf: Buffer, start: int = 0, limit: int = LIMIT) -> list[tuple
     """Read position and payload of every message of a set, inside compressed ones too.
 
     `start` is the position of the first byte. Raises WireError for damage, or when the compressed
-    ones together hold more than `limit` bytes. CRCs are not looked at.
+    ones together hold more than `limit` bytes. CRCs are not checked.
     """
     found = []
     for message in messages(buf, start):
@@ -108,9 +108,9 @@ def read_payloads(buf: Buffer, start: int = 0, limit: int = LIMIT) -> list[tuple
 
 
 def build_old_message(payload: Buffer, magic: int = 1, codec: int = Codec.NONE) -> bytes:
-    """Build one message; with a codec, `payload` is a set and gets compressed.
+    """Build one message; with a codec, `payload` is a set, which is compressed.
 
-    Raises WireError for another magic than 0 and 1, and for a codec that this magic has not.
+    Raises WireError for another magic than 0 and 1, and for a codec that this magic does not have.
     """
     if magic not in _OVERHEAD:
         raise WireError(f"there are no messages of magic {magic} in 0.7")

@@ -1,24 +1,24 @@
 """Message sets, magic 0 and 1: what producers sent and logs held before record batches.
 
-A set is entries, one after the other, without a count; the last one may be cut. An entry is
+A set is consecutive entries, without a count; the last one may be incomplete. An entry is
 
     offset int64, size int32 (of what follows it), crc uint32 (CRC-32 of everything after it),
     magic int8, attributes int8, timestamp int64 (magic 1 only),
     key and value: an int32 length (negative: null) and the bytes
 
 Attributes: bits 0-2 codec, 3 log append time (magic 1). An entry with a codec is a wrapper: its
-key is null and its value a compressed set. The wrapper has the offset of its last inner message;
-inner offsets are absolute in magic 0, and in magic 1 relative: to be moved so that the last one
-falls on the wrapper's (not if that is 0: early librdkafka left it so). A wrapper with bit 3 gives
-its time to all inner messages. In magic 0 the header checksum of an lz4 frame is a wrong one.
+key is null and its value a compressed set. The wrapper has the offset of its last inner message.
+Inner offsets are absolute in magic 0, and relative in magic 1: they are shifted so that the last
+one is the wrapper's (not if that is 0: early librdkafka left it so). The timestamp of a wrapper
+with bit 3 is that of all inner messages. In magic 0 the header checksum of an lz4 frame is wrong.
 
-Rules: any bytes either decode or raise WireError, which is a DamagedSet where a broker answers
-something better than "unexpected error". No CRC is looked at unless asked for. Wrappers inside
-wrappers are refused, so nothing recurses; what is compressed stops at `limit` bytes. Bytes after
-a value are ignored, as brokers do.
+Rules: any bytes either decode or raise WireError; it is a DamagedSet where a broker answers
+another error than "unexpected". No CRC is checked unless asked for. Wrappers inside wrappers are
+refused, so nothing recurses; at most `limit` bytes are decompressed. Bytes after a value are
+ignored, as brokers do.
 
-Left out: zstd, which these formats never had. Magic 2 is known here only by its frame, for it
-shares offset, size and the place of magic: batch.py and records.py have the rest.
+Left out: zstd, which these formats never had. Of magic 2 only offset, size and magic are read here,
+which are at the same positions: batch.py and records.py have the rest.
 Source: the chapters "Message format" and "Messages" for 0.8 to 0.10; KIP-31, KIP-32; the answers
 of Kafka 3.9.2.
 """
@@ -59,7 +59,7 @@ class DamagedSet(WireError):
 
 
 class Entry(NamedTuple):
-    """Where an entry lies in its buffer, and its magic; with magic 2 it is a whole batch."""
+    """The position of an entry in its buffer, and its magic; with magic 2 it is a whole batch."""
 
     pos: int
     size: int
@@ -68,7 +68,7 @@ class Entry(NamedTuple):
 
 
 class Head(NamedTuple):
-    """What stands before the key of an entry of magic 0 or 1; timestamp in ms, -1 for none."""
+    """The fields before the key of an entry of magic 0 or 1; timestamp in ms, -1 for none."""
 
     offset: int
     crc: int
@@ -99,10 +99,10 @@ class Message(NamedTuple):
 def entries(
     buf: Buffer, pos: int = 0, end: int | None = None, *, any_magic: bool = False
 ) -> Iterator[Entry]:
-    """Yield each whole entry in buf[pos:end], up to the first that is cut.
+    """Yield each complete entry in buf[pos:end], up to an incomplete one.
 
     Raises DamagedSet for a size that no message has, and for a magic other than 0, 1 and 2 unless
-    `any_magic`: inside wrappers Kafka looks at it later.
+    `any_magic`: inside wrappers Kafka checks it later.
     """
     end = len(buf) if end is None else end
     while end - pos >= OVERHEAD:
@@ -121,7 +121,7 @@ def entries(
 
 
 def read_head(buf: Buffer, entry: Entry) -> Head:
-    """Read what stands before the key; an entry is never too short for it. Checks nothing."""
+    """Read the fields before the key; an entry is never too short for them. Checks nothing."""
     offset, _, crc, magic, attributes = _HEAD.unpack_from(buf, entry.pos)
     timestamp = NO_TIMESTAMP
     if magic:
@@ -130,14 +130,14 @@ def read_head(buf: Buffer, entry: Entry) -> Head:
 
 
 def crc_is_right(buf: Buffer, entry: Entry) -> bool:
-    """Say whether the entry, of magic 0 or 1, has the bytes that its writer summed up."""
+    """Whether the checksum of the entry, of magic 0 or 1, is right."""
     (crc,) = _CRC.unpack_from(buf, entry.pos + _CRC_AT)
     with memoryview(buf) as view, view[entry.pos + _CRC_COVERS : entry.pos + entry.size] as covered:
         return bool(crc32(covered) == crc)
 
 
 def has_key(buf: Buffer, entry: Entry) -> bool:
-    """Say whether a message has a key. Raises WireError if it ends before the key's length."""
+    """Whether a message has a key. Raises WireError if it ends before the key's length."""
     at = _key_at(entry)
     if at + _LENGTH.size > entry.pos + entry.size:
         raise WireError(f"message at byte {entry.pos} ends before its key")
@@ -145,7 +145,7 @@ def has_key(buf: Buffer, entry: Entry) -> bool:
 
 
 def read_key_and_value(buf: Buffer, entry: Entry) -> tuple[bytes | None, bytes | None]:
-    """Read key and value of an entry of magic 0 or 1. Raises WireError if one leaves the entry."""
+    """Read key and value of an entry of magic 0 or 1. Raises WireError if they exceed the entry."""
     end = entry.pos + entry.size
     key, pos = _sized(buf, _key_at(entry), end)
     value, _ = _sized(buf, pos, end)
@@ -169,10 +169,10 @@ def _sized(buf: Buffer, pos: int, end: int) -> tuple[bytes | None, int]:
 
 
 def unwrap(buf: Buffer, entry: Entry, limit: int = LIMIT) -> tuple[Buffer, list[Entry]]:
-    """Decompress a wrapper: its text, of at most `limit` bytes, and the entries in it.
+    """Decompress a wrapper: its content, of at most `limit` bytes, and the entries in it.
 
     The entries may have any magic and any CRC, and may be wrappers. Raises DamagedSet or, where
-    the value is no text of the wrapper's codec, WireError.
+    the value cannot be decompressed, WireError.
     """
     head = read_head(buf, entry)
     if head.codec == Codec.ZSTD:
@@ -205,10 +205,10 @@ def check_not_wrapped(text: Buffer, inner: Entry) -> None:
 
 
 def read_entry(buf: Buffer, entry: Entry, limit: int = LIMIT) -> list[Message]:
-    """Read the messages of one entry of magic 0 or 1: itself, or those that it wraps.
+    """Read the messages of one entry of magic 0 or 1: itself, or those in the wrapper.
 
     Raises WireError if they are damaged, or hold more than `limit` bytes when decompressed. CRCs
-    are not looked at.
+    are not checked.
     """
     head = read_head(buf, entry)
     if entry.magic >= _NEWEST:
@@ -231,10 +231,10 @@ def read_entry(buf: Buffer, entry: Entry, limit: int = LIMIT) -> list[Message]:
 
 
 def read_messages(buf: Buffer, limit: int = LIMIT) -> list[Message]:
-    """Read every message of a set, inside wrappers too, up to the first entry that is cut.
+    """Read every message of a set, inside wrappers too, up to an incomplete entry.
 
     Raises WireError for damage, magic 2, or when the wrappers together hold more than `limit`
-    bytes. CRCs are not looked at.
+    bytes. CRCs are not checked.
     """
     messages = []
     for entry in entries(buf):
@@ -253,7 +253,7 @@ def build_message(
     magic: int,
     attributes: int = 0,
 ) -> bytes:
-    """Build one entry, with its CRC; magic 0 has no place for the time.
+    """Build one entry, with its CRC; magic 0 has no timestamp.
 
     Raises WireError for a number out of its range.
     """
@@ -279,10 +279,10 @@ def build_set(
     level: int | None = None,
     log_append_time: int | None = None,
 ) -> bytes:
-    """Build a set of messages with absolute offsets: loose ones, or one wrapper with a codec.
+    """Build a set of messages with absolute offsets: single ones, or one wrapper with a codec.
 
     Inner offsets of a wrapper of magic 1 are relative to the first message's. `log_append_time`
-    (ms) sets bit 3 and every time in magic 1; magic 0 knows nothing of it. Raises WireError for a
+    (ms) sets bit 3 and every time in magic 1; magic 0 has neither. Raises WireError for a
     number out of its range, a codec that cannot be used, or zstd.
     """
     messages = list(messages)

@@ -1,7 +1,7 @@
 """What a broker of 0.11 to 3.9 makes of a produced message set, magic 0 or 1: one batch, magic 2.
 
     sent                      stored
-    loose messages            one batch of all of them; uncompressed, unless the topic has a codec
+    single messages           one batch of all of them; uncompressed, unless the topic has a codec
     one wrapper               one batch of its inner messages, with its codec or the topic's
 
 Offsets become 0, 1, 2, ...; there is no producer id, there are no headers. baseTimestamp is the
@@ -9,17 +9,17 @@ first message's time, maxTimestamp the largest, deltas may be negative; magic 0 
 A wrapper's own key, offset and time are dropped, unless its log append time bit gives its time to
 all inner messages (message_sets.py). On a topic with log append time only maxTimestamp says it.
 
-What is refused, in the order in which a broker looks. At every entry: a size or magic that none
-has (2), baseOffset of a batch (87), size (10), CRC (2), codecs 5-7 (-1). Then, a wrapper among
-others (87). Then, message by message: wrappers in wrappers, other magics (87), inner CRCs (2),
-null keys on a compacted topic (87), times (32; also with bit 3 on a topic with log append time, or
-with time -1), and what cannot be read or has a time below -1 (-1). Then the batch: 10 or 18.
-Keys and values outside their message are found first where nothing is compressed, last otherwise.
+What is refused, in the order in which a broker checks. For every entry: an invalid size or magic
+(2), baseOffset of a batch (87), size (10), CRC (2), codecs 5-7 (-1). Then a wrapper among others
+(87). Then, message by message: wrappers in wrappers, other magics (87), inner CRCs (2), null keys
+on a compacted topic (87), times (32; also with bit 3 on a topic with log append time, or with time
+-1), and what cannot be read or has a time below -1 (-1). Then the batch: 10 or 18. Keys and values
+that exceed their message are found first if nothing is compressed, else last.
 
 Left out: the differences of compressors. The records of a batch are those that a broker writes,
-packed by our libraries; so the limits of size are not exact where the topic has a codec. And a
-broker unpacks a wrapper bit by bit: where both its value is cut or damaged and a message in it has
-an impossible size, it may come upon the size first (2), where this says -1.
+compressed by our libraries; so the limits of size are not exact where the topic has a codec. And a
+broker decompresses a wrapper step by step: if its value is incomplete or damaged and a message in
+it has an invalid size, it may find the size first (2), where this answers -1.
 Source: the answers of Kafka 3.9.2; KIP-31, KIP-32, KIP-98.
 """
 
@@ -51,10 +51,10 @@ _TWO_64 = 1 << 64
 
 
 class Rules(NamedTuple):
-    """What a topic's configs say about the messages it takes. Times in ms."""
+    """The configs of a topic that apply to produced messages. Times in ms."""
 
     max_message_bytes: int
-    """The largest entry or batch, whole."""
+    """The size limit of an entry or batch."""
     segment_bytes: int
     codec: int | None = None
     """compression.type: None is the producer's choice."""
@@ -63,16 +63,16 @@ class Rules(NamedTuple):
     log_append_time: bool = False
     before_max_ms: int = _TWO_63 - 1
     after_max_ms: int = _TWO_63 - 1
-    """How long before and after `now` a time may be."""
+    """How long before and after `now` a timestamp may be."""
     is_compacted: bool = False
 
 
 def produced_magic(data: Buffer) -> int | None:
-    """The magic of the first whole entry, 0, 1 or 2; None when nothing is whole.
+    """The magic of the first complete entry, 0, 1 or 2; None if there is none.
 
     Raises Refused for a size or magic that no entry has (CORRUPT_MESSAGE), and for a batch too
-    short for a producer id (UNKNOWN_SERVER_ERROR), wherever in `data` it is. A broker that gets
-    Produce v0-2 goes through all partitions' entries for producer ids before it looks at any, so
+    short for a producer id (UNKNOWN_SERVER_ERROR), wherever in `data` it is. For
+    Produce v0-2 a broker looks for producer ids in all partitions' entries before it checks any, so
     this is its answer for every partition of the request.
     """
     first = None
@@ -89,8 +89,8 @@ def produced_magic(data: Buffer) -> int | None:
 def lone_batch(data: Buffer, max_message_bytes: int) -> memoryview:
     """The one batch of a set that begins with magic 2, checked only as an entry.
 
-    In Produce v0-2 brokers take those too, and judge them as in newer versions, except that a cut
-    entry after the batch may be anything. Raises Refused.
+    In Produce v0-2 brokers accept those too, and check them as in newer versions, except that an
+    incomplete entry after the batch may be anything. Raises Refused.
     """
     found = _checked(data, max_message_bytes)
     if len(found) != 1 or found[0].magic != MAGIC:
@@ -101,7 +101,7 @@ def lone_batch(data: Buffer, max_message_bytes: int) -> memoryview:
 def up_convert(data: Buffer, rules: Rules, now: int, limit: int = LIMIT) -> bytearray | None:
     """Turn a set of magic 0 or 1 into the batch that is stored, with base offset 0.
 
-    None when nothing in `data` is whole: a broker answers 0 with base offset -1, and stores
+    None if no entry in `data` is complete: a broker answers 0 with base offset -1, and stores
     nothing. `limit` is how many bytes a wrapper may decompress to. Raises Refused.
     """
     found = _checked(data, rules.max_message_bytes)
@@ -134,7 +134,7 @@ def up_convert(data: Buffer, rules: Rules, now: int, limit: int = LIMIT) -> byte
 
 
 def _checked(data: Buffer, max_message_bytes: int) -> list[Entry]:
-    """All whole entries, each looked at from outside. Raises Refused."""
+    """All complete entries, without reading their messages. Raises Refused."""
     found = []
     try:
         for entry in entries(data):
@@ -169,10 +169,10 @@ def _codec(data: Buffer, entry: Entry) -> int:
 def _loose_records(
     data: Buffer, found: list[Entry], rules: Rules, now: int, in_place: bool
 ) -> list[NewRecord]:
-    """The records of loose messages. Raises Refused or WireError.
+    """The records of single messages. Raises Refused or WireError.
 
-    With `in_place`, when nothing is compressed, a broker sums up sizes first and writes each
-    message as soon as it is judged; else it judges all, and then writes.
+    With `in_place`, when nothing is compressed, a broker adds up sizes first and writes each
+    message as soon as it is checked; else it checks all, and then writes.
     """
     if in_place:
         for entry in found:
@@ -201,7 +201,9 @@ def _wrapped_records(
     for entry in found:
         check_not_wrapped(text, entry)
         if entry.magic != wrapper.magic:
-            read_key_and_value(text, entry)  # a broker does, to name the message in its refusal
+            read_key_and_value(
+                text, entry
+            )  # as a broker does, which names the message in its refusal
             errors.add(Error.INVALID_RECORD)
             continue
         if not crc_is_right(text, entry):
@@ -227,7 +229,7 @@ def _problem(
         return Error.INVALID_TIMESTAMP if early or late else None
     if not claims_append:
         return None
-    read_key_and_value(buf, entry)  # a broker does, to name the message in its refusal
+    read_key_and_value(buf, entry)  # as a broker does, which names the message in its refusal
     return Error.INVALID_TIMESTAMP
 
 
@@ -237,11 +239,11 @@ def _record(buf: Buffer, entry: Entry, timestamp: int) -> NewRecord:
 
 
 def _check_writable(timestamp: int) -> None:
-    """Raises WireError for a time that a broker's writer of records does not take."""
+    """Raises WireError for a time that a broker's writer of records refuses."""
     if timestamp < NO_TIMESTAMP:
         raise WireError(f"a record cannot have the time {timestamp}")
 
 
 def _wrap(value: int) -> int:
-    """Bring a difference back into 64 bits as Java's arithmetic does."""
+    """Wrap a difference at 64 bits as Java's arithmetic does."""
     return (value + _TWO_63) % _TWO_64 - _TWO_63

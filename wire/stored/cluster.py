@@ -1,9 +1,8 @@
-"""The records of `__cluster_metadata-0`: what the cluster is, one change after the other.
+"""The records of `__cluster_metadata-0`: the cluster's state, change by change.
 
     value   uvarint frame version (1), uvarint record type, uvarint record version, body
 
-Source: KIP-746, KIP-631; the record types as Kafka 4.3 has them. What a node does when it reads
-one is not here.
+Source: KIP-746, KIP-631; the record types as Kafka 4.3 has them. Left out: applying them.
 """
 
 from __future__ import annotations
@@ -115,7 +114,7 @@ class PartitionRecord(MetadataRecord, record_type=3, versions="0-2", flexible="0
 
 
 class ConfigRecord(MetadataRecord, record_type=4, versions="0", flexible="0+"):
-    """A config of a resource is set, or with a null value unset."""
+    """A config of a resource is set, or removed if the value is null."""
 
     resource_type: i8
     resource_name: str
@@ -160,7 +159,7 @@ class RemoveTopicRecord(MetadataRecord, record_type=9, versions="0", flexible="0
 
 
 class DelegationTokenRecord(MetadataRecord, record_type=10, versions="0", flexible="0+"):
-    """A delegation token is made or renewed. Times in ms."""
+    """A delegation token is created or renewed. Times in ms."""
 
     owner: str
     requester: str
@@ -183,7 +182,7 @@ class UserScramCredentialRecord(MetadataRecord, record_type=11, versions="0", fl
 
 
 class FeatureLevelRecord(MetadataRecord, record_type=12, versions="0", flexible="0+"):
-    """A feature's level; 0 takes it away."""
+    """A feature's level; 0 disables it."""
 
     name: str
     feature_level: i16
@@ -241,11 +240,11 @@ class RemoveAccessControlEntryRecord(MetadataRecord, record_type=19, versions="0
 
 
 class NoOpRecord(MetadataRecord, record_type=20, versions="0", flexible="0+"):
-    """Nothing; written so that offsets move on."""
+    """No change; written so that offsets advance."""
 
 
 class ZkMigrationStateRecord(MetadataRecord, record_type=21, versions="0", flexible="0+"):
-    """How far a migration from ZooKeeper is."""
+    """The state of a migration from ZooKeeper."""
 
     zk_migration_state: i8
 
@@ -258,23 +257,23 @@ class RemoveUserScramCredentialRecord(MetadataRecord, record_type=22, versions="
 
 
 class BeginTransactionRecord(MetadataRecord, record_type=23, versions="0", flexible="0+"):
-    """The records up to the next EndTransactionRecord count together or not at all."""
+    """The records up to the next EndTransactionRecord apply together or not at all."""
 
     name: str | None = tag(0, "0+", default=None)
 
 
 class EndTransactionRecord(MetadataRecord, record_type=24, versions="0", flexible="0+"):
-    """The records since BeginTransactionRecord count."""
+    """The records since BeginTransactionRecord apply."""
 
 
 class AbortTransactionRecord(MetadataRecord, record_type=25, versions="0", flexible="0+"):
-    """The records since BeginTransactionRecord do not count."""
+    """The records since BeginTransactionRecord do not apply."""
 
     reason: str | None = tag(0, "0+", default=None)
 
 
 class RemoveDelegationTokenRecord(MetadataRecord, record_type=26, versions="0", flexible="0+"):
-    """A delegation token is gone."""
+    """A delegation token is removed."""
 
     token_id: str
 
@@ -301,6 +300,6 @@ class RegisterControllerRecord(MetadataRecord, record_type=27, versions="0", fle
 
 
 class ClearElrRecord(MetadataRecord, record_type=28, versions="0", flexible="0+"):
-    """Eligible leader replicas are forgotten; of all topics if the name is empty."""
+    """Eligible leader replicas are cleared; of all topics if the name is empty."""
 
     topic_name: str

@@ -1,11 +1,11 @@
 """Consumer groups (KIP-848), as `__consumer_offsets` keeps them: keys and values of its records.
 
-A key is led by its record type, a value by its version (keyed.py). A null value forgets what the
-key names. The records of one group, in the order in which a new member causes them:
+A key begins with its record type, a value with its version (keyed.py). A null value deletes what
+the key names. The records of one group, in the order in which a new member causes them:
 
-    5   a member         16  what a regular expression of it resolves to
+    5   a member         16  the topics that a regular expression of it matches
     3   the group        6, 7  the target assignment, and each member's part of it
-    8   what each member has at the moment
+    8   each member's current assignment
 
 Type 4 was written up to 4.0, when groups still kept the partitions of their topics.
 """
@@ -17,20 +17,20 @@ from .keyed import Key
 
 
 class ConsumerGroupMetadataKey(Key, record_types="3", versions="0"):
-    """Which group."""
+    """The group."""
 
     group_id: str
 
 
 class ConsumerGroupMetadataValue(Message, versions="0", flexible="0+"):
-    """Its epoch, and a hash of the topics it reads."""
+    """The group's epoch, and a hash of the topics it reads."""
 
     epoch: i32
     metadata_hash: i64 = tag(0, "0+", default=0)
 
 
 class ConsumerGroupPartitionMetadataKey(Key, record_types="4", versions="0"):
-    """Which group."""
+    """The group."""
 
     group_id: str
 
@@ -52,14 +52,14 @@ class ConsumerGroupPartitionMetadataValue(Message, versions="0", flexible="0+"):
 
 
 class ConsumerGroupMemberMetadataKey(Key, record_types="5", versions="0"):
-    """Which member of which group."""
+    """The group and the member."""
 
     group_id: str
     member_id: str
 
 
 class ConsumerGroupMemberMetadataValue(Message, versions="0", flexible="0+"):
-    """Who it is and what it subscribes to; with classic metadata if it speaks the old protocol."""
+    """The member's client and subscription; with metadata if it speaks the classic protocol."""
 
     instance_id: str | None
     rack_id: str | None
@@ -81,27 +81,27 @@ class ConsumerGroupMemberMetadataValue(Message, versions="0", flexible="0+"):
 
 
 class ConsumerGroupTargetAssignmentMetadataKey(Key, record_types="6", versions="0"):
-    """Which group."""
+    """The group."""
 
     group_id: str
 
 
 class ConsumerGroupTargetAssignmentMetadataValue(Message, versions="0", flexible="0+"):
-    """The epoch of the assignment it is on its way to, and when that was computed (ms)."""
+    """The epoch of the target assignment, and when that was computed (ms)."""
 
     assignment_epoch: i32
     assignment_timestamp: i64 = tag(0, "0+", default=0)
 
 
 class ConsumerGroupTargetAssignmentMemberKey(Key, record_types="7", versions="0"):
-    """Which member of which group."""
+    """The group and the member."""
 
     group_id: str
     member_id: str
 
 
 class ConsumerGroupTargetAssignmentMemberValue(Message, versions="0", flexible="0+"):
-    """What the member shall have."""
+    """The member's target assignment."""
 
     topic_partitions: list[TopicPartition]
 
@@ -111,14 +111,14 @@ class ConsumerGroupTargetAssignmentMemberValue(Message, versions="0", flexible="
 
 
 class ConsumerGroupCurrentMemberAssignmentKey(Key, record_types="8", versions="0"):
-    """Which member of which group."""
+    """The group and the member."""
 
     group_id: str
     member_id: str
 
 
 class ConsumerGroupCurrentMemberAssignmentValue(Message, versions="0", flexible="0+"):
-    """The member's epoch and state, what it has, and what it has yet to give up."""
+    """The member's epoch and state, what it has, and what it has not given up yet."""
 
     member_epoch: i32
     previous_member_epoch: i32
@@ -133,7 +133,7 @@ class ConsumerGroupCurrentMemberAssignmentValue(Message, versions="0", flexible=
 
 
 class ConsumerGroupRegularExpressionKey(Key, record_types="16", versions="0"):
-    """Which regular expression in which group."""
+    """The group and the regular expression."""
 
     group_id: str
     regular_expression: str

@@ -1,7 +1,7 @@
-"""What consumers of a classic group tell each other, inside JoinGroup and SyncGroup.
+"""The embedded protocol of consumers in a classic group, inside JoinGroup and SyncGroup.
 
-Each is led by its version, as int16 (keyed.py); a version not known yet is read as the newest one
-known, for new fields only ever come last.
+Each message begins with its version, as int16 (keyed.py). An unknown version is read as the newest
+known one, since new fields are only added at the end.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from ..schema import Message, Struct, i32, v
 
 
 class ConsumerProtocolSubscription(Message, versions="0-3"):
-    """The topics a member wants, and the partitions it has."""
+    """The topics that a member subscribes to, and the partitions it has."""
 
     topics: list[str]
     user_data: bytes | None = None

@@ -3,7 +3,7 @@
     key     int16 version 0, int16 kind
     value   a message that begins with its own version
 
-Commit and abort markers (kinds 1 and 0) live in all partitions and are in records.py.
+Commit and abort markers (kinds 1 and 0) are in all partitions, and here in records.py.
 Source: the KIPs 595, 630 and 853.
 """
 
@@ -18,7 +18,7 @@ from ..schema import UUID, Message, Struct, i16, i32, i64, u16, v
 
 
 class LeaderChange(Message, versions="0-1", flexible="0+"):
-    """A new leader, and who voted for it."""
+    """A new leader, and its voters."""
 
     version: i16
     leader_id: i32
@@ -51,7 +51,7 @@ class KRaftVersion(Message, versions="0", flexible="0+"):
 
 
 class KRaftVoters(Message, versions="0", flexible="0+"):
-    """The voters, where to reach them, and what they can speak."""
+    """The voters, their addresses, and their supported versions."""
 
     version: i16
     voters: list[Voter]

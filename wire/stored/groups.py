@@ -1,6 +1,7 @@
 """Classic groups, as `__consumer_offsets` keeps them: key and value of a record.
 
-A key is led by its record type, a value by its version (keyed.py). A null value forgets the group.
+A key begins with its record type, a value with its version (keyed.py). A null value deletes the
+group.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from .keyed import Key
 
 
 class GroupMetadataKey(Key, record_types="2", versions="0"):
-    """Which group."""
+    """The group."""
 
     group: str
 

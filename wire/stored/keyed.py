@@ -1,10 +1,10 @@
-"""Messages that are led by an int16, as coordinators keep them and consumers send each other.
+"""Messages that begin with an int16, in records of coordinators and in the consumers' protocol.
 
     value   int16 version, body
     key     int16 record type, body
 
-Of a key there is one version, 0; what was once its version now says of which type the record is,
-so that several types can share a topic. Source: the coordinators' records since KIP-848.
+A key has only version 0; the number that was its version once is the record type now, so that
+several types can share a topic. Source: the coordinators' records since KIP-848.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ K = TypeVar("K", bound=Key)
 
 
 def keyed(message: Message, version: int) -> bytes:
-    """Encode a value led by its version, or a key led by its record type (given as `version`).
+    """Encode a value after its version, or a key after its record type (given as `version`).
 
     Raises WireError when the message has no such version or type.
     """
@@ -51,7 +51,7 @@ def keyed(message: Message, version: int) -> bytes:
 
 
 def read_value(cls: type[M], data: Buffer, *, newer: bool = False) -> tuple[M, int]:
-    """Decode a value; return it and the version that led it.
+    """Decode a value; return it and its version.
 
     With `newer`, a version above the last one known is read as if it were that one.
     Raises WireError for damage, and otherwise for versions not known.
@@ -62,7 +62,7 @@ def read_value(cls: type[M], data: Buffer, *, newer: bool = False) -> tuple[M, i
 
 
 def read_key(classes: Iterable[type[K]], data: Buffer) -> tuple[K, int]:
-    """Decode a key as the one of these classes it is; return it and its record type.
+    """Decode a key of one of these classes; return it and its record type.
 
     Raises WireError for damage, and for a record type of none of the classes.
     """

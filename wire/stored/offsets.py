@@ -1,6 +1,6 @@
 """Committed offsets, as `__consumer_offsets` keeps them: key and value of a record.
 
-A key is led by its record type, a value by its version (keyed.py). A null value forgets the
+A key begins with its record type, a value with its version (keyed.py). A null value deletes the
 offset. Type 0 is the key of brokers before 0.9, with the same fields.
 """
 
@@ -12,7 +12,7 @@ from .keyed import Key
 
 
 class OffsetCommitKey(Key, record_types="0-1", versions="0"):
-    """Whose offset: a group, and a partition it reads."""
+    """The group and the partition."""
 
     group: str
     topic: str

@@ -1,7 +1,7 @@
 """Share groups (KIP-932), as `__consumer_offsets` keeps them: keys and values of its records.
 
-A key is led by its record type, a value by its version (keyed.py). A null value forgets what the
-key names. How far a group has come in each partition is kept elsewhere (share_state.py).
+A key begins with its record type, a value with its version (keyed.py). A null value deletes what
+the key names. The position of a group in each partition is kept elsewhere (share_state.py).
 
 Type 9, a draft that type 15 replaced before share groups were released, is left out.
 """
@@ -13,14 +13,14 @@ from .keyed import Key
 
 
 class ShareGroupMemberMetadataKey(Key, record_types="10", versions="0"):
-    """Which member of which group."""
+    """The group and the member."""
 
     group_id: str
     member_id: str
 
 
 class ShareGroupMemberMetadataValue(Message, versions="0", flexible="0+"):
-    """Who it is and what it subscribes to."""
+    """The member's client, and what it subscribes to."""
 
     rack_id: str | None
     client_id: str
@@ -29,40 +29,40 @@ class ShareGroupMemberMetadataValue(Message, versions="0", flexible="0+"):
 
 
 class ShareGroupMetadataKey(Key, record_types="11", versions="0"):
-    """Which group."""
+    """The group."""
 
     group_id: str
 
 
 class ShareGroupMetadataValue(Message, versions="0", flexible="0+"):
-    """Its epoch, and a hash of the topics it reads."""
+    """The group's epoch, and a hash of the topics it reads."""
 
     epoch: i32
     metadata_hash: i64
 
 
 class ShareGroupTargetAssignmentMetadataKey(Key, record_types="12", versions="0"):
-    """Which group."""
+    """The group."""
 
     group_id: str
 
 
 class ShareGroupTargetAssignmentMetadataValue(Message, versions="0", flexible="0+"):
-    """The epoch of the assignment it is on its way to, and when that was computed (ms)."""
+    """The epoch of the target assignment, and when that was computed (ms)."""
 
     assignment_epoch: i32
     assignment_timestamp: i64 = tag(0, "0+", default=0)
 
 
 class ShareGroupTargetAssignmentMemberKey(Key, record_types="13", versions="0"):
-    """Which member of which group."""
+    """The group and the member."""
 
     group_id: str
     member_id: str
 
 
 class ShareGroupTargetAssignmentMemberValue(Message, versions="0", flexible="0+"):
-    """What the member shall have."""
+    """The member's target assignment."""
 
     topic_partitions: list[TopicPartition]
 
@@ -72,7 +72,7 @@ class ShareGroupTargetAssignmentMemberValue(Message, versions="0", flexible="0+"
 
 
 class ShareGroupCurrentMemberAssignmentKey(Key, record_types="14", versions="0"):
-    """Which member of which group."""
+    """The group and the member."""
 
     group_id: str
     member_id: str
@@ -92,13 +92,13 @@ class ShareGroupCurrentMemberAssignmentValue(Message, versions="0", flexible="0+
 
 
 class ShareGroupStatePartitionMetadataKey(Key, record_types="15", versions="0"):
-    """Which group."""
+    """The group."""
 
     group_id: str
 
 
 class ShareGroupStatePartitionMetadataValue(Message, versions="0", flexible="0+"):
-    """The partitions whose state is about to be made, is there, and is about to be deleted."""
+    """The partitions whose state is being created, exists, and is being deleted."""
 
     initializing_topics: list[TopicPartitionsInfo]
     initialized_topics: list[TopicPartitionsInfo]

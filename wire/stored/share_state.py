@@ -1,7 +1,8 @@
-"""How far share groups have come, as `__share_group_state` keeps it: keys and values of records.
+"""The positions of share groups, as `__share_group_state` keeps them: keys and values.
 
-A snapshot (type 0) says everything about a partition, an update (type 1) what has changed since. A
-key is led by its record type, a value by its version (keyed.py). A null value forgets the state.
+A snapshot (type 0) holds the state of a partition, an update (type 1) what has changed since. A
+key begins with its record type, a value with its version (keyed.py). A null value deletes the
+state.
 Source: KIP-932.
 """
 
@@ -12,7 +13,7 @@ from .keyed import Key
 
 
 class ShareSnapshotKey(Key, record_types="0", versions="0"):
-    """Which partition, read by which group."""
+    """The group and the partition."""
 
     group_id: str
     topic_id: UUID
@@ -39,7 +40,7 @@ class ShareSnapshotValue(Message, versions="0", flexible="0+"):
 
 
 class ShareUpdateKey(Key, record_types="1", versions="0"):
-    """Which partition, read by which group."""
+    """The group and the partition."""
 
     group_id: str
     topic_id: UUID

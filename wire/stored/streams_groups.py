@@ -1,7 +1,7 @@
 """Streams groups (KIP-1071), as `__consumer_offsets` keeps them: keys and values of its records.
 
-A key is led by its record type, a value by its version (keyed.py). A null value forgets what the
-key names. Type 18 was withdrawn while these were a draft.
+A key begins with its record type, a value with its version (keyed.py). A null value deletes what
+the key names. Type 18 was withdrawn while these were a draft.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from .keyed import Key
 
 
 class StreamsGroupMetadataKey(Key, record_types="17", versions="0"):
-    """Which group."""
+    """The group."""
 
     group_id: str
 
 
 class StreamsGroupMetadataValue(Message, versions="0", flexible="0+"):
-    """Its epoch, a hash of its topics, and with which configs it was last assigned."""
+    """The group's epoch, a hash of its topics, and the configs of its last assignment."""
 
     epoch: i32
     metadata_hash: i64
@@ -30,14 +30,14 @@ class StreamsGroupMetadataValue(Message, versions="0", flexible="0+"):
 
 
 class StreamsGroupMemberMetadataKey(Key, record_types="19", versions="0"):
-    """Which member of which group."""
+    """The group and the member."""
 
     group_id: str
     member_id: str
 
 
 class StreamsGroupMemberMetadataValue(Message, versions="0", flexible="0+"):
-    """Who it is, in which process, and where interactive queries reach it."""
+    """The member's client and process, and its endpoint for interactive queries."""
 
     instance_id: str | None
     rack_id: str | None
@@ -59,27 +59,27 @@ class StreamsGroupMemberMetadataValue(Message, versions="0", flexible="0+"):
 
 
 class StreamsGroupTargetAssignmentMetadataKey(Key, record_types="20", versions="0"):
-    """Which group."""
+    """The group."""
 
     group_id: str
 
 
 class StreamsGroupTargetAssignmentMetadataValue(Message, versions="0", flexible="0+"):
-    """The epoch of the assignment it is on its way to, and when that was computed (ms)."""
+    """The epoch of the target assignment, and when that was computed (ms)."""
 
     assignment_epoch: i32
     assignment_timestamp: i64 = tag(0, "0+", default=0)
 
 
 class StreamsGroupTargetAssignmentMemberKey(Key, record_types="21", versions="0"):
-    """Which member of which group."""
+    """The group and the member."""
 
     group_id: str
     member_id: str
 
 
 class StreamsGroupTargetAssignmentMemberValue(Message, versions="0", flexible="0+"):
-    """The tasks the member shall have."""
+    """The member's target tasks."""
 
     active_tasks: list[TaskIds]
     standby_tasks: list[TaskIds]
@@ -91,14 +91,14 @@ class StreamsGroupTargetAssignmentMemberValue(Message, versions="0", flexible="0
 
 
 class StreamsGroupCurrentMemberAssignmentKey(Key, record_types="22", versions="0"):
-    """Which member of which group."""
+    """The group and the member."""
 
     group_id: str
     member_id: str
 
 
 class StreamsGroupCurrentMemberAssignmentValue(Message, versions="0", flexible="0+"):
-    """The member's epoch and state, the tasks it has, and those it has yet to give up."""
+    """The member's epoch and state, the tasks it has, and those it has not given up yet."""
 
     member_epoch: i32
     previous_member_epoch: i32
@@ -117,7 +117,7 @@ class StreamsGroupCurrentMemberAssignmentValue(Message, versions="0", flexible="
 
 
 class StreamsGroupTopologyKey(Key, record_types="23", versions="0"):
-    """Which group."""
+    """The group."""
 
     group_id: str
 

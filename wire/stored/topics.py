@@ -1,7 +1,7 @@
 """Which records each internal topic of the coordinators holds: record type, key and value.
 
-The metadata log has framing of its own (cluster.py, control.py). Type 0 of `__consumer_offsets` is
-how brokers before 0.9 kept offsets; its value is that of type 1 in version 0.
+The metadata log has another framing (cluster.py, control.py). Type 0 of `__consumer_offsets` is an
+offset of brokers before 0.9; its value is that of type 1 in version 0.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Transactional ids, as `__transaction_state` keeps them: key and value of a record.
 
-A key is led by its record type, a value by its version (keyed.py). A null value forgets the id.
+A key begins with its record type, a value with its version (keyed.py). A null value deletes the id.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from .keyed import Key
 
 
 class TransactionLogKey(Key, record_types="0", versions="0"):
-    """Which transactional id."""
+    """The transactional id."""
 
     transactional_id: str
 

@@ -64,7 +64,7 @@ class TestMetadataRecords:
 
     def test_bytes_left_over_are_refused(self) -> None:
         assert read_record(frame_record(NoOpRecord(), 0)) == (NoOpRecord(), 0)
-        with pytest.raises(WireError, match="1 bytes too many behind NoOpRecord"):
+        with pytest.raises(WireError, match="1 bytes too many after NoOpRecord"):
             read_record(frame_record(NoOpRecord(), 0) + b"\0")
 
     def test_a_version_not_known_is_refused_when_written(self) -> None:
