@@ -1,4 +1,4 @@
-"""Which naming a log directory follows, told from the partition directories in it.
+"""Which naming a log directory follows, judged by the partition directories in it.
 
 A partition directory with another naming than the one a log directory is opened with would be
 overlooked, and an empty cluster be shown; so it is looked for.

@@ -341,5 +341,5 @@ def _entries(snapshot: Buffer) -> list[tuple[int, ...]]:
 
 
 def _back(sequence: int, steps: int) -> int:
-    """The sequence number `steps` before this one; before 0 comes 2147483647."""
+    """The sequence number `steps` before this one; 2147483647 precedes 0."""
     return (sequence - steps) & MAX_SEQUENCE

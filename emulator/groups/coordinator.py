@@ -5,7 +5,7 @@ protocol, `consumer` those of KIP-848. A new type of group is a folder beside cl
 with calls that register with the runtime, and one more part here. Left out: share groups and
 streams groups.
 
-Which broker of several was asked is not looked at here.
+Which of several brokers was asked is not checked here.
 """
 
 from __future__ import annotations
@@ -101,8 +101,8 @@ class Coordinator:
         return shard
 
     def load(self, partition: int, log: Iterable[LogEntry] = ()) -> None:
-        """This partition is ours, and this is its log, in order. Its groups come back, every member
-        with a fresh session (semantics F7)."""
+        """This partition is ours, and this is its log, in order. Its groups are restored, every
+        member with a fresh session (semantics F7)."""
         shard = self.begin_loading(partition)
         now = self.runtime.now()
         for entry in log:

@@ -1,4 +1,4 @@
-"""What every part of the coordinator stands on: shards, writing, replaying, and one timer.
+"""What every part of the coordinator uses: shards, writing, replaying, and one timer.
 
 Rules:
 - A group's shard is found by the group's id. A shard that is not here is NOT_COORDINATOR, one whose

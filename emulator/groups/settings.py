@@ -1,4 +1,4 @@
-"""The broker configs that a group coordinator goes by, with Kafka's defaults."""
+"""The broker configs of the group coordinator, with Kafka's defaults."""
 
 from __future__ import annotations
 

@@ -125,7 +125,7 @@ class BatchFilter:
     ) -> None:
         self.aborted_kept: list[AbortedTransaction] = []
         self.keeps_old_tombstones = True
-        """Whether those of magic 0 and 1 stay that come next."""
+        """Whether the tombstones of magic 0 and 1 that follow are kept."""
         self._offsets = offsets
         self._transactions = transactions
         self._last_batches = last_batches

@@ -1,1 +1,1 @@
-"""Files: on a real disk, or on one in memory that a test can fill, break and cut off."""
+"""Files: on a real disk, or on one in memory that a test can fill, break and power off."""

@@ -49,7 +49,7 @@ CONSUMER = "consumer"
 class Due(Enum):
     """The deadlines a group has besides its members' sessions."""
 
-    JOIN = "join"  # the round ends, whoever has not joined
+    JOIN = "join"  # the round ends, even if some have not joined
     SYNC = "sync"  # members that have not synced are removed
 
 
@@ -221,7 +221,7 @@ class ClassicGroup:
             raise Refused(Error.REBALANCE_IN_PROGRESS)
 
     def committed(self, member_id: str, now: int) -> None:
-        """A commit that passed the check is a sign of life, if it came from a member."""
+        """A commit of a member restarts its session."""
         member = self.roster.get(member_id)
         if member is not None:
             self.touch(member, now)

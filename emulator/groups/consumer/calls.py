@@ -102,7 +102,7 @@ class ConsumerCalls:
         return BeatAnswer(beat.member_id, beat.epoch)
 
     def group(self, group_id: str) -> ConsumerGroup:
-        """A consumer group, to be looked at. Raises Refused: INVALID_GROUP_ID, GROUP_ID_NOT_FOUND,
+        """A consumer group, for reading. Raises Refused: INVALID_GROUP_ID, GROUP_ID_NOT_FOUND,
         NOT_COORDINATOR, COORDINATOR_LOAD_IN_PROGRESS."""
         if not group_id:
             raise Refused(Error.INVALID_GROUP_ID)

@@ -188,7 +188,7 @@ class ConsumerGroup:
                 raise Refused(stale)
 
     def committed(self, member_id: str, now: int) -> None:
-        """A commit is no sign of life: only heartbeats are."""
+        """A commit does not restart a session: only heartbeats do."""
 
     def check_fetch(self, member_id: str | None, epoch: int) -> None:
         """May this member fetch offsets? Raises Refused: UNKNOWN_MEMBER_ID, STALE_MEMBER_EPOCH,

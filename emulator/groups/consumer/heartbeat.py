@@ -5,7 +5,7 @@ Rules (semantics G15-G21), in their order:
 - Epoch 0 joins, also if the member is here already. Another epoch than the member's is fenced
   (110), except its previous one if all partitions it reports are assigned to it: then an answer was
   lost.
-- A static member that joins takes over its instance, if the one before said -2 (else 111).
+- A static member that joins takes over its instance, if the one before sent -2 (else 111).
 - What the member reports changes it. Other topics raise the group's epoch, and so do topics that
   were created, deleted or grew since the last check.
 - If the group's epoch is higher than the target assignment's, a new target is computed, but not
@@ -249,7 +249,7 @@ class Step:
         return epoch
 
     def target(self, epoch: int, records: list[MessageRecord]) -> tuple[int, Assignment]:
-        """The target assignment's epoch and the member's target; computed anew if it is time."""
+        """The target assignment's epoch and the member's target; recomputed if it is time."""
         group = self.group
         last = group.target_timestamp
         interval_ms = self.times.assignment_interval_ms

@@ -1,4 +1,4 @@
-"""The times that one consumer group goes by: its own configs, or else the broker's."""
+"""The times of a consumer group: its own configs, or else the broker's."""
 
 from __future__ import annotations
 

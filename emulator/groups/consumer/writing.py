@@ -1,4 +1,4 @@
-"""Writing changes of a consumer group: its records, members that go, and its conversion.
+"""Writing changes of a consumer group: its records, removed members, and its conversion.
 
 Records are written in one batch and then applied. A refused write changes nothing, but a deadline
 that was set stays: when it passes there is nothing to do.
