@@ -8,7 +8,7 @@ an allowed one, or it is shrunk to the shortest sequence that shows it and print
 
 - engine/: the comparison itself, from the steps of a sequence to the transcript;
 - ask/: requests and record batches in few words, for cases and drawn sequences;
-- cases/: sequences written by hand, one or more for each numbered rule of what a broker does;
+- cases/: sequences written by hand, one or more for each rule of docs/semantics.md;
 - draw/: sequences drawn from a seed;
 - settle/: waiting until both brokers say the same of what a request may have changed;
 - allowed/: differences that are allowed, each with its reason, and lists that have no order.

@@ -1,4 +1,4 @@
-"""Sequences written by hand: one or more for each numbered rule of what a broker does.
+"""Sequences written by hand: one or more for each rule of docs/semantics.md.
 
 A case is a function that returns steps; `@case("B14")` names the rule it is about. With
 `each=ProduceRequest` it runs once in every version of that API that both brokers serve: its

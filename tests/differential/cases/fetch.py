@@ -3,24 +3,16 @@
 from __future__ import annotations
 
 from odradek.wire.api.create_partitions import CreatePartitionsRequest
-from odradek.wire.api.delete_records import DeleteRecordsRequest
 from odradek.wire.api.delete_topics import DeleteTopicsRequest
 from odradek.wire.api.fetch import FetchRequest
 
 from ..ask.batches import batch
-from ..ask.records import fetch, fetch_all, produce, put, wanted
+from ..ask.records import delete_records, fetch, fetch_all, produce, put, wanted
 from ..ask.topics import create
 from ..engine.steps import Ask, Send, Sleep, Steps
 from . import case
 
 LONG_MS = 3000
-
-
-def delete_records(offset: int, name: str = "~t") -> DeleteRecordsRequest:
-    part = DeleteRecordsRequest.Topic.Partition(partition_index=0, offset=offset)
-    return DeleteRecordsRequest(
-        timeout_ms=5000, topics=[DeleteRecordsRequest.Topic(name=name, partitions=[part])]
-    )
 
 
 @case("C1", each=FetchRequest)
@@ -84,7 +76,7 @@ def deleted_records_do_not_wake() -> Steps:
         put(b"y"),
         Send(fetch(0, wait_ms=700, min_bytes=100_000), 12, on="f"),
         Sleep(0.05),
-        Ask(delete_records(1)),
+        Ask(delete_records(("~t", 0, 1))),
         Sleep(0.3),
         Sleep(0.6),
     ]
@@ -145,7 +137,7 @@ def offsets_out_of_range() -> Steps:
     return [
         create(),
         *(put(b"%d" % n) for n in range(3)),
-        Ask(delete_records(2)),
+        Ask(delete_records(("~t", 0, 2))),
         *(Ask(fetch(offset)) for offset in (-2, -1, 0, 1, 2, 3, 4, 2**62)),
         *(Ask(fetch(0, partition=index)) for index in (1, -1)),
         Ask(fetch(name="")),

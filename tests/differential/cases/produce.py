@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from odradek.wire.api.delete_records import DeleteRecordsRequest
 from odradek.wire.api.delete_topics import DeleteTopicsRequest
 from odradek.wire.api.produce import ProduceRequest
 
 from ..ask.batches import batch, joined
 from ..ask.message_sets import edited, message_set
-from ..ask.records import fetch, list_offsets, new_producer, produce, produce_all, put
+from ..ask.records import (
+    delete_records,
+    fetch,
+    list_offsets,
+    new_producer,
+    produce,
+    produce_all,
+    put,
+)
 from ..ask.topics import create
 from ..engine.steps import Ask, Send, Steps, seen
 from . import case
@@ -163,15 +170,7 @@ def the_last_five_batches_are_remembered() -> Steps:
 
 @case("B14")
 def duplicates_of_what_was_deleted() -> Steps:
-    delete = DeleteRecordsRequest(
-        timeout_ms=5000,
-        topics=[
-            DeleteRecordsRequest.Topic(
-                name="~t",
-                partitions=[DeleteRecordsRequest.Topic.Partition(partition_index=0, offset=-1)],
-            )
-        ],
-    )
+    delete = delete_records(("~t", 0, -1))
     send = Ask(produce(batch(b"x", producer_id=PID, producer_epoch=0, sequence=0)))
     return [create(), new_producer(), send, Ask(delete), send, Ask(list_offsets(-2, -1))]
 

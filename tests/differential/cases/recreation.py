@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Any
 
 from odradek.wire.api.create_partitions import CreatePartitionsRequest
-from odradek.wire.api.delete_records import DeleteRecordsRequest
 from odradek.wire.api.delete_topics import DeleteTopicsRequest
 from odradek.wire.api.describe_topic_partitions import DescribeTopicPartitionsRequest
 from odradek.wire.api.fetch import FetchRequest
@@ -17,7 +16,7 @@ from odradek.wire.api.produce import ProduceRequest
 
 from ..ask.batches import batch
 from ..ask.groups import commit, offsets_of
-from ..ask.records import fetch, list_offsets, produce, put
+from ..ask.records import delete_records, fetch, list_offsets, produce, put
 from ..ask.topics import create
 from ..engine.steps import Ask, Send, Steps, seen
 from . import case
@@ -130,13 +129,7 @@ def offsets_are_deleted_with_their_topic() -> Steps:
 
 @case("I4")
 def partitions_and_records_of_a_topic_created_again() -> Steps:
-    part = DeleteRecordsRequest.Topic.Partition
-    records = DeleteRecordsRequest(
-        topics=[
-            DeleteRecordsRequest.Topic(name="~t", partitions=[part(partition_index=0, offset=2)])
-        ],
-        timeout_ms=5000,
-    )
+    records = delete_records(("~t", 0, 2))
     grow = CreatePartitionsRequest(
         topics=[CreatePartitionsRequest.Topic(name="~t", count=3, assignments=None)],
         timeout_ms=5000,

@@ -7,12 +7,19 @@ import gzip
 from random import Random
 from typing import Any
 
-from odradek.wire.api.delete_records import DeleteRecordsRequest
 from odradek.wire.api.produce import ProduceRequest
 from odradek.wire.primitives import write_varint
 
 from ..ask.batches import TIME, batch, joined, record_bytes
-from ..ask.records import fetch, list_offsets, new_producer, produce, produce_all, put
+from ..ask.records import (
+    delete_records,
+    fetch,
+    list_offsets,
+    new_producer,
+    produce,
+    produce_all,
+    put,
+)
 from ..ask.topics import create
 from ..ask.transactions import epoch, init, pid
 from ..engine.steps import Ask, Steps, now, seen
@@ -123,17 +130,13 @@ def _zipped(data: bytes) -> bytes:
 
 @case("B20", each=ProduceRequest)
 def refusals_tell_where_the_log_begins() -> Steps:
-    cut = DeleteRecordsRequest.Topic.Partition(partition_index=0, offset=2)
-    delete = DeleteRecordsRequest(
-        timeout_ms=5000, topics=[DeleteRecordsRequest.Topic(name="~t", partitions=[cut])]
-    )
     own: dict[str, Any] = {"producer_id": PID, "producer_epoch": 1}
     young = now()
     return [
         create(max_message_bytes="300", message_timestamp_before_max_ms="1000000"),
         new_producer(),
         *(put(b"%d" % n, time=young) for n in range(4)),
-        Ask(delete, 2),
+        Ask(delete_records(("~t", 0, 2)), 2),
         Ask(produce(batch(b"first", sequence=0, time=young, **own))),
         Ask(produce(batch(b"first", sequence=0, time=young, **own))),
         Ask(produce(batch(b"gap", sequence=9, time=young, **own))),

@@ -181,7 +181,7 @@ Step: TypeAlias = Ask | Raw | Sleep | Close | Restart
 
 @dataclass(frozen=True)
 class Sequence:
-    """Steps with a name; `rule` says which of the documented rules it is about."""
+    """Steps with a name; `rule` names the rule of docs/semantics.md that it is about."""
 
     name: str
     steps: tuple[Step, ...]
