@@ -116,8 +116,8 @@ class Client(ABC):
     ) -> list[tuple[int, int]]:
         """Produce the records with one new producer; wait for every acknowledgement.
 
-        Returns (partition, offset) of each, in order; with acks=0 no broker tells the offset, and
-        it is -1 or meaningless.
+        Returns (partition, offset) of each, in order; with acks=0 the offset is not
+        known, and is -1 or meaningless.
         With `transactional_id` they are one transaction, committed, or aborted with `abort`.
         """
 

@@ -245,7 +245,7 @@ def _identity(data_dir: Path) -> dict[str, str]:
 
 
 def _free_ports(count: int) -> list[int]:
-    """Return distinct ports of 127.0.0.1 that nobody listens on now."""
+    """Return distinct ports of 127.0.0.1 that are free now."""
     ports: list[int] = []
     for port in random.SystemRandom().sample(PORTS, 200):
         with socket.socket() as probe, contextlib.suppress(OSError):

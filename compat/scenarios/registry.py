@@ -25,5 +25,5 @@ def run(name: str, client: Client, bootstrap: str, timeout_s: float = TIMEOUT_S)
 
 
 def new_name(what: str, client: Client) -> str:
-    """Return a name nobody else uses, for a topic, a group or a transactional id."""
+    """Return a unique name for a topic, a group or a transactional id."""
     return f"{what}-{client.name}-{uuid.uuid4().hex[:8]}"

@@ -1,4 +1,4 @@
-"""Leader epochs over restarts (D4, F7): who was leader is elected anew, under a later epoch."""
+"""Leader epochs over restarts (D4, F7): the leader is elected again, with a later epoch."""
 
 from __future__ import annotations
 

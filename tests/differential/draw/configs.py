@@ -1,4 +1,4 @@
-"""Sequences about configs and topic administration, drawn: changes, looks, creations, deletions.
+"""Sequences about configs and topics, drawn: they are created, changed, described, deleted.
 
 Most requests change one or two configs, some are wholly invalid. Brokers' configs are only
 validated ("validate only"), because all sequences share the two brokers.
@@ -207,7 +207,7 @@ _OFTEN += [_grow, _page, _list, _put, _put]
 
 
 def configurations(random: Random, served: Served) -> Steps:
-    """Changes of configs and topics, and looks at them."""
+    """Changes of configs and topics, and descriptions of them."""
     steps: Steps = []
     for _ in range(30):
         steps += random.choice(_OFTEN)(random, served)

@@ -81,7 +81,7 @@ def sessions(random: Random, served: Served) -> Steps:
 
 
 def acknowledged(request: Request, version: int) -> Steps:
-    """A drawn request as steps: after one without acknowledgement comes one that is answered."""
+    """A drawn request as steps; after one without answer (acks 0) comes one with an answer."""
     if isinstance(request, ProduceRequest) and request.acks == 0:
         return [Send(request, version), Ask(list_offsets(-1, name="~a"), 5)]
     return [Ask(request, version)]

@@ -31,7 +31,7 @@ CONFIG = {
 }
 """The configs of both brokers."""
 REAL_VERSIONS = {KAFKA_4_3.name: VERSION, KAFKA_3_9.name: "3.9.2"}
-"""Which real Kafka stands for a release."""
+"""The version of the real Kafka for each release."""
 
 
 class Broker(Protocol):

@@ -287,7 +287,7 @@ class _Run:
 
 
 def _may_end_transactions(step: Step) -> bool:
-    """Markers are written after the answers, and with time comes the timeout."""
+    """Markers are written after the answers; transactions time out as time passes."""
     if isinstance(step, Ask):
         return isinstance(step.request, _MAY_END_TRANSACTIONS)
     return isinstance(step, Sleep | Restart)

@@ -156,7 +156,7 @@ class Raw:
 
 @dataclass(frozen=True)
 class Sleep:
-    """Let time pass; answers that arrive meanwhile are compared."""
+    """Let time pass; answers that arrive in this time are compared."""
 
     seconds: float
 

@@ -12,7 +12,7 @@ Tree: TypeAlias = Any
 
 
 class Id(bytes):
-    """A UUID, so that it can be told from other bytes."""
+    """A UUID: a class of its own, so that it differs from other bytes."""
 
 
 def plain(message: Struct, version: int) -> dict[str, Tree]:

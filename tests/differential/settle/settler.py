@@ -29,7 +29,7 @@ class Settler:
         self.warm_up()
 
     def warm_up(self) -> None:
-        """Connect anew, and make the coordinators ready: the first look for one creates its topic.
+        """Connect again, and wait until the coordinators are ready: FindCoordinator creates topics.
 
         Raises TimeoutError if that takes longer than `WARM_UP_S`.
         """

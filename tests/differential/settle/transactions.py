@@ -28,8 +28,8 @@ def settle(askers: Sequence[Asker], ids: Iterable[str], limit_s: float) -> None:
 
 
 def is_warm(asker: Asker) -> bool:
-    """Whether the transaction coordinator has loaded every partition; the first look for it creates
-    its topic."""
+    """Whether the transaction coordinator has loaded every partition. Looking for the coordinator
+    creates its topic."""
     found = asker.ask(FindCoordinatorRequest(key="warm-up", key_type=_TRANSACTION), 1)
     answer = asker.ask(DescribeTransactionsRequest(transactional_ids=_ONE_PER_PARTITION), 0)
     codes = {each.error_code for each in answer.transaction_states}
