@@ -20,6 +20,7 @@ from . import handlers
 from .base.chain import Step
 from .base.clock import Clock, ManualClock, SystemClock
 from .base.logger import log
+from .base.node import alive
 from .base.timers import Timers
 from .config.configs import BrokerConfig, ConfigError
 from .config.loggers import Loggers
@@ -27,6 +28,11 @@ from .config.telemetry import TelemetryClients
 from .groups import open_groups
 from .metadata.catalogue import Catalogue
 from .metadata.features import Features, check_features
+from .metadata.log import MetadataLog, metadata_log_config
+from .metadata.restart_elections import resign, take_over
+from .metadata.subscribers.broker_configs import BrokerConfigs
+from .metadata.subscribers.deletions import deletions
+from .metadata.subscribers.topics import Topics
 from .net.response_cache import AnswerCache
 from .parameters import scan_limit as checked_scan_limit
 from .partitions.fetch_sessions import SessionCache
@@ -85,27 +91,39 @@ class Cluster:
         self.log_dir = LogDirectory.open(data_dir, node_id=self.controller_id, naming=naming)
         self.cluster_id = self.log_dir.properties.cluster_id
         self.log_manager = LogManager(self, retention)
-        self.asked_features = check_features(features or {}, self.release)
         say_what_is_wrong(self.log_dir)
-        self.topics = self._open_catalogue()
+        self.metadata = self._open_metadata(features or {})
+        self.topics = Catalogue(self)
+        self.metadata.subscribe(BrokerConfigs(config), Topics(self, self.topics))
         self.log_dir.report_unknown_partitions()
         self.metadata_upkeep = MetadataUpkeep(self)
         self.producer_expiry = ProducerExpiry(self)
-        self.features = Features(self.topics.metadata_log)
+        self.features = Features(self.metadata)
         self.telemetry = TelemetryClients()
         self.loggers = Loggers()
         self.groups = open_groups(self)
         self._producer_ids = range(0)
         self.transactions = open_transactions(self)
+        groups, transactions = self.groups, self.transactions
+        self.metadata.subscribe(deletions(groups.topic_deleted, transactions.topic_deleted))
         self._checkpoint_ms: int = config.get("log.flush.offset.checkpoint.interval.ms")
         self._checkpoint_later()
 
-    def _open_catalogue(self) -> Catalogue:
+    def _open_metadata(self, features: Mapping[str, int]) -> MetadataLog:
+        """The metadata log, replayed, every partition having its leader."""
         try:
-            return Catalogue(self)
+            metadata = MetadataLog.open(
+                self.log_dir,
+                self.clock,
+                config=metadata_log_config(self.config),
+                features=check_features(features, self.release),
+                release=self.release,
+            )
         except ConfigError:  # a directory of another release: it stays as it is
             self.log_dir.close(clean=self.log_dir.clean)
             raise
+        take_over(metadata, alive(self.brokers), self.release)
+        return metadata
 
     # What handlers ask for
 
@@ -130,7 +148,7 @@ class Cluster:
     def next_producer_id(self) -> int:
         """An id that no producer has had, also before a restart: ids come in logged blocks."""
         if not self._producer_ids:
-            self._producer_ids = self.topics.metadata_log.next_producer_block()
+            self._producer_ids = self.metadata.next_producer_block()
         first, self._producer_ids = self._producer_ids[0], self._producer_ids[1:]
         return first
 
@@ -189,7 +207,7 @@ class Cluster:
         """Write what is needed to come back, and let go of every file."""
         self.log_manager.close()
         self.loggers.close()
-        if self.topics.resign():
+        if resign(self.metadata):
             self.metadata_upkeep.resigned()
         self.log_dir.close(clean=True)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 
@@ -15,3 +16,8 @@ class Node:
     rack: str | None = None
     epoch: int = 0
     is_alive: bool = True
+
+
+def alive(brokers: Mapping[int, Node]) -> dict[int, Node]:
+    """Those brokers that answer, by id."""
+    return {node_id: broker for node_id, broker in brokers.items() if broker.is_alive}

@@ -28,6 +28,7 @@ from .tables import NOT_SETTABLE, OUR_DEFAULTS
 __all__ = ["BrokerConfig", "ConfigError", "TopicConfig"]
 
 NO_BOUND = 2**63 - 1
+_SHARED_MAX = 1000
 ALL_BROKERS = ""
 """The resource name under which values for all brokers are set at run time."""
 
@@ -48,6 +49,7 @@ class BrokerConfig:
         self._is_settable = tables.is_settable
         self.dynamic: dict[str, dict[str, str]] = {}
         """Set at run time: broker id as text, or ALL_BROKERS, to name and text."""
+        self._topics: dict[tuple[tuple[str, str], ...], TopicConfig] = {}
         for name in self.overrides:
             self._check_settable(name)
         ours = {name: text for name, text in OUR_DEFAULTS.items() if self._is_settable(name)}
@@ -61,18 +63,27 @@ class BrokerConfig:
         """The value in force, parsed. Raises KeyError for a name that Kafka does not have."""
         return self._values[name]
 
-    def set_dynamic(self, resource: str, texts: Mapping[str, str]) -> None:
-        """Replace what is set at run time for a broker, or for all (ALL_BROKERS).
+    def judge_dynamic(self, changed: Mapping[str, Mapping[str, str]]) -> dict[str, Value]:
+        """All values, if what is set at run time were replaced so for these brokers (their ids as
+        text, or ALL_BROKERS). Raises ConfigError."""
+        values = self._resolved(changed)
+        for texts in changed.values():
+            for name, text in texts.items():
+                if name in self.definitions:
+                    self.definitions[name].parse(text)
+        return values
+
+    def set_dynamic(self, changed: Mapping[str, Mapping[str, str]]) -> None:
+        """Replace what is set at run time for these brokers (their ids as text, or ALL_BROKERS).
 
         Unknown names are kept and shown, as Kafka does. Raises ConfigError, changing nothing.
         """
-        self._values = self._resolved({resource: texts})
-        for name, text in texts.items():
-            if name in self.definitions:
-                self.definitions[name].parse(text)
-        self.dynamic[resource] = dict(texts)
+        self._values = self.judge_dynamic(changed)
+        self.dynamic |= {resource: dict(texts) for resource, texts in changed.items()}
+        self.dynamic = {resource: texts for resource, texts in self.dynamic.items() if texts}
         self.__dict__.pop("topic_defaults", None)
         self.__dict__.pop("plain_topic", None)
+        self._topics.clear()
 
     def check_dynamic(self, resource: str, texts: Mapping[str, str], data_dir: str = "") -> None:
         """Judge what is to be set at run time, changing nothing. Raises ConfigError."""
@@ -105,8 +116,19 @@ class BrokerConfig:
         return TopicConfig(self, {})
 
     def topic(self, overrides: Mapping[str, str]) -> TopicConfig:
-        """The configs of a topic that sets these. Raises ConfigError."""
-        return TopicConfig(self, overrides) if overrides else self.plain_topic
+        """The configs of a topic that sets these: one object for topics that set the same.
+
+        Raises ConfigError.
+        """
+        if not overrides:
+            return self.plain_topic
+        key = tuple(overrides.items())
+        config = self._topics.get(key)
+        if config is None:
+            if len(self._topics) >= _SHARED_MAX:
+                self._topics.clear()
+            config = self._topics[key] = TopicConfig(self, overrides)
+        return config
 
     def _resolved(self, changed: Mapping[str, Mapping[str, str]]) -> dict[str, Value]:
         """All values, when this is set at run time instead of what is. Raises ConfigError."""

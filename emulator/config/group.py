@@ -67,7 +67,7 @@ class GroupConfig:
 
 def group_config(cluster: Cluster, group_id: str) -> GroupConfig:
     """What a group is to obey now. Ask again whenever it counts: it may change at any time."""
-    overrides = cluster.topics.resource_configs.get((GROUP_RESOURCE, group_id), {})
+    overrides = cluster.metadata.image.configs_of(GROUP_RESOURCE, group_id)
     return GroupConfig(cluster.config, overrides)
 
 

@@ -42,7 +42,7 @@ class Groups(Coordinator):
             timers=cluster.timers,
             now=cluster.clock.now,
             settings=settings_of(cluster.config),
-            topics=TopicsView(cluster.topics, lambda: cluster.topics.metadata_log.end_offset),
+            topics=TopicsView(cluster.topics, lambda: cluster.metadata.end_offset),
             consumer_times_of=partial(_times_of, cluster),
         )
         self._cluster = cluster

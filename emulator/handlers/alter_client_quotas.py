@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 
 from ...wire import Refused
 from ...wire.api.alter_client_quotas import AlterClientQuotasRequest, AlterClientQuotasResponse
+from ...wire.stored.cluster import MetadataRecord
 from ..base.call import Call
 from ..metadata.image import QuotaEntity
 from ..security.quotas import duplicate, entity_key, quota_records
+from .one_change import write_together
 from .registry import handles
 
 if TYPE_CHECKING:
@@ -29,17 +31,19 @@ def alter(
     asked: dict[QuotaEntity, list[AlterClientQuotasRequest.Entry]] = {}
     for entry in request.entries:
         asked.setdefault(entity_key(_names(entry)), []).append(entry)
-    return AlterClientQuotasResponse(
-        entries=[_alter(cluster, entries, request.validate_only) for entries in asked.values()]
-    )
+    planned = [_planned(cluster, entries) for entries in asked.values()]
+    if not request.validate_only:
+        write_together(cluster, planned)
+    return AlterClientQuotasResponse(entries=[answer for answer, _ in planned])
 
 
-def _alter(
-    cluster: Cluster, entries: list[AlterClientQuotasRequest.Entry], validate_only: bool
-) -> Entry:
+def _planned(
+    cluster: Cluster, entries: list[AlterClientQuotasRequest.Entry]
+) -> tuple[Entry, list[MetadataRecord]]:
+    """How an entity is answered, and what is written for it."""
     entry = entries[0]
     names = _names(entry)
-    metadata_log = cluster.topics.metadata_log
+    records: list[MetadataRecord] = []
     answer = Entry(
         error_message=None,
         entity=[Entry.Entity(entity_type=kind, entity_name=name) for kind, name in names.items()],
@@ -48,15 +52,13 @@ def _alter(
     try:
         if len(values) < len(entry.ops):
             raise duplicate(names)
-        records = quota_records(metadata_log.image, names, values)
-        if not validate_only:
-            metadata_log.append(records)
+        records = quota_records(cluster.metadata.image, names, values)
     except Refused as refused:
         answer.error_code, answer.error_message = refused.error, refused.message
     if len(entries) > 1:
         twice = duplicate(names)
         answer.error_code, answer.error_message = twice.error, twice.message
-    return answer
+    return answer, records
 
 
 def _names(entry: AlterClientQuotasRequest.Entry) -> dict[str, str | None]:

@@ -7,15 +7,17 @@ Not emulated: waiting (`timeout_ms`), but a limit of 0 or less is over at once.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from ...wire import Error, Refused
 from ...wire.api.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
     AlterPartitionReassignmentsResponse,
 )
+from ...wire.stored.cluster import PartitionChangeRecord
 from ..base.call import Call
-from ..metadata.leadership import reassign
+from ..metadata.leadership import plan_move
+from .one_change import write_together
 from .registry import handles
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
 Topic = AlterPartitionReassignmentsResponse.Topic
 Answer = Topic.Partition
+Planned: TypeAlias = list[tuple[Answer, list[PartitionChangeRecord]]]
 
 
 @handles(AlterPartitionReassignmentsRequest)
@@ -32,7 +35,8 @@ def alter_reassignments(
 ) -> AlterPartitionReassignmentsResponse:
     is_late = request.timeout_ms <= 0
     may_change = request.allow_replication_factor_change
-    return AlterPartitionReassignmentsResponse(
+    planned: Planned = []
+    response = AlterPartitionReassignmentsResponse(
         allow_replication_factor_change=may_change or is_late or not request.topics,
         error_code=Error.REQUEST_TIMED_OUT if is_late and request.topics else Error.NONE,
         error_message=None if request.topics else "",
@@ -46,13 +50,15 @@ def alter_reassignments(
                         error_message=None,
                     )
                     if is_late
-                    else _reassign(cluster, topic.name, asked, may_change)
+                    else _reassign(cluster, topic.name, asked, may_change, planned)
                     for asked in topic.partitions
                 ],
             )
             for topic in request.topics
         ],
     )
+    write_together(cluster, planned)
+    return response
 
 
 def _reassign(
@@ -60,7 +66,9 @@ def _reassign(
     name: str,
     asked: AlterPartitionReassignmentsRequest.Topic.Partition,
     may_change: bool,
+    planned: Planned,
 ) -> Answer:
+    """Judge one move, and note in `planned` what it writes."""
     index, replicas = asked.partition_index, asked.replicas
     answer = Answer(partition_index=index, error_message=None)
     try:
@@ -71,7 +79,9 @@ def _reassign(
         if not 0 <= index < len(topic.partitions):
             message = f"Unable to find partition {name}:{index}."
             raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION, message)
-        reassign(cluster, topic.partitions[index], replicas, may_change)
+        partition = topic.partitions[index]
+        records = plan_move(partition, replicas, cluster.brokers, may_change=may_change)
+        planned.append((answer, records))
     except Refused as refused:
         answer.error_code, answer.error_message = refused.error, refused.message
     return answer

@@ -14,6 +14,7 @@ from ...wire.api.alter_user_scram_credentials import (
 )
 from ..base.call import Call
 from ..security.scram import Deletion, Upsertion, planned
+from .one_change import write_together
 from .registry import handles
 
 if TYPE_CHECKING:
@@ -24,9 +25,8 @@ if TYPE_CHECKING:
 def alter(
     cluster: Cluster, call: Call, request: AlterUserScramCredentialsRequest
 ) -> AlterUserScramCredentialsResponse:
-    metadata_log = cluster.topics.metadata_log
     changes = planned(
-        metadata_log.image,
+        cluster.metadata.image,
         [Deletion(each.name, each.mechanism) for each in request.deletions],
         [
             Upsertion(
@@ -39,14 +39,16 @@ def alter(
             for each in request.upsertions
         ],
     )
-    metadata_log.append(changes.records)
-    return AlterUserScramCredentialsResponse(
-        results=[
+    answers = [
+        (
             AlterUserScramCredentialsResponse.Result(
                 user=user,
                 error_code=Error.NONE if refused is None else refused.error,
                 error_message=None if refused is None else refused.message,
-            )
-            for user, refused in changes.users
-        ]
-    )
+            ),
+            records,
+        )
+        for user, refused, records in changes
+    ]
+    write_together(cluster, answers)
+    return AlterUserScramCredentialsResponse(results=[answer for answer, _ in answers])

@@ -15,10 +15,12 @@ from ...wire import Error, Refused
 from ...wire.api.create_partitions import CreatePartitionsRequest, CreatePartitionsResponse
 from ..base.call import Call
 from ..metadata.topic_rules import LARGEST_REQUEST
+from .one_change import write_together
 from .registry import handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
+    from ..metadata.topic_plans import NewPartitions
 
 Asked = CreatePartitionsRequest.Topic
 Answer = CreatePartitionsResponse.Result
@@ -35,29 +37,31 @@ def create_partitions(
             results=[Answer(name=topic.name, error_code=late) for topic in request.topics]
         )
     results = []
+    planned = []
     left = LARGEST_REQUEST
     for topic in {topic.name: topic for topic in request.topics}.values():
         try:
             if times[topic.name] > 1:
                 raise Refused(Error.INVALID_REQUEST, "Duplicate topic name.")
-            left -= _grow(cluster, topic, left, request.validate_only)
+            plan = _plan(cluster, topic, left)
+            left -= len(plan.replicas)
             results.append(Answer(name=topic.name))
+            planned.append((results[-1], plan.records()))
         except Refused as refused:
             results.append(
                 Answer(name=topic.name, error_code=refused.error, error_message=refused.message)
             )
+    if not request.validate_only:
+        write_together(cluster, planned)
     return CreatePartitionsResponse(results=results)
 
 
-def _grow(cluster: Cluster, asked: Asked, left: int, validate_only: bool) -> int:
-    """Add partitions, no more than `left`; return how many. Raises Refused."""
+def _plan(cluster: Cluster, asked: Asked, left: int) -> NewPartitions:
+    """Judge the partitions to be added, no more than `left`. Raises Refused."""
     topic = cluster.topic(asked.name)
     assignments = None
     if asked.assignments is not None:
         assignments = [each.broker_ids for each in asked.assignments]
     elif asked.count - len(topic.partitions) > left:
         raise Refused(Error.UNKNOWN_SERVER_ERROR)
-    added = cluster.topics.plan_partitions(topic, asked.count, assignments)
-    if not validate_only:
-        cluster.topics.add_partitions(topic, asked.count, assignments)
-    return len(added)
+    return cluster.topics.plan_partitions(topic, asked.count, assignments)

@@ -17,14 +17,14 @@ from ...wire import Error, Refused
 from ...wire.api.create_topics import CreateTopicsRequest, CreateTopicsResponse
 from ..base.call import Call
 from ..config.rows import describe_created_topic
-from ..metadata.catalogue import null_configs
+from ..metadata.topic_plans import check_new_name, null_configs
 from ..metadata.topic_rules import DEFAULT, LARGEST_REQUEST, check_request_size
 from .registry import handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
     from ..config.configs import TopicConfig
-    from ..metadata.catalogue import NewTopic
+    from ..metadata.topic_plans import NewTopic
 
 Asked = CreateTopicsRequest.Topic
 Answer = CreateTopicsResponse.Topic
@@ -75,7 +75,7 @@ def _partitions(cluster: Cluster, topic: Asked) -> int:
 def _plan(cluster: Cluster, topic: Asked) -> NewTopic:
     nulls = [config.name for config in topic.configs if config.value is None]
     if nulls:
-        cluster.topics.check_new_name(topic.name)
+        check_new_name(topic.name, cluster.topics)
         raise null_configs(nulls)
     return cluster.topics.plan(
         topic.name,

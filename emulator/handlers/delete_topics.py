@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ...wire import NO_ID, Error, Refused
 from ...wire.api.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
+from ...wire.stored.cluster import RemoveTopicRecord
 from ..base.call import Call
+from .one_change import write_together
 from .registry import handles
 
 if TYPE_CHECKING:
@@ -56,6 +58,7 @@ def delete_topics(
 
 def _delete(cluster: Cluster, asked: list[Asked], is_late: bool) -> list[Answer]:
     answers = []
+    planned = []
     times = Counter(each for each in asked if _problem(each) is None)
     if is_late and 1 in times.values():  # there is something to look for, and no time
         return [_failed(each, Refused(Error.REQUEST_TIMED_OUT)) for each in asked]
@@ -77,16 +80,13 @@ def _delete(cluster: Cluster, asked: list[Asked], is_late: bool) -> list[Answer]
         else:
             is_twice = Asked(None, topic.id) in times
         if not is_twice:
-            try:
-                cluster.topics.delete(topic)
-            except Refused as refused:  # it could not be noted
-                answers.append(_failed(each, refused))
-                continue
             answers.append(Answer(name=topic.name, topic_id=topic.id))
+            planned.append((answers[-1], [RemoveTopicRecord(topic_id=topic.id)]))
         elif each.name is not None:
             message = "The provided topic name maps to an ID that was already supplied."
             both = Asked(topic.name, topic.id)
             answers.append(_failed(both, Refused(Error.INVALID_REQUEST, message)))
+    write_together(cluster, planned)
     return answers
 
 

@@ -31,7 +31,7 @@ def describe(
         Component(each.entity_type, each.match_type, each.match) for each in request.components
     ]
     try:
-        found = matching(cluster.topics.metadata_log.image, components, request.strict)
+        found = matching(cluster.metadata.image, components, request.strict)
     except Refused as refused:
         return DescribeClientQuotasResponse(
             error_code=refused.error, error_message=refused.message, entries=None

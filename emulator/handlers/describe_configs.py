@@ -87,7 +87,7 @@ def _result(
 
 
 def _rows(cluster: Cluster, call: Call, kind: int, name: str) -> list[Row]:
-    overrides = cluster.topics.resource_configs.get((kind, name), {})
+    overrides = cluster.metadata.image.configs_of(kind, name)
     if kind == TOPIC:
         check_name(name)
         return describe_topic(cluster.topic(name).config)

@@ -49,21 +49,20 @@ def describe_quorum(
 
 
 def _quorum(cluster: Cluster, now: int) -> Partition:
-    metadata_log = cluster.topics.metadata_log
     has_ids = cluster.features.level(KRAFT_VERSION) > 0
     directory_id = cluster.log_dir.properties.directory_id
     voter = DescribeQuorumResponse.ReplicaState(
         replica_id=cluster.controller_id,
         replica_directory_id=directory_id if has_ids and directory_id else NO_ID,
-        log_end_offset=metadata_log.end_offset,
+        log_end_offset=cluster.metadata.end_offset,
         last_fetch_timestamp=now,
         last_caught_up_timestamp=now,
     )
     return Partition(
         partition_index=0,
         leader_id=cluster.controller_id,
-        leader_epoch=metadata_log.epoch,
-        high_watermark=metadata_log.end_offset,
+        leader_epoch=cluster.metadata.epoch,
+        high_watermark=cluster.metadata.end_offset,
         current_voters=[voter],
         observers=[],
     )

@@ -27,7 +27,7 @@ Result = DescribeUserScramCredentialsResponse.Result
 def describe(
     cluster: Cluster, call: Call, request: DescribeUserScramCredentialsRequest
 ) -> DescribeUserScramCredentialsResponse:
-    known = cluster.topics.metadata_log.image.scram
+    known = cluster.metadata.image.scram
     asked = [user.name for user in request.users] if request.users else list(known)
     return DescribeUserScramCredentialsResponse(
         error_message="",
@@ -36,7 +36,7 @@ def describe(
 
 
 def _result(cluster: Cluster, user: str, times: int) -> Result:
-    credentials = cluster.topics.metadata_log.image.scram.get(user)
+    credentials = cluster.metadata.image.scram.get(user)
     if times > 1:
         message = (
             f"Cannot describe SCRAM credentials for the same user twice in a single request: {user}"

@@ -12,8 +12,11 @@ from typing import TYPE_CHECKING
 
 from ...wire import Error, Refused
 from ...wire.api.elect_leaders import ElectLeadersRequest, ElectLeadersResponse
+from ...wire.stored.cluster import PartitionChangeRecord
 from ..base.call import Call
-from ..metadata.leadership import PREFERRED, UNCLEAN, elect
+from ..base.node import alive
+from ..metadata.leadership import PREFERRED, UNCLEAN, plan_election
+from .one_change import write_together
 from .registry import handles
 
 if TYPE_CHECKING:
@@ -22,6 +25,38 @@ if TYPE_CHECKING:
 
 Topic = ElectLeadersResponse.Topic
 Answer = Topic.Partition
+
+
+class Election:
+    """One request on its way: answers, and the records that they stand for."""
+
+    def __init__(self, cluster: Cluster, election_type: int) -> None:
+        self.planned: list[tuple[Answer, list[PartitionChangeRecord]]] = []
+        self._cluster = cluster
+        self._type = election_type
+        self._able = alive(cluster.brokers)
+
+    def of_all(self, name: str, partitions: int) -> Topic:
+        """The partitions of a topic for which something is to be said."""
+        answers = [self.of(name, index) for index in range(partitions)]
+        worth_saying = [each for each in answers if each.error_code != Error.ELECTION_NOT_NEEDED]
+        return Topic(topic=name, partition_result=worth_saying)
+
+    def of(self, name: str, index: int) -> Answer:
+        """Judge the election of one partition."""
+        answer = Answer(partition_id=index, error_message=None)
+        try:
+            topic = self._cluster.topics.get(name)
+            if topic is None:
+                raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION, f"No such topic as {name}")
+            if not 0 <= index < len(topic.partitions):
+                message = f"No such partition as {name}-{index}"
+                raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION, message)
+            records = plan_election(topic.partitions[index], self._type, self._able)
+            self.planned.append((answer, records))
+        except Refused as refused:
+            answer.error_code, answer.error_message = refused.error, refused.message
+        return answer
 
 
 @handles(ElectLeadersRequest)
@@ -35,43 +70,19 @@ def elect_leaders(
     if request.election_type not in (PREFERRED, UNCLEAN):
         message = f"Unknown election type {request.election_type}"
         return _failed(request, Error.INVALID_REQUEST, message)
-    kind = request.election_type
+    election = Election(cluster, request.election_type)
     if request.topic_partitions is None:
-        topics = [
-            _all_of(cluster, topic.name, len(topic.partitions), kind) for topic in cluster.topics
-        ]
+        topics = [election.of_all(topic.name, len(topic.partitions)) for topic in cluster.topics]
     else:
         topics = [
             Topic(
                 topic=asked.topic,
-                partition_result=[
-                    _elect(cluster, asked.topic, index, kind) for index in asked.partitions
-                ],
+                partition_result=[election.of(asked.topic, index) for index in asked.partitions],
             )
             for asked in request.topic_partitions
         ]
+    write_together(cluster, election.planned)
     return ElectLeadersResponse(replica_election_results=topics)
-
-
-def _all_of(cluster: Cluster, name: str, partitions: int, kind: int) -> Topic:
-    answers = [_elect(cluster, name, index, kind) for index in range(partitions)]
-    worth_saying = [each for each in answers if each.error_code != Error.ELECTION_NOT_NEEDED]
-    return Topic(topic=name, partition_result=worth_saying)
-
-
-def _elect(cluster: Cluster, name: str, index: int, kind: int) -> Answer:
-    answer = Answer(partition_id=index, error_message=None)
-    try:
-        topic = cluster.topics.get(name)
-        if topic is None:
-            raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION, f"No such topic as {name}")
-        if not 0 <= index < len(topic.partitions):
-            message = f"No such partition as {name}-{index}"
-            raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION, message)
-        elect(cluster, topic.partitions[index], kind)
-    except Refused as refused:
-        answer.error_code, answer.error_message = refused.error, refused.message
-    return answer
 
 
 def _failed(

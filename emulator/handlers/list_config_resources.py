@@ -14,6 +14,7 @@ from ...wire.api.list_config_resources import (
     ListConfigResourcesResponse,
 )
 from ..base.call import Call
+from ..base.node import alive
 from ..config.client_metrics import CLIENT_METRICS_RESOURCE
 from ..config.group import GROUP_RESOURCE
 from ..metadata.config_changes import LOGGER_RESOURCE
@@ -58,5 +59,5 @@ def _names(cluster: Cluster, kind: int) -> list[str]:
     if kind == TOPIC_RESOURCE:
         return [topic.name for topic in cluster.topics]
     if kind in (BROKER_RESOURCE, LOGGER_RESOURCE):
-        return [str(broker.node_id) for broker in cluster.brokers.values() if broker.is_alive]
-    return sorted(name for of, name in cluster.topics.resource_configs if of == kind)
+        return [str(node_id) for node_id in alive(cluster.brokers)]
+    return sorted(name for of, name in cluster.metadata.image.configs if of == kind)

@@ -18,6 +18,7 @@ from ...wire import NO_ID, Error, Refused
 from ...wire.api.metadata import MetadataRequest, MetadataResponse
 from ..base.call import Call
 from ..base.logger import log
+from ..base.node import alive
 from ..config.internal_topics import INTERNAL_TOPICS
 from ..metadata.topic_rules import name_problem
 from .registry import handles
@@ -64,8 +65,7 @@ def metadata(cluster: Cluster, call: Call, request: MetadataRequest) -> Metadata
             MetadataResponse.Broker(
                 node_id=broker.node_id, host=broker.host, port=broker.port, rack=broker.rack
             )
-            for broker in cluster.brokers.values()
-            if broker.is_alive
+            for broker in alive(cluster.brokers).values()
         ],
         cluster_id=cluster.cluster_id,
         controller_id=cluster.controller_id,

@@ -49,16 +49,15 @@ def _one_by_one(
     cluster: Cluster, updates: dict[str, FeatureUpdate], validate_only: bool
 ) -> UpdateFeaturesResponse:
     """What a broker up to 3.9 answers: a result for each feature, whatever becomes of others."""
-    problems = update_one_by_one(cluster, updates, validate_only=validate_only)
-    invalid = Error.INVALID_UPDATE_VERSION
+    refusals = update_one_by_one(cluster, updates, validate_only=validate_only)
     return UpdateFeaturesResponse(
         error_message="",
         results=[
             UpdateFeaturesResponse.Result(
                 feature=name,
-                error_code=Error.NONE if problem is None else invalid,
-                error_message=problem,
+                error_code=Error.NONE if refused is None else refused.error,
+                error_message=None if refused is None else refused.message,
             )
-            for name, problem in problems.items()
+            for name, refused in refusals.items()
         ],
     )

@@ -19,6 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...wire import Error, Refused
+from ...wire.stored.cluster import MetadataRecord
 from ..base.java_order import hash_map_order
 from ..config.broker_table import UNLISTED
 from ..config.client_metrics import CLIENT_METRICS_RESOURCE, check_client_metrics
@@ -27,6 +28,7 @@ from ..config.definition import ConfigError, Definition, Kind
 from ..config.group import GROUP_RESOURCE, check_group
 from ..config.loggers import APPEND, DELETE, SET, SUBTRACT
 from .image import BROKER_RESOURCE, TOPIC_RESOURCE
+from .topic_records import config_records
 from .topic_rules import check_name
 
 if TYPE_CHECKING:
@@ -143,6 +145,7 @@ class Alteration:
 
     def _control(self, resources: list[tuple[int, Wanted]]) -> Iterator[tuple[int, Refused]]:
         """Judge and change resources, each with its index; yield those that are refused."""
+        planned: list[tuple[int, list[MetadataRecord]]] = []
         ready, refusals = [], []
         for index, wanted in resources:
             try:
@@ -155,47 +158,45 @@ class Alteration:
         yield from refusals
         for index, wanted, texts in ready:
             try:
-                self._apply(wanted, texts)
+                planned.append((index, self._plan(wanted, texts)))
             except Refused as refused:
                 yield index, refused
-
-    def _apply(self, wanted: Wanted, texts: Mapping[str, str]) -> None:
-        kind, name = wanted.kind, wanted.name
-        topics = self._cluster.topics
+            except ConfigError as error:
+                yield index, Refused(Error.INVALID_CONFIG, str(error))
+        if self._validate_only:
+            return
         try:
-            if kind == TOPIC_RESOURCE:
-                self._set_topic(name, texts)
-                return
-            if kind == BROKER_RESOURCE:
-                self._check_eligible_leaders(name, texts)
-            elif kind == CLIENT_METRICS_RESOURCE:
-                if not name:
-                    raise Refused(Error.INVALID_REQUEST, "Subscription name can't be empty")
-                check_client_metrics(texts)
-            else:
-                if not name:
-                    message = "Default group resources are not allowed."
-                    raise Refused(Error.INVALID_REQUEST, message)
-                check_group(self._cluster.config, texts)
-            if not self._validate_only and kind == BROKER_RESOURCE:
-                topics.set_broker_configs(name, texts)
-            elif not self._validate_only:
-                topics.set_resource_configs(kind, name, texts)
-        except ConfigError as error:
-            raise Refused(Error.INVALID_CONFIG, str(error)) from None
+            self._cluster.metadata.append([each for _, records in planned for each in records])
+        except Refused as refused:
+            yield from ((index, refused) for index, records in planned if records)
 
-    def _set_topic(self, name: str, texts: Mapping[str, str]) -> None:
+    def _plan(self, wanted: Wanted, texts: Mapping[str, str]) -> list[MetadataRecord]:
+        """What a resource that is to set these writes. Raises Refused, ConfigError."""
+        kind, name = wanted.kind, wanted.name
+        if kind == TOPIC_RESOURCE:
+            self._check_topic(name, texts)
+        elif kind == BROKER_RESOURCE:
+            self._check_eligible_leaders(name, texts)
+            return plan_broker_configs(self._cluster.config, name, texts)
+        elif kind == CLIENT_METRICS_RESOURCE:
+            if not name:
+                raise Refused(Error.INVALID_REQUEST, "Subscription name can't be empty")
+            check_client_metrics(texts)
+        else:
+            if not name:
+                message = "Default group resources are not allowed."
+                raise Refused(Error.INVALID_REQUEST, message)
+            check_group(self._cluster.config, texts)
+        return config_records(kind, name, self._texts(kind, name), texts)
+
+    def _check_topic(self, name: str, texts: Mapping[str, str]) -> None:
         if not name:
             raise Refused(Error.INVALID_REQUEST, "Default topic resources are not allowed.")
         check_name(name)
-        config = self._cluster.config.topic(texts)
-        config.check()
-        topic = self._cluster.topics.get(name)
-        if topic is None:
+        self._cluster.config.topic(texts).check()
+        if self._cluster.topics.get(name) is None:
             message = f"The topic '{name}' does not exist."
             raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION, message)
-        if not self._validate_only:
-            self._cluster.topics.set_configs(topic, texts)
 
     def _check_eligible_leaders(self, name: str, texts: Mapping[str, str]) -> None:
         """With eligible leader replicas (KIP-966) all brokers have the same least number of
@@ -223,7 +224,7 @@ class Alteration:
             return {} if topic is None else topic.config.overrides
         if kind == BROKER_RESOURCE:
             return self._cluster.config.dynamic.get(name, {})
-        return self._cluster.topics.resource_configs.get((kind, name), {})
+        return self._cluster.metadata.image.configs_of(kind, name)
 
     def _new_texts(self, wanted: Wanted) -> dict[str, str]:
         if not self._is_incremental:
@@ -245,6 +246,17 @@ class Alteration:
                 definition = definitions.get(change.name)
                 texts[change.name] = _spliced(definition, texts.get(change.name), change)
         return texts
+
+
+def plan_broker_configs(
+    config: BrokerConfig, resource: str, texts: Mapping[str, str]
+) -> list[MetadataRecord]:
+    """What is written for a broker (its id as text), or all (""), to have these set at run time.
+
+    Raises ConfigError.
+    """
+    config.judge_dynamic({resource: texts})
+    return config_records(BROKER_RESOURCE, resource, config.dynamic.get(resource, {}), texts)
 
 
 def _check_broker_list(change: Change, config: BrokerConfig) -> None:

@@ -14,13 +14,15 @@ Source: KIP-584, KIP-778, KIP-966, KIP-1155; Kafka 4.3.1's answers and log.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...wire import Error, Refused
-from ...wire.stored.cluster import FeatureLevelRecord
+from ...wire.stored.cluster import FeatureLevelRecord, MetadataRecord
 from ...wire.stored.control import KRaftVersion, KRaftVoters
 from ..base.java_order import hash_map_order
+from ..config.configs import ALL_BROKERS, BrokerConfig
+from .config_changes import plan_broker_configs
 from .features import ELIGIBLE_LEADERS, KRAFT_VERSION, METADATA_VERSION
 
 if TYPE_CHECKING:
@@ -31,7 +33,6 @@ UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE = 1, 2, 3
 CONTROLLER_LISTENER = "CONTROLLER"
 
 _MIN_INSYNC = "min.insync.replicas"
-_ALL_BROKERS = ""
 _FIRST_OF_KRAFT = 4
 # Levels of metadata.version at which records changed: going below one would lose something.
 _RECORDS_CHANGED_AT = (7, 8, 11, 13, 14, 15, 17, 23, 30)
@@ -61,28 +62,34 @@ def update_features(
         return
     levels = {name: updates[name].level for name in hash_map_order(updates)}
     kraft_version = levels.pop(KRAFT_VERSION, 0)
+    records: list[MetadataRecord] = []
     if levels.get(ELIGIBLE_LEADERS, 0) > cluster.features.level(ELIGIBLE_LEADERS):
-        _share_min_insync(cluster)
-    cluster.topics.metadata_log.append(
-        [FeatureLevelRecord(name=name, feature_level=level) for name, level in levels.items()]
-    )
+        records += _share_min_insync(cluster.config)
+    records += [FeatureLevelRecord(name=name, feature_level=n) for name, n in levels.items()]
+    cluster.metadata.append(records)
     if kraft_version > cluster.features.level(KRAFT_VERSION):
         _keep_voters_in_the_log(cluster, kraft_version)
 
 
 def update_one_by_one(
     cluster: Cluster, updates: Mapping[str, FeatureUpdate], *, validate_only: bool
-) -> dict[str, str | None]:
-    """Change each level that may be, as releases up to 3.9 do. Returns by name why one may not.
-
-    Raises Refused(KAFKA_STORAGE_ERROR).
-    """
+) -> dict[str, Refused | None]:
+    """Change each level that may be, as releases up to 3.9 do. Returns by name why one was not."""
     problems = {name: _problem(cluster, name, updates[name]) for name in hash_map_order(updates)}
-    good = {name: updates[name] for name, problem in problems.items() if problem is None}
-    good = {name: each for name, each in good.items() if each.level or cluster.features.level(name)}
-    if good and not validate_only:
-        update_features(cluster, good, validate_only=False)
-    return problems
+    outcomes = {
+        name: None if problem is None else Refused(Error.INVALID_UPDATE_VERSION, problem)
+        for name, problem in problems.items()
+    }
+    good = {
+        name: updates[name]
+        for name, refused in outcomes.items()
+        if refused is None and (updates[name].level or cluster.features.level(name))
+    }
+    try:
+        update_features(cluster, good, validate_only=validate_only)
+    except Refused as refused:
+        outcomes |= dict.fromkeys(good, refused)
+    return outcomes
 
 
 def _problem(cluster: Cluster, name: str, update: FeatureUpdate) -> str | None:
@@ -144,19 +151,18 @@ def _lossy_downgrade(release: Release, current: int, level: int, kind: int) -> s
     return f"Invalid metadata.version {level}. {reason}"
 
 
-def _share_min_insync(cluster: Cluster) -> None:
+def _share_min_insync(config: BrokerConfig) -> list[MetadataRecord]:
     """Let `min.insync.replicas` be one value for all brokers, as eligible leader replicas want."""
-    config = cluster.config
-    for_all = config.dynamic.get(_ALL_BROKERS, {})
-    value = str(config.get(_MIN_INSYNC))
-    singles: Iterable[str] = [name for name in config.dynamic if name != _ALL_BROKERS]
+    records: list[MetadataRecord] = []
+    for_all = config.dynamic.get(ALL_BROKERS, {})
     if _MIN_INSYNC not in for_all:
-        cluster.topics.set_broker_configs(_ALL_BROKERS, {**for_all, _MIN_INSYNC: value})
-    for name in singles:
-        texts = config.dynamic[name]
-        if _MIN_INSYNC in texts:
+        value = str(config.get(_MIN_INSYNC))
+        records += plan_broker_configs(config, ALL_BROKERS, {**for_all, _MIN_INSYNC: value})
+    for name, texts in config.dynamic.items():
+        if name != ALL_BROKERS and _MIN_INSYNC in texts:
             left = {key: text for key, text in texts.items() if key != _MIN_INSYNC}
-            cluster.topics.set_broker_configs(name, left)
+            records += plan_broker_configs(config, name, left)
+    return records
 
 
 def _keep_voters_in_the_log(cluster: Cluster, version: int) -> None:
@@ -174,7 +180,7 @@ def _keep_voters_in_the_log(cluster: Cluster, version: int) -> None:
             min_supported_version=first, max_supported_version=last
         ),
     )
-    cluster.topics.metadata_log.append_controls(
+    cluster.metadata.append_controls(
         [
             KRaftVersion(version=0, kraft_version=version),
             KRaftVoters(version=0, voters=[voter]),

@@ -6,6 +6,7 @@ Rules (KRaft's):
 - Fields that a change leaves out keep their value.
 - A topic's configs go with the topic.
 - Records between a begin and an end of a transaction count together, or, aborted, not at all.
+- Whatever a record touches is noted in the delta that is given with it (delta.py).
 
 What the emulator has no use for (access rules, delegation tokens, registrations of brokers and
 controllers) is kept as records, so that a snapshot can hand it on. Left out: the migration from
@@ -14,6 +15,7 @@ ZooKeeper. Source: KIP-631, KIP-868, KIP-966; how a snapshot orders it is snapsh
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias, TypeVar
 
@@ -46,6 +48,8 @@ from ...wire.stored.cluster import (
 )
 from ...wire.stored.control import ControlRecord, KRaftVersion, KRaftVoters
 from ..base.logger import log
+from .delta import MetadataDelta
+from .features import KRAFT_VERSION
 
 TOPIC_RESOURCE = 2
 BROKER_RESOURCE = 4
@@ -56,6 +60,8 @@ K = TypeVar("K")
 N = TypeVar("N")
 V = TypeVar("V")
 
+ConfigResource: TypeAlias = tuple[int, str]
+"""Resource type, and the name of the resource."""
 QuotaEntity: TypeAlias = tuple[tuple[str, str | None], ...]
 """Types and names of what a quota is for, sorted by type; a name of None is the default's."""
 
@@ -99,8 +105,8 @@ class MetadataImage:
     def __init__(self) -> None:
         self.features: dict[str, int] = {}
         self.topics: dict[bytes, TopicImage] = {}
-        self.configs: dict[tuple[int, str], dict[str, str]] = {}
-        """Resource type and name, to config name and text."""
+        self.configs: dict[ConfigResource, dict[str, str]] = {}
+        """What each resource sets itself: config name to text."""
         self.quotas: dict[QuotaEntity, dict[str, float]] = {}
         self.scram: dict[str, dict[int, UserScramCredentialRecord]] = {}
         """Users, to their credentials by mechanism."""
@@ -120,8 +126,13 @@ class MetadataImage:
         """Whether records wait for the end of their transaction."""
         return self._transaction is not None
 
-    def replay(self, record: MetadataRecord) -> None:
-        """Take in the next record."""
+    def configs_of(self, resource_type: int, name: str) -> Mapping[str, str]:
+        """What one resource sets itself: config name to text."""
+        return self.configs.get((resource_type, name), {})
+
+    def replay(self, record: MetadataRecord, delta: MetadataDelta | None = None) -> None:
+        """Take in the next record, and note in `delta` what it touches."""
+        delta = MetadataDelta() if delta is None else delta
         if isinstance(record, BeginTransactionRecord):
             self._transaction = []
         elif isinstance(record, AbortTransactionRecord):
@@ -129,48 +140,59 @@ class MetadataImage:
         elif isinstance(record, EndTransactionRecord):
             waiting, self._transaction = self._transaction or [], None
             for each in waiting:
-                self._apply(each)
+                self._apply(each, delta)
         elif self._transaction is not None:
             self._transaction.append(record)
         else:
-            self._apply(record)
+            self._apply(record, delta)
 
-    def replay_control(self, record: ControlRecord) -> None:
+    def replay_control(self, record: ControlRecord, delta: MetadataDelta | None = None) -> None:
         """Take in the quorum's own records: how it is kept, and who votes."""
         if isinstance(record, KRaftVersion):
             self.kraft_version = record.kraft_version
+            if delta is not None:
+                delta.features[KRAFT_VERSION] = None
         elif isinstance(record, KRaftVoters):
             self.voters = record
 
-    def _apply(self, record: MetadataRecord) -> None:
+    def _apply(self, record: MetadataRecord, delta: MetadataDelta) -> None:
         match record:
             case TopicRecord():
-                self.topics[record.topic_id] = TopicImage(record.name, record.topic_id)
+                topic = TopicImage(record.name, record.topic_id)
+                self.topics[record.topic_id] = delta.created[record.topic_id] = topic
             case PartitionRecord():
-                self._add_partition(record)
+                self._add_partition(record, delta)
             case PartitionChangeRecord():
-                self._change_partition(record)
+                self._change_partition(record, delta)
             case RemoveTopicRecord():
-                topic = self.topics.pop(record.topic_id, None)
-                if topic is not None:
-                    self.configs.pop((TOPIC_RESOURCE, topic.name), None)
+                removed = self.topics.pop(record.topic_id, None)
+                if removed is not None:
+                    self.configs.pop((TOPIC_RESOURCE, removed.name), None)
+                    delta.topic_removed(removed)
             case ConfigRecord():
-                self._configure(record)
+                resource = (record.resource_type, record.resource_name)
+                _set(self.configs, resource, record.name, record.value)
+                delta.configs[resource] = None
             case FeatureLevelRecord():
-                if record.feature_level:
-                    self.features[record.name] = record.feature_level
-                else:
-                    self.features.pop(record.name, None)
+                self._set_level(record, delta)
             case ProducerIdsRecord():
                 self.next_producer_id = record.next_producer_id
+                delta.has_producer_ids = True
             case ClearElrRecord():
-                self._clear_eligible_leaders(record.topic_name)
-            case _ if not self._apply_security(record):
-                self._apply_registration(record)
+                self._clear_eligible_leaders(record.topic_name, delta)
+            case _ if not self._apply_security(record, delta):
+                self._apply_registration(record, delta)
+
+    def _set_level(self, record: FeatureLevelRecord, delta: MetadataDelta) -> None:
+        if record.feature_level:
+            self.features[record.name] = record.feature_level
+        else:
+            self.features.pop(record.name, None)
+        delta.features[record.name] = None
 
     # Topics
 
-    def _add_partition(self, record: PartitionRecord) -> None:
+    def _add_partition(self, record: PartitionRecord, delta: MetadataDelta) -> None:
         topic = self.topics.get(record.topic_id)
         if topic is None:
             log.warning("metadata log: a partition of an unknown topic: %r", record)
@@ -188,13 +210,15 @@ class MetadataImage:
             directories=record.directories,
             recovery_state=record.leader_recovery_state,
         )
+        delta.partition_changed(record.topic_id, record.partition_id)
 
-    def _change_partition(self, record: PartitionChangeRecord) -> None:
+    def _change_partition(self, record: PartitionChangeRecord, delta: MetadataDelta) -> None:
         topic = self.topics.get(record.topic_id)
         partition = topic.partitions.get(record.partition_id) if topic is not None else None
         if partition is None:
             log.warning("metadata log: a change of an unknown partition: %r", record)
             return
+        delta.partition_changed(record.topic_id, record.partition_id)
         partition.partition_epoch += 1
         if record.leader != _LEADER_UNCHANGED:
             partition.leader = record.leader
@@ -213,62 +237,71 @@ class MetadataImage:
             if change is not None:
                 setattr(partition, name, change)
 
-    def _clear_eligible_leaders(self, topic_name: str) -> None:
+    def _clear_eligible_leaders(self, topic_name: str, delta: MetadataDelta) -> None:
         for topic in self.topics.values():
             if topic_name in ("", topic.name):
-                for partition in topic.partitions.values():
+                for index, partition in topic.partitions.items():
                     partition.eligible_leaders, partition.last_eligible_leaders = [], []
-
-    def _configure(self, record: ConfigRecord) -> None:
-        resource = (record.resource_type, record.resource_name)
-        _set(self.configs, resource, record.name, record.value)
+                    delta.partition_changed(topic.topic_id, index)
 
     # Users
 
-    def _apply_security(self, record: MetadataRecord) -> bool:
+    def _apply_security(self, record: MetadataRecord, delta: MetadataDelta) -> bool:
         """Whether the record was one of quotas, credentials, access rules or tokens."""
         match record:
             case ClientQuotaRecord():
                 names = {each.entity_type: each.entity_name for each in record.entity}
-                value = None if record.remove else record.value
-                _set(self.quotas, tuple(sorted(names.items())), record.key, value)
+                entity = tuple(sorted(names.items()))
+                _set(self.quotas, entity, record.key, None if record.remove else record.value)
+                delta.quotas[entity] = None
             case UserScramCredentialRecord():
                 _set(self.scram, record.name, record.mechanism, record)
+                delta.credentials[record.name] = None
             case RemoveUserScramCredentialRecord():
                 _set(self.scram, record.name, record.mechanism, None)
+                delta.credentials[record.name] = None
             case AccessControlEntryRecord():
                 self.acls[record.id] = record
+                delta.acls[record.id] = None
             case RemoveAccessControlEntryRecord():
                 self.acls.pop(record.id, None)
+                delta.acls[record.id] = None
             case DelegationTokenRecord():
                 self.tokens[record.token_id] = record
+                delta.tokens[record.token_id] = None
             case RemoveDelegationTokenRecord():
                 self.tokens.pop(record.token_id, None)
+                delta.tokens[record.token_id] = None
             case _:
                 return False
         return True
 
     # Nodes
 
-    def _apply_registration(self, record: MetadataRecord) -> None:
+    def _apply_registration(self, record: MetadataRecord, delta: MetadataDelta) -> None:
         match record:
-            case RegisterBrokerRecord():
-                self.brokers[record.broker_id] = record
-            case UnregisterBrokerRecord():
-                self.brokers.pop(record.broker_id, None)
             case RegisterControllerRecord():
                 self.controllers[record.controller_id] = record
+                delta.controllers[record.controller_id] = None
+            case RegisterBrokerRecord():
+                self.brokers[record.broker_id] = record
+                delta.brokers[record.broker_id] = None
+            case UnregisterBrokerRecord():
+                self.brokers.pop(record.broker_id, None)
+                delta.brokers[record.broker_id] = None
             case FenceBrokerRecord() | UnfenceBrokerRecord():
                 if record.id in self.brokers:
                     self.brokers[record.id].fenced = isinstance(record, FenceBrokerRecord)
+                    delta.brokers[record.id] = None
             case BrokerRegistrationChangeRecord():
-                self._change_broker(record)
+                self._change_broker(record, delta)
 
-    def _change_broker(self, record: BrokerRegistrationChangeRecord) -> None:
+    def _change_broker(self, record: BrokerRegistrationChangeRecord, delta: MetadataDelta) -> None:
         broker = self.brokers.get(record.broker_id)
         if broker is None:
             log.warning("metadata log: a change of an unknown broker: %r", record)
             return
+        delta.brokers[record.broker_id] = None
         if record.fenced:
             broker.fenced = record.fenced == _YES
         if record.in_controlled_shutdown:

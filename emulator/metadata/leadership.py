@@ -1,52 +1,60 @@
-"""Who leads a partition, and who has it: elections, moves, and brokers that are taken out.
+"""Who leads a partition, and who has it: elections, moves, and brokers that are unregistered.
 
-Rules: a change is written to the metadata log, and what then stands in its image is in force. All
-brokers share one log, so a replica that is alive is in sync, and a move is over when it begins.
+What is asked is judged, and becomes the records that it amounts to. All brokers share one
+log, so a replica that is alive is in sync, and a move is over when it begins.
 
-Not emulated: replicas that lag behind; a move that takes its time. Source: KIP-460, KIP-455.
+Not emulated: replicas that lag; a move that takes its time. Source: KIP-460, KIP-455.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ...wire import Error, Refused
 from ...wire.stored.cluster import PartitionChangeRecord
+from ..base.node import Node, alive
+from ..partitions.partition import Partition
+from .image import MetadataImage
 from .topic_records import NO_LEADER, election
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
-    from ..partitions.partition import Partition
 
 PREFERRED, UNCLEAN = 0, 1
 
 
-def elect(cluster: Cluster, partition: Partition, election_type: int) -> None:
-    """Give a partition its preferred leader, or, unclean, any leader if it has none.
+def plan_election(
+    partition: Partition, election_type: int, able: Collection[int]
+) -> list[PartitionChangeRecord]:
+    """Give a partition its preferred leader, or, unclean, any leader if it has none. `able`: the
+    brokers that are alive.
 
     Raises Refused: ELECTION_NOT_NEEDED; PREFERRED_LEADER_NOT_AVAILABLE or
     ELIGIBLE_LEADERS_NOT_AVAILABLE if nobody can be elected.
     """
-    alive = alive_brokers(cluster)
     preferred = partition.replicas[0]
     wanted = preferred if election_type == PREFERRED else partition.leader
     if partition.leader == wanted != NO_LEADER:
         message = "Leader election not needed for topic partition."
         raise Refused(Error.ELECTION_NOT_NEEDED, message)
-    able = [replica for replica in partition.replicas if replica in alive]
-    if election_type == PREFERRED and preferred not in able:
+    in_sync = [replica for replica in partition.replicas if replica in able]
+    if election_type == PREFERRED and preferred not in in_sync:
         message = "The preferred leader was not available."
         raise Refused(Error.PREFERRED_LEADER_NOT_AVAILABLE, message)
-    if not able:
+    if not in_sync:
         message = "Eligible topic partition leaders are not available."
         raise Refused(Error.ELIGIBLE_LEADERS_NOT_AVAILABLE, message)
-    change(cluster, partition, leader=able[0], isr=able)
+    return [_change(partition, leader=in_sync[0], isr=in_sync)]
 
 
-def reassign(
-    cluster: Cluster, partition: Partition, replicas: Sequence[int] | None, may_change: bool
-) -> None:
+def plan_move(
+    partition: Partition,
+    replicas: Sequence[int] | None,
+    brokers: Mapping[int, Node],
+    *,
+    may_change: bool,
+) -> list[PartitionChangeRecord]:
     """Move a partition to these brokers; None cancels a move, and there is never one.
 
     `may_change`: there may be more or fewer of them than before. Raises Refused:
@@ -61,7 +69,7 @@ def reassign(
         if replica in sorted(replicas)[:index]:
             message = f"{what} the broker {replica} more than once."
             raise Refused(Error.INVALID_REPLICA_ASSIGNMENT, message)
-        if replica not in cluster.brokers:
+        if replica not in brokers:
             message = f"{what} broker {replica}, but no such broker is registered."
             raise Refused(Error.INVALID_REPLICA_ASSIGNMENT, message)
     if not may_change and len(replicas) != len(partition.replicas):
@@ -70,67 +78,45 @@ def reassign(
         )
         raise Refused(Error.INVALID_REPLICATION_FACTOR, message)
     if list(replicas) == partition.replicas:
-        return
-    able = [replica for replica in replicas if replica in alive_brokers(cluster)]
-    leader = partition.leader if partition.leader in able else (*able, NO_LEADER)[0]
-    change(cluster, partition, leader=leader, isr=able, replicas=list(replicas))
+        return []
+    able = alive(brokers)
+    in_sync = [replica for replica in replicas if replica in able]
+    leader = partition.leader if partition.leader in in_sync else (*in_sync, NO_LEADER)[0]
+    return [_change(partition, leader=leader, isr=in_sync, replicas=list(replicas))]
 
 
 def unregister(cluster: Cluster, node_id: int) -> None:
-    """Take a broker out; what it led is led by another replica, or by nobody.
+    """Take a broker out: what it led is led by another replica, or by nobody.
 
-    Raises Refused(BROKER_ID_NOT_REGISTERED).
+    The log has no registrations, so the broker is back after a restart. Raises Refused:
+    BROKER_ID_NOT_REGISTERED, KAFKA_STORAGE_ERROR.
     """
-    broker = cluster.brokers.get(node_id)
-    if broker is None or not broker.is_alive:
+    others = alive(cluster.brokers)
+    broker = others.pop(node_id, None)
+    if broker is None:
         message = f"Broker ID {node_id} is not currently registered"
         raise Refused(Error.BROKER_ID_NOT_REGISTERED, message)
+    cluster.metadata.append(elections(cluster.metadata.image, others))
     broker.is_alive = False
-    alive = alive_brokers(cluster)
-    image = cluster.topics.metadata_log.image
-    changes = [
-        found
+    cluster.topics.changed()
+
+
+def elections(image: MetadataImage, able: Collection[int]) -> list[PartitionChangeRecord]:
+    """What changes for every partition to be led by one of these brokers, where that can be."""
+    return [
+        change
         for topic in image.topics.values()
         for index, partition in topic.partitions.items()
-        if (found := election(topic.topic_id, index, partition, alive)) is not None
+        if (change := election(topic.topic_id, index, partition, able)) is not None
     ]
-    _write(cluster, changes)
 
 
-def change(
-    cluster: Cluster,
-    partition: Partition,
-    *,
-    leader: int,
-    isr: list[int],
-    replicas: list[int] | None = None,
-) -> None:
-    """Write down who leads a partition, and let it be so. Raises Refused(KAFKA_STORAGE_ERROR)."""
+def _change(
+    partition: Partition, *, leader: int, isr: list[int], replicas: list[int] | None = None
+) -> PartitionChangeRecord:
     record = PartitionChangeRecord(
         partition_id=partition.index, topic_id=partition.topic.id, isr=isr, replicas=replicas
     )
     if leader != partition.leader:
         record.leader = leader
-    _write(cluster, [record])
-
-
-def alive_brokers(cluster: Cluster) -> list[int]:
-    """The ids of the brokers that answer."""
-    return [node_id for node_id, broker in cluster.brokers.items() if broker.is_alive]
-
-
-def _write(cluster: Cluster, changes: Sequence[PartitionChangeRecord]) -> None:
-    metadata_log = cluster.topics.metadata_log
-    metadata_log.append(changes)
-    for each in changes:
-        topic = cluster.topics.by_id(each.topic_id)
-        if topic is None:
-            continue
-        partition = topic.partitions[each.partition_id]
-        now = metadata_log.image.topics[each.topic_id].partitions[each.partition_id]
-        if now.leader not in (partition.leader, NO_LEADER):
-            partition.log.start_epoch(now.leader_epoch)
-        partition.leader, partition.leader_epoch = now.leader, now.leader_epoch
-        partition.replicas, partition.isr = list(now.replicas), list(now.isr)
-        partition.close_waiters()
-    cluster.topics.changed()
+    return record

@@ -1,15 +1,19 @@
 """`__cluster_metadata-0`: every change of the cluster, in KRaft's records: Kafka can read them.
 
-What is read at the start: the newest snapshot and the log behind it (replay.py).
+The cluster is what this log says. A change takes effect in one way only, in a run and at a start:
+- Its records are written. What cannot be written is refused, and changes nothing.
+- The image takes them in.
+- Subscribers are told what was touched, in one delta for each append (delta.py), in the order in
+  which they subscribed. A new subscriber is told of everything at once; so a start is a change of
+  an empty cluster.
 
-What is written: one batch per change, no older leader epoch than the last one read, in the record
-versions of the directory's metadata.version. A new log begins with the features that a new
-Kafka 4.3 has, or with those asked for, in the transaction that it writes. A transaction left open
-is aborted first. Snapshots are written, and what lies in front of them let go, when
-upkeep/metadata_snapshots.py says so; but not where records were passed over, which a snapshot would
-lose.
+What is read at the start: the newest snapshot and the log after it (replay.py).
 
-Nothing of the cluster is kept beside it: `image` is what the log says, and moves with each append.
+What is written: one batch per change, in the leader epoch of the last record read or a later one,
+in the record versions of the directory's metadata.version. A new log begins with the features that
+a new Kafka 4.3 has, or with those asked for, in one transaction as Kafka's. A transaction left open
+is aborted first. upkeep/metadata_snapshots.py says when snapshots are written, and when what
+precedes them is deleted. There is no snapshot where records were passed over: it would lose them.
 
 Left out: Kafka's LeaderChange and registration records, and its NoOps: it needs none of them and
 writes its own when it opens the directory.
@@ -18,9 +22,10 @@ Source: KIP-595, KIP-630, KIP-631; directories of Kafka 4.3.1.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from typing import TypedDict
 
 from ...storage import Log, LogConfig, LogDirectory
 from ...wire.batch import read_header
@@ -38,8 +43,9 @@ from ...wire.stored.control import ControlRecord
 from ..base.clock import Clock
 from ..base.release import KAFKA_4_3, Release
 from ..config.configs import BrokerConfig
+from .delta import MetadataDelta, Subscriber
 from .features import METADATA_VERSION, NEW_FEATURES, check_known, initial_features
-from .image import BROKER_RESOURCE, MetadataImage
+from .image import BROKER_RESOURCE
 from .quorum_state import keep_quorum_state
 from .replay import Replayed, replay
 from .snapshot import SnapshotId, control_batch, data_batch, read_snapshot, write_snapshot
@@ -65,8 +71,16 @@ def metadata_log_config(config: BrokerConfig) -> LogConfig:
     )
 
 
+class _Place(TypedDict):
+    """Where a batch goes, and when it is written."""
+
+    offset: int
+    epoch: int
+    now: int
+
+
 class MetadataLog:
-    """The metadata log of an open log directory; `open` also returns what it says."""
+    """The metadata log of an open log directory; use `MetadataLog.open`."""
 
     def __init__(
         self, log_dir: LogDirectory, stored: Log, clock: Clock, replayed: Replayed
@@ -76,8 +90,8 @@ class MetadataLog:
         self.snapshots = replayed.snapshots
         """Those that the next start may read, oldest first."""
         self.bytes_since_snapshot = replayed.log_bytes
-        self.on_append: Callable[[], None] | None = None
-        """Called after each append."""
+        self._subscribers: list[Subscriber] = []
+        self._is_publishing = False
         self._node_id = log_dir.properties.node_id
         self._directory_id = log_dir.properties.directory_id
         self._home = log_dir.directory.child(log_dir.naming.directory(TOPIC, 0))
@@ -99,7 +113,7 @@ class MetadataLog:
         config: LogConfig = LOG_CONFIG,
         features: Mapping[str, int] | None = None,
         release: Release | None = None,
-    ) -> tuple[MetadataLog, MetadataImage]:
+    ) -> MetadataLog:
         """Read everything, and begin the log if it is new.
 
         `features`: levels that are to differ from those of a new cluster, or from those found.
@@ -114,7 +128,7 @@ class MetadataLog:
             check_known(metadata_log.image.features, release)
         metadata_log._begin(features or {}, release or KAFKA_4_3)
         keep_quorum_state(home, log_dir.properties.node_id, metadata_log.epoch)
-        return metadata_log, metadata_log.image
+        return metadata_log
 
     @property
     def start_offset(self) -> int:
@@ -126,31 +140,40 @@ class MetadataLog:
         """Where the next record goes."""
         return max(self._log.log_end_offset, self._snapshot_end)
 
-    def append(self, records: Sequence[MetadataRecord]) -> None:
-        """Write a change; one batch, unless it is larger than Kafka's batches may be.
+    def subscribe(self, *subscribers: Subscriber) -> None:
+        """Tell subscribers of everything there is, and from now on of each change."""
+        self._publish(MetadataDelta.of_all(self.image), subscribers)
+        self._subscribers += subscribers
 
-        Raises Refused (KAFKA_STORAGE_ERROR).
+    def append(self, records: Sequence[MetadataRecord]) -> None:
+        """Write a change, and let it take effect: one batch, all of it or nothing.
+
+        More records than Kafka's batches may have (10,000) are several batches; those that were
+        written before one that could not be take effect. Raises Refused (KAFKA_STORAGE_ERROR).
         """
-        now = self._clock.now()
-        level = self.image.features.get(METADATA_VERSION, NEW_FEATURES[METADATA_VERSION])
         for record in records:
             if isinstance(record, PartitionRecord) and not record.directories:
                 record.directories = [self._directory_id or bytes(16)] * len(record.replicas)
-        for first in range(0, len(records), _RECORDS_MAX):
-            some = records[first : first + _RECORDS_MAX]
-            place = {"offset": self.end_offset, "epoch": self.epoch, "now": now}
-            self._write(data_batch(some, level, **place))
-        for record in records:
-            self.image.replay(record)
-        if records and self.on_append is not None:
-            self.on_append()
+        delta = MetadataDelta()
+        first = 0
+        try:
+            while first < len(records):
+                some = records[first : first + _RECORDS_MAX]
+                self._write(data_batch(some, self._level, **self._place()))
+                first += len(some)
+                for record in some:
+                    self.image.replay(record, delta)
+        finally:
+            if first:
+                self._publish(delta, self._subscribers)
 
     def append_controls(self, records: Sequence[ControlRecord]) -> None:
         """Write records of the quorum itself. Raises Refused (KAFKA_STORAGE_ERROR)."""
-        now = self._clock.now()
-        self._write(control_batch(records, offset=self.end_offset, epoch=self.epoch, now=now))
+        self._write(control_batch(records, **self._place()))
+        delta = MetadataDelta()
         for record in records:
-            self.image.replay_control(record)
+            self.image.replay_control(record, delta)
+        self._publish(delta, self._subscribers)
 
     def next_producer_block(self) -> range:
         """Producer ids that nobody has had, noted as given to a broker before they are used.
@@ -205,7 +228,25 @@ class MetadataLog:
 
     # Within
 
+    @property
+    def _level(self) -> int:
+        """Of metadata.version: it says in which versions records are written."""
+        return self.image.features.get(METADATA_VERSION, NEW_FEATURES[METADATA_VERSION])
+
+    def _place(self) -> _Place:
+        return {"offset": self.end_offset, "epoch": self.epoch, "now": self._clock.now()}
+
+    def _publish(self, delta: MetadataDelta, subscribers: Sequence[Subscriber]) -> None:
+        self._is_publishing = True
+        try:
+            for subscriber in subscribers:
+                subscriber(delta, self.image)
+        finally:
+            self._is_publishing = False
+
     def _write(self, batch: bytearray) -> None:
+        if self._is_publishing:
+            raise RuntimeError("a subscriber of the metadata log may not append to it")
         now = self._clock.now()
         self._log.append(batch, read_header(batch), now)
         self._last_timestamp = now

@@ -20,6 +20,7 @@ from ...wire.records import Record, read_records
 from ...wire.stored.cluster import read_record
 from ...wire.stored.control import read_control_record
 from ..base.logger import log
+from .delta import MetadataDelta
 from .image import MetadataImage
 from .snapshot import Contents, SnapshotId, read_snapshot, snapshots_in
 
@@ -106,6 +107,7 @@ def _replay_controls(records: Iterable[Record], first: int, image: MetadataImage
 
 
 def _replay_records(records: Iterable[Record], first: int, image: MetadataImage) -> None:
+    delta = MetadataDelta()  # nobody has subscribed yet
     for record in records:
         if record.offset < first:
             continue
@@ -115,4 +117,4 @@ def _replay_records(records: Iterable[Record], first: int, image: MetadataImage)
             image.is_partial = True
             log.warning("metadata log, offset %d: passed over: %s", record.offset, error)
             continue
-        image.replay(message)
+        image.replay(message, delta)

@@ -1,19 +1,20 @@
-"""Who led is gone at a stop, and elected again at a start: so leader epochs rise by 2 in between.
+"""Leaders resign at a stop and are re-elected at the start: leader epochs rise by 2 in between.
 
 Rules, of a node that is broker and controller at once:
 - At a clean stop every partition loses its leader; at the start it gets one. Each is a change of
   the leader, so the leader epoch and the partition epoch rise by 1 each time.
-- After a kill the log still names leaders. A Kafka 4 start first takes them away, when the session
-  of before has run out, and then elects; so there are 2 epochs more all the same. Up to 3.9 the
-  broker that comes back is the leader still, and nothing is written.
-- With eligible leader replicas nobody is left in sync, and who was is eligible; else the last in
-  sync stays so. Whoever is elected is in sync, and then nobody else is eligible.
-- A batch of records is written at the stop and one at the start, whatever the number of partitions.
-  What a disk does not take at the stop is made up for at the start, as after a kill.
+- After a kill the log still names leaders. A start of Kafka 4 first removes them, when the session
+  of the killed broker has expired, and then elects: again 2 epochs. Up to 3.9 the broker that comes
+  back still leads, and nothing is written.
+- With eligible leader replicas, a partition without a leader has no replica in sync, and those that
+  were are eligible; without that feature the last replica in sync remains in the ISR. A replica
+  that is elected is in sync, and no other is eligible then.
+- The stop writes one batch of records and the start another, whatever the number of partitions
+  (up to 10,000). Where the disk takes nothing at the stop, the start does as after a kill.
 
-Left out: who else writes to a real metadata log meanwhile, as registrations and a LeaderChange, of
-which clients see nothing; brokers that stop one after another; that a leader elected after a kill
-counts as recovering. Source: metadata logs of Kafka 4.3.1 and 3.9.2 over stops and kills.
+Left out: what else is written to a real metadata log in between and clients do not see
+(registrations, a LeaderChange); brokers that stop one after another; that a leader elected after a
+kill counts as recovering. Source: metadata logs of Kafka 4.3.1 and 3.9.2 over stops and kills.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ from ...wire.stored.cluster import PartitionChangeRecord
 from ..base.logger import log
 from ..base.release import Release
 from .features import ELIGIBLE_LEADERS
-from .topic_records import NO_LEADER, election
+from .leadership import elections
+from .topic_records import NO_LEADER
 
 if TYPE_CHECKING:
     from .image import MetadataImage, PartitionImage
@@ -34,9 +36,9 @@ if TYPE_CHECKING:
 
 
 def resign(metadata_log: MetadataLog) -> bool:
-    """Take the leader of every partition away: a clean stop. Return whether anything was written.
+    """Remove the leader of every partition: a clean stop. Return whether anything was written.
 
-    A disk that takes nothing is only noted: who closes the log directory says what that means.
+    A failure is only logged: closing the log directory meets the same disk, and raises.
     """
     changes = _resignations(metadata_log.image)
     try:
@@ -47,21 +49,14 @@ def resign(metadata_log: MetadataLog) -> bool:
     return bool(changes)
 
 
-def take_over(metadata_log: MetadataLog, alive: Collection[int], release: Release) -> None:
-    """Give leaders to all partitions: a start, of these brokers.
+def take_over(metadata_log: MetadataLog, able: Collection[int], release: Release) -> None:
+    """Give leaders to all partitions: a start of these brokers.
 
     Raises Refused (KAFKA_STORAGE_ERROR).
     """
-    image = metadata_log.image
     if release.fences_at_start:
-        metadata_log.append(_resignations(image))
-    changes = [
-        change
-        for topic in image.topics.values()
-        for index, partition in topic.partitions.items()
-        if (change := election(topic.topic_id, index, partition, alive)) is not None
-    ]
-    metadata_log.append(changes)
+        metadata_log.append(_resignations(metadata_log.image))
+    metadata_log.append(elections(metadata_log.image, able))
 
 
 def _resignations(image: MetadataImage) -> list[PartitionChangeRecord]:

@@ -51,11 +51,6 @@ def partition_records(
     ]
 
 
-def new_partition(replicas: list[int]) -> PartitionImage:
-    """What a record of `partition_records` amounts to."""
-    return PartitionImage(replicas, replicas, replicas[0], leader_epoch=0, partition_epoch=0)
-
-
 def config_records(
     resource_type: int, name: str, before: Mapping[str, str], after: Mapping[str, str]
 ) -> list[MetadataRecord]:

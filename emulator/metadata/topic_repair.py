@@ -78,7 +78,7 @@ def bring_back(
     if records and not dry_run:
         log_dir = LogDirectory.open(path, node_id=node_id, naming=naming)
         try:
-            MetadataLog.open(log_dir, clock)[0].append(records)
+            MetadataLog.open(log_dir, clock).append(records)
         finally:
             log_dir.close()
     return findings
@@ -126,8 +126,7 @@ def _known(
             shutil.copytree(Path(directory.path) / home, copy / home)
         log_dir = LogDirectory.open(copy, node_id=node_id, naming=naming)
         try:
-            _, image = MetadataLog.open(log_dir, clock)
-            return image, set(_deleted(log_dir))
+            return MetadataLog.open(log_dir, clock).image, set(_deleted(log_dir))
         finally:
             log_dir.close(clean=False)
     finally:

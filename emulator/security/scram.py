@@ -45,17 +45,18 @@ class Upsertion(NamedTuple):
     salted_password: bytes
 
 
-class Changes(NamedTuple):
-    """What a request amounts to: users in the order in which they are answered."""
+class Planned(NamedTuple):
+    """What a user is answered, and what is to be written for it."""
 
+    user: str
+    refused: Refused | None
     records: list[MetadataRecord]
-    users: list[tuple[str, Refused | None]]
 
 
 def planned(
     image: MetadataImage, deletions: Sequence[Deletion], upsertions: Sequence[Upsertion]
-) -> Changes:
-    """What is to be written, and what each user is answered. Changes nothing."""
+) -> list[Planned]:
+    """What a request amounts to, in the order in which users are answered. Changes nothing."""
     good: dict[str, Deletion | Upsertion] = {}
     bad: dict[str, Refused] = {}
     changes: list[Deletion | Upsertion] = [*deletions, *upsertions]
@@ -77,9 +78,8 @@ def planned(
             del good[user]
     order = [u for u in hash_map_order(d.user for d in deletions) if u in good]
     order += [u for u in hash_map_order(u.user for u in upsertions) if u in good]
-    users: list[tuple[str, Refused | None]] = [(user, None) for user in order]
-    users += [(user, bad[user]) for user in hash_map_order(bad)]
-    return Changes([_record(good[user]) for user in order], users)
+    users = [Planned(user, None, [_record(good[user])]) for user in order]
+    return users + [Planned(user, bad[user], []) for user in hash_map_order(bad)]
 
 
 def _problem(image: MetadataImage, change: Deletion | Upsertion) -> Refused | None:

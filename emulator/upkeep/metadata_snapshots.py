@@ -26,6 +26,8 @@ from ..base.logger import log
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
+    from ..metadata.delta import MetadataDelta
+    from ..metadata.image import MetadataImage
 
 
 _MINUTE_MS = 60_000
@@ -37,7 +39,7 @@ class MetadataUpkeep:
 
     def __init__(self, cluster: Cluster) -> None:
         config = cluster.config
-        self._log = cluster.topics.metadata_log
+        self._log = cluster.metadata
         self._clock = cluster.clock
         self._timers = cluster.timers
         self._bytes_max: int = config.get("metadata.log.max.record.bytes.between.snapshots")
@@ -45,7 +47,7 @@ class MetadataUpkeep:
         self._retention_bytes: int = config.get("metadata.max.retention.bytes")
         self._retention_ms: int = config.get("metadata.max.retention.ms")
         self._last_snapshot = self._clock.now()
-        self._log.on_append = self._appended
+        self._log.subscribe(self._appended)
         self._run_later()
 
     def take_snapshot(self) -> bool:
@@ -74,7 +76,7 @@ class MetadataUpkeep:
         except (Refused, OSError) as error:
             log.error("old metadata could not be deleted: %s", error)
 
-    def _appended(self) -> None:
+    def _appended(self, delta: MetadataDelta, image: MetadataImage) -> None:
         if self._log.bytes_since_snapshot >= self._bytes_max:
             self.take_snapshot()
 

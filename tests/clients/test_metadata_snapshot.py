@@ -44,7 +44,7 @@ def cut(tmp_path_factory: pytest.TempPathFactory) -> Path:
             kafka.create_topic(f"t{number}", partitions=10, configs={"retention.ms": "123456"})
             assert kafka.run(lambda cluster: cluster.metadata_upkeep.take_snapshot())
         kafka.run(lambda cluster: cluster.metadata_upkeep.delete_old())
-        assert kafka.run(lambda cluster: cluster.topics.metadata_log.start_offset) > 0
+        assert kafka.run(lambda cluster: cluster.metadata.start_offset) > 0
         kafka.create_topic("behind")
     return path
 

@@ -8,6 +8,7 @@ from odradek.wire.api.alter_configs import AlterConfigsRequest
 from odradek.wire.api.list_config_resources import ListConfigResourcesRequest
 
 from tests.support.cluster import Client
+from tests.support.configs import set_configs
 
 TOPIC, BROKER, LOGGER, METRICS, GROUP = 2, 4, 8, 16, 32
 Pairs = list[tuple[str, str | None]]
@@ -84,8 +85,8 @@ def listed(client: Client, *kinds: int, version: int = 1) -> tuple[int, list[tup
 
 
 def test_resources_are_listed_by_type(client: Client, cluster: Cluster) -> None:
-    cluster.topics.set_resource_configs(GROUP, "g", {"consumer.session.timeout.ms": "46000"})
-    cluster.topics.set_resource_configs(METRICS, "m", {"interval.ms": "200"})
+    set_configs(cluster, GROUP, "g", {"consumer.session.timeout.ms": "46000"})
+    set_configs(cluster, METRICS, "m", {"interval.ms": "200"})
     group, metrics = (GROUP, "g"), (METRICS, "m")
     rest = [(LOGGER, "1"), (BROKER, "1"), (TOPIC, "t")]
     assert listed(client) == (0, [group, metrics, *rest])

@@ -8,9 +8,11 @@ import pytest
 from odradek.emulator.base.call import INVALID_REQUEST_TEXT
 from odradek.emulator.cluster import Cluster
 from odradek.emulator.config.configs import ALL_BROKERS
+from odradek.emulator.metadata.image import BROKER_RESOURCE
 from odradek.wire.api.describe_configs import DescribeConfigsRequest, DescribeConfigsResponse
 
 from tests.support.cluster import Client, client_of, open_cluster
+from tests.support.configs import set_configs
 
 Result = DescribeConfigsResponse.Result
 Config = tuple[str | None, int, list[tuple[str, str | None, int]]]
@@ -252,8 +254,8 @@ def test_what_cannot_change_at_run_time_is_read_only(
 def test_what_is_set_at_run_time_comes_first_the_brokers_own_before_all_brokers(
     client: Client, cluster: Cluster
 ) -> None:
-    cluster.topics.set_broker_configs(ALL_BROKERS, {"log.retention.ms": "7"})
-    cluster.topics.set_broker_configs("1", {"log.retention.ms": "8"})
+    set_configs(cluster, BROKER_RESOURCE, ALL_BROKERS, {"log.retention.ms": "7"})
+    set_configs(cluster, BROKER_RESOURCE, "1", {"log.retention.ms": "8"})
 
     assert describe(client, BROKER, "1", "log.retention.ms") == (
         "8",
@@ -269,13 +271,13 @@ def test_what_is_set_at_run_time_comes_first_the_brokers_own_before_all_brokers(
 def test_an_unknown_name_that_was_set_is_shown_without_its_value(
     client: Client, cluster: Cluster
 ) -> None:
-    cluster.topics.set_broker_configs("1", {"my.plugin.secret": "x"})
+    set_configs(cluster, BROKER_RESOURCE, "1", {"my.plugin.secret": "x"})
     (config,) = ask(client, BROKER, "1", ["my.plugin.secret"]).configs
     assert (config.value, config.config_source, config.is_sensitive) == (None, 2, True)
 
 
 def test_an_empty_name_means_what_is_set_for_all_brokers(client: Client, cluster: Cluster) -> None:
-    cluster.topics.set_broker_configs(ALL_BROKERS, {"log.retention.ms": "7"})
+    set_configs(cluster, BROKER_RESOURCE, ALL_BROKERS, {"log.retention.ms": "7"})
     (config,) = ask(client, BROKER, "").configs
     assert (config.name, config.value, config.config_source) == ("log.retention.ms", "7", 3)
     assert [(s.name, s.value, s.source) for s in config.synonyms] == [("log.retention.ms", "7", 3)]
@@ -307,8 +309,8 @@ def test_a_group_that_nobody_knows_has_the_brokers_values(tmp_path: Path) -> Non
 def test_stored_configs_of_groups_and_subscriptions_are_shown(
     client: Client, cluster: Cluster
 ) -> None:
-    cluster.topics.resource_configs[GROUP, "g"] = {"share.isolation.level": "read_committed"}
-    cluster.topics.resource_configs[METRICS, "m"] = {"interval.ms": "500"}
+    set_configs(cluster, GROUP, "g", {"share.isolation.level": "read_committed"})
+    set_configs(cluster, METRICS, "m", {"interval.ms": "500"})
     assert describe(client, GROUP, "g", "share.isolation.level")[:2] == ("read_committed", 8)
     assert describe(client, METRICS, "m", "interval.ms")[:2] == ("500", 7)
     assert describe(client, METRICS, "other", "interval.ms") == ("300000", 5, [])

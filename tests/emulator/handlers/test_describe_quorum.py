@@ -37,7 +37,7 @@ def keep_voters_in_the_log(client: Client) -> None:
 def test_the_only_voter_leads_and_has_everything(cluster: Cluster, client: Client) -> None:
     answer = describe(client, (LOG, [0]))
     ((found,),) = [topic.partitions for topic in answer.topics]
-    end = cluster.topics.metadata_log.end_offset
+    end = cluster.metadata.end_offset
     assert (found.error_code, found.leader_id, found.leader_epoch) == (0, 1, 1)
     (voter,) = found.current_voters
     assert (voter.replica_id, voter.log_end_offset, found.high_watermark) == (1, end, end)

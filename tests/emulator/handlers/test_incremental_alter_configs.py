@@ -127,10 +127,10 @@ def test_lists_are_spliced_as_text_beginning_with_the_default(
 def test_a_bad_change_is_refused_and_changes_nothing(
     client: Client, cluster: Cluster, changes: list[Change], error: int, message: str | None
 ) -> None:
-    before = cluster.topics.metadata_log.end_offset
+    before = cluster.metadata.end_offset
     assert of_topic(client, *changes) == (error, message)
     assert cluster.topic("t").config.overrides == {"retention.ms": "9"}
-    assert cluster.topics.metadata_log.end_offset == before
+    assert cluster.metadata.end_offset == before
 
 
 def test_one_resource_that_is_refused_spares_the_others(client: Client, cluster: Cluster) -> None:
@@ -178,7 +178,7 @@ def test_nothing_changes_when_a_change_is_only_to_be_judged(
         assert answer == OK
     assert cluster.topic("t").config.overrides == {"retention.ms": "9"}
     assert cluster.config.get("log.retention.ms") is None
-    assert cluster.topics.resource_configs == {}
+    assert {kind for kind, _ in cluster.metadata.image.configs} == {TOPIC, BROKER}
     assert cluster.loggers.levels() == {"root": "WARN"}
 
 

@@ -10,10 +10,12 @@ from odradek.emulator.cluster import Cluster
 from odradek.emulator.config.configs import ConfigError
 from odradek.emulator.emulator import Emulator
 from odradek.emulator.metadata.features import NEW_FEATURES
+from odradek.emulator.metadata.image import BROKER_RESOURCE
 from odradek.wire.api.api_versions import ApiVersionsRequest
 from odradek.wire.api.update_features import UpdateFeaturesRequest, UpdateFeaturesResponse
 
 from tests.support.cluster import Client, client_of, open_cluster
+from tests.support.configs import set_configs
 
 UP, SAFE, UNSAFE = 1, 2, 3
 FAILED = "The update failed for all features since the following feature had an error: "
@@ -141,7 +143,7 @@ def test_metadata_goes_down_where_records_are_the_same(tmp_path: Path) -> None:
 def test_the_voters_move_into_the_log_and_never_back(cluster: Cluster, client: Client) -> None:
     assert update(client, ("kraft.version", 1, UP)).error_code == 0
     assert cluster.features.level("kraft.version") == 1
-    voters = cluster.topics.metadata_log.image.voters
+    voters = cluster.metadata.image.voters
     assert voters is not None
     assert [voter.voter_id for voter in voters.voters] == [1]
     answer = update(client, ("kraft.version", 0, UNSAFE))
@@ -153,10 +155,10 @@ def test_eligible_leaders_want_one_least_number_in_sync_for_all(
 ) -> None:
     name = "eligible.leader.replicas.version"
     update(client, (name, 0, SAFE))
-    cluster.topics.set_broker_configs("", {})
-    cluster.topics.set_broker_configs("1", {"min.insync.replicas": "1"})
+    set_configs(cluster, BROKER_RESOURCE, "", {})
+    set_configs(cluster, BROKER_RESOURCE, "1", {"min.insync.replicas": "1"})
     update(client, (name, 1, UP))
-    assert cluster.topics.metadata_log.image.configs == {(4, ""): {"min.insync.replicas": "1"}}
+    assert cluster.metadata.image.configs == {(4, ""): {"min.insync.replicas": "1"}}
 
 
 # At the start

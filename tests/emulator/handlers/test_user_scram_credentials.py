@@ -66,7 +66,7 @@ def test_credentials_are_kept_over_a_restart(tmp_path: Path) -> None:
 
 def test_the_keys_are_those_that_kafka_stores(cluster: Cluster, client: Client) -> None:
     alter(client, user("u"))
-    stored = cluster.topics.metadata_log.image.scram["u"][1]
+    stored = cluster.metadata.image.scram["u"][1]
     assert stored.stored_key == (
         b"\xe5\xf1T\xc5]\x00\x0fn\xb1ZJ\t&\x0e\xdb]Z\xdf\xb0-|\xa0\xef\xfd\xb5\xea\t\xc7\xd3\xc9\xb5="
     )

@@ -12,6 +12,7 @@ from odradek.emulator.base.node import Node
 from odradek.emulator.cluster import Cluster
 from odradek.emulator.config.configs import ALL_BROKERS, BrokerConfig
 from odradek.emulator.config.group import group_config
+from odradek.emulator.metadata.image import BROKER_RESOURCE
 from odradek.emulator.partitions.partition import Partition
 from odradek.emulator.partitions.topic import Topic
 from odradek.wire import Error, Refused
@@ -20,6 +21,7 @@ from odradek.wire.records import build_batch, read_records
 
 from tests.support.clock import NOW
 from tests.support.cluster import open_cluster
+from tests.support.configs import set_configs
 
 
 @pytest.fixture
@@ -194,7 +196,7 @@ def test_a_default_for_all_brokers_reaches_topics_that_set_nothing(cluster: Clus
     plain = cluster.topics.create("plain")
     own = cluster.topics.create("own", configs={"retention.ms": "5"})
 
-    cluster.topics.set_broker_configs(ALL_BROKERS, {"log.retention.ms": "7"})
+    set_configs(cluster, BROKER_RESOURCE, ALL_BROKERS, {"log.retention.ms": "7"})
 
     assert plain.config.get("retention.ms") == 7
     assert plain.partitions[0].log.config.retention_ms == 7
@@ -205,7 +207,7 @@ def test_the_brokers_defaults_may_be_at_odds_and_then_a_topic_that_sets_somethin
     cluster: Cluster,
 ) -> None:
     old = cluster.topics.create("old", configs={"max.compaction.lag.ms": "5"})
-    cluster.topics.set_broker_configs(ALL_BROKERS, {"log.cleaner.min.compaction.lag.ms": "6"})
+    set_configs(cluster, BROKER_RESOURCE, ALL_BROKERS, {"log.cleaner.min.compaction.lag.ms": "6"})
     assert old.config.get("min.compaction.lag.ms") == 6
 
     cluster.topics.create("plain")
@@ -228,7 +230,7 @@ def test_every_change_raises_the_generation(cluster: Cluster) -> None:
     note()
     topics.set_configs(topic, {"retention.ms": "1"})
     note()
-    topics.set_broker_configs(ALL_BROKERS, {})
+    set_configs(cluster, BROKER_RESOURCE, ALL_BROKERS, {})
     note()
     topics.delete(topic)
     note()
@@ -340,7 +342,7 @@ def test_a_deleted_and_recreated_topic_stays_apart_over_a_restart(tmp_path: Path
 
 def test_what_is_set_for_all_brokers_survives_a_restart(tmp_path: Path) -> None:
     cluster = open_cluster(tmp_path)
-    cluster.topics.set_broker_configs(ALL_BROKERS, {"log.retention.ms": "7"})
+    set_configs(cluster, BROKER_RESOURCE, ALL_BROKERS, {"log.retention.ms": "7"})
     cluster.topics.create("t")
 
     cluster = reopened(cluster)
@@ -362,15 +364,16 @@ def test_stored_configs_stay_when_the_brokers_own_are_at_odds_with_them(tmp_path
 
 def test_what_a_group_and_a_subscription_set_survives_a_restart(tmp_path: Path) -> None:
     cluster = open_cluster(tmp_path)
-    cluster.topics.set_resource_configs(32, "g", {"consumer.session.timeout.ms": "46000"})
-    cluster.topics.set_resource_configs(16, "m", {"interval.ms": "200", "metrics": "*"})
-    cluster.topics.set_resource_configs(16, "m", {"interval.ms": "300"})
-    cluster.topics.set_resource_configs(16, "gone", {"interval.ms": "300"})
-    cluster.topics.set_resource_configs(16, "gone", {})
+    set_configs(cluster, 32, "g", {"consumer.session.timeout.ms": "46000"})
+    set_configs(cluster, 16, "m", {"interval.ms": "200", "metrics": "*"})
+    set_configs(cluster, 16, "m", {"interval.ms": "300"})
+    set_configs(cluster, 16, "gone", {"interval.ms": "300"})
+    set_configs(cluster, 16, "gone", {})
 
     cluster = reopened(cluster)
 
-    assert cluster.topics.resource_configs == {
+    configs = cluster.metadata.image.configs
+    assert {key: texts for key, texts in configs.items() if key[0] != BROKER_RESOURCE} == {
         (32, "g"): {"consumer.session.timeout.ms": "46000"},
         (16, "m"): {"interval.ms": "300"},
     }

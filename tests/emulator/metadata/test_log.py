@@ -58,7 +58,8 @@ class World:
 
     def open(self) -> tuple[LogDirectory, MetadataLog, MetadataImage]:
         log_dir = LogDirectory.open(self.path, node_id=1, new_id=lambda: DIRECTORY)
-        return log_dir, *MetadataLog.open(log_dir, ManualClock(NOW))
+        metadata_log = MetadataLog.open(log_dir, ManualClock(NOW))
+        return log_dir, metadata_log, metadata_log.image
 
     def image(self) -> MetadataImage:
         """What a start finds."""

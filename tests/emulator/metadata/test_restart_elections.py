@@ -8,6 +8,7 @@ from odradek.emulator.base.node import Node
 from odradek.emulator.base.release import KAFKA_3_9, KAFKA_4_3, Release
 from odradek.emulator.cluster import Cluster
 from odradek.emulator.config.configs import BrokerConfig
+from odradek.emulator.metadata.restart_elections import resign
 from odradek.storage import MemoryDisk
 from odradek.wire.api.find_coordinator import FindCoordinatorRequest
 from odradek.wire.api.metadata import MetadataRequest
@@ -61,7 +62,7 @@ class World:
 
     def partition_epochs(self) -> set[int]:
         """What the metadata log says of all partitions."""
-        topics = self.cluster.topics.metadata_log.image.topics.values()
+        topics = self.cluster.metadata.image.topics.values()
         return {each.partition_epoch for topic in topics for each in topic.partitions.values()}
 
     def stored(self, name: str) -> str | None:
@@ -136,10 +137,10 @@ def test_up_to_3_9_a_kill_leaves_the_epochs() -> None:
 
 def test_a_directory_without_topics_gets_no_records() -> None:
     world = World()
-    before = world.cluster.topics.metadata_log.end_offset
+    before = world.cluster.metadata.end_offset
     world.restart()
     world.kill()
-    assert world.cluster.topics.metadata_log.end_offset == before
+    assert world.cluster.metadata.end_offset == before
 
 
 # The records
@@ -195,7 +196,7 @@ def test_what_a_full_disk_did_not_take_is_made_up_for() -> None:
     world = World()
     world.cluster.create_topic("t", 1, {})
     world.disk.fill()
-    assert not world.cluster.topics.resign()
+    assert not resign(world.cluster.metadata)
     world.disk.heal()
     assert world.changes() == []
     world.kill()

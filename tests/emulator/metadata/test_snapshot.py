@@ -256,7 +256,7 @@ def test_one_is_written_after_so_many_bytes(tmp_path: Path) -> None:
     cluster.create_topic("t", 20, {})
 
     (snapshot,) = snapshots_in(home(cluster))
-    assert snapshot.end == cluster.topics.metadata_log.end_offset
+    assert snapshot.end == cluster.metadata.end_offset
     mode = (tmp_path / HOME / snapshot.name).stat().st_mode
     assert stat.S_IMODE(mode) == 0o400
     cluster.close()
@@ -286,7 +286,7 @@ def test_none_is_written_by_time_if_that_is_turned_off(tmp_path: Path) -> None:
 
 def test_none_is_written_where_records_were_not_understood(tmp_path: Path) -> None:
     cluster = open_cluster(tmp_path)
-    cluster.topics.metadata_log.image.is_partial = True
+    cluster.metadata.image.is_partial = True
     assert not cluster.metadata_upkeep.take_snapshot()
     cluster.close()
 
@@ -311,7 +311,7 @@ def filled(path: Path, **configs: str) -> Cluster:
     """A cluster with something of everything that is set at run time."""
     cluster = open_cluster(path, **configs)
     cluster.create_topic("a", 2, {"retention.ms": "7"})
-    cluster.topics.metadata_log.append([credential("u"), quota(5.0)])
+    cluster.metadata.append([credential("u"), quota(5.0)])
     cluster.next_producer_id()
     return cluster
 
@@ -320,7 +320,7 @@ def test_a_start_reads_the_snapshot_and_the_log_behind_it(tmp_path: Path) -> Non
     cluster = filled(tmp_path)
     cluster.metadata_upkeep.take_snapshot()
     cluster.create_topic("b", 1, {})
-    before = vars(cluster.topics.metadata_log.image)
+    before = vars(cluster.metadata.image)
     cluster.close()
     for topic in before["topics"].values():
         for partition in topic.partitions.values():
@@ -330,7 +330,7 @@ def test_a_start_reads_the_snapshot_and_the_log_behind_it(tmp_path: Path) -> Non
             partition.partition_epoch += 1
 
     again = open_cluster(tmp_path)
-    assert vars(again.topics.metadata_log.image) == before
+    assert vars(again.metadata.image) == before
     assert [topic.name for topic in again.topics] == ["a", "b"]
     assert again.next_producer_id() == 1000
     again.close()
@@ -361,13 +361,13 @@ def test_a_broken_snapshot_is_passed_over_for_the_one_before(
 def test_the_voters_are_handed_on(tmp_path: Path) -> None:
     cluster = open_cluster(tmp_path)
     voters = KRaftVoters(version=0, voters=[])
-    cluster.topics.metadata_log.append_controls([KRaftVersion(version=0, kraft_version=1), voters])
+    cluster.metadata.append_controls([KRaftVersion(version=0, kraft_version=1), voters])
     cluster.metadata_upkeep.take_snapshot()
     cluster.close()
 
     again = open_cluster(tmp_path)
     assert again.features.level("kraft.version") == 1
-    assert again.topics.metadata_log.image.voters == voters
+    assert again.metadata.image.voters == voters
     again.close()
 
 
@@ -387,7 +387,7 @@ def test_old_snapshots_and_the_log_before_them_go(tmp_path: Path) -> None:
     cluster.metadata_upkeep.delete_old()
 
     kept = snapshots_in(home(cluster))
-    metadata_log: MetadataLog = cluster.topics.metadata_log
+    metadata_log: MetadataLog = cluster.metadata
     assert len(kept) < 6
     assert metadata_log.start_offset == kept[0].end > 0
     cluster.close()
@@ -409,7 +409,7 @@ def test_old_snapshots_go_after_their_time(tmp_path: Path) -> None:
     cluster.advance(HOUR_MS)
 
     (kept,) = snapshots_in(home(cluster))
-    assert kept.end == cluster.topics.metadata_log.end_offset
+    assert kept.end == cluster.metadata.end_offset
     cluster.close()
 
 

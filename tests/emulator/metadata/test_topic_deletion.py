@@ -129,9 +129,9 @@ def test_nobody_coordinates_groups_while_their_topic_is_gone(
 
 def test_a_thousand_topics_are_one_batch_of_the_metadata_log(tmp_path: Path) -> None:
     cluster = open_cluster(tmp_path / "many")
-    before = cluster.topics.metadata_log.end_offset
+    before = cluster.metadata.end_offset
     cluster.topics.add_all([cluster.topics.plan(f"n{number}") for number in range(1000)])
-    assert cluster.topics.metadata_log.end_offset == before + 2000
+    assert cluster.metadata.end_offset == before + 2000
     cluster.close()
 
     cluster = open_cluster(tmp_path / "many")

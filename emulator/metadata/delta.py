@@ -1,0 +1,82 @@
+"""What a change of the metadata touched: which topics, partitions, configs, …, by their keys.
+
+One delta goes with each append to the metadata log, however many records it has. What now holds is
+in the image, which has taken in every record by then. A key that is in a delta and no longer in the
+image is gone.
+
+Rules for topics:
+- A topic that is new is in `created` alone: what is new includes its partitions and its configs.
+- A topic that came and went within one delta is in neither `created` nor `removed`.
+- A subscriber takes `removed` in before `created`: a name may have gone to another topic.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .image import ConfigResource, MetadataImage, QuotaEntity, TopicImage
+
+K = TypeVar("K")
+Keys: TypeAlias = dict[K, None]
+"""A set that keeps its order."""
+
+
+@dataclass(slots=True)
+class MetadataDelta:
+    """The keys that a change touched."""
+
+    created: dict[bytes, TopicImage] = field(default_factory=dict)
+    """New topics by id."""
+    removed: dict[bytes, TopicImage] = field(default_factory=dict)
+    """Deleted topics by id, as they were."""
+    partitions: Keys[tuple[bytes, int]] = field(default_factory=dict)
+    """Of topics that existed before: partitions that are new or have changed, by topic and
+    number."""
+    configs: Keys[ConfigResource] = field(default_factory=dict)
+    quotas: Keys[QuotaEntity] = field(default_factory=dict)
+    credentials: Keys[str] = field(default_factory=dict)
+    """Users."""
+    acls: Keys[bytes] = field(default_factory=dict)
+    tokens: Keys[str] = field(default_factory=dict)
+    brokers: Keys[int] = field(default_factory=dict)
+    controllers: Keys[int] = field(default_factory=dict)
+    features: Keys[str] = field(default_factory=dict)
+    has_producer_ids: bool = False
+    """Whether a block of producer ids was given away."""
+
+    @classmethod
+    def of_all(cls, image: MetadataImage) -> MetadataDelta:
+        """Everything that an image has, as what came to an empty one."""
+        return cls(
+            created=dict(image.topics),
+            configs=dict.fromkeys(image.configs),
+            quotas=dict.fromkeys(image.quotas),
+            credentials=dict.fromkeys(image.scram),
+            acls=dict.fromkeys(image.acls),
+            tokens=dict.fromkeys(image.tokens),
+            brokers=dict.fromkeys(image.brokers),
+            controllers=dict.fromkeys(image.controllers),
+            features=dict.fromkeys(image.features),
+            has_producer_ids=image.next_producer_id > 0,
+        )
+
+    def topic_removed(self, topic: TopicImage) -> None:
+        """Note that a topic is gone."""
+        for number in topic.partitions:
+            self.partitions.pop((topic.topic_id, number), None)
+        if self.created.pop(topic.topic_id, None) is None:
+            self.removed[topic.topic_id] = topic
+
+    def partition_changed(self, topic_id: bytes, number: int) -> None:
+        """Note that a partition is new or has changed."""
+        if topic_id not in self.created:
+            self.partitions[topic_id, number] = None
+
+
+Subscriber: TypeAlias = "Callable[[MetadataDelta, MetadataImage], None]"
+"""Lets a change take effect, given the image after it. It cannot refuse the change, and may not
+append another one."""

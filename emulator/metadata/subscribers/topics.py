@@ -1,0 +1,124 @@
+"""Topics and partitions: from the metadata log into the catalogue, with their logs and configs.
+
+Rules:
+- Opening a log costs no directory before the first append, so many empty topics are cheap.
+- A new leader begins its leader epoch in the log. Whoever waits for a partition that has changed
+  is woken, and answered as things are then.
+- Logs of a deleted topic are renamed at once and removed later (LogManager). A log that cannot be
+  renamed stays, and a warning names it.
+- A stored topic config that is not known here is left out, and a warning says so: the data counts
+  for more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from ....wire import Refused
+from ...base.logger import log
+from ...config.configs import TopicConfig
+from ...config.definition import ConfigError
+from ...partitions.partition import Partition
+from ...partitions.topic import Topic
+from ..delta import MetadataDelta
+from ..image import BROKER_RESOURCE, TOPIC_RESOURCE, MetadataImage, PartitionImage, TopicImage
+from ..topic_records import NO_LEADER
+
+if TYPE_CHECKING:
+    from ...cluster import Cluster
+    from ..topic_index import TopicIndex
+
+
+class Topics:
+    """Keeps an index of topics as the metadata log has them."""
+
+    def __init__(self, cluster: Cluster, index: TopicIndex) -> None:
+        self._cluster = cluster
+        self._index = index
+
+    def __call__(self, delta: MetadataDelta, image: MetadataImage) -> None:
+        kinds = {kind for kind, _ in delta.configs}
+        if BROKER_RESOURCE in kinds:  # topics take their defaults from them
+            for topic in self._index:
+                self._configure(topic, image)
+        if delta.removed:
+            self._remove([self._index.leave(topic_id) for topic_id in delta.removed])
+        for created in delta.created.values():
+            self._create(created, image)
+        for topic_id, number in delta.partitions:
+            self._change(topic_id, number, image.topics[topic_id].partitions[number])
+        for kind, name in delta.configs:
+            topic_or_none = self._index.get(name) if kind == TOPIC_RESOURCE else None
+            if topic_or_none is not None and topic_or_none.id not in delta.created:
+                self._configure(topic_or_none, image)
+        is_seen = kinds & {BROKER_RESOURCE, TOPIC_RESOURCE}
+        if is_seen or delta.removed or delta.created or delta.partitions:
+            self._index.changed()
+
+    # Topics
+
+    def _create(self, found: TopicImage, image: MetadataImage) -> None:
+        topic = Topic(found.name, found.topic_id, self._config(found.name, image))
+        self._open(topic, [found.partitions[number] for number in sorted(found.partitions)])
+        self._index.enter(topic)
+
+    def _remove(self, topics: Iterable[Topic]) -> None:
+        log_dir, left = self._cluster.log_dir, []
+        for topic in topics:
+            topic.is_deleted = True
+            for partition in topic.partitions:
+                partition.close_waiters()
+                try:
+                    left.append(log_dir.delete_log(topic.name, partition.index, later=True))
+                except Refused as error:
+                    log.warning("%r of a deleted topic stays on disk: %s", partition, error)
+        self._cluster.log_manager.remove_later([name for name in left if name is not None])
+
+    # Configs
+
+    def _configure(self, topic: Topic, image: MetadataImage) -> None:
+        topic.config = config = self._config(topic.name, image)
+        for partition in topic.partitions:
+            partition.log.config = config.log_config()
+
+    def _config(self, name: str, image: MetadataImage) -> TopicConfig:
+        texts: Mapping[str, str] = image.configs_of(TOPIC_RESOURCE, name)
+        while True:
+            try:
+                return self._cluster.config.topic(texts)
+            except ConfigError as error:
+                log.warning("topic %s: a stored config is not used: %s", name, error)
+                texts = {key: text for key, text in texts.items() if key != error.name}
+
+    # Partitions
+
+    def _open(self, topic: Topic, found: Sequence[PartitionImage]) -> None:
+        open_log, now = self._cluster.log_dir.open_log, self._cluster.clock.now()
+        config = topic.config.log_config()
+        for number, image in enumerate(found, len(topic.partitions)):
+            stored = open_log(topic.name, number, topic.id, config, now)
+            stored.on_unflushed = self._cluster.log_manager.flusher.appended
+            if image.leader != NO_LEADER:
+                stored.start_epoch(image.leader_epoch)
+            partition = Partition(
+                *(topic, number, stored),
+                leader=image.leader,
+                leader_epoch=image.leader_epoch,
+                replicas=list(image.replicas),
+                isr=list(image.isr),
+            )
+            topic.partitions.append(partition)
+
+    def _change(self, topic_id: bytes, number: int, now: PartitionImage) -> None:
+        topic = self._index.by_id(topic_id)
+        assert topic is not None
+        if number >= len(topic.partitions):
+            self._open(topic, [now])
+            return
+        partition = topic.partitions[number]
+        if now.leader != NO_LEADER and now.leader_epoch > partition.leader_epoch:
+            partition.log.start_epoch(now.leader_epoch)
+        partition.leader, partition.leader_epoch = now.leader, now.leader_epoch
+        partition.replicas, partition.isr = list(now.replicas), list(now.isr)
+        partition.close_waiters()
