@@ -7,6 +7,7 @@ emulator with itself, one of the two giving wrong answers where a test says so.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -186,6 +187,21 @@ def test_silence_and_a_closed_connection_are_answers(
     answered, closed = engine.run(sequence(Ask(beat("x"), 4))).findings
     assert (answered.difference.ours, closed.difference.real) == (NOTHING, NOTHING)
     assert (answered.difference.real["error_code"], closed.difference.ours) == (25, "closed")
+
+
+def test_a_late_answer_differs_from_one_in_time(
+    engine: Engine, lie: Callable[[type[Request], Edit], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tests.differential.engine.side.LATE_S", 0.2)
+    assert engine.run(sequence(create(), Ask(list_offsets(-1)))).findings == []
+
+    def dawdle(answer: Any) -> Any:
+        time.sleep(0.4)
+        return answer
+
+    lie(ListOffsetsRequest, dawdle)
+    [finding] = engine.run(sequence(create(), Ask(list_offsets(-1)))).findings
+    assert (finding.step, str(finding.difference)) == (1, "(time): real 'in time', ours 'late'")
 
 
 def test_an_answer_belongs_to_the_step_in_which_it_comes(engine: Engine) -> None:

@@ -3,7 +3,7 @@
 The two are kept in lockstep. After a step each side's answers are gathered until both sides have
 the same ones; the slower side gets `GRACE_S` once the other has answered, and only when both are
 silent for the step's limit there is no answer. So a slow machine makes a run slow, not wrong, and
-"no answer" and "closed" are outcomes like any other.
+"no answer", "closed" and "late" (side.py) are outcomes like any other.
 
 A real broker's catalogue is older than its answers for a moment (semantics I18): after a request
 that may have changed it, the next step waits until both brokers say the same (settle/).
@@ -43,7 +43,7 @@ from .kept import keep
 from .normalize import Normalizer
 from .results import Finding, Result, StepLog
 from .served import Served
-from .side import CLOSED, Arrived, Asked, Key, Side
+from .side import CLOSED, Arrived, Asked, Key, Side, late_answers
 from .steps import Ask, Close, Raw, Restart, Sequence, Sleep, Step, World
 
 GRACE_S = 5.0
@@ -229,11 +229,13 @@ class _Run:
 
     def _compare(self, index: int) -> None:
         log = self.result.log[index]
+        late = late_answers(*self.engine.sides)
         real, ours = (self._trees(i) for i in (0, 1))
         asked = {**real[1], **ours[1]}
         for key in real[0] | ours[0]:
             left, right = real[0].get(key, NOTHING), ours[0].get(key, NOTHING)
             comparison = Comparison(left, right)
+            comparison.differences += late.get(key, [])
             if self.is_over:
                 continue
             self.result.fields += comparison.fields

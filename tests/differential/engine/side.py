@@ -9,7 +9,8 @@ from __future__ import annotations
 import contextlib
 import select
 import socket
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, field
 from struct import Struct
 
 from odradek.wire import Request, Response, WireError
@@ -18,9 +19,12 @@ from odradek.wire.frames import Frames
 from odradek.wire.headers import read_response_header
 
 from .brokers import Broker
+from .compare import Difference
 
 CLOSED = "closed"
 CONNECT_TIMEOUT_S = 10.0
+LATE_S = 1.5
+"""An answer that comes so long after the other broker's is late."""
 _SIZE = Struct(">i")
 _CORRELATION = Struct(">i")
 
@@ -36,10 +40,11 @@ class Asked:
 
 @dataclass(frozen=True)
 class Arrived:
-    """What came: a decoded answer, or words for what it was instead."""
+    """What came: a decoded answer, or words for what it was instead; and when, in seconds."""
 
     asked: Asked | None
     answer: Response | str
+    at_s: float = field(default_factory=time.monotonic)
 
 
 Key = tuple[str, int | str]
@@ -152,6 +157,17 @@ class Side:
             self.arrived[name, correlation_id] = Arrived(None, f"unasked: {bytes(frame).hex()}")
             return
         self.arrived[name, correlation_id] = Arrived(asked, decoded(frame, asked))
+
+
+def late_answers(real: Side, ours: Side) -> dict[Key, list[Difference]]:
+    """For each answer that one side gave in time and the other late, that difference."""
+    late: dict[Key, list[Difference]] = {}
+    for key in real.arrived.keys() & ours.arrived.keys():
+        after_s = ours.arrived[key].at_s - real.arrived[key].at_s
+        if abs(after_s) > LATE_S:
+            when = ("in time", "late") if after_s > 0 else ("late", "in time")
+            late[key] = [Difference("(time)", *when)]
+    return late
 
 
 def decoded(frame: bytearray, asked: Asked) -> Response | str:
