@@ -12,6 +12,7 @@ from .log import Log
 from .log_directory import LogDirectory, LogDirectoryError
 from .lookup import FoundRecord
 from .producers import Duplicate, ProducerStates
+from .reading import Place
 from .repairs.partition_check import Finding
 from .repairs.repair import Report, repair
 from .retention import LogView, RetentionPolicy, SegmentView, kafka_retention
@@ -28,6 +29,7 @@ __all__ = [
     "LogDirectoryError",
     "LogView",
     "MemoryDisk",
+    "Place",
     "ProducerStates",
     "Report",
     "RetentionPolicy",

@@ -14,7 +14,7 @@ Left out: writing segments (log.py). Source: the documentation's chapter "Log", 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from ..wire.batch import BatchHeader
 from ..wire.errors import Error, Refused, WireError
@@ -27,6 +27,13 @@ from .producers import AbortedTransaction
 from .segment import Segment, containing
 
 _CHUNK = 1 << 20
+
+
+class Place(NamedTuple):
+    """Where in a log something begins: the base offset of its segment, and the byte there."""
+
+    segment: int
+    position: int
 
 
 class Readable(Protocol):
@@ -79,6 +86,18 @@ class LogReader:
         except OSError as error:
             raise self._home.storage_error(error) from error
         return b""
+
+    def place_of(self, offset: int) -> Place:
+        """Where the batch that contains `offset` begins; after all batches, the log's end."""
+        segments = self._log.segments
+        if offset < self._log.log_end_offset:
+            with self._home.client_errors():
+                for segment in segments[containing(segments, offset) :]:
+                    segment.verify()
+                    found = segment.locate(offset)
+                    if found is not None:
+                        return Place(segment.base_offset, found[0])
+        return Place(segments[-1].base_offset, segments[-1].size)
 
     def batches_from(
         self, offset: int, *, over_damage: bool = True

@@ -1,9 +1,9 @@
 """Fetch (1): read from partitions; wait when there is too little.
 
-Answered at once when nothing is to be waited for, when enough is there (min_bytes), when an offset
-lies on an older segment, or when a partition fails; an unknown partition alone fails nothing while
-another is valid. Otherwise the call is parked until more is appended or max_wait_ms are over, and
-then everything is read anew (semantics, C1-C13). What old clients get of it: fetch_old.py.
+Answered at once when nothing is to be waited for (waiting.py), when enough is there (min_bytes), or
+when a partition fails; an unknown partition alone fails nothing while another is valid. Otherwise
+the call is parked until more is appended or max_wait_ms are over, and then everything is read anew
+(semantics, C1-C13). What old clients get of it: fetch_old.py.
 
 Not emulated: followers (a request with a replica id of a broker is told that this is no leader),
 tiered storage, reading from the closest replica.
@@ -17,7 +17,7 @@ from ...wire import NO_ID, Buffer, Error, Refused
 from ...wire.api.fetch import FetchRequest, FetchResponse
 from ..base.call import PARKED, Call, Sentinel
 from ..partitions.fetch_sessions import INITIAL_EPOCH, NO_SESSION, Session, Wanted, wanted_of
-from ..partitions.fetch_waits import FetchWait
+from ..partitions.fetch_waits import FetchWait, awaited
 from ..partitions.partition import READ_COMMITTED, READ_UNCOMMITTED, Partition
 from .fetch_old import WHOLE_SINCE, ZSTD_SINCE, as_old
 from .node_endpoints import endpoints
@@ -119,25 +119,15 @@ class _Fetch:
         reading = self.read()
         request = self.request
         min_bytes = min(request.min_bytes, self.max_bytes)
-        waitable = [t.partition for t in self.targets if t.partition is not None]
-        if request.max_wait_ms <= 0 or not waitable or reading.at_once or reading.size >= min_bytes:
+        targets = [(t.partition, t.wanted.asked) for t in self.targets if t.partition is not None]
+        if request.max_wait_ms <= 0 or not targets or reading.at_once or reading.size >= min_bytes:
             return self.response(reading)
-        wait = FetchWait(
-            self.cluster,
-            waitable,
-            min_bytes - reading.size,
-            self.call.now + request.max_wait_ms,
-            self.finish,
-            self.isolation,
-            lambda: self.has_enough(min_bytes),
-        )
+        parts = [awaited(p, asked.fetch_offset, asked.partition_max_bytes) for p, asked in targets]
+        wait = FetchWait(self.cluster, parts, min_bytes, self.isolation, self.finish)
+        if not wait.begin(self.call.now + request.max_wait_ms):
+            return self.response(reading)
         self.call.on_lost = wait.cancel
         return PARKED
-
-    def has_enough(self, min_bytes: int) -> bool:
-        """Whether there is as much to read as the client waits for."""
-        reading = self.read()
-        return reading.at_once or reading.size >= min_bytes
 
     def finish(self) -> None:
         """The wait is over: answer with what is there now."""
@@ -150,8 +140,8 @@ class _Fetch:
         for target in self.targets:
             asked = target.wanted.asked
             try:
-                answer, is_older = self.read_one(target, left, whole_first=size == 0)
-                at_once = at_once or is_older or answer.diverging_epoch.epoch != -1
+                answer = self.read_one(target, left, whole_first=size == 0)
+                at_once = at_once or answer.diverging_epoch.epoch != -1
             except Refused as refused:
                 answer = _failed(
                     self.call.version, asked.partition, refused.error, target.partition
@@ -166,8 +156,8 @@ class _Fetch:
             answers.append((target.wanted, answer))
         return Reading(answers + unknown, size, at_once)  # what is unknown comes last
 
-    def read_one(self, target: Target, left: int, whole_first: bool) -> tuple[Answered, bool]:
-        """One partition's answer, and whether its offset lies on an older segment."""
+    def read_one(self, target: Target, left: int, whole_first: bool) -> Answered:
+        """One partition's answer."""
         partition, asked = target.partition, target.wanted.asked
         if partition is None:
             raise Refused(target.error)
@@ -191,11 +181,11 @@ class _Fetch:
             records=b"",
         )
         if asked.last_fetched_epoch >= 0 and self.diverges(partition, asked, answer):
-            return answer, False
+            return answer
         if not log.log_start_offset <= asked.fetch_offset <= log.log_end_offset:
             raise Refused(Error.OFFSET_OUT_OF_RANGE)
         if asked.fetch_offset == log.log_end_offset:
-            return answer, False
+            return answer
         limit = min(asked.partition_max_bytes, left)
         if limit < 0:
             raise Refused(Error.UNKNOWN_SERVER_ERROR)
@@ -207,7 +197,7 @@ class _Fetch:
             )
             if isolation == READ_COMMITTED:
                 answer.aborted_transactions = _aborted(log, asked.fetch_offset, answer.records)
-        return answer, asked.fetch_offset < log.active_base_offset
+        return answer
 
     def diverges(
         self, partition: Partition, asked: FetchRequest.Topic.Partition, answer: Answered

@@ -5,14 +5,21 @@ append, a roll, the end of a transaction, deletion) is told to its waits; one th
 put on the cluster's list of woken ones and answered after the request that woke it, so that a
 produce request which fills twelve partitions is one answer to a consumer, not twelve.
 
+What counts as enough is not what a read would give: the bytes of each partition's segment up to its
+limit, where a cut batch counts and a whole one larger than the limit does not. A fetch whose offset
+lies on an older segment than what it may read up to, or above that, waits for nothing.
+
 Left out: deleting records past the offset does not wake (as on a real broker).
+Source: Kafka 4.3.1's answers (DelayedFetch).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
+from ...storage import Place
+from ...wire import Refused
 from ..base.timers import Timer
 
 if TYPE_CHECKING:
@@ -20,16 +27,37 @@ if TYPE_CHECKING:
     from .partition import Partition
 
 
+class Awaited(NamedTuple):
+    """One partition of a waiting fetch: from where on it reads, and how much of it counts."""
+
+    partition: Partition
+    offset: int
+    place: Place | None
+    max_bytes: int
+
+
+def awaited(partition: Partition, offset: int, max_bytes: int) -> Awaited:
+    """A partition as it is when the wait begins."""
+    return Awaited(partition, offset, _place(partition, offset), max_bytes)
+
+
+def _place(partition: Partition, offset: int) -> Place | None:
+    """None where the disk fails: reading then says so."""
+    try:
+        return partition.log.reader.place_of(offset)
+    except Refused:
+        return None
+
+
 class FetchWait:
-    """One parked fetch. `finish` answers it with whatever there is then; `has_enough` looks
-    whether that is what it waits for."""
+    """One parked fetch, from `begin` on. `finish` answers it with whatever there is then."""
 
     __slots__ = (
+        "_awaited",
         "_cluster",
         "_finish",
-        "_has_enough",
+        "_min_bytes",
         "_missing",
-        "_partitions",
         "_timer",
         "is_over",
         "isolation",
@@ -38,33 +66,52 @@ class FetchWait:
     def __init__(
         self,
         cluster: Cluster,
-        partitions: Iterable[Partition],
-        missing_bytes: int,
-        deadline: int,
-        finish: Callable[[], None],
+        awaited: Sequence[Awaited],
+        min_bytes: int,
         isolation: int,
-        has_enough: Callable[[], bool],
+        finish: Callable[[], None],
     ) -> None:
         self._cluster = cluster
-        self._partitions = list(partitions)
-        self._missing = missing_bytes
+        self._awaited = awaited
+        self._min_bytes = min_bytes
         self._finish = finish
-        self._has_enough = has_enough
         self.isolation = isolation
         self.is_over = False
-        for partition in self._partitions:
-            partition.waits.append(self)
-        self._timer: Timer = cluster.timers.at(deadline, self.wake)
+        self._missing = self._count()
+
+    def begin(self, deadline: int) -> bool:
+        """Wait until then (ms) at most; False if there is nothing to wait for."""
+        if self._missing <= 0:
+            return False
+        for each in self._awaited:
+            each.partition.waits.append(self)
+        self._timer: Timer = self._cluster.timers.at(deadline, self.wake)
+        return True
+
+    def _count(self) -> int:
+        """The bytes that are missing; none where waiting would be in vain."""
+        missing = self._min_bytes
+        for partition, offset, place, max_bytes in self._awaited:
+            upto = partition.upper_bound(self.isolation)
+            if offset > upto:
+                return 0
+            if offset < upto:
+                end = _place(partition, upto)
+                if place is None or end is None or place.segment < end.segment:
+                    return 0
+                missing -= min(end.position - place.position, max_bytes)
+        return missing
 
     def more(self, size: int) -> None:
-        """`size` more bytes became readable in one of the partitions."""
+        """At most `size` more bytes count in one of the partitions."""
         self._missing -= size
         if self._missing <= 0:
-            self.wake()
+            self.moved()
 
     def moved(self) -> None:
-        """The last stable offset of a partition has moved, by an amount that only a look tells."""
-        if self._has_enough():
+        """What may be read of a partition has changed in a way that only a look tells."""
+        self._missing = self._count()
+        if self._missing <= 0:
             self.wake()
 
     def wake(self) -> None:
@@ -77,6 +124,6 @@ class FetchWait:
         """Stop waiting without an answer."""
         self.is_over = True
         self._timer.cancel()
-        for partition in self._partitions:
+        for partition, *_ in self._awaited:
             if self in partition.waits:
                 partition.waits.remove(self)

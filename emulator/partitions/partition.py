@@ -120,13 +120,15 @@ class Partition:
         placed = header._replace(base_offset=base_offset, leader_epoch=epoch)
         waits = self.waits
         unstable_before = stored.producers.first_unstable_offset if waits else None
+        segment_before = stored.active_base_offset
         try:
             stored.append(batch, placed, now)
         except Refused as error:
             self._complain(error, now)
             raise
         if waits:
-            self._appended(header.size, unstable_before)
+            is_rolled = stored.active_base_offset != segment_before
+            self._appended(header.size, unstable_before, is_rolled)
         return base_offset
 
     def _complain(self, error: Refused, now: int) -> None:
@@ -136,13 +138,14 @@ class Partition:
             self._complained_ms = now
             log.error("%r takes no records: %s", self, error)
 
-    def _appended(self, size: int, unstable_before: int | None) -> None:
+    def _appended(self, size: int, unstable_before: int | None, is_rolled: bool) -> None:
         """Tell waiting fetches that there is more to read."""
         unstable = self.log.producers.first_unstable_offset
         for wait in list(self.waits):
-            if wait.isolation != READ_COMMITTED or (unstable_before is None and unstable is None):
+            sees_it = wait.isolation != READ_COMMITTED or (unstable_before is None is unstable)
+            if sees_it and not is_rolled:
                 wait.more(size)
-            elif unstable != unstable_before:
+            elif sees_it or unstable != unstable_before:
                 wait.moved()
 
     def upper_bound(self, isolation: int) -> int:

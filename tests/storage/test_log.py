@@ -183,6 +183,14 @@ def test_a_segment_is_rolled_when_it_would_grow_over_its_size(small: Log) -> Non
     assert small.active_base_offset == 6
 
 
+def test_an_offset_has_a_place_its_batch_s_and_the_end_that_of_the_next(small: Log) -> None:
+    assert small.reader.place_of(0) == (0, 0)
+    for _ in range(4):
+        append(small, b"x")
+    places = [small.reader.place_of(offset) for offset in range(5)]
+    assert places == [(0, 0), (0, ONE), (0, 2 * ONE), (3, 0), (3, ONE)]
+
+
 def test_a_batch_larger_than_a_segment_gets_one_of_its_own(small: Log) -> None:
     for size in (1000, 1, 1000, 1000):
         append(small, bytes(size))

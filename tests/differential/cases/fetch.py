@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from odradek.wire.api.create_partitions import CreatePartitionsRequest
 from odradek.wire.api.delete_topics import DeleteTopicsRequest
 from odradek.wire.api.fetch import FetchRequest
@@ -9,6 +11,7 @@ from odradek.wire.api.fetch import FetchRequest
 from ..ask.batches import batch
 from ..ask.records import delete_records, fetch, fetch_all, produce, put, wanted
 from ..ask.topics import create
+from ..ask.transactions import add, end, init, write
 from ..engine.steps import Ask, Send, Sleep, Steps
 from . import case
 
@@ -64,6 +67,91 @@ def a_roll_wakes_and_so_does_deletion() -> Steps:
         Send(fetch(3, wait_ms=LONG_MS, min_bytes=1), 12, on="g"),
         Sleep(0.05),
         Ask(DeleteTopicsRequest(topic_names=["~t"], timeout_ms=5000), 5),
+        Sleep(0.1),
+    ]
+
+
+@case("C2")
+def a_roll_wakes_a_fetch_that_was_at_the_end() -> Steps:
+    """As on an older segment, so whatever is missing; but not before there is more to read."""
+    big = bytes(600_000)
+    return [
+        create(segment_bytes="1048576"),
+        put(big),
+        Send(fetch(1, wait_ms=LONG_MS, min_bytes=10_000_000, max_bytes=20_000_000), 12, on="f"),
+        Send(
+            fetch_all(
+                ("~t", [wanted(1)]),
+                wait_ms=LONG_MS,
+                min_bytes=10_000_000,
+                max_bytes=20_000_000,
+                isolation_level=1,
+            ),
+            12,
+            on="g",
+        ),
+        Sleep(0.05),
+        put(big),
+        Sleep(0.1),
+    ]
+
+
+@case("C2", each=FetchRequest)
+def what_counts_towards_enough() -> Steps:
+    """As much as lies in a segment, up to each partition's limit, even where a batch is cut."""
+
+    def waiting(on: str, first: int, second: int, min_bytes: int) -> Ask:
+        both = [
+            wanted(partition_max_bytes=first),
+            wanted(partition=1, partition_max_bytes=second),
+        ]
+        return Send(fetch_all(("~t", both), wait_ms=LONG_MS, min_bytes=min_bytes), on=on)
+
+    return [
+        create(partitions=2),
+        put(bytes(100)),
+        waiting("a", 1000, 1000, 300),
+        waiting("b", 1000, 50, 220),
+        waiting("c", 50, 50, 220),
+        waiting("d", 50, 50, 180),
+        Sleep(0.05),
+        put(bytes(100), partition=1),
+        Sleep(0.1),
+        put(bytes(100), partition=1),
+        Sleep(0.1),
+        waiting("e", 50, 50, 101),
+        waiting("f", 50, 50, 100),
+        waiting("g", 1000, 50, 210),
+        Sleep(0.1),
+    ]
+
+
+@case("C2, C7")
+def committed_fetches_that_wait() -> Steps:
+    """One beyond the last stable offset is answered at once; others when enough is stable."""
+    big = bytes(600_000)
+
+    def waiting(on: str, offset: int, **more: int) -> Ask:
+        given: Any = {"wait_ms": LONG_MS, "min_bytes": 10_000_000, "max_bytes": 20_000_000, **more}
+        return Send(fetch(offset, isolation_level=1, **given), 12, on=on)
+
+    return [
+        create(segment_bytes="1048576"),
+        init(),
+        put(big),
+        add(),
+        write(b"x"),
+        waiting("a", 2),
+        waiting("b", 1),
+        waiting("c", 0),
+        waiting("d", 0, min_bytes=600_000),
+        Sleep(0.1),
+        put(big),
+        waiting("e", 0),
+        Sleep(0.1),
+        put(big),
+        Sleep(0.1),
+        end(True, 4),
         Sleep(0.1),
     ]
 

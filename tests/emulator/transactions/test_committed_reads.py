@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from odradek.emulator.cluster import Cluster
 from odradek.wire.api.fetch import FetchRequest
 
-from tests.requests.fetch import asked, fetch, fetch_request
+from tests.requests.fetch import asked, fetch, fetch_request, only
 from tests.requests.offsets import LATEST, look_up
 from tests.requests.produce import batch, produce
 from tests.support.cluster import Client, client_of
@@ -17,10 +18,9 @@ UNCOMMITTED, COMMITTED = 0, 1
 Make = Callable[..., TxnClient]
 
 
-def waiting(isolation: int, min_bytes: int = 1) -> FetchRequest:
-    return fetch_request(
-        asked(), isolation_level=isolation, max_wait_ms=10_000, min_bytes=min_bytes
-    )
+def waiting(isolation: int, offset: int = 0, min_bytes: int = 1, **more: Any) -> FetchRequest:
+    settings = {"max_wait_ms": 10_000, "min_bytes": min_bytes, **more}
+    return fetch_request(asked(offset=offset), isolation_level=isolation, **settings)
 
 
 def latest(client: Client, isolation: int) -> int:
@@ -103,6 +103,46 @@ def test_an_end_wakes_them_only_for_as_much_as_they_wait_for(
     x.end(True)
     assert reader.answers() == []
     x.write(bytes(12_000))
+    assert reader.answers() == []
+    x.end(True)
+    assert len(reader.answers()) == 1
+
+
+def test_one_above_the_last_stable_offset_is_answered_at_once(
+    producer: Make, cluster: Cluster
+) -> None:
+    produce(client_of(cluster), batch(b"before"))
+    producer().write(b"open")
+    reader = client_of(cluster)
+    answer = only(reader.ask(waiting(COMMITTED, 2), 12))
+    assert (answer.error_code, answer.records) == (0, b"")
+    reader.send(waiting(COMMITTED, 1), 12)
+    assert reader.answers() == []
+
+
+def test_what_became_stable_without_being_enough_counts_later(
+    producer: Make, cluster: Cluster
+) -> None:
+    x = producer()
+    reader = client_of(cluster)
+    reader.send(waiting(COMMITTED, min_bytes=1100), 12)
+    x.write(bytes(600))
+    x.end(True)
+    assert reader.answers() == []
+    produce(client_of(cluster), batch(bytes(300)))
+    assert len(reader.answers()) == 1
+
+
+def test_a_segment_that_rolls_in_a_transaction_wakes_them_at_its_end(
+    producer: Make, cluster: Cluster
+) -> None:
+    cluster.create_topic("r", 1, {"segment.bytes": "1048576"})
+    x = producer()
+    x.write(b"open", topic="r")
+    reader = client_of(cluster)
+    reader.send(waiting(COMMITTED, topic="r", min_bytes=1 << 20), 12)
+    for _ in range(2):
+        produce(client_of(cluster), batch(bytes(600_000)), topic="r")
     assert reader.answers() == []
     x.end(True)
     assert len(reader.answers()) == 1
