@@ -66,6 +66,16 @@ class Release:
     """Groups are resources with configs."""
     newcomers_leave_with_a_round: bool = True
     """A new member that does not join a second time leaves when the round ends."""
+    writes_new_groups: bool = True
+    """A classic group is written as soon as it is created; else with its first generation, and one
+    without any leaves no tombstone."""
+    numbers_group_records: bool = True
+    """Batches of group records have the base sequence 0, as those of offsets have; else none."""
+    keeps_topic_ids_of_offsets: bool = True
+    """Committed offsets are written with their topic's id, in v4; else without, in v3."""
+    tells_commits_of_missing_groups: bool = True
+    """OffsetCommit v9 with a generation is GROUP_ID_NOT_FOUND where the group is missing; else
+    ILLEGAL_GENERATION, as before v9."""
     explains_missing_share_coordinator: bool = True
     """FindCoordinator has a sentence for why there is none of share groups."""
 
@@ -74,6 +84,11 @@ class Release:
     """A broker that comes back after a kill loses what it led before it leads again."""
     updates_features_one_by_one: bool = False
     """UpdateFeatures answers for each feature; one that fails does not stop the others."""
+    quorum_keeps_kraft_version: bool = True
+    """The level of kraft.version is in the quorum's own records; else it is a feature like others,
+    and changes nothing of the quorum."""
+    records_zookeeper_migration: bool = False
+    """A new cluster writes down that it did not come from ZooKeeper."""
     unknown_features_have_level_0: bool = False
     """To take away a feature that the node does not know is no error."""
     names_both_levels_of_a_downgrade: bool = True
@@ -255,9 +270,15 @@ KAFKA_3_9 = Release(
     has_consumer_groups=False,
     has_group_configs=False,
     newcomers_leave_with_a_round=False,
+    writes_new_groups=False,
+    numbers_group_records=False,
+    keeps_topic_ids_of_offsets=False,
+    tells_commits_of_missing_groups=False,
     explains_missing_share_coordinator=False,
     fences_at_start=False,
     updates_features_one_by_one=True,
+    quorum_keeps_kraft_version=False,
+    records_zookeeper_migration=True,
     unknown_features_have_level_0=True,
     names_both_levels_of_a_downgrade=False,
     shows_defaults_of_client_metrics=False,

@@ -19,7 +19,11 @@ class GroupSettings:
     min_session_timeout_ms: int = 6000  # group.min.session.timeout.ms
     max_session_timeout_ms: int = 1_800_000  # group.max.session.timeout.ms
     new_member_join_timeout_ms: int = 300_000  # fixed in Kafka
-    newcomers_leave_with_a_round: bool = True  # fixed in Kafka: since 4.0
+    newcomers_leave_with_a_round: bool = True  # fixed in Kafka: since 4.0, as the next four
+    writes_new_groups: bool = True
+    numbers_group_records: bool = True
+    keeps_topic_ids_of_offsets: bool = True
+    tells_commits_of_missing_groups: bool = True
     metadata_max_chars: int = 4096  # offset.metadata.max.bytes, which counts characters
     retention_ms: int = 7 * 24 * 60 * 60_000  # offsets.retention.minutes
     retention_check_interval_ms: int = 600_000  # offsets.retention.check.interval.ms
@@ -41,6 +45,10 @@ def settings_of(config: BrokerConfig) -> GroupSettings:
         min_session_timeout_ms=config.get("group.min.session.timeout.ms"),
         max_session_timeout_ms=config.get("group.max.session.timeout.ms"),
         newcomers_leave_with_a_round=config.release.newcomers_leave_with_a_round,
+        writes_new_groups=config.release.writes_new_groups,
+        numbers_group_records=config.release.numbers_group_records,
+        keeps_topic_ids_of_offsets=config.release.keeps_topic_ids_of_offsets,
+        tells_commits_of_missing_groups=config.release.tells_commits_of_missing_groups,
         metadata_max_chars=config.get("offset.metadata.max.bytes"),
         retention_ms=config.get("offsets.retention.minutes") * 60_000,
         retention_check_interval_ms=config.get("offsets.retention.check.interval.ms"),

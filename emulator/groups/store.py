@@ -22,6 +22,7 @@ from ..config.internal_topics import CONSUMER_OFFSETS
 from .classic.responses import send
 from .consumer.times import ConsumerTimes
 from .coordinator import Coordinator
+from .offsets.records import OffsetRecord
 from .records import LogEntry, Record, Replayed, TransactionEnd, encode
 from .runtime import Producer
 from .settings import settings_of
@@ -79,10 +80,11 @@ class Groups(Coordinator):
         partition = topic.partitions[self.partition_for(group_id)]
         now = self._cluster.clock.now()
         encoded = [encode(record, now) for record in records]
-        # Kafka's coordinators write with sequence 0 and no producer id.
+        # Kafka's coordinators write with sequence 0 and no producer id, of old only offsets so.
+        has_sequence = self.settings.numbers_group_records or isinstance(records[0], OffsetRecord)
         batch = build_batch(
             encoded,
-            base_sequence=0,
+            base_sequence=0 if has_sequence else -1,
             producer_id=-1 if producer is None else producer.producer_id,
             producer_epoch=-1 if producer is None else producer.epoch,
             transactional=producer is not None,

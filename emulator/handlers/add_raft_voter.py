@@ -14,7 +14,6 @@ from ...wire.api.add_raft_voter import AddRaftVoterRequest, AddRaftVoterResponse
 from ...wire.primitives import id_text
 from ..base.call import Call
 from ..metadata.feature_updates import CONTROLLER_LISTENER
-from ..metadata.features import KRAFT_VERSION
 from .registry import handles
 
 if TYPE_CHECKING:
@@ -60,7 +59,7 @@ def check_voter(
 
 def check_version(cluster: Cluster, doing: str) -> None:
     """Raises Refused(UNSUPPORTED_VERSION) while voters are kept in configs."""
-    if cluster.features.level(KRAFT_VERSION) == 0:
+    if cluster.features.quorum_version == 0:
         message = f"Cluster doesn't support {doing} voter because the kraft.version feature is 0"
         raise Refused(Error.UNSUPPORTED_VERSION, message)
 

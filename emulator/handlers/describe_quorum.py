@@ -15,7 +15,6 @@ from ...wire import NO_ID, Error
 from ...wire.api.describe_quorum import DescribeQuorumRequest, DescribeQuorumResponse
 from ..base.call import Call
 from ..metadata.feature_updates import CONTROLLER_LISTENER
-from ..metadata.features import KRAFT_VERSION
 from ..metadata.log import TOPIC
 from .registry import handles
 
@@ -49,7 +48,7 @@ def describe_quorum(
 
 
 def _quorum(cluster: Cluster, now: int) -> Partition:
-    has_ids = cluster.features.level(KRAFT_VERSION) > 0
+    has_ids = cluster.features.quorum_version > 0
     directory_id = cluster.log_dir.properties.directory_id
     voter = DescribeQuorumResponse.ReplicaState(
         replica_id=cluster.controller_id,

@@ -61,7 +61,9 @@ def update_features(
     if validate_only:
         return
     levels = {name: updates[name].level for name in hash_map_order(updates)}
-    kraft_version = levels.pop(KRAFT_VERSION, 0)
+    kraft_version = 0
+    if cluster.release.quorum_keeps_kraft_version:
+        kraft_version = levels.pop(KRAFT_VERSION, 0)
     records: list[MetadataRecord] = []
     if levels.get(ELIGIBLE_LEADERS, 0) > cluster.features.level(ELIGIBLE_LEADERS):
         records += _share_min_insync(cluster.config)
@@ -80,11 +82,7 @@ def update_one_by_one(
         name: None if problem is None else Refused(Error.INVALID_UPDATE_VERSION, problem)
         for name, problem in problems.items()
     }
-    good = {
-        name: updates[name]
-        for name, refused in outcomes.items()
-        if refused is None and (updates[name].level or cluster.features.level(name))
-    }
+    good = {name: updates[name] for name, refused in outcomes.items() if refused is None}
     try:
         update_features(cluster, good, validate_only=validate_only)
     except Refused as refused:
@@ -112,7 +110,7 @@ def _problem(cluster: Cluster, name: str, update: FeatureUpdate) -> str | None:
         reason = "Can't downgrade to a newer version."
     elif level < current and name == METADATA_VERSION:
         return _lossy_downgrade(cluster.release, current, level, kind)
-    elif level < current and name == KRAFT_VERSION:
+    elif level < current and name == KRAFT_VERSION and cluster.release.quorum_keeps_kraft_version:
         reason = "Can't downgrade the version of this feature."
     return (
         None if reason is None else f"Invalid update version {level} for feature {name}. {reason}"

@@ -96,6 +96,12 @@ class Features:
         return {**image.features, KRAFT_VERSION: image.kraft_version}
 
     @property
+    def quorum_version(self) -> int:
+        """How the quorum keeps its voters: from 1 on in the log. Up to 3.9 it stays 0, whatever the
+        level of kraft.version."""
+        return self._log.image.kraft_version
+
+    @property
     def epoch(self) -> int:
         """What rises with every change: the offset of the last record of the metadata log."""
         return self._log.end_offset - 1

@@ -9,8 +9,8 @@ Rules (KRaft's):
 - Whatever a record touches is noted in the delta that is given with it (delta.py).
 
 What the emulator has no use for (access rules, delegation tokens, registrations of brokers and
-controllers) is kept as records, so that a snapshot can hand it on. Left out: the migration from
-ZooKeeper. Source: KIP-631, KIP-868, KIP-966; how a snapshot orders it is snapshot.py's.
+controllers, how far a migration from ZooKeeper is) is kept, so that a snapshot can hand it on.
+Source: KIP-631, KIP-868, KIP-966; how a snapshot orders it is snapshot.py's.
 """
 
 from __future__ import annotations
@@ -45,6 +45,7 @@ from ...wire.stored.cluster import (
     UnfenceBrokerRecord,
     UnregisterBrokerRecord,
     UserScramCredentialRecord,
+    ZkMigrationStateRecord,
 )
 from ...wire.stored.control import ControlRecord, KRaftVersion, KRaftVoters
 from ..base.logger import log
@@ -115,6 +116,8 @@ class MetadataImage:
         self.brokers: dict[int, RegisterBrokerRecord] = {}
         self.controllers: dict[int, RegisterControllerRecord] = {}
         self.next_producer_id = 0
+        self.zk_migration_state: int | None = None
+        """None where no migration from ZooKeeper is known of any more: from 4.0 on."""
         self.kraft_version = 0
         self.voters: KRaftVoters | None = None
         self.is_partial = False
@@ -180,6 +183,8 @@ class MetadataImage:
                 delta.has_producer_ids = True
             case ClearElrRecord():
                 self._clear_eligible_leaders(record.topic_name, delta)
+            case ZkMigrationStateRecord():
+                self.zk_migration_state = record.zk_migration_state
             case _ if not self._apply_security(record, delta):
                 self._apply_registration(record, delta)
 

@@ -38,6 +38,7 @@ from ...wire.stored.cluster import (
     MetadataRecord,
     PartitionRecord,
     ProducerIdsRecord,
+    ZkMigrationStateRecord,
 )
 from ...wire.stored.control import ControlRecord
 from ..base.clock import Clock
@@ -48,13 +49,21 @@ from .features import METADATA_VERSION, NEW_FEATURES, check_known, initial_featu
 from .image import BROKER_RESOURCE
 from .quorum_state import keep_quorum_state
 from .replay import Replayed, replay
-from .snapshot import SnapshotId, control_batch, data_batch, read_snapshot, write_snapshot
+from .snapshot import (
+    MIGRATION_SINCE,
+    SnapshotId,
+    control_batch,
+    data_batch,
+    read_snapshot,
+    write_snapshot,
+)
 
 TOPIC = "__cluster_metadata"
 TOPIC_ID = bytes(15) + b"\1"
 PRODUCER_IDS_PER_BLOCK = 1000
 
 _FIRST_EPOCH = 1
+_NO_MIGRATION = 0
 _RECORDS_MAX = 10_000  # in one batch, as in Kafka
 # Nothing is deleted from it that no snapshot holds.
 LOG_CONFIG = LogConfig(retention_ms=-1, retention_bytes=-1)
@@ -274,7 +283,7 @@ class MetadataLog:
             found = initial_features(asked, release)
             if is_known:
                 found = {**image.features, **asked}
-            records += _bootstrap(found)
+            records += _bootstrap(found, release)
         else:
             records += _levels(asked, image.features)
         if records:
@@ -290,11 +299,14 @@ def _levels(levels: Mapping[str, int], before: Mapping[str, int]) -> list[Metada
     ]
 
 
-def _bootstrap(features: Mapping[str, int]) -> list[MetadataRecord]:
-    """The first records of a cluster. With eligible leader replicas the least number of replicas
-    in sync is set for all brokers at once, so Kafka sets it."""
+def _bootstrap(features: Mapping[str, int], release: Release) -> list[MetadataRecord]:
+    """The first records of a cluster. Up to 3.9 one says that it did not come from ZooKeeper. With
+    eligible leader replicas the least number of replicas in sync is set for all brokers at once, so
+    Kafka sets it."""
     records: list[MetadataRecord] = [BeginTransactionRecord(name="Bootstrap records")]
     records += _levels(features, {})
+    if release.records_zookeeper_migration and features[METADATA_VERSION] >= MIGRATION_SINCE:
+        records.append(ZkMigrationStateRecord(zk_migration_state=_NO_MIGRATION))
     if features.get("eligible.leader.replicas.version", 0) > 0:
         records.append(
             ConfigRecord(

@@ -36,6 +36,7 @@ from ...wire.stored.cluster import (
     ProducerIdsRecord,
     RegisterBrokerRecord,
     TopicRecord,
+    ZkMigrationStateRecord,
     frame_record,
 )
 from ...wire.stored.control import (
@@ -54,7 +55,7 @@ _NAME = re.compile(r"([0-9]{20})-([0-9]{10})\.checkpoint")
 _RECORDS_IN_A_BATCH = 1024
 
 # First levels of metadata.version.
-_MIGRATION_SINCE = 8
+MIGRATION_SINCE = 8
 _DIRECTORIES_SINCE = 17
 _ELIGIBLE_LEADERS_SINCE = 23
 _CORDONED_SINCE = 30
@@ -148,7 +149,7 @@ def record_version(record: MetadataRecord, level: int) -> int:
         case PartitionRecord() | PartitionChangeRecord():
             return (level >= _DIRECTORIES_SINCE) + (level >= _ELIGIBLE_LEADERS_SINCE)
         case RegisterBrokerRecord():
-            since = (_MIGRATION_SINCE, _DIRECTORIES_SINCE, _CORDONED_SINCE)
+            since = (MIGRATION_SINCE, _DIRECTORIES_SINCE, _CORDONED_SINCE)
             return 1 + sum(level >= first for first in since)
     return 0
 
@@ -161,6 +162,8 @@ def image_records(image: MetadataImage) -> Iterator[MetadataRecord]:
     features = sorted(image.features.items(), key=lambda pair: pair[0] != METADATA_VERSION)
     for name, level in features:
         yield FeatureLevelRecord(name=name, feature_level=level)
+    if image.zk_migration_state is not None:
+        yield ZkMigrationStateRecord(zk_migration_state=image.zk_migration_state)
     yield from image.brokers.values()
     yield from image.controllers.values()
     for topic in image.topics.values():

@@ -8,11 +8,9 @@ from typing import Any
 
 import pytest
 from odradek.emulator import Emulator
-from odradek.emulator.base.clock import ManualClock
-from odradek.emulator.base.node import Node
 from odradek.emulator.base.release import KAFKA_3_9, KAFKA_4_3, release_named
 from odradek.emulator.cluster import Cluster
-from odradek.emulator.config.configs import BrokerConfig, ConfigError
+from odradek.emulator.config.configs import ConfigError
 from odradek.wire import Error
 from odradek.wire.api.api_versions import ApiVersionsRequest
 from odradek.wire.api.create_topics import CreateTopicsRequest
@@ -29,25 +27,15 @@ from odradek.wire.legacy.message_sets import Message, build_message, build_set, 
 from odradek.wire.records import build_batch, read_records
 
 from tests.support.clock import NOW
-from tests.support.cluster import Client, client_of
+from tests.support.cluster import Client, client_of, open_cluster
 
 Produced = ProduceResponse.Topic.Partition
 Fetched = FetchResponse.Topic.Partition
 
 
-def open_old(data_dir: Path, **configs: str) -> Cluster:
-    overrides = {name.replace("_", "."): value for name, value in configs.items()}
-    return Cluster(
-        BrokerConfig(overrides, KAFKA_3_9),
-        data_dir=data_dir,
-        brokers=[Node(1, "localhost", 9092)],
-        clock=ManualClock(NOW),
-    )
-
-
 @pytest.fixture
 def cluster(tmp_path: Path) -> Iterator[Cluster]:
-    cluster = open_old(tmp_path / "data")
+    cluster = open_cluster(tmp_path / "data", release=KAFKA_3_9)
     cluster.create_topic("t", 2, {})
     yield cluster
     cluster.close()

@@ -9,6 +9,7 @@ from typing import Any
 
 from odradek.emulator.base.clock import ManualClock
 from odradek.emulator.base.node import Node
+from odradek.emulator.base.release import KAFKA_4_3
 from odradek.emulator.cluster import Cluster
 from odradek.emulator.config.configs import BrokerConfig
 from odradek.emulator.net.connection import Connection
@@ -21,12 +22,17 @@ from odradek.wire.headers import RequestHeader, read_response_header, write_requ
 from tests.support.clock import NOW
 
 
-def open_cluster(data_dir: str | Path | Directory, now: Any = NOW, **configs: str) -> Cluster:
+def open_cluster(
+    data_dir: str | Path | Directory,
+    now: Any = NOW,
+    release: Any = KAFKA_4_3,
+    **configs: str,
+) -> Cluster:
     """A cluster of one broker under a manual clock, which begins at `now` (ms); config names with _
     for dots."""
     overrides = {name.replace("_", "."): value for name, value in configs.items()}
     return Cluster(
-        BrokerConfig(overrides),
+        BrokerConfig(overrides, release),
         data_dir=Path(data_dir) if isinstance(data_dir, str) else data_dir,
         brokers=[Node(1, "localhost", 9092)],
         clock=ManualClock(now),

@@ -122,12 +122,14 @@ class ClassicCalls:
         now = self._runtime.now()
         before = shard.groups.get(group_id)
         # A group that makes way is deleted; its offsets stay.
-        gone = [] if before is None else before.tombstones()
+        records = [] if before is None else [*before.tombstones()]
         group = self.create(shard, group_id, now)
-        born = group.record()
+        if self._runtime.settings.writes_new_groups:
+            records.append(group.record())
         effects = joining.join(group, token, request, now)
         try:
-            self._runtime.write(group_id, [*gone, born])
+            if records:
+                self._runtime.write(group_id, records)
         except Refused as refusal:
             if before is None:
                 shard.forget(group_id)

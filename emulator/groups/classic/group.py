@@ -324,7 +324,9 @@ class ClassicGroup:
         )
 
     def tombstones(self) -> list[GroupTombstone]:
-        """The record that deletes the group."""
+        """The record that deletes the group, if any record of it was written."""
+        if not self.generation and not self.settings.writes_new_groups:
+            return []
         return [GroupTombstone(self.group_id)]
 
 

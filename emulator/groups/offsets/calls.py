@@ -1,9 +1,9 @@
 """The coordinator's calls about offsets: commit, fetch, delete, and the end of a transaction.
 
 Rules (semantics F3-F5, F8, F9, G10, G28):
-- A commit with a generation to a missing group: 22, from v9 on 69. Without a generation it creates
-  a simple group, whatever the member id, even if its metadata is refused. Any group id will do,
-  also "".
+- A commit with a generation to a missing group: 22, from v9 on 69 (but 22 before 4.0). Without a
+  generation it creates a simple group, whatever the member id, even if its metadata is refused. Any
+  group id will do, also "".
 - Offsets count once they are written. A refused write commits nothing.
 - Deleting offsets spares topics that the group subscribes to (86).
 """
@@ -41,8 +41,9 @@ class OffsetCalls:
             group.committed(request.member_id, self._runtime.now())
             self._runtime.note_deadline(group)
         elif request.generation >= 0:
-            is_old = request.version < GROUP_ID_NOT_FOUND_SINCE
-            raise Refused(Error.ILLEGAL_GENERATION if is_old else Error.GROUP_ID_NOT_FOUND)
+            is_told = self._runtime.settings.tells_commits_of_missing_groups
+            is_told = is_told and request.version >= GROUP_ID_NOT_FOUND_SINCE
+            raise Refused(Error.GROUP_ID_NOT_FOUND if is_told else Error.ILLEGAL_GENERATION)
         return self._commit(shard, group_id, request, None)
 
     def commit_in_transaction(
@@ -64,8 +65,9 @@ class OffsetCalls:
         self, shard: Shard, group_id: str, request: CommitRequest, producer: Producer | None
     ) -> list[Error]:
         now = self._runtime.now()
-        limit = self._runtime.settings.metadata_max_chars
-        errors, records = commit_records(group_id, request, now, limit)
+        settings = self._runtime.settings
+        limit, keeps_ids = settings.metadata_max_chars, settings.keeps_topic_ids_of_offsets
+        errors, records = commit_records(group_id, request, now, limit, keeps_ids=keeps_ids)
         if records:
             self._runtime.write_and_apply(shard, group_id, records, producer)
         elif group_id not in shard.groups:

@@ -149,9 +149,10 @@ def _is_over(record: OffsetRecord, since: int | None, now: int, retention_ms: in
 
 
 def commit_records(
-    group_id: str, request: CommitRequest, now: int, metadata_max_chars: int
+    group_id: str, request: CommitRequest, now: int, metadata_max_chars: int, *, keeps_ids: bool
 ) -> tuple[list[Error], list[OffsetRecord]]:
-    """One error for each partition, in their order, and the records of those without an error."""
+    """One error for each partition, in their order, and the records of those without an error,
+    with the ids of their topics if `keeps_ids`."""
     expires = None if request.retention_ms == NO_RETENTION else now + request.retention_ms
     errors: list[Error] = []
     records: list[OffsetRecord] = []
@@ -162,9 +163,10 @@ def commit_records(
             continue
         errors.append(Error.NONE)
         when = now if timestamp == NO_TIME else timestamp
+        kept = topic_id if keeps_ids else None
         records.append(
             OffsetRecord(
-                group_id, topic, partition, offset, leader_epoch, text, when, expires, topic_id
+                group_id, topic, partition, offset, leader_epoch, text, when, expires, kept
             )
         )
     return errors, records

@@ -1,7 +1,8 @@
 """Records of committed offsets: one key for each partition of a group.
 
 Written as 4.3 writes them: values in v4, with the topic's id, or in v1 if the client asked for a
-retention of its own. Every version is read. Times are milliseconds since 1970.
+retention of its own. Before 4.0 values were in v3, without the id. Every version is read. Times are
+milliseconds since 1970.
 """
 
 from __future__ import annotations
@@ -15,13 +16,13 @@ from ..records import Decode
 
 OFFSET_TYPES = (0, 1)
 """The record types of an offset. Written is the last; both are the same."""
-_VERSION, _VERSION_WITH_EXPIRY = 4, 1
+_VERSION, _VERSION_WITHOUT_ID, _VERSION_WITH_EXPIRY = 4, 3, 1
 
 
 @dataclass(frozen=True, slots=True)
 class OffsetRecord:
     """OffsetCommitValue with its key. `expire_timestamp` is set only when the client asked for a
-    retention of its own (OffsetCommit v2-4)."""
+    retention of its own (OffsetCommit v2-4). `topic_id` is None where ids are not kept."""
 
     group_id: str
     topic: str
@@ -31,7 +32,7 @@ class OffsetRecord:
     metadata: str
     commit_timestamp: int
     expire_timestamp: int | None = None
-    topic_id: bytes = NO_ID
+    topic_id: bytes | None = NO_ID
 
     @property
     def record_type(self) -> int:
@@ -40,7 +41,9 @@ class OffsetRecord:
 
     def encoded(self) -> tuple[bytes, bytes | None]:
         """Key and value."""
-        version = _VERSION if self.expire_timestamp is None else _VERSION_WITH_EXPIRY
+        version = _VERSION if self.topic_id is not None else _VERSION_WITHOUT_ID
+        if self.expire_timestamp is not None:
+            version = _VERSION_WITH_EXPIRY
         return _key(self), keyed(_value(self), version)
 
 
@@ -96,5 +99,5 @@ def _value(record: OffsetRecord) -> OffsetCommitValue:
         metadata=record.metadata,
         commit_timestamp=record.commit_timestamp,
         expire_timestamp=-1 if record.expire_timestamp is None else record.expire_timestamp,
-        topic_id=record.topic_id,
+        topic_id=record.topic_id or NO_ID,
     )

@@ -90,6 +90,7 @@ def all_cases() -> list[Case]:
         groups,
         offsets,
         old_lowest,
+        old_records,
         old_versions,
         produce,
         protocol,
