@@ -84,6 +84,8 @@ class Release:
     """A broker that comes back after a kill loses what it led before it leads again."""
     updates_features_one_by_one: bool = False
     """UpdateFeatures answers for each feature; one that fails does not stop the others."""
+    cordons_directories: bool = True
+    """Log directories can be cordoned: CreateTopics names that as a reason for too few brokers."""
     quorum_keeps_kraft_version: bool = True
     """The level of kraft.version is in the quorum's own records; else it is a feature like others,
     and changes nothing of the quorum."""
@@ -277,6 +279,7 @@ KAFKA_3_9 = Release(
     explains_missing_share_coordinator=False,
     fences_at_start=False,
     updates_features_one_by_one=True,
+    cordons_directories=False,
     quorum_keeps_kraft_version=False,
     records_zookeeper_migration=True,
     unknown_features_have_level_0=True,

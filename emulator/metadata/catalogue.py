@@ -93,7 +93,8 @@ class Catalogue(TopicIndex):
 
         Raises Refused as CreatePartitions answers.
         """
-        return plan_partitions(topic, total, assignments, alive=alive(self._cluster.brokers))
+        brokers, config = alive(self._cluster.brokers), self._cluster.config
+        return plan_partitions(topic, total, assignments, alive=brokers, config=config)
 
     def add_partitions(
         self, topic: Topic, total: int, assignments: Sequence[Sequence[int]] | None = None

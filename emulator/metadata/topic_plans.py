@@ -84,11 +84,13 @@ def plan_partitions(
     assignments: Sequence[Sequence[int]] | None,
     *,
     alive: Collection[int],
+    config: BrokerConfig,
 ) -> NewPartitions:
     """Judge whether a topic can grow to `total` partitions. Raises Refused."""
     factor = len(topic.partitions[0].replicas)
     existing = len(topic.partitions)
-    return NewPartitions(topic, added(topic.name, existing, total, factor, assignments, alive))
+    replicas = added(topic.name, existing, total, factor, assignments, alive, config)
+    return NewPartitions(topic, replicas)
 
 
 def plan_configs(

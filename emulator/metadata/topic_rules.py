@@ -96,7 +96,7 @@ def placed(
     count = config.get("num.partitions") if partitions == DEFAULT else partitions
     check_request_size(count)
     replicas = config.get("default.replication.factor") if factor == DEFAULT else factor
-    return _place(range(count), replicas, brokers)
+    return _place(range(count), replicas, brokers, config)
 
 
 def added(
@@ -106,6 +106,7 @@ def added(
     factor: int,
     assignments: Sequence[Sequence[int]] | None,
     brokers: Collection[int],
+    config: BrokerConfig,
 ) -> list[list[int]]:
     """The replicas of the partitions that make a topic grow to `total`. Raises Refused."""
     if total == existing:
@@ -117,7 +118,7 @@ def added(
             f"{total} would not be an increase.",
         )
     if assignments is None:
-        return _place(range(existing, total), factor, brokers)
+        return _place(range(existing, total), factor, brokers, config)
     if len(assignments) != total - existing:
         raise _misplaced(
             f"Attempted to add {total - existing} additional partition(s), "
@@ -141,16 +142,19 @@ def _check_replicas(replicas: Sequence[int], brokers: Collection[int]) -> None:
         before = broker
 
 
-def _place(partitions: Iterable[int], factor: int, brokers: Collection[int]) -> list[list[int]]:
+def _place(
+    partitions: Iterable[int], factor: int, brokers: Collection[int], config: BrokerConfig
+) -> list[list[int]]:
     """Round the brokers. Kafka begins with a random one; here partition 0 is led by the first, so
     that a test can know who leads. Raises Refused(INVALID_REPLICATION_FACTOR)."""
     ring = sorted(brokers)
     if factor > len(ring):
+        cordoned = " or some brokers have all their log directories cordoned"
         raise Refused(
             Error.INVALID_REPLICATION_FACTOR,
             f"Unable to replicate the partition {factor} time(s): The target replication factor of "
-            f"{factor} cannot be reached because only {len(ring)} broker(s) are registered or "
-            "some brokers have all their log directories cordoned.",
+            f"{factor} cannot be reached because only {len(ring)} broker(s) are registered"
+            f"{cordoned if config.release.cordons_directories else ''}.",
         )
     return [[ring[(index + i) % len(ring)] for i in range(factor)] for index in partitions]
 

@@ -234,6 +234,17 @@ def test_features_are_updated_one_by_one(client: Client) -> None:
     assert found == {"metadata.version": 0, "group.version": Error.INVALID_UPDATE_VERSION}
 
 
+def test_too_few_brokers_are_only_counted(client: Client) -> None:
+    topic = CreateTopicsRequest.Topic(
+        name="two", num_partitions=1, replication_factor=2, assignments=[], configs=[]
+    )
+    (answer,) = client.ask(CreateTopicsRequest(topics=[topic], timeout_ms=1000), 7).topics
+    assert answer.error_message == (
+        "Unable to replicate the partition 2 time(s): The target replication factor of 2 cannot be "
+        "reached because only 1 broker(s) are registered."
+    )
+
+
 def configs_of(client: Client, name: str) -> dict[str, str | None]:
     asked = DescribeConfigsRequest.Resource(
         resource_type=2, resource_name=name, configuration_keys=None

@@ -135,6 +135,7 @@ def topics_in_their_lowest_versions() -> Steps:
     steps += [Ask(MetadataRequest(topics=named(*names)), v) for v in (0, 1) for names in METADATA]
     steps += [Ask(MetadataRequest(topics=[]), v) for v in (0, 1, 2, 12)]
     steps += [made(f"~v{v}", v, count, count) for v in range(8) for count in (-1, 0)]
+    steps += [made("~two", v, replication=2) for v in (1, 7)]
     steps += [made("~t", v) for v in range(8)]
     steps += [made("a b", v) for v in (0, 1, 7)]
     for version in range(6):
