@@ -176,7 +176,7 @@ class Alteration:
         if kind == TOPIC_RESOURCE:
             self._check_topic(name, texts)
         elif kind == BROKER_RESOURCE:
-            self._check_eligible_leaders(name, texts)
+            self._check_eligible_leaders(wanted, texts)
             return plan_broker_configs(self._cluster.config, name, texts)
         elif kind == CLIENT_METRICS_RESOURCE:
             if not name:
@@ -198,13 +198,13 @@ class Alteration:
             message = f"The topic '{name}' does not exist."
             raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION, message)
 
-    def _check_eligible_leaders(self, name: str, texts: Mapping[str, str]) -> None:
+    def _check_eligible_leaders(self, wanted: Wanted, texts: Mapping[str, str]) -> None:
         """With eligible leader replicas (KIP-966) all brokers have the same least number of
-        replicas in sync, and it is always set."""
+        replicas in sync, and it is always set: of one broker it may not even be taken away."""
         if not self._cluster.features.level(_ELR_FEATURE):
             return
-        before = self._texts(BROKER_RESOURCE, name)
-        if name != ALL_BROKERS and texts.get(_MIN_INSYNC) != before.get(_MIN_INSYNC):
+        name, before = wanted.name, self._texts(BROKER_RESOURCE, wanted.name)
+        if name != ALL_BROKERS and any(change.name == _MIN_INSYNC for change in wanted.changes):
             message = f"Broker-level {_MIN_INSYNC} cannot be altered while ELR is enabled."
             raise Refused(Error.INVALID_CONFIG, message)
         if name == ALL_BROKERS and _MIN_INSYNC in before and _MIN_INSYNC not in texts:

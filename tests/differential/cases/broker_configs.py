@@ -171,7 +171,11 @@ def configs_that_a_broker_does_not_take() -> Steps:
         change((BROKER, "", [("log.retention.ms", SUBTRACT, "5")])),
         change((BROKER, "", [("abc", APPEND, "5")])),
         change((BROKER, "", [("abc", SUBTRACT, "5")])),
-        change((BROKER, "", [("min.insync.replicas", DELETE, None)])),
+        *(change((BROKER, name, [("min.insync.replicas", DELETE, None)])) for name in ("", "1")),
+        change((BROKER, "1", [("log.retention.ms", SET, "9"), ("min.insync.replicas", SET, "1")])),
+        change(
+            (BROKER, "1", [("log.retention.ms", SET, "9"), ("min.insync.replicas", DELETE, None)])
+        ),
         alter((BROKER, "", [])),
         alter((BROKER, "", [("num.partitions", "1")])),
         alter((BROKER, "1", [("min.insync.replicas", "1")])),

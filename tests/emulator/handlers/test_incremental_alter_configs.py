@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from odradek.emulator.cluster import Cluster
 from odradek.wire.api.incremental_alter_configs import IncrementalAlterConfigsRequest
+from odradek.wire.api.update_features import UpdateFeaturesRequest
 from odradek.wire.records import NewRecord, build_batch
 
 from tests.requests.produce import produce
@@ -310,6 +311,20 @@ def test_the_least_number_of_replicas_in_sync_stays_set_for_all_brokers(client: 
     message = "Cluster-level min.insync.replicas cannot be removed while ELR is enabled."
     assert of_broker(client, "", ("min.insync.replicas", DELETE, None)) == (40, message)
     assert of_broker(client, "", ("min.insync.replicas", SET, "2")) == OK
+
+
+def test_of_one_broker_it_is_not_even_taken_away(client: Client, cluster: Cluster) -> None:
+    message = "Broker-level min.insync.replicas cannot be altered while ELR is enabled."
+    other, gone = ("log.retention.ms", SET, "9"), ("min.insync.replicas", DELETE, None)
+    assert of_broker(client, "1", gone) == (40, message)
+    assert of_broker(client, "1", other, gone) == (40, message)
+    assert of_broker(client, "1", other) == OK
+    update = UpdateFeaturesRequest.FeatureUpdate(
+        feature="eligible.leader.replicas.version", max_version_level=0, upgrade_type=2
+    )
+    client.ask(UpdateFeaturesRequest(timeout_ms=1000, feature_updates=[update]), 1)
+    assert of_broker(client, "1", gone) == OK
+    assert cluster.config.dynamic["1"] == {"log.retention.ms": "9"}
 
 
 def test_a_name_that_nobody_knows_is_kept_for_a_broker(client: Client, cluster: Cluster) -> None:
