@@ -76,8 +76,8 @@ class Release:
     tells_commits_of_missing_groups: bool = True
     """OffsetCommit v9 with a generation is GROUP_ID_NOT_FOUND where the group is missing; else
     ILLEGAL_GENERATION, as before v9."""
-    explains_missing_share_coordinator: bool = True
-    """FindCoordinator has a sentence for why there is none of share groups."""
+    has_share_coordinator: bool = True
+    """FindCoordinator judges the keys of share groups; else their coordinator is not available."""
 
     # Metadata
     fences_at_start: bool = True
@@ -276,7 +276,7 @@ KAFKA_3_9 = Release(
     numbers_group_records=False,
     keeps_topic_ids_of_offsets=False,
     tells_commits_of_missing_groups=False,
-    explains_missing_share_coordinator=False,
+    has_share_coordinator=False,
     fences_at_start=False,
     updates_features_one_by_one=True,
     cordons_directories=False,

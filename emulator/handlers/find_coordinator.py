@@ -3,7 +3,7 @@
 The first look makes `__consumer_offsets` or `__transaction_state`; a real broker answers 15 until
 it has made them, as this one does while it cannot (a full disk, too few brokers).
 
-Not emulated: share groups.
+Not emulated: share groups, of which a real broker refuses only malformed keys, and those before v6.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from ..cluster import Cluster
 
 GROUP, TRANSACTION, SHARE = 0, 1, 2
+_MANY_SINCE = 4
+_SHARE_SINCE = 6
 Coordinator = FindCoordinatorResponse.Coordinator
 
 
@@ -27,7 +29,7 @@ Coordinator = FindCoordinatorResponse.Coordinator
 def find_coordinator(
     cluster: Cluster, call: Call, request: FindCoordinatorRequest
 ) -> FindCoordinatorResponse:
-    if call.version >= 4:
+    if call.version >= _MANY_SINCE:
         return FindCoordinatorResponse(
             coordinators=[
                 _find(cluster, call, key, request.key_type) for key in request.coordinator_keys
@@ -57,9 +59,11 @@ def _find(cluster: Cluster, call: Call, key: str, key_type: int) -> Coordinator:
         return Coordinator(
             key=key, node_id=broker.node_id, host=broker.host, port=broker.port, error_message=""
         )
-    is_explained = cluster.release.explains_missing_share_coordinator
-    is_silent = not is_explained and call.version >= 4 and key_type == SHARE
-    return _none(key, Error.INVALID_REQUEST, "" if is_silent else INVALID_REQUEST_TEXT)
+    if key_type != SHARE or call.version < _MANY_SINCE:
+        return _none(key, Error.INVALID_REQUEST, INVALID_REQUEST_TEXT)
+    if call.version >= _SHARE_SINCE and not cluster.release.has_share_coordinator:
+        return _none(key, Error.COORDINATOR_NOT_AVAILABLE, "")
+    return _none(key, Error.INVALID_REQUEST, "")
 
 
 def _none(key: str, error: Error, message: str) -> Coordinator:

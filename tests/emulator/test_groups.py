@@ -143,6 +143,20 @@ def test_the_coordinator_is_this_broker(client: Client, version: int) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("version", "key_type", "is_silent"),
+    [(1, 2, False), (3, 2, False), (4, 2, True), (5, 2, True), (6, 2, True), (6, 3, False)],
+)
+def test_a_key_that_has_no_coordinator(
+    client: Client, version: int, key_type: int, is_silent: bool
+) -> None:
+    asked = FindCoordinatorRequest(key="g", coordinator_keys=["g"], key_type=key_type)
+    answer = client.ask(asked, version)
+    (found,) = answer.coordinators if version >= 4 else [answer]
+    assert (found.error_code, found.node_id) == (Error.INVALID_REQUEST, -1)
+    assert (found.error_message == "") is is_silent
+
+
 def test_groups_are_listed_and_described(client: Client) -> None:
     answer = joined(client)
     client.ask(sync_request(answer, b"all"), 3)

@@ -16,6 +16,7 @@ from odradek.wire.api.api_versions import ApiVersionsRequest
 from odradek.wire.api.create_topics import CreateTopicsRequest
 from odradek.wire.api.describe_configs import DescribeConfigsRequest
 from odradek.wire.api.fetch import FetchRequest, FetchResponse
+from odradek.wire.api.find_coordinator import FindCoordinatorRequest
 from odradek.wire.api.list_offsets import ListOffsetsRequest
 from odradek.wire.api.offset_commit import OffsetCommitRequest
 from odradek.wire.api.offset_fetch import OffsetFetchRequest
@@ -206,6 +207,13 @@ def test_the_lowest_offsets_of_groups_lay_in_zookeeper(client: Client, cluster: 
     )
     assert client.ask(asked, 0).topics[0].partitions[0].error_code == Error.UNSUPPORTED_VERSION
     assert client.ask(asked, 1).topics[0].partitions[0].committed_offset == 5
+
+
+@pytest.mark.parametrize(("version", "error"), [(5, 42), (6, 15)])
+def test_share_groups_have_no_coordinator_yet(client: Client, version: int, error: int) -> None:
+    asked = FindCoordinatorRequest(coordinator_keys=["g"], key_type=2)
+    (found,) = client.ask(asked, version).coordinators
+    assert (found.error_code, found.error_message) == (error, "")
 
 
 def test_features_are_those_of_the_release(client: Client) -> None:

@@ -354,4 +354,13 @@ def coordinators() -> Steps:
         find(),
         find("a", kind=3),
         find("a", kind=-1),
+        find("a", "", "g:", "g:no-id:0", ":AAAAAAAAAAAAAAAAAAAAAQ:0", kind=2),
+        find("g:AAAAAAAAAAAAAAAAAAAAAQ:x", kind=2),
     ]
+
+
+@case("F10")
+def coordinators_of_share_groups_in_versions_without_them() -> Steps:
+    keys = ["~g:AAAAAAAAAAAAAAAAAAAAAQ:0"]
+    ask = FindCoordinatorRequest(key=keys[0], key_type=2, coordinator_keys=keys)
+    return [Ask(ask, version) for version in range(1, 6)]

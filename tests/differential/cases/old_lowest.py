@@ -122,6 +122,7 @@ def groups_in_their_lowest_versions() -> Steps:
         *(Ask(coordinator(key=key), 0) for key in ("~g", "")),
         *(Ask(coordinator(key="~g", key_type=t), v) for t in (0, 1, 2, -1) for v in (1, 2, 3)),
         *(Ask(coordinator(coordinator_keys=["~g"], key_type=t), 4) for t in (0, 1, 2, -1)),
+        *(Ask(coordinator(coordinator_keys=["~g", ""], key_type=2), v) for v in (5, 6)),
     ]
 
 
