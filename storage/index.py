@@ -101,8 +101,14 @@ class OffsetIndex(_SparseIndex):
         return self._second(index - 1) if index else 0
 
     def offset_from(self, position: int) -> int | None:
-        """The relative offset of the first indexed batch at or after `position`, or None."""
+        """The relative offset of the first indexed batch at or after `position`, or None.
+
+        If that is the very first entry, and at `position`, it is the one after it: Kafka's search
+        never compares the first.
+        """
         index = bisect_left(range(self.count), position, key=self._second)
+        if index == 0 and self.count and self._second(0) == position:
+            index = 1
         return self._first(index) if index < self.count else None
 
 

@@ -69,8 +69,14 @@ def test_an_offset_is_looked_for_from_the_entry_at_or_before_it() -> None:
 
 
 def test_a_position_finds_the_first_entry_at_or_behind_it() -> None:
-    index = offset_index((5, 4100), (9, 8300))
-    assert [index.offset_from(at) for at in (0, 4100, 4101, 8301)] == [5, 5, 9, None]
+    index = offset_index((5, 4100), (9, 8300), (12, 16400))
+    positions = (0, 4099, 4101, 8300, 8301, 16400, 16401)
+    assert [index.offset_from(at) for at in positions] == [5, 5, 9, 9, 12, 12, None]
+
+
+def test_at_the_position_of_the_very_first_entry_it_is_the_one_after() -> None:
+    assert offset_index((5, 4100), (9, 8300)).offset_from(4100) == 9
+    assert offset_index((5, 4100)).offset_from(4100) is None
 
 
 def test_a_time_is_looked_for_from_the_last_entry_that_is_not_later() -> None:

@@ -248,3 +248,18 @@ def aborted_and_committed_are_told_apart() -> Steps:
                 Ask(fetch(offset, isolation_level=COMMITTED, partition_max_bytes=limit), 12)
             )
     return [*steps, Ask(list_offsets(-3, isolation=COMMITTED), 7)]
+
+
+@case("C7")
+def aborted_ones_after_what_is_read() -> Steps:
+    """How far they are listed follows from the offset index: here every batch but the first has an
+    entry, and what is read ends at one, or beside it."""
+    steps: Steps = [create(index_interval_bytes="0"), init(), put(b"plain"), put(b"plain")]
+    for _ in range(2):
+        steps += [write(b"x", b"y", b"z", version=12), end(False, 5), put(b"plain")]
+    sizes = [n * size + more for n in (1, 2, 3) for size in (73, 74, 78) for more in (-1, 0, 1)]
+    for offset in (0, 1, 2, 6):
+        for limit in sizes:
+            asked = fetch(offset, isolation_level=COMMITTED, partition_max_bytes=limit)
+            steps.append(Ask(asked, 12))
+    return steps
