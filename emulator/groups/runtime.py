@@ -215,7 +215,7 @@ class Runtime:
         except Refused as refusal:
             error = _WRITE_ERRORS.get(refusal.error, refusal.error)
             raise Refused(error, refusal.message) from refusal
-        self.shard_for(group_id).unwritten.clear()
+        self.shard_for(group_id).written()
 
     def write_and_apply(
         self,

@@ -103,8 +103,9 @@ class ClassicCalls:
         elif other is not None and not other.makes_way(group):
             other.join(shard, group, token, request)
         elif request.member_id:
-            # A real broker forgets an Empty consumer group here, for some of its calls and until it
-            # is restarted; ours stays.
+            if group is not None:  # it makes way though nobody comes in
+                shard.vanish(group_id)
+                self._runtime.clear_deadline(group_id)
             self.send(token, JoinAnswer(Error.UNKNOWN_MEMBER_ID, request.member_id))
         else:
             self._join_new(shard, token, group_id, request)

@@ -84,7 +84,7 @@ class OffsetCalls:
     def check_fetch(self, group_id: str, member_id: str | None, epoch: int) -> None:
         """May this member fetch offsets? Raises Refused: UNKNOWN_MEMBER_ID, STALE_MEMBER_EPOCH,
         ILLEGAL_GENERATION. A classic or missing group lets anybody."""
-        group = self._runtime.shard_for(group_id).groups.get(group_id)
+        group = self._runtime.shard_for(group_id).visible(group_id)
         if group is not None:
             group.check_fetch(member_id, epoch)
 
@@ -93,7 +93,7 @@ class OffsetCalls:
     ) -> list[FetchedOffset]:
         """OffsetFetch: these partitions in their order, or all that have an offset. Raises Refused:
         NOT_COORDINATOR, COORDINATOR_LOAD_IN_PROGRESS."""
-        offsets = self.store.of(self._runtime.shard_for(group_id), group_id)
+        offsets = self.store.visible(self._runtime.shard_for(group_id), group_id)
         return offsets.fetch(partitions, require_stable=require_stable)
 
     def delete(self, group_id: str, partitions: Sequence[Key]) -> list[Error]:

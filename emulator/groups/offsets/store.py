@@ -56,6 +56,12 @@ class OffsetStore:
             return _NO_OFFSETS
         return self._shards[shard.partition].by_group.get(group_id, _NO_OFFSETS)
 
+    def visible(self, shard: Shard, group_id: str) -> Offsets:
+        """The group's offsets, for calls that only look at them."""
+        if shard.visible(group_id) is None:
+            return _NO_OFFSETS
+        return self._shards[shard.partition].by_group.get(group_id, _NO_OFFSETS)
+
     def all_in(self, shard: Shard) -> list[tuple[str, Offsets]]:
         """Each group's id and offsets."""
         return list(self._shards[shard.partition].by_group.items())
@@ -82,6 +88,6 @@ class OffsetStore:
 
     def end_transaction(self, shard: Shard, end: TransactionEnd) -> None:
         """A transaction's pending offsets become committed, or are dropped."""
-        shard.unwritten.clear()
+        shard.written()
         for offsets in self._shards[shard.partition].by_group.values():
             offsets.end_transaction(end.producer_id, end.commit)

@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from odradek.wire.api.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
+from odradek.wire.api.list_groups import ListGroupsRequest
 
 from ..ask.cluster import features
 from ..ask.consumer_groups import (
     RESOLVED_S,
     assigned,
     classic,
+    delete_groups,
+    delete_offsets,
     depart,
     describe_consumers,
     enter,
@@ -22,8 +25,10 @@ from ..ask.consumer_groups import (
 )
 from ..ask.groups import beat, commit, describe, join, leave, offsets_of, sync
 from ..ask.topics import create
+from ..ask.transactions import add_offsets, init, txn_offsets
 from ..engine.steps import Ask, Restart, Sleep, Steps, seen
 from . import case
+from .group_records import log_of
 
 UP, UNSAFE = 1, 3
 LEVEL_KNOWN_S = 0.5
@@ -162,6 +167,49 @@ def empty_groups_change_their_type() -> Steps:
         Ask(describe_consumers()),
         Ask(offsets_of(), 8),
     ]
+
+
+@case("G26")
+def an_empty_group_that_makes_way_for_nobody() -> Steps:
+    """Refused as an unknown member, a classic one leaves no group behind, until the next start; but
+    those who only look see it until something is written."""
+    tries: dict[str, Steps] = {
+        "~g0": [Ask(enter("b", group="~g0"))],
+        "~g1": [Ask(heartbeat("a", 1, group="~g1")), Ask(depart("a", group="~g1"))],
+        "~g2": [
+            Ask(commit(("~t", 0, 7), group="~g2", member="a", generation=1), 9),
+            Ask(commit(("~t", 0, 7), group="~g2"), 9),
+        ],
+        "~g3": [Ask(commit(("~t", 0, 7), group="~g3", metadata="x" * 5000), 9)],
+        "~g4": [init(), add_offsets("~g4"), txn_offsets(("~t", 0, 9), version=3, group="~g4")],
+        "~g5": [delete_groups("~g5"), delete_offsets(("~t", [0]), group="~g5")],
+        "~g6": [Ask(beat("x", group="~g6"), 4), Ask(leave(("x", None), group="~g6"), 5)],
+        "~g7": [Ask(join("x", group="~g7", protocols=classic()), 5)],
+        "~g8": [Ask(join("", group="~g8", protocols=classic()), 3)],
+        "~g9": [Restart()],
+    }
+    steps: Steps = known_topic()
+    for group, tried in tries.items():
+        looks: Steps = [
+            Ask(describe(group), 6),
+            Ask(describe_consumers(group)),
+            Ask(ListGroupsRequest(), 5),
+            Ask(offsets_of(group=group, topics=None), 7),
+            Ask(fetch_offsets_as("a", 1, group)),
+        ]
+        steps += [
+            Ask(enter("a", group=group)),
+            Ask(commit(("~t", 0, 5), group=group, member="a", generation=1), 9),
+            Ask(depart("a", group=group)),
+            Ask(join("x", group=group, protocols=classic()), 5),
+            *looks,
+            *tried,
+            *looks,
+            Ask(commit(("~t", 0, 7), group=group), 9),
+            *looks,
+            *log_of(group),
+        ]
+    return steps
 
 
 @case("G26")

@@ -153,6 +153,35 @@ def test_an_empty_group_without_offsets_is_forgotten(world: World) -> None:
     assert types(world)[-3:] == [-6, -4, -3]
 
 
+def test_an_empty_group_makes_way_for_a_classic_member_that_is_refused(world: World) -> None:
+    def committed() -> list[int]:
+        return [one.offset for one in world.coordinator.offsets.fetch("g", None)]
+
+    def commit(group: str, offset: int) -> list[Error]:
+        asked = CommitRequest(8, "", None, -1, [OffsetCommit("t", 0, offset)])
+        return world.coordinator.offsets.commit(group, asked)
+
+    beat(world)
+    beat(world, epoch=-1)
+    assert commit("g", 5) == [Error.NONE]
+    written = len(world.log)
+    assert world.join("x", member_id="x", protocols=SUBSCRIBED).error is Error.UNKNOWN_MEMBER_ID
+    assert len(world.log) == written
+    assert refusal(beat, world, "a", 3)[0] is Error.GROUP_ID_NOT_FOUND
+    assert world.coordinator.delete(["g"]) == [("g", Error.GROUP_ID_NOT_FOUND)]
+    # Who only looks sees it until something is written.
+    assert world.coordinator.consumer.group("g").state == "Empty"
+    assert [one.type for one in world.coordinator.list_groups()] == ["consumer"]
+    assert committed() == [5]
+    commit("other", 1)
+    assert refusal(world.coordinator.consumer.group, "g")[0] is Error.GROUP_ID_NOT_FOUND
+    assert [one.group_id for one in world.coordinator.list_groups()] == ["other"]
+    assert committed() == []
+    world.restart()
+    assert world.coordinator.consumer.group("g").state == "Empty"
+    assert committed() == [5]
+
+
 def classic(world: World, **more: Any) -> str:
     """A classic consumer of t in the group, synced in generation 1; its id."""
     world.settings.initial_rebalance_delay_ms = 0
