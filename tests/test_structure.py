@@ -27,7 +27,7 @@ ROOMS = {
     "wire": """
         errors primitives
         schema codec
-        batch compression api headers frames
+        batch gzip_header compression api headers frames
         records scan _scan
         legacy
         stored

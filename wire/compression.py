@@ -1,6 +1,7 @@
 """The five codecs of a record batch, framed as Kafka's own clients frame them.
 
-- gzip: one or more members, decompressed one after the other.
+- gzip: one or more members, decompressed one after the other. A member after the first counts if it
+  has more than 18 bytes and a valid header.
 - snappy: xerial's framing, which Java writes and every client reads: 16 bytes (`82 SNAPPY 00`,
   int32 version 1, int32 compatible version 1), then blocks of an int32 length and raw snappy, each
   holding at most 32 KiB. Concatenated streams are read too, and a raw snappy block without any
@@ -8,12 +9,15 @@
 - lz4: one standard frame, written as Java does (independent blocks of 64 KiB, no checksum and no
   size of the content: `04224d18 60 40 82`). Checksums and sizes are read, linked blocks are not:
   Kafka refuses them (though some clients' libraries write them for more than one block).
-- zstd: any number of frames, with or without a content size, one after the other.
+- zstd: any number of frames, with or without a content size, one after the other. The last of
+  several may be cut off.
 
 Rules. What Apache Kafka 4.3.1 decompresses is decompressed, what it refuses raises WireError:
-incomplete data, a wrong checksum (also that of an lz4 frame's whole content, which Kafka does not
-read). As there, bytes are ignored that follow an lz4 frame, follow the last gzip member without
+incomplete data, a wrong checksum (but not that of an lz4 frame's whole content, which Kafka does
+not read). As there, bytes are ignored that follow an lz4 frame, follow the last gzip member without
 being one, or are too few for the length of another snappy block.
+Unlike there, damage is found before any record is read, where Kafka may find first that there is
+content after the last record.
 Content of more than `limit` bytes raises WireError, since a few hundred kilobytes may decompress to
 gigabytes; no more than that is ever allocated. Any bytes either decode or raise WireError.
 
@@ -33,6 +37,7 @@ from struct import Struct
 from typing import Any
 
 from .errors import WireError
+from .gzip_header import text_at
 from .primitives import Buffer, read_uvarint
 
 LIMIT = 256 << 20
@@ -98,7 +103,9 @@ def _unstore(data: Buffer, limit: int) -> Buffer:
 
 # gzip.
 
-_GZIP_MAGIC = b"\x1f\x8b"
+_GZIP_TRAILER = Struct("<II")
+_GZIP_EMPTY = 18
+"""No member is smaller than one without any text."""
 _GZIP_HEAD = bytes.fromhex("1f8b08000000000000ff")
 """As Java writes it: no time, no name, no hint about the level, unknown system."""
 
@@ -115,19 +122,26 @@ def _gzip(data: Buffer, level: int | None) -> bytes:
 def _gunzip(data: Buffer, limit: int) -> bytes:
     out: list[bytes] = []
     left = limit
-    while not out or data[:2] == _GZIP_MAGIC:
-        member = zlib.decompressobj(wbits=31)
+    begin = text_at(data)
+    if begin is None:
+        raise WireError("no gzip")
+    while begin is not None:
+        member = zlib.decompressobj(wbits=-zlib.MAX_WBITS)
         try:
-            text = member.decompress(data, left + 1)
+            text = member.decompress(data[begin:], left + 1)
         except zlib.error as error:
             raise WireError(f"damaged gzip: {error}") from error
         left -= len(text)
         if left < 0:
             raise _too_large(limit)
-        if not member.eof:
-            raise WireError("gzip is cut short")
-        out.append(text)
         data = member.unused_data
+        if not member.eof or len(data) < _GZIP_TRAILER.size:
+            raise WireError("gzip is cut short")
+        if _GZIP_TRAILER.unpack_from(data) != (zlib.crc32(text), len(text) & 0xFFFFFFFF):
+            raise WireError("damaged gzip: wrong checksum or size")
+        out.append(text)
+        data = data[_GZIP_TRAILER.size :]
+        begin = text_at(data) if len(data) > _GZIP_EMPTY else None
     return out[0] if len(out) == 1 else b"".join(out)
 
 
@@ -159,9 +173,13 @@ def _unsnappy(data: Buffer, limit: int) -> bytes:
     out: list[bytes] = []
     left, pos = limit, 0
     while pos + _XERIAL_LENGTH.size <= len(data):
-        if data.startswith(
-            _XERIAL_MAGIC, pos
-        ):  # at the start, and at the start of each concatenated stream
+        # At the start, and at the start of each concatenated stream.
+        if data.startswith(_XERIAL_MAGIC[: _XERIAL_LENGTH.size], pos):
+            if len(data) - pos < _XERIAL_HEAD.size:
+                raise WireError("snappy is cut short")
+            magic, version, _ = _XERIAL_HEAD.unpack_from(data, pos)
+            if pos and magic == _XERIAL_MAGIC and version < _XERIAL_VERSION:
+                raise WireError(f"snappy of version {version}")
             pos += _XERIAL_HEAD.size
             continue
         (size,) = _XERIAL_LENGTH.unpack_from(data, pos)
@@ -195,6 +213,8 @@ _LZ4_LEVEL_MAX = 17  # Kafka's scale; the library treats everything above 12 as 
 _LZ4_DEFAULT = 9  # means the fast compressor, which is worse than any other level
 _LZ4_FLAGS_AT = 4
 _LZ4_INDEPENDENT = 0x20
+_LZ4_HAS_CHECKSUM = 0x04
+_LZ4_CHECKSUM_SIZE = 4
 _LZ4_PIECE = 1 << 20
 """Bytes to decompress at a time: the library allocates them before it knows its need."""
 
@@ -218,9 +238,13 @@ def _unlz4(data: Buffer, limit: int) -> bytes:
     context = frame.create_decompression_context()
     out: list[bytes] = []
     left, pos, ended = limit, 0, False
+    flags = data[_LZ4_FLAGS_AT] if len(data) > _LZ4_FLAGS_AT else _LZ4_INDEPENDENT
+    if not flags & _LZ4_INDEPENDENT:
+        raise WireError("lz4 with linked blocks, which Kafka does not read")
+    is_checked = bool(flags & _LZ4_HAS_CHECKSUM)
+    if is_checked:
+        data = _without_checksum(data)
     with memoryview(data) as view:
-        if len(view) > _LZ4_FLAGS_AT and not view[_LZ4_FLAGS_AT] & _LZ4_INDEPENDENT:
-            raise WireError("lz4 with linked blocks, which Kafka does not read")
         while not ended:
             most = min(_LZ4_PIECE, left + 1)
             try:
@@ -234,7 +258,18 @@ def _unlz4(data: Buffer, limit: int) -> bytes:
             out.append(text)
             if left < 0:
                 raise _too_large(limit)
+        if is_checked and len(view) - pos < _LZ4_CHECKSUM_SIZE:
+            raise WireError("lz4 is cut short")
     return out[0] if len(out) == 1 else b"".join(out)
+
+
+def _without_checksum(frame: Buffer) -> bytearray:
+    """The frame without the flag for a checksum of its content, which the library would verify."""
+    if mend_lz4_checksum(frame) != frame:
+        raise WireError("damaged lz4: wrong checksum of the header")
+    changed = bytearray(frame)
+    changed[_LZ4_FLAGS_AT] &= ~_LZ4_HAS_CHECKSUM
+    return mend_lz4_checksum(changed)
 
 
 # lz4 in messages of magic 0. A frame begins with its magic number, flags, block size, and a size of
@@ -295,6 +330,8 @@ def _xxhash32(data: bytearray) -> int:
 
 # zstd.
 
+_ZSTD_LOOK = (1 << 17) + 3
+"""How many bytes zstd's Java library reads at a time."""
 _ZSTD_PIECE = 1 << 10
 """Bytes given to the decoder at a time: it makes at most 32 MiB of them before we can check."""
 
@@ -317,7 +354,7 @@ def _unzstd(data: Buffer, limit: int) -> bytes:
     out: list[bytes] = []
     left = limit
     with memoryview(data) as view:
-        pos = 0
+        pos = ended = 0
         frame = _zstd_frame(library)
         while pos < len(view):
             if frame.eof:
@@ -328,11 +365,14 @@ def _unzstd(data: Buffer, limit: int) -> bytes:
             except library.ZstdError as error:
                 raise WireError(f"damaged zstd: {error}") from error
             pos += len(piece) - len(frame.unused_data)
+            ended = pos if frame.eof else ended
             left -= len(text)
             if left < 0:
                 raise _too_large(limit)
             out.append(text)
-    if out and not frame.eof:
+        # Of a frame that is cut Java's reader says nothing if its last look for bytes was before.
+        is_cut = pos > ended and (not ended or (ended - 1) // _ZSTD_LOOK != (pos - 1) // _ZSTD_LOOK)
+    if out and is_cut:
         raise WireError("zstd is cut short")
     return out[0] if len(out) == 1 else b"".join(out)
 

@@ -6,8 +6,10 @@ What is accepted and what is not was asked of Apache Kafka 4.3.1's own decompres
 from __future__ import annotations
 
 import gzip
+import random
 import subprocess
 import sys
+import zlib
 from collections.abc import Callable
 from typing import Any
 
@@ -45,6 +47,12 @@ def zstd_frame(text: bytes, **options: Any) -> bytes:
     return zstandard.ZstdCompressor(**options).compress(text)
 
 
+def flipped(data: bytes, at: int, mask: int = 0xFF) -> bytes:
+    changed = bytearray(data)
+    changed[at] ^= mask
+    return bytes(changed)
+
+
 def xerial(*blocks: bytes) -> bytes:
     out = bytes.fromhex(HEADS[Codec.SNAPPY])
     for block in map(snappy.compress, blocks):
@@ -76,17 +84,39 @@ def test_snappy_blocks_hold_32_kib() -> None:
     assert sizes == [32768, 32768, 32768, 1696]
 
 
+def with_checksum(head: bytes) -> bytes:
+    """The header of a gzip member, and the checksum that it may end with."""
+    return head + (zlib.crc32(head) & 0xFFFF).to_bytes(2, "little")
+
+
 HALF = len(TEXT) // 2
 AS_OTHERS_WRITE_IT = {
     "gzip with a name and a time": (Codec.GZIP, gzip.compress(TEXT, mtime=1)),
     "gzip of two members": (Codec.GZIP, gzip.compress(TEXT[:HALF]) + gzip.compress(TEXT[HALF:])),
     "gzip and what is none": (Codec.GZIP, gzip.compress(TEXT) + bytes(20)),
+    "gzip and too little for a member": (Codec.GZIP, gzip.compress(TEXT) + gzip.compress(b"")[:18]),
+    "gzip and a header that is none": (
+        Codec.GZIP,
+        gzip.compress(TEXT) + flipped(gzip.compress(TEXT), 2),
+    ),
+    "gzip with flags that mean nothing": (Codec.GZIP, flipped(gzip.compress(TEXT), 3, 0xE0)),
+    "gzip with all there is in its header": (
+        Codec.GZIP,
+        with_checksum(b"\x1f\x8b\x08\x1e" + bytes(6) + b"\2\0xxname\0comment\0")
+        + gzip.compress(TEXT)[10:],
+    ),
     "snappy without framing": (Codec.SNAPPY, snappy.compress(TEXT)),
     "snappy in large blocks": (Codec.SNAPPY, xerial(TEXT[:HALF], b"", TEXT[HALF:])),
     "snappy of two streams": (Codec.SNAPPY, xerial(TEXT[:HALF]) + xerial(TEXT[HALF:])),
+    "snappy of no version": (Codec.SNAPPY, flipped(xerial(TEXT), 11, 0x01)),
     "snappy and half a length": (Codec.SNAPPY, xerial(TEXT) + bytes(3)),
     "lz4 with its size": (Codec.LZ4, lz4_frame(TEXT, store_size=True)),
     "lz4 with checksums": (Codec.LZ4, lz4_frame(TEXT, content_checksum=1, block_checksum=1)),
+    "lz4 with a wrong checksum": (Codec.LZ4, lz4_frame(TEXT, content_checksum=True)[:-1] + b"?"),
+    "lz4 with its size and a wrong checksum": (
+        Codec.LZ4,
+        lz4_frame(TEXT, content_checksum=True, store_size=True)[:-1] + b"?",
+    ),
     "lz4 in large blocks": (Codec.LZ4, lz4_frame(TEXT, block_size=lz4.frame.BLOCKSIZE_MAX4MB)),
     "lz4 and what follows": (Codec.LZ4, lz4_frame(TEXT) + lz4_frame(b"is not read")),
     "zstd without its size": (Codec.ZSTD, zstd_stream(TEXT)),
@@ -96,6 +126,7 @@ AS_OTHERS_WRITE_IT = {
         Codec.ZSTD,
         bytes.fromhex("502a4d1804000000") + b"skip" + zstd_frame(TEXT),
     ),
+    "zstd and a frame that is cut": (Codec.ZSTD, zstd_frame(TEXT) + zstd_frame(TEXT)[:5]),
     "zstd of no frame at all": (Codec.ZSTD, b""),
 }
 
@@ -110,9 +141,25 @@ DAMAGED = {
     "gzip of nothing": (Codec.GZIP, b""),
     "gzip cut in its trailer": (Codec.GZIP, gzip.compress(TEXT)[:-1]),
     "gzip cut in its text": (Codec.GZIP, gzip.compress(TEXT)[:-100]),
+    "gzip cut in its header": (Codec.GZIP, gzip.compress(TEXT)[:9]),
+    "gzip with a wrong checksum of its header": (
+        Codec.GZIP,
+        b"\x1f\x8b\x08\x02" + bytes(8) + gzip.compress(TEXT)[10:],
+    ),
+    "gzip with a name without end": (Codec.GZIP, b"\x1f\x8b\x08\x08" + bytes(6) + b"name"),
+    "gzip with a wrong size": (Codec.GZIP, flipped(gzip.compress(TEXT), -1)),
+    "gzip with a damaged second member": (
+        Codec.GZIP,
+        gzip.compress(TEXT) + flipped(gzip.compress(TEXT), -1),
+    ),
     "gzip with a wrong checksum": (Codec.GZIP, gzip.compress(TEXT)[:-5] + b"?" + bytes(4)),
     "snappy of nothing": (Codec.SNAPPY, b""),
     "snappy cut in a block": (Codec.SNAPPY, xerial(TEXT)[:-1]),
+    "snappy cut in a later header": (Codec.SNAPPY, xerial(TEXT) + xerial()[:15]),
+    "snappy of two streams, the second of no version": (
+        Codec.SNAPPY,
+        xerial(TEXT) + flipped(xerial(TEXT), 11, 0x01),
+    ),
     "snappy with an empty block": (Codec.SNAPPY, xerial(TEXT) + bytes(4)),
     "snappy with a negative block": (Codec.SNAPPY, xerial(TEXT) + b"\xff" * 4),
     "snappy without framing, and more": (Codec.SNAPPY, snappy.compress(TEXT) + b"more"),
@@ -121,12 +168,37 @@ DAMAGED = {
     "lz4 without its end": (Codec.LZ4, lz4_frame(TEXT)[:-4]),
     "lz4 cut in a block": (Codec.LZ4, lz4_frame(TEXT)[:-5]),
     "lz4 with linked blocks": (Codec.LZ4, lz4_frame(TEXT, block_linked=True)),
-    "lz4 with a wrong checksum": (Codec.LZ4, lz4_frame(TEXT, content_checksum=True)[:-1] + b"?"),
+    "lz4 with half a checksum": (Codec.LZ4, lz4_frame(TEXT, content_checksum=True)[:-1]),
+    "lz4 with a wrong checksum of a block": (
+        Codec.LZ4,
+        lz4_frame(TEXT, block_checksum=True)[:-5] + b"?" + bytes(4),
+    ),
+    "lz4 with a checksum and a wrong one of its header": (
+        Codec.LZ4,
+        flipped(lz4_frame(TEXT, content_checksum=True), 6),
+    ),
     "zstd cut by a byte": (Codec.ZSTD, zstd_frame(TEXT)[:-1]),
     "zstd and what is none": (Codec.ZSTD, zstd_frame(TEXT) + b"more"),
+    "zstd and a stray byte": (Codec.ZSTD, zstd_frame(TEXT) + b"\0"),
     "zstd with a wrong checksum": (Codec.ZSTD, zstd_frame(TEXT, write_checksum=True)[:-1] + b"?"),
     "a codec of the future": (7, TEXT),
 }
+
+
+@pytest.mark.parametrize(("size", "is_read"), [(131_074, True), (131_075, False)])
+def test_a_cut_zstd_frame_goes_unnoticed_where_javas_reader_has_looked_before(
+    size: int, is_read: bool
+) -> None:
+    text = random.Random(1).randbytes(size - 12)  # nothing that zstd could make smaller
+    packed = zstd_frame(text)
+    assert len(packed) == size
+    if is_read:
+        assert decompress(Codec.ZSTD, packed + zstd_frame(TEXT)[:1]) == text
+    else:
+        with pytest.raises(WireError, match="cut short"):
+            decompress(Codec.ZSTD, packed + zstd_frame(TEXT)[:1])
+    with pytest.raises(WireError, match="cut short"):
+        decompress(Codec.ZSTD, packed + zstd_frame(TEXT)[:2])
 
 
 @pytest.mark.parametrize("name", DAMAGED)

@@ -79,6 +79,7 @@ def all_cases() -> list[Case]:
         cluster_features,
         cluster_security,
         cluster_users,
+        compressed,
         config_values,
         configs,
         consumer_groups,
