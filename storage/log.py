@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..wire.batch import CONTROL, OVERHEAD, BatchHeader
+from ..wire.batch import CONTROL, BatchHeader
 from ..wire.errors import Error, Refused
 from ..wire.primitives import Buffer
 from ..wire.records import read_marker
@@ -153,9 +153,8 @@ class Log:
         Refused (KAFKA_STORAGE_ERROR); ValueError if batch, header and log end do not match,
         WireError for a producer's control batch that is no marker.
         """
-        size = len(batch)
         base_offset = header.base_offset
-        if base_offset < self.log_end_offset or size != header.batch_length + OVERHEAD:
+        if base_offset < self.log_end_offset or len(batch) != header.size:
             raise ValueError(f"not a batch for offset {self.log_end_offset}: {header}")
         marker = None
         if header.attributes & CONTROL and header.producer_id >= 0:
@@ -169,8 +168,7 @@ class Log:
             if epoch >= 0 and not self.epochs.is_written(epoch, end_offset):
                 self.epochs.assign(epoch, base_offset)
                 self._home.store_epochs(self.epochs)
-            if is_roll_due(self._active, header, size, self._config, self._age_ms_max, now_ms):
-                self._roll(next_base(self.log_end_offset, header), now_ms)
+            self.roll_if_due(header, now_ms)
             self._active.append(batch, header, now_ms)
         except OSError as error:
             raise self._home.storage_error(error) from error
@@ -185,6 +183,14 @@ class Log:
             self._flushes.appended(now_ms)
             if self.on_unflushed is not None:
                 self.on_unflushed(self)
+
+    def roll_if_due(self, header: BatchHeader, now_ms: int) -> None:
+        """Roll if this batch, its base offset assigned, needs a segment of its own. Kafka does so
+        before it knows whether the producer is refused. Raises Refused (KAFKA_STORAGE_ERROR)."""
+        active, config = self._active, self._config
+        if is_roll_due(active, header, header.size, config, self._age_ms_max, now_ms):
+            with self._home.client_errors():
+                self._roll(next_base(self.log_end_offset, header), now_ms)
 
     def start_epoch(self, epoch: int) -> None:
         """Record that an epoch starts at the log end. It is stored with the first batch, so that a

@@ -246,6 +246,7 @@ def _append_checked(call: Call, topic: Topic, partition: Partition, found: Check
         raise Refused(Error.RECORD_LIST_TOO_LARGE)
     append_time = header.max_timestamp if config.log_append_time else -1
     if header.producer_id >= 0:
+        partition.roll_if_due(header, call.now)
         duplicate = log.producers.check(header)
         if duplicate is not None:
             return Result(

@@ -39,6 +39,7 @@ class Partition:
     """One partition of a topic."""
 
     __slots__ = (
+        "_base_seen",
         "_complained_ms",
         "index",
         "isr",
@@ -69,6 +70,8 @@ class Partition:
         self.replicas = [leader] if replicas is None else replicas
         self.isr = list(self.replicas) if isr is None else isr
         self.waits: list[FetchWait] = []
+        self._base_seen: int | None = None
+        """Where the newest segment began when waiting fetches were last told of more."""
         self._complained_ms: int | None = None
 
     def __repr__(self) -> str:
@@ -120,15 +123,13 @@ class Partition:
         placed = header._replace(base_offset=base_offset, leader_epoch=epoch)
         waits = self.waits
         unstable_before = stored.producers.first_unstable_offset if waits else None
-        segment_before = stored.active_base_offset
         try:
             stored.append(batch, placed, now)
         except Refused as error:
             self._complain(error, now)
             raise
         if waits:
-            is_rolled = stored.active_base_offset != segment_before
-            self._appended(header.size, unstable_before, is_rolled)
+            self._appended(header.size, unstable_before)
         return base_offset
 
     def _complain(self, error: Refused, now: int) -> None:
@@ -138,9 +139,21 @@ class Partition:
             self._complained_ms = now
             log.error("%r takes no records: %s", self, error)
 
-    def _appended(self, size: int, unstable_before: int | None, is_rolled: bool) -> None:
+    def roll_if_due(self, header: BatchHeader, now: int) -> None:
+        """Begin a new segment if this batch needs one, before it is known whether its producer may
+        write it. Raises Refused(KAFKA_STORAGE_ERROR)."""
+        placed = header._replace(base_offset=self.log.log_end_offset)
+        try:
+            self.log.roll_if_due(placed, now)
+        except Refused as error:
+            self._complain(error, now)
+            raise
+
+    def _appended(self, size: int, unstable_before: int | None) -> None:
         """Tell waiting fetches that there is more to read."""
         unstable = self.log.producers.first_unstable_offset
+        base = self.log.active_base_offset
+        is_rolled, self._base_seen = base != self._base_seen, base
         for wait in list(self.waits):
             sees_it = wait.isolation != READ_COMMITTED or (unstable_before is None is unstable)
             if sees_it and not is_rolled:

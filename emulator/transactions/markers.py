@@ -42,15 +42,9 @@ def write_marker(cluster: Cluster, partition: Partition, marker: Marker) -> None
     """End the producer's transaction in a partition. Raises Refused: INVALID_PRODUCER_EPOCH,
     TRANSACTION_COORDINATOR_FENCED, KAFKA_STORAGE_ERROR; UNKNOWN_SERVER_ERROR for numbers that no
     marker can have."""
-    if marker.is_of_nobody or marker.transaction_version == NONE:
+    if marker.is_of_nobody:
         raise Refused(Error.UNKNOWN_SERVER_ERROR)
     now = cluster.clock.now()
-    partition.log.producers.check_marker(
-        marker.producer_id,
-        marker.epoch,
-        marker.coordinator_epoch,
-        transaction_version=marker.transaction_version,
-    )
     batch = end_transaction_batch(
         marker.commit,
         base_offset=0,
@@ -62,7 +56,17 @@ def write_marker(cluster: Cluster, partition: Partition, marker: Marker) -> None
     )
     if partition.topic.config.log_append_time:
         restamp(batch, 0, now, True)
-    partition.append(batch, read_header(batch), now)
+    header = read_header(batch)
+    partition.roll_if_due(header, now)
+    if marker.transaction_version == NONE:
+        raise Refused(Error.UNKNOWN_SERVER_ERROR)
+    partition.log.producers.check_marker(
+        marker.producer_id,
+        marker.epoch,
+        marker.coordinator_epoch,
+        transaction_version=marker.transaction_version,
+    )
+    partition.append(batch, header, now)
     if partition.topic.name == CONSUMER_OFFSETS:
         end = TransactionEnd(marker.producer_id, marker.commit)
         cluster.groups.offsets.end_transaction(partition.index, end)

@@ -183,6 +183,17 @@ def test_a_segment_is_rolled_when_it_would_grow_over_its_size(small: Log) -> Non
     assert small.active_base_offset == 6
 
 
+def test_a_segment_may_be_rolled_for_a_batch_that_never_comes(small: Log) -> None:
+    header = read_header(build_batch([(0, None, b"x", ())]))
+    for count, rolled in ((2, [0]), (1, [0, 3]), (0, [0, 3])):
+        for _ in range(count):
+            append(small, b"x")
+        small.roll_if_due(header._replace(base_offset=small.log_end_offset), 0)
+        assert bases(small) == rolled
+    append(small, b"x")
+    assert (bases(small), values(small, 0), values(small, 3)) == ([0, 3], [b"x"] * 3, [b"x"])
+
+
 def test_an_offset_has_a_place_its_batch_s_and_the_end_that_of_the_next(small: Log) -> None:
     assert small.reader.place_of(0) == (0, 0)
     for _ in range(4):

@@ -7,6 +7,7 @@ import gzip
 from random import Random
 from typing import Any
 
+from odradek.wire.api.delete_topics import DeleteTopicsRequest
 from odradek.wire.api.produce import ProduceRequest
 from odradek.wire.primitives import write_varint
 
@@ -21,8 +22,8 @@ from ..ask.records import (
     put,
 )
 from ..ask.topics import create
-from ..ask.transactions import epoch, init, pid
-from ..engine.steps import Ask, Steps, now, seen
+from ..ask.transactions import epoch, init, mark, pid
+from ..engine.steps import Ask, Close, Send, Sleep, Steps, now, seen
 from . import case
 
 PID = seen("pid")
@@ -182,3 +183,68 @@ def invalid_producer_ids() -> Steps:
         Ask(produce(batch(b"plain"), **name)),
         Ask(list_offsets(-1), 7),
     ]
+
+
+BIG = bytes(600_000)
+"""Two of these do not fit into a segment, but one and a little do."""
+ALL_BUT_72 = bytes(1_048_431)
+"""With this, 72 bytes of a segment are left: enough for a batch of nothing, not for a marker."""
+
+
+def read_from(*offsets: int) -> Steps:
+    """What lies in the segments of these offsets, for a read never crosses the end of one."""
+    return [
+        Ask(fetch(at, max_bytes=4_000_000, partition_max_bytes=4_000_000), 12) for at in offsets
+    ]
+
+
+@case("E6, B15")
+def who_is_refused_may_have_rolled() -> Steps:
+    """The segment is rolled before the producer is asked for, and after everything else."""
+    who = {"producer_id": PID, "producer_epoch": 3}
+    first = batch(BIG, sequence=0, **who)
+    refused: list[Any] = [
+        first,
+        batch(BIG, sequence=5, **who),
+        batch(BIG, sequence=1, producer_id=PID, producer_epoch=2),
+        batch(BIG, sequence=1, edits={"count": 2}, **who),
+        batch(BIG, time=now(10 * DAY_MS), sequence=1, **who),
+        batch(bytes(1_048_600), sequence=1, **who),
+        batch(b"small", sequence=5, **who),
+    ]
+    steps: Steps = [new_producer()]
+    for each in refused:
+        steps += [
+            create(segment_bytes="1048576"),
+            Ask(produce(first)),
+            Send(fetch(1, wait_ms=3000, min_bytes=5_000_000, max_bytes=9_000_000), 12, on="f"),
+            Ask(produce(each)),
+            Sleep(0.05),
+            put(b"fits"),
+            Sleep(0.05),
+            *read_from(0, 1),
+            Close("f"),
+            Ask(DeleteTopicsRequest(topic_names=["~t"], timeout_ms=5000), 5),
+        ]
+    return steps
+
+
+@case("E6, H8")
+def a_refused_marker_may_have_rolled() -> Steps:
+    who = {"producer_id": PID, "producer_epoch": 3}
+    steps: Steps = [new_producer()]
+    for marked in (
+        mark(who=(PID, 2)),
+        mark(who=(PID, 3)),
+        mark(who=(PID, -1)),
+        mark(who=(PID, 3), generation=-1),
+    ):
+        steps += [
+            create(segment_bytes="1048576"),
+            Ask(produce(batch(ALL_BUT_72, sequence=0, **who))),
+            marked,
+            put(None, key=None),
+            *read_from(0, 1, 2),
+            Ask(DeleteTopicsRequest(topic_names=["~t"], timeout_ms=5000), 5),
+        ]
+    return steps

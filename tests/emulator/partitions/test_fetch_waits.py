@@ -1,9 +1,13 @@
-"""What a waiting fetch waits for: rolls, and which bytes count (semantics C2)."""
+"""What a waiting fetch waits for: rolls, and which bytes count (semantics C2); what rolls."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from odradek.emulator.cluster import Cluster
+from odradek.emulator.transactions.markers import Marker, write_marker
+from odradek.wire import Error, Refused
 
 from tests.requests.fetch import asked, fetch_request, only, values
 from tests.requests.produce import batch, produce
@@ -76,3 +80,68 @@ def test_a_batch_that_is_cut_counts_though_it_is_not_given(
     # The same when it does not come to a wait.
     again = fetch_request(*parts, max_wait_ms=500, min_bytes=100)
     assert [len(p.records) for p in client.ask(again, 12).responses[0].partitions] == [SIZE, 0]
+
+
+# A batch that needs a new segment begins one before its producer is judged.
+
+WHO: Any = {"producer_id": 4711, "producer_epoch": 3}
+FIRST = batch(BIG, base_sequence=0, **WHO)
+
+
+def bases(cluster: Cluster) -> list[int]:
+    return [segment.base_offset for segment in cluster.partition("t", 0).log.segments]
+
+
+@pytest.mark.parametrize(
+    ("refused", "error"),
+    [
+        (FIRST, 0),  # a duplicate
+        (batch(BIG, base_sequence=5, **WHO), Error.OUT_OF_ORDER_SEQUENCE_NUMBER),
+        (
+            batch(BIG, base_sequence=1, producer_id=4711, producer_epoch=2),
+            Error.INVALID_PRODUCER_EPOCH,
+        ),
+    ],
+)
+def test_whose_producer_is_refused_has_rolled(
+    cluster: Cluster, client: Client, refused: bytearray, error: int
+) -> None:
+    produce(client, bytearray(FIRST))
+    waiting = client_of(cluster)
+    waiting.send(fetch_request(asked(offset=1), max_wait_ms=500, min_bytes=1 << 20), 12)
+    assert produce(client, bytearray(refused)).error_code == error
+    assert bases(cluster) == [0, 1]
+    assert waiting.answers() == []
+    produce(client, batch(b"fits"))
+    assert bases(cluster) == [0, 1]
+    (answer,) = waiting.answers()
+    assert values(only(answer)) == [b"fits"]
+
+
+def test_what_is_refused_before_does_not_roll(cluster: Cluster, client: Client) -> None:
+    produce(client, bytearray(FIRST))
+    control = batch(BIG, base_sequence=1, control=True, **WHO)
+    assert produce(client, control).error_code == Error.INVALID_RECORD
+    small = batch(b"small", base_sequence=5, **WHO)
+    assert produce(client, small).error_code == Error.OUT_OF_ORDER_SEQUENCE_NUMBER
+    assert bases(cluster) == [0]
+
+
+@pytest.mark.parametrize(
+    ("epoch", "version", "error", "ends"),
+    [
+        (2, 0, Error.INVALID_PRODUCER_EPOCH, [0, 1]),
+        (3, -1, Error.UNKNOWN_SERVER_ERROR, [0, 1]),
+        (-1, 0, Error.UNKNOWN_SERVER_ERROR, [0]),
+    ],
+)
+def test_a_refused_marker_has_rolled_too(
+    cluster: Cluster, client: Client, epoch: int, version: int, error: Error, ends: list[int]
+) -> None:
+    full = batch(bytes(1_048_431), base_sequence=0, **WHO)
+    assert len(full) == (1 << 20) - 72, "a marker takes 78 bytes"
+    produce(client, full)
+    marker = Marker(4711, epoch, True, 0, version)
+    with pytest.raises(Refused, match=error.name):
+        write_marker(cluster, cluster.partition("t", 0), marker)
+    assert bases(cluster) == ends
