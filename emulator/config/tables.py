@@ -220,7 +220,7 @@ streams.assignment.interval.ms           INT      1000 0.. cluster
 """.replace("@isolation", "read_committed|read_uncommitted")
 
 _CLIENT_METRICS = """
+metrics                                  LIST     "" unique cluster
 interval.ms                              INT      300000 * cluster
 match                                    LIST     "" unique cluster
-metrics                                  LIST     "" unique cluster
 """

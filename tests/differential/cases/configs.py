@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 from odradek.wire.api.alter_configs import AlterConfigsRequest
 from odradek.wire.api.incremental_alter_configs import IncrementalAlterConfigsRequest
 
@@ -159,4 +161,12 @@ def replacing_configs() -> Steps:
         alter((TOPIC, "~s", [("retention.ms", "4")]), only=True),
         alter(),
         shown(TOPIC, "~s"),
+    ]
+
+
+@case("I6")
+def which_bad_config_of_a_subscription_is_named() -> Steps:
+    bad = [("interval.ms", "x"), ("metrics", "a,,b"), ("match", "a,,b")]
+    return [
+        alter((METRICS, "~m", list(pairs))) for n in (1, 2, 3) for pairs in permutations(bad, n)
     ]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import permutations
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from odradek.emulator.config.broker_table import UNLISTED, broker_definitions
+from odradek.emulator.config.client_metrics import check_client_metrics
 from odradek.emulator.config.configs import ALL_BROKERS, BrokerConfig, TopicConfig
 from odradek.emulator.config.definition import ConfigError, Kind, show
 from odradek.emulator.config.tables import (
@@ -20,6 +22,7 @@ from odradek.emulator.config.tables import (
     group_synonym,
     topic_definitions,
 )
+from odradek.wire import Refused
 
 NEVER = 2**63 - 1
 MUST_BE_REPLICAS = (
@@ -368,3 +371,12 @@ def test_a_shown_double_reads_back(value: float) -> None:
     assert definition.kind is Kind.DOUBLE
     text = show(value)
     assert show(definition.parse(text)) == text
+
+
+@pytest.mark.parametrize("names", list(permutations(["match", "metrics", "interval.ms"])))
+def test_of_bad_configs_of_a_subscription_kafka_s_first_is_named(names: tuple[str, ...]) -> None:
+    bad = {"interval.ms": "x", "metrics": "a,,b", "match": "a,,b"}
+    with pytest.raises(Refused, match="Configuration 'metrics' values must not be empty"):
+        check_client_metrics({name: bad[name] for name in names})
+    with pytest.raises(Refused, match=r"interval\.ms: Not a number"):
+        check_client_metrics({name: bad[name] for name in names if name != "metrics"})
