@@ -11,8 +11,6 @@ from odradek.emulator.config.broker_table import UNLISTED
 from odradek.wire import Error, Request
 from odradek.wire.api.alter_configs import AlterConfigsRequest
 from odradek.wire.api.alter_partition_reassignments import AlterPartitionReassignmentsRequest
-from odradek.wire.api.create_partitions import CreatePartitionsRequest
-from odradek.wire.api.create_topics import CreateTopicsRequest
 from odradek.wire.api.delete_groups import DeleteGroupsRequest
 from odradek.wire.api.describe_configs import DescribeConfigsRequest
 from odradek.wire.api.describe_groups import DescribeGroupsRequest
@@ -57,7 +55,7 @@ def _is_order(request: object, difference: Difference) -> bool:
 
 
 def _is_no_group_of_a_generation(request: OffsetCommitRequest, difference: Difference) -> bool:
-    codes = (Error.ILLEGAL_GENERATION, Error.GROUP_ID_NOT_FOUND)
+    codes = (Error.UNKNOWN_MEMBER_ID, Error.ILLEGAL_GENERATION)
     return (difference.real, difference.ours) == codes
 
 
@@ -227,8 +225,6 @@ ALLOWED_3_9: tuple[Allowed, ...] = (
             _is_message,
         )
         for request in (
-            CreateTopicsRequest,
-            CreatePartitionsRequest,
             AlterPartitionReassignmentsRequest,
             UnregisterBrokerRequest,
             AlterConfigsRequest,
