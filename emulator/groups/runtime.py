@@ -4,7 +4,7 @@ Rules:
 - A group's shard is found by the group's id. A shard that is not here is NOT_COORDINATOR, one whose
   log is still being read COORDINATOR_LOAD_IN_PROGRESS.
 - Records are written before they are applied, and before answers that depend on them are sent. A
-  refused write changes nothing; `_WRITE_ERRORS` says what clients are answered.
+  refused write changes nothing; base/coordinator_errors.py says what clients are answered.
 - There is one timer, for the earliest deadline of any group. Postponing a deadline leaves the timer
   as it is: it fires, finds nothing due, and is set again. So a heartbeat sets no timer.
 - The parts register: the offsets and each type of group with the records they keep (`register`),
@@ -22,6 +22,7 @@ from uuid import uuid4
 
 from ...wire.errors import Error, Refused
 from ...wire.records import Record as LoggedRecord
+from ..base.coordinator_errors import as_coordinator
 from ..base.deadlines import Deadlines
 from ..base.java_order import partition_for
 from .group import Group
@@ -95,20 +96,6 @@ class GroupType(RecordKeeper, Protocol[G]):
     def resigned(self, group: G, now: int) -> None:
         """The group's partition has moved away."""
         ...
-
-
-# What clients are answered when a write was refused; other errors are passed on.
-_WRITE_ERRORS = {
-    Error.UNKNOWN_TOPIC_OR_PARTITION: Error.COORDINATOR_NOT_AVAILABLE,
-    Error.NOT_ENOUGH_REPLICAS: Error.COORDINATOR_NOT_AVAILABLE,
-    Error.NOT_ENOUGH_REPLICAS_AFTER_APPEND: Error.COORDINATOR_NOT_AVAILABLE,
-    Error.REQUEST_TIMED_OUT: Error.COORDINATOR_NOT_AVAILABLE,
-    Error.NOT_LEADER_OR_FOLLOWER: Error.NOT_COORDINATOR,
-    Error.KAFKA_STORAGE_ERROR: Error.NOT_COORDINATOR,
-    Error.MESSAGE_TOO_LARGE: Error.UNKNOWN_SERVER_ERROR,
-    Error.RECORD_LIST_TOO_LARGE: Error.UNKNOWN_SERVER_ERROR,
-    Error.INVALID_FETCH_SIZE: Error.UNKNOWN_SERVER_ERROR,
-}
 
 
 def random_uuid() -> str:
@@ -212,9 +199,8 @@ class Runtime:
         """Write records. Raises Refused with the error that clients are answered."""
         try:
             self._append(group_id, records, producer)
-        except Refused as refusal:
-            error = _WRITE_ERRORS.get(refusal.error, refusal.error)
-            raise Refused(error, refusal.message) from refusal
+        except Refused as refused:
+            raise as_coordinator(refused) from refused
         self.shard_for(group_id).written()
 
     def write_and_apply(

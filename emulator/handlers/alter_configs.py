@@ -7,7 +7,8 @@ metadata/config_changes.py has the rules. Not emulated: an alter config policy c
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypeVar
 
 from ...wire.api.alter_configs import AlterConfigsRequest, AlterConfigsResponse
 from ..base.call import Call
@@ -18,7 +19,7 @@ from .registry import handles
 if TYPE_CHECKING:
     from ..cluster import Cluster
 
-Answer = AlterConfigsResponse.Resource
+A = TypeVar("A")
 
 
 @handles(AlterConfigsRequest)
@@ -36,15 +37,20 @@ def alter_configs(
     alteration = Alteration(
         cluster, call.node_id, is_incremental=False, validate_only=request.validate_only
     )
-    outcomes = alteration.carry_out(resources)
-    return AlterConfigsResponse(
-        responses=[
-            Answer(
-                error_code=refused.error if refused else 0,
-                error_message=refused.message if refused else None,
-                resource_type=resource.kind,
-                resource_name=resource.name,
-            )
-            for resource, refused in zip(resources, outcomes, strict=True)
-        ]
-    )
+    answers = carried_out(alteration, resources, AlterConfigsResponse.Resource)
+    return AlterConfigsResponse(responses=answers)
+
+
+def carried_out(
+    alteration: Alteration, resources: Sequence[Wanted], answer: Callable[..., A]
+) -> list[A]:
+    """Alter resources; the answer to each."""
+    return [
+        answer(
+            error_code=refused.error if refused else 0,
+            error_message=refused.message if refused else None,
+            resource_type=resource.kind,
+            resource_name=resource.name,
+        )
+        for resource, refused in zip(resources, alteration.carry_out(resources), strict=True)
+    ]

@@ -11,6 +11,7 @@ its own is down (metadata/restart_elections.py).
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...wire import NO_ID, Error
@@ -19,9 +20,10 @@ from ...wire.api.describe_topic_partitions import (
     DescribeTopicPartitionsResponse,
 )
 from ..base.call import Call
+from ..base.node import alive
 from ..config.internal_topics import INTERNAL_TOPICS
 from ..metadata.topic_rules import name_problem
-from .metadata import TOPIC_OPERATIONS, offline
+from .metadata import TOPIC_OPERATIONS
 from .registry import handles
 
 if TYPE_CHECKING:
@@ -55,6 +57,7 @@ def describe_topic_partitions(
     names = [name for name in every if name >= start.name]
     largest = cluster.config.get("max.request.partition.size.limit")
     left = min(max(request.response_partition_limit, 1), largest)
+    able = alive(cluster.brokers)
     topics: list[Answer] = []
     for name in names:
         first = start.partition if name == start.name else 0
@@ -66,7 +69,7 @@ def describe_topic_partitions(
         if topic is None:
             topics.append(_missing(name))
             continue
-        answer = _found(cluster, topic, first, first + left)
+        answer = _found(topic, able, first, first + left)
         left -= len(answer.partitions)
         topics.append(answer)
         if first + len(answer.partitions) < len(topic.partitions):
@@ -77,12 +80,10 @@ def describe_topic_partitions(
     return DescribeTopicPartitionsResponse(topics=topics)
 
 
-def _found(cluster: Cluster, topic: Topic, first: int, end: int) -> Answer:
-    brokers = cluster.brokers
+def _found(topic: Topic, able: Container[int], first: int, end: int) -> Answer:
     partitions = []
     for partition in topic.partitions[first:end]:
-        leader = brokers.get(partition.leader)
-        is_led = leader is not None and leader.is_alive
+        is_led = partition.leader in able
         partitions.append(
             Answer.Partition(
                 error_code=Error.NONE if is_led else Error.LEADER_NOT_AVAILABLE,
@@ -93,7 +94,7 @@ def _found(cluster: Cluster, topic: Topic, first: int, end: int) -> Answer:
                 isr_nodes=partition.isr,
                 eligible_leader_replicas=[],
                 last_known_elr=[],
-                offline_replicas=offline(cluster, partition.replicas),
+                offline_replicas=[r for r in partition.replicas if r not in able],
             )
         )
     return Answer(

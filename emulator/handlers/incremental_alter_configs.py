@@ -14,12 +14,11 @@ from ...wire.api.incremental_alter_configs import (
 )
 from ..base.call import Call
 from ..metadata.config_changes import Alteration, Change, Wanted
+from .alter_configs import carried_out
 from .registry import handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
-
-Answer = IncrementalAlterConfigsResponse.Resource
 
 
 @handles(IncrementalAlterConfigsRequest)
@@ -37,15 +36,5 @@ def incremental_alter_configs(
     alteration = Alteration(
         cluster, call.node_id, is_incremental=True, validate_only=request.validate_only
     )
-    outcomes = alteration.carry_out(resources)
-    return IncrementalAlterConfigsResponse(
-        responses=[
-            Answer(
-                error_code=refused.error if refused else 0,
-                error_message=refused.message if refused else None,
-                resource_type=resource.kind,
-                resource_name=resource.name,
-            )
-            for resource, refused in zip(resources, outcomes, strict=True)
-        ]
-    )
+    answers = carried_out(alteration, resources, IncrementalAlterConfigsResponse.Resource)
+    return IncrementalAlterConfigsResponse(responses=answers)

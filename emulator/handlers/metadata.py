@@ -11,7 +11,7 @@ Not emulated: several listeners with different addresses, followers that are in 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from typing import TYPE_CHECKING
 
 from ...wire import NO_ID, Error, Refused
@@ -40,21 +40,21 @@ _IDS_SINCE = 12
 
 @handles(MetadataRequest, cached=True)
 def metadata(cluster: Cluster, call: Call, request: MetadataRequest) -> MetadataResponse:
-    asked = request.topics
+    asked, able = request.topics, alive(cluster.brokers)
     if asked is None or (call.version == 0 and not asked):
-        topics = [_found(cluster, topic) for topic in cluster.topics]
+        topics = [_found(topic, able) for topic in cluster.topics]
     else:
         by_id = [entry.topic_id for entry in asked if entry.topic_id != NO_ID]
         nameless = any(entry.name is None for entry in asked)
         if call.version < _IDS_SINCE and (by_id or nameless):
             return _refused(asked, Error.INVALID_REQUEST)
         if by_id:
-            topics = _by_id(cluster, by_id)
+            topics = _by_id(cluster, by_id, able)
         elif nameless:
             return _refused(asked, Error.UNKNOWN_SERVER_ERROR)
         else:
-            allowed = request.allow_auto_topic_creation
-            topics = _by_name(cluster, (entry.name or "" for entry in asked), allowed)
+            names = (entry.name or "" for entry in asked)
+            topics = _by_name(cluster, names, able, request.allow_auto_topic_creation)
     if request.include_topic_authorized_operations:
         for topic in topics:
             if topic.error_code != Error.UNKNOWN_TOPIC_ID:
@@ -65,7 +65,7 @@ def metadata(cluster: Cluster, call: Call, request: MetadataRequest) -> Metadata
             MetadataResponse.Broker(
                 node_id=broker.node_id, host=broker.host, port=broker.port, rack=broker.rack
             )
-            for broker in alive(cluster.brokers).values()
+            for broker in able.values()
         ],
         cluster_id=cluster.cluster_id,
         controller_id=cluster.controller_id,
@@ -74,7 +74,7 @@ def metadata(cluster: Cluster, call: Call, request: MetadataRequest) -> Metadata
     )
 
 
-def _by_id(cluster: Cluster, asked: Iterable[bytes]) -> list[Answer]:
+def _by_id(cluster: Cluster, asked: Iterable[bytes], able: Container[int]) -> list[Answer]:
     unknown, known = [], []
     for topic_id in dict.fromkeys(asked):
         topic = cluster.topics.by_id(topic_id)
@@ -82,16 +82,18 @@ def _by_id(cluster: Cluster, asked: Iterable[bytes]) -> list[Answer]:
             error = Error.UNKNOWN_TOPIC_ID
             unknown.append(Answer(error_code=error, name=None, topic_id=topic_id, partitions=[]))
         else:
-            known.append(_found(cluster, topic))
+            known.append(_found(topic, able))
     return unknown + known
 
 
-def _by_name(cluster: Cluster, asked: Iterable[str], may_create: bool) -> list[Answer]:
+def _by_name(
+    cluster: Cluster, asked: Iterable[str], able: Container[int], may_create: bool
+) -> list[Answer]:
     known, missing = [], []
     for name in dict.fromkeys(asked):
         topic = cluster.topics.get(name)
         if topic is not None:
-            known.append(_found(cluster, topic))
+            known.append(_found(topic, able))
             continue
         error = Error.UNKNOWN_TOPIC_OR_PARTITION
         if name_problem(name) is not None:
@@ -114,12 +116,10 @@ def _create(cluster: Cluster, name: str) -> None:
         log.info("topic %r is not created on demand: %s", name, refused)
 
 
-def _found(cluster: Cluster, topic: Topic) -> Answer:
-    brokers = cluster.brokers
+def _found(topic: Topic, able: Container[int]) -> Answer:
     partitions = []
     for partition in topic.partitions:
-        leader = brokers.get(partition.leader)
-        is_led = leader is not None and leader.is_alive
+        is_led = partition.leader in able
         partitions.append(
             Answer.Partition(
                 error_code=Error.NONE if is_led else Error.LEADER_NOT_AVAILABLE,
@@ -128,7 +128,7 @@ def _found(cluster: Cluster, topic: Topic) -> Answer:
                 leader_epoch=partition.leader_epoch,
                 replica_nodes=partition.replicas,
                 isr_nodes=partition.isr,
-                offline_replicas=offline(cluster, partition.replicas),
+                offline_replicas=[r for r in partition.replicas if r not in able],
             )
         )
     return Answer(
@@ -137,12 +137,6 @@ def _found(cluster: Cluster, topic: Topic) -> Answer:
         is_internal=topic.is_internal,
         partitions=partitions,
     )
-
-
-def offline(cluster: Cluster, replicas: Iterable[int]) -> list[int]:
-    """Those replicas whose broker is not alive."""
-    brokers = cluster.brokers
-    return [r for r in replicas if (broker := brokers.get(r)) is None or not broker.is_alive]
 
 
 def _refused(asked: Iterable[MetadataRequest.Topic], error: Error) -> MetadataResponse:

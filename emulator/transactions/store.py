@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from ...wire import Error, Refused, WireError
 from ...wire.batch import read_header
 from ...wire.records import NewRecord, Record, build_batch, read_records
+from ..base.coordinator_errors import as_coordinator
 from ..base.java_order import partition_for
 from ..base.logger import log
 from ..config.internal_topics import TRANSACTION_STATE
@@ -31,17 +32,6 @@ if TYPE_CHECKING:
     from ..cluster import Cluster
     from ..config.configs import BrokerConfig
     from ..partitions.partition import Partition
-
-
-# What a coordinator says when it could not write; other codes are passed on.
-_WRITE_ERRORS = {
-    Error.UNKNOWN_TOPIC_OR_PARTITION: Error.COORDINATOR_NOT_AVAILABLE,
-    Error.NOT_ENOUGH_REPLICAS: Error.COORDINATOR_NOT_AVAILABLE,
-    Error.NOT_LEADER_OR_FOLLOWER: Error.NOT_COORDINATOR,
-    Error.KAFKA_STORAGE_ERROR: Error.NOT_COORDINATOR,
-    Error.MESSAGE_TOO_LARGE: Error.UNKNOWN_SERVER_ERROR,
-    Error.RECORD_LIST_TOO_LARGE: Error.UNKNOWN_SERVER_ERROR,
-}
 
 
 class Transactions:
@@ -125,8 +115,7 @@ class Transactions:
             partition.append(batch, read_header(batch), self.now())
             flusher.drain()
         except Refused as refused:
-            error = _WRITE_ERRORS.get(refused.error, refused.error)
-            raise Refused(error, refused.message) from refused
+            raise as_coordinator(refused) from refused
 
     def write_marker(self, transaction: Transaction, key: Key) -> None:
         """End a prepared transaction in a partition, if that is still there. Raises Refused."""
