@@ -85,9 +85,8 @@ class Cluster:
         self.max_request_bytes: int = config.get("socket.request.max.bytes")
         self.max_idle_ms: int = config.get("connections.max.idle.ms")
         self.fetch_max_bytes: int = config.get("fetch.max.bytes")
-        self.fetch_sessions = SessionCache(
-            config.get("max.incremental.fetch.session.cache.slots"), self.random
-        )
+        sessions_max: int = config.get("max.incremental.fetch.session.cache.slots")
+        self.fetch_sessions = SessionCache(sessions_max, self.random)
         self.log_dir = LogDirectory.open(data_dir, node_id=self.controller_id, naming=naming)
         self.cluster_id = self.log_dir.properties.cluster_id
         self.log_manager = LogManager(self, retention)
@@ -106,7 +105,6 @@ class Cluster:
         self.transactions = open_transactions(self)
         groups, transactions = self.groups, self.transactions
         self.metadata.subscribe(deletions(groups.topic_deleted, transactions.topic_deleted))
-        self._checkpoint_ms: int = config.get("log.flush.offset.checkpoint.interval.ms")
         self._checkpoint_later()
 
     def _open_metadata(self, features: Mapping[str, int]) -> MetadataLog:
@@ -197,7 +195,8 @@ class Cluster:
             log.error("checkpoints of %s could not be written: %s", self.log_dir.path, error)
 
     def _checkpoint_later(self) -> None:
-        self.timers.at(self.clock.now() + self._checkpoint_ms, self._checkpoint_regularly)
+        interval_ms: int = self.config.get("log.flush.offset.checkpoint.interval.ms")
+        self.timers.at(self.clock.now() + interval_ms, self._checkpoint_regularly)
 
     def _checkpoint_regularly(self) -> None:
         self.checkpoint()

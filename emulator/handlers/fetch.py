@@ -1,6 +1,6 @@
 """Fetch (1): read from partitions; wait when there is too little.
 
-Answered at once when nothing is to be waited for (waiting.py), when enough is there (min_bytes), or
+Answered at once when nothing is to be waited for (partitions/fetch_waits.py), when enough is there (min_bytes), or
 when a partition fails; an unknown partition alone fails nothing while another is valid. Otherwise
 the call is parked until more is appended or max_wait_ms are over, and then everything is read anew
 (semantics, C1-C13). What old clients get of it: fetch_old.py.
