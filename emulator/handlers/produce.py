@@ -15,21 +15,15 @@ Not emulated: waiting for replicas: data is stored once, so acks=all is answered
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ...wire import NO_ID, Buffer, Error, Refused
 from ...wire.api.produce import ProduceRequest, ProduceResponse
-from ...wire.batch import HEADER_SIZE, OVERHEAD, read_header
 from ..base.call import NO_REPLY, Call, Sentinel
-from ..partitions.produced_batches import (
-    Checked,
-    RecordsRejected,
-    begins_transactional,
-    validate,
-    whole_batch,
-)
+from ..partitions.produced import Produced
+from ..partitions.produced_batches import Checked, RecordsRejected, validate
 from ..transactions.admission import Candidate, of_produce, refusals
 from ..transactions.transaction import Key, Producer
 from .node_endpoints import endpoints
@@ -44,12 +38,9 @@ if TYPE_CHECKING:
 Result = ProduceResponse.Topic.Partition
 Endpoint = ProduceResponse.NodeEndpoint
 _ACKS = (-1, 0, 1)
-_CODEC_LATER_SINCE = 7
 _PRODUCER_ID_END = 51
 _SECOND_GENERATION_SINCE = 12
 _ADMIN = "__admin_client"
-# What a request holds for each partition of a topic, in its order.
-Entries = dict[int, list[Buffer | None]]
 # These are found before the log is asked, or say nothing of it: no log start offset with them.
 _WITHOUT_LOG_START = frozenset(
     {
@@ -65,58 +56,80 @@ _WITHOUT_LOG_START = frozenset(
 )
 
 
+class Sent(NamedTuple):
+    """What a request holds for one partition, and the topic, if there is one."""
+
+    asked: ProduceRequest.Topic
+    topic: Topic | None
+    number: int
+    data: Produced
+
+    @property
+    def partition(self) -> Partition | None:
+        """The partition, if there is one."""
+        if self.topic is None or not 0 <= self.number < len(self.topic.partitions):
+            return None
+        return self.topic.partitions[self.number]
+
+
 @handles(ProduceRequest)
 def produce(cluster: Cluster, call: Call, request: ProduceRequest) -> ProduceResponse | Sentinel:
-    if call.version < BATCHES_SINCE:
-        refused = refusal_of_all(request, _known(cluster, call, request))
-    else:
-        refused = _refusal_of_all(request) or _what_breaks_it(cluster, call, request)
+    sent = _sent(cluster, call, request)
+    refused = _refusal_of_all(call, request, sent)
     not_admitted: dict[Key, Refused] = {}
     if refused is None and request.transactional_id is not None:
         try:
-            not_admitted = _not_admitted(cluster, call, request, request.transactional_id)
+            not_admitted = _not_admitted(cluster, call, sent, request.transactional_id)
         except Refused as error:
             refused = error
-    answers: list[ProduceResponse.Topic] = []
+    answers: dict[tuple[bytes, str], ProduceResponse.Topic] = {}
     failed = False
-    for asked, entries in _by_topic(request):
-        topic = _topic(cluster, call, asked)
-        results = []
-        for index, data in entries.items():
-            try:
-                if refused is not None:
-                    raise refused
-                if not_admitted and topic is not None and (topic.name, index) in not_admitted:
-                    raise not_admitted[topic.name, index]
-                result = _produce(cluster, call, request, topic, index, data)
-            except Refused as error:
-                result = _refusal(cluster, topic, index, error)
-                failed = True
-            results.append(result)
-        answers.append(
-            ProduceResponse.Topic(
-                name=asked.name, topic_id=asked.topic_id, partition_responses=results
+    for entries in _by_partition(sent):
+        asked, topic, index, _ = entries[0]
+        try:
+            if refused is not None:
+                raise refused
+            if not_admitted and topic is not None and (topic.name, index) in not_admitted:
+                raise not_admitted[topic.name, index]
+            result = _produce(cluster, call, request, entries)
+        except Refused as error:
+            result = _refusal(topic, index, error)
+            failed = True
+        key = asked.topic_id, asked.name
+        if key not in answers:
+            answers[key] = ProduceResponse.Topic(
+                name=asked.name, topic_id=asked.topic_id, partition_responses=[]
             )
-        )
+        answers[key].partition_responses.append(result)
     if request.acks != 0:
-        return ProduceResponse(responses=answers, node_endpoints=_leaders_told(cluster, answers))
+        topics = list(answers.values())
+        return ProduceResponse(responses=topics, node_endpoints=_leaders_told(cluster, topics))
     if failed:
         call.close()
     return NO_REPLY
 
 
-def _by_topic(request: ProduceRequest) -> list[tuple[ProduceRequest.Topic, Entries]]:
-    """Each topic once, with its partitions; topics without partitions go."""
-    topics: dict[tuple[bytes, str], tuple[ProduceRequest.Topic, Entries]] = {}
-    for asked in request.topic_data:
-        for entry in asked.partition_data:
-            _, entries = topics.setdefault((asked.topic_id, asked.name), (asked, {}))
-            entries.setdefault(entry.index, []).append(entry.records)
-    return list(topics.values())
+def _sent(cluster: Cluster, call: Call, request: ProduceRequest) -> list[Sent]:
+    """What a request holds, in its order."""
+    return [
+        Sent(asked, topic, entry.index, Produced(entry.records, call.version))
+        for asked in request.topic_data
+        for topic in (_topic(cluster, call, asked),)
+        for entry in asked.partition_data
+    ]
+
+
+def _by_partition(sent: Iterable[Sent]) -> list[list[Sent]]:
+    """Each partition once with all that is sent to it, those of a topic together."""
+    topics: dict[tuple[bytes, str], dict[int, list[Sent]]] = {}
+    for each in sent:
+        partitions = topics.setdefault((each.asked.topic_id, each.asked.name), {})
+        partitions.setdefault(each.number, []).append(each)
+    return [entries for partitions in topics.values() for entries in partitions.values()]
 
 
 def _not_admitted(
-    cluster: Cluster, call: Call, request: ProduceRequest, transactional_id: str
+    cluster: Cluster, call: Call, sent: Iterable[Sent], transactional_id: str
 ) -> dict[Key, Refused]:
     """The partitions whose transactional batch may not come, and why.
 
@@ -124,27 +137,24 @@ def _not_admitted(
     """
     producers: set[Producer] = set()
     candidates: list[Candidate] = []
-    for asked, entries in _by_topic(request):
-        topic = _topic(cluster, call, asked)
-        for index, data in entries.items():
-            if topic is None or not 0 <= index < len(topic.partitions):
-                continue
-            batch, _ = _last_whole(data, call.version)
-            if batch is None or len(batch) < HEADER_SIZE:
-                continue
-            header = read_header(batch)
-            if header.is_transactional and header.producer_id >= 0:
-                producers.add(Producer(header.producer_id, header.producer_epoch))
-                candidates.append(Candidate(topic.partitions[index], header.base_sequence))
+    for entries in _by_partition(sent):
+        partition = entries[0].partition
+        found, _ = _last_whole(entries)
+        if partition is None or found is None or found.header is None:
+            continue
+        header = found.header
+        if header.is_transactional and header.producer_id >= 0:
+            producers.add(Producer(header.producer_id, header.producer_epoch))
+            candidates.append(Candidate(partition, header.base_sequence))
     if len(producers) > 1:
         message = "Transactional records contained more than one producer ID"
         raise Refused(Error.INVALID_PRODUCER_ID_MAPPING, message)
     if not candidates:
         return {}
-    found = refusals(
+    refused = refusals(
         *(cluster, transactional_id, producers.pop(), candidates), of_produce(call.version)
     )
-    return {key: _as_answered(refused.error, call.version) for key, refused in found.items()}
+    return {key: _as_answered(error.error, call.version) for key, error in refused.items()}
 
 
 def _as_answered(error: Error, version: int) -> Refused:
@@ -167,34 +177,27 @@ def _topic(cluster: Cluster, call: Call, asked: ProduceRequest.Topic) -> Topic |
     return cluster.topics.by_id(asked.topic_id) if asked.topic_id != NO_ID else None
 
 
-def _produce(
-    cluster: Cluster,
-    call: Call,
-    request: ProduceRequest,
-    topic: Topic | None,
-    index: int,
-    data: list[Buffer | None],
-) -> Result:
+def _produce(cluster: Cluster, call: Call, request: ProduceRequest, entries: list[Sent]) -> Result:
     """Append to one partition. Named several times, it gets the last of those that are one whole
     batch each; but if any is not, that is the answer, although the batch is stored."""
+    topic, partition = entries[0].topic, entries[0].partition
     if topic is None:
         by_id = call.version >= 13
         raise Refused(Error.UNKNOWN_TOPIC_ID if by_id else Error.UNKNOWN_TOPIC_OR_PARTITION)
-    if not 0 <= index < len(topic.partitions):
+    if partition is None:
         raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION)
-    partition = topic.partitions[index]
     if call.version < BATCHES_SINCE:
         _check_place(call, request, topic, partition)
-        return _append_set(cluster, call, topic, partition, data[-1])
-    batch, problem = _last_whole(data, call.version)
+        return _append_set(cluster, call, topic, partition, entries[-1].data.data)
+    found, problem = _last_whole(entries)
     if problem is not None:
-        if batch is not None and request.acks in _ACKS and not topic.is_internal:
+        if found is not None and request.acks in _ACKS and not topic.is_internal:
             with suppress(Refused):
-                _append(cluster, call, topic, partition, batch)
-        raise problem
-    assert batch is not None
+                _append(cluster, call, topic, partition, found)
+        raise _BeforeAppend(problem.error, problem.message)
+    assert found is not None
     _check_place(call, request, topic, partition)
-    return _append(cluster, call, topic, partition, batch)
+    return _append(cluster, call, topic, partition, found)
 
 
 def _check_place(call: Call, request: ProduceRequest, topic: Topic, partition: Partition) -> None:
@@ -206,25 +209,24 @@ def _check_place(call: Call, request: ProduceRequest, topic: Topic, partition: P
     partition.check_leader(call.node_id)
 
 
-def _last_whole(
-    data: list[Buffer | None], version: int
-) -> tuple[memoryview | None, Refused | None]:
+def _last_whole(entries: Iterable[Sent]) -> tuple[Produced | None, Refused | None]:
     """The last of these that is one whole batch, and what is wrong with the last that is not."""
-    batch: memoryview | None = None
+    found: Produced | None = None
     problem: Refused | None = None
-    for records in data:
-        try:
-            batch = whole_batch(records, version)
-        except Refused as error:
-            problem = _BeforeAppend(error.error, error.message)
-    return batch, problem
+    for each in entries:
+        if each.data.problem is None:
+            found = each.data
+        else:
+            problem = each.data.problem
+    return found, problem
 
 
 def _append(
-    cluster: Cluster, call: Call, topic: Topic, partition: Partition, batch: memoryview
+    cluster: Cluster, call: Call, topic: Topic, partition: Partition, data: Produced
 ) -> Result:
+    assert data.batch is not None
     name = f"{topic.name}-{partition.index}"
-    checked = validate(batch, topic.config, call.now, cluster.scan_limit, name)
+    checked = validate(data.batch, data.header, topic.config, call.now, cluster.scan_limit, name)
     return _append_checked(call, topic, partition, checked)
 
 
@@ -268,7 +270,7 @@ class _BeforeAppend(Refused):
     """Refused before the log was asked: the answer holds no log start offset."""
 
 
-def _refusal(cluster: Cluster, topic: Topic | None, index: int, refused: Refused) -> Result:
+def _refusal(topic: Topic | None, index: int, refused: Refused) -> Result:
     log_start = -1
     known = topic is not None and 0 <= index < len(topic.partitions)
     if known and not isinstance(refused, _BeforeAppend):
@@ -303,52 +305,26 @@ def _leaders_told(cluster: Cluster, answers: list[ProduceResponse.Topic]) -> lis
     return endpoints(Endpoint, cluster, told)
 
 
-def _known(cluster: Cluster, call: Call, request: ProduceRequest) -> Iterator[Buffer | None]:
-    """What is sent to partitions that exist."""
-    for asked in request.topic_data:
-        topic = _topic(cluster, call, asked)
-        for entry in asked.partition_data:
-            if topic is not None and 0 <= entry.index < len(topic.partitions):
-                yield entry.records
-
-
-def _what_breaks_it(cluster: Cluster, call: Call, request: ProduceRequest) -> Refused | None:
-    """What a broker stumbles over before it looks at partitions, and so refuses all: a batch too
-    short for a producer id; and before v7, where the codec is looked at early for zstd, a codec
-    that does not exist."""
-    looks_at_codec = call.version < _CODEC_LATER_SINCE
-    for records in _known(cluster, call, request):
-        is_short = records is not None and _size(records) < _PRODUCER_ID_END
-        if not (is_short or looks_at_codec):
-            continue
-        try:
-            whole_batch(records, call.version)
-        except Refused as refused:
-            if refused.error is not Error.UNKNOWN_SERVER_ERROR:
-                continue
-        else:
-            if not is_short:
-                continue
+def _refusal_of_all(call: Call, request: ProduceRequest, sent: list[Sent]) -> Refused | None:
+    """Why all of a request is refused, whatever its partitions."""
+    known = [each.data for each in sent if each.partition is not None]
+    if call.version < BATCHES_SINCE:
+        return refusal_of_all((each.data for each in sent), known)
+    for each in sent:
+        if each.data.damage is not None:
+            return each.data.damage
+        if each.data.is_transactional:  # what comes later is not looked at
+            if request.transactional_id is None:
+                return Refused(Error.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
+            break
+    if any(map(_breaks_it, known)):
         return _BeforeAppend(Error.UNKNOWN_SERVER_ERROR)
     return None
 
 
-def _size(records: Buffer) -> int:
-    """Bytes of the first batch, as it says."""
-    return int.from_bytes(records[8:12], "big") + OVERHEAD
-
-
-def _refusal_of_all(request: ProduceRequest) -> Refused | None:
-    """Why all of a request is refused: data that begins with what cannot be a batch, or a
-    transactional batch in a request without a transactional id; whichever comes first."""
-    for topic in request.topic_data:
-        for entry in topic.partition_data:
-            try:
-                is_transactional = begins_transactional(entry.records)
-            except Refused as refused:
-                return refused
-            if is_transactional:
-                if request.transactional_id is not None:
-                    return None
-                return Refused(Error.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
-    return None
+def _breaks_it(data: Produced) -> bool:
+    """Whether a broker stumbles over it before it looks at partitions, and so refuses all: a batch
+    too short for a producer id, or a codec that does not exist where it is looked at early."""
+    if data.problem is not None:
+        return data.problem.error is Error.UNKNOWN_SERVER_ERROR
+    return data.batch is not None and len(data.batch) < _PRODUCER_ID_END

@@ -17,31 +17,26 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ...wire import Buffer, Error, Refused
-from ...wire.api.produce import ProduceRequest
-from ...wire.batch import MAGIC, read_header
+from ...wire.batch import HEADER_SIZE, MAGIC, read_header
 from ...wire.legacy.up_conversion import Rules, lone_batch, produced_magic, up_convert
 from ..config.configs import TopicConfig
-from ..partitions.produced_batches import (
-    CODECS,
-    DECOMPRESSED_MAX,
-    Checked,
-    begins_transactional,
-    validate,
-)
+from ..partitions.produced import Produced
+from ..partitions.produced_batches import CODECS, DECOMPRESSED_MAX, Checked, validate
 
 BATCHES_SINCE = 3
 """The first version of Produce that takes nothing but batches."""
 
 
-def refusal_of_all(request: ProduceRequest, known: Iterable[Buffer | None]) -> Refused | None:
+def refusal_of_all(sent: Iterable[Produced], known: Iterable[Produced]) -> Refused | None:
     """Why a whole request is refused. `known` is what is sent to partitions that exist."""
+    for each in sent:
+        if each.damage is not None:
+            return each.damage
+        if each.is_transactional:
+            return Refused(Error.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
     try:
-        for topic in request.topic_data:
-            for partition in topic.partition_data:
-                if begins_transactional(partition.records):
-                    return Refused(Error.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
-        for data in known:
-            produced_magic(data or b"")
+        for each in known:
+            produced_magic(each.data or b"")
     except Refused as refused:
         return refused
     return None
@@ -59,7 +54,8 @@ def to_be_stored(
         raise Refused(Error.INVALID_RECORD)
     if produced_magic(data) == MAGIC:
         batch = lone_batch(data, config.max_message_bytes)
-        return validate(batch, config, now, scan_limit, partition)
+        header = read_header(batch) if len(batch) >= HEADER_SIZE else None
+        return validate(batch, header, config, now, scan_limit, partition)
     converted = up_convert(data, _rules(config), now, DECOMPRESSED_MAX)
     return None if converted is None else Checked(converted, read_header(converted))
 

@@ -1,8 +1,7 @@
-"""What a broker looks at before it appends a produced batch, in the order in which it looks.
+"""What a log looks at before it appends a produced batch, in the order in which it looks.
 
-Before the log is asked (`whole_batch`): exactly one whole batch of magic 2.
-At the log (`validate`): base offset 0, size, CRC, the header against itself, then every record.
-The order decides which error a client sees when several apply (semantics, B3-B12).
+Base offset 0, size, CRC, the header against itself, then every record. The order decides which
+error a client sees when several apply (semantics, B7-B12). What is looked at before: produced.py.
 
 Left out: message sets of magic 0 and 1. Produce v3 and later refuse them (INVALID_RECORD); v0-2, of
 old releases, make a batch of them first (handlers/produce_old.py).
@@ -10,7 +9,6 @@ old releases, make a batch of them first (handlers/produce_old.py).
 
 from __future__ import annotations
 
-from struct import Struct
 from typing import NamedTuple
 
 from ...wire import Error, Refused, WireError
@@ -18,8 +16,6 @@ from ...wire.batch import (
     CODEC_MASK,
     HEADER_SIZE,
     NO_TIMESTAMP,
-    OVERHEAD,
-    TRANSACTIONAL,
     BatchHeader,
     checksum,
     read_header,
@@ -31,15 +27,10 @@ from ...wire.records import NewRecord, Record, build_batch, read_records
 from ...wire.scan import Problem, Scan, record_problems, scan
 from ..config.configs import TopicConfig
 
-_SIZE = Struct(">8xi4xb")
-_ATTRIBUTES = Struct(">h")
-_ATTRIBUTES_AT = 21
 NO_PRODUCER_ID = -1
 _UNBOUNDED = (-(2**63), 2**63 - 1)
-_SMALLEST_ENTRY = 14
 DECOMPRESSED_MAX = 64 << 20
 """A batch that grows beyond this many bytes is refused: kilobytes must not stop a broker."""
-_ZSTD_SINCE = 7
 
 CODECS = {"gzip": Codec.GZIP, "snappy": Codec.SNAPPY, "lz4": Codec.LZ4, "zstd": Codec.ZSTD}
 
@@ -59,65 +50,16 @@ class Checked(NamedTuple):
     header: BatchHeader
 
 
-def whole_batch(data: Buffer | None, version: int) -> memoryview:
-    """The one batch in a partition's data; an incomplete one behind it is dropped.
-
-    Raises Refused: INVALID_RECORD, CORRUPT_MESSAGE or UNSUPPORTED_COMPRESSION_TYPE.
-    """
-    # A real broker never answers null records; saying that they are no batch is kinder.
-    view = memoryview(data if data is not None else b"")
-    size, magic = _next_entry(view, 0)
-    if size is None or magic != 2:
-        raise Refused(Error.INVALID_RECORD)
-    if version < _ZSTD_SINCE and (codec := view[22] & CODEC_MASK) >= Codec.ZSTD:
-        unsupported = codec == Codec.ZSTD  # else there is no such codec
-        raise Refused(
-            Error.UNSUPPORTED_COMPRESSION_TYPE if unsupported else Error.UNKNOWN_SERVER_ERROR
-        )
-    if _next_entry(view, size)[0] is not None:
-        raise Refused(Error.INVALID_RECORD)
-    return view[:size]
-
-
-def begins_transactional(data: Buffer | None) -> bool:
-    """Whether the data begins with a whole batch that is transactional.
-
-    Raises Refused(CORRUPT_MESSAGE) for a size or magic that no batch has.
-    """
-    view = memoryview(data if data is not None else b"")
-    size, magic = _next_entry(view, 0)
-    if size is None or magic != 2:
-        return False
-    (attributes,) = _ATTRIBUTES.unpack_from(view, _ATTRIBUTES_AT)
-    return bool(attributes & TRANSACTIONAL)
-
-
-def _next_entry(view: memoryview, pos: int) -> tuple[int | None, int]:
-    """Size and magic of the entry at `pos`; a size of None when it is not all there."""
-    left = len(view) - pos
-    if left < OVERHEAD:
-        return None, 0
-    length = int.from_bytes(view[pos + 8 : pos + 12], "big", signed=True)
-    if length < _SMALLEST_ENTRY:
-        text = f"Record size {length} is less than the minimum record overhead ({_SMALLEST_ENTRY})"
-        raise Refused(Error.CORRUPT_MESSAGE, text if pos == 0 else None)
-    if left < _SIZE.size:
-        return None, 0
-    magic = _SIZE.unpack_from(view, pos)[1]
-    if magic not in (0, 1, 2):
-        text = f"Invalid magic found in record: {magic}"
-        raise Refused(Error.CORRUPT_MESSAGE, text if pos == 0 else None)
-    return (OVERHEAD + length if OVERHEAD + length <= left else None), magic
-
-
 def validate(
     batch: memoryview,
+    header: BatchHeader | None,
     config: TopicConfig,
     now: int,
     scan_limit: int | None = None,
     partition: str = "",
 ) -> Checked:
-    """Check a batch against its topic's configs, and make of it what will be stored.
+    """Check a batch against its topic's configs, and make of it what will be stored. `header` is
+    the batch's; None of one that is too short for it.
 
     Stamps log append time or the largest timestamp in place, and recompresses where the topic
     has a codec of its own. `scan_limit` is the number of records above which the records of a
@@ -128,10 +70,7 @@ def validate(
         raise Refused(Error.INVALID_RECORD)
     if len(batch) > config.max_message_bytes:
         raise Refused(Error.MESSAGE_TOO_LARGE)
-    if len(batch) < HEADER_SIZE:
-        raise Refused(Error.CORRUPT_MESSAGE)
-    header = read_header(batch)
-    if checksum(batch, 0, len(batch)) != header.crc:
+    if header is None or checksum(batch, 0, len(batch)) != header.crc:
         raise Refused(Error.CORRUPT_MESSAGE)
     _check_header(header)
     if scan_limit is not None and header.count > scan_limit:

@@ -1,0 +1,97 @@
+"""What a produce request holds for one partition, its beginning read once.
+
+Looked at before the log is asked: it must begin with one whole batch of magic 2, and hold no other;
+an incomplete batch after it is dropped. A size or magic that no batch has is damage, which refuses
+more than this partition (handlers/produce.py). The order in which things are looked at decides
+which error a client sees when several apply (semantics, B3-B6).
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+
+from ...wire import Buffer, Error, Refused
+from ...wire.batch import (
+    CODEC_MASK,
+    HEADER_SIZE,
+    OVERHEAD,
+    TRANSACTIONAL,
+    BatchHeader,
+    read_header,
+)
+from ...wire.compression import Codec
+
+_SIZE_AND_MAGIC = Struct(">8xi4xb")
+_ATTRIBUTES = Struct(">h")
+_ATTRIBUTES_AT = 21
+_SMALLEST_ENTRY = 14
+_ZSTD_SINCE = 7
+
+
+class Produced:
+    """The data for one partition, in a request of some version."""
+
+    __slots__ = ("batch", "damage", "data", "header", "is_transactional", "problem")
+
+    def __init__(self, data: Buffer | None, version: int) -> None:
+        self.data = data
+        """As it was sent."""
+        self.batch: memoryview | None = None
+        """The first batch, if it is whole and of magic 2."""
+        self.header: BatchHeader | None = None
+        """Its header, if it has room for one."""
+        self.is_transactional = False
+        """Whether it is a transactional batch."""
+        self.damage: Refused | None = None
+        """CORRUPT_MESSAGE: the data begins with a size or magic that no batch has."""
+        self.problem: Refused | None = None
+        """Why the data is not one whole batch that this version may send: INVALID_RECORD,
+        CORRUPT_MESSAGE, UNSUPPORTED_COMPRESSION_TYPE, or UNKNOWN_SERVER_ERROR for a codec that does
+        not exist."""
+        # A real broker never answers null records; saying that they are no batch is kinder.
+        view = memoryview(data if data is not None else b"")
+        try:
+            size, magic = _entry(view, 0)
+        except Refused as refused:
+            self.damage = self.problem = refused
+            return
+        if size is None or magic != 2:
+            self.problem = Refused(Error.INVALID_RECORD)
+            return
+        self.batch = view[:size]
+        if size >= HEADER_SIZE:
+            self.header = read_header(self.batch)
+        (attributes,) = _ATTRIBUTES.unpack_from(view, _ATTRIBUTES_AT)
+        self.is_transactional = bool(attributes & TRANSACTIONAL)
+        try:
+            _check_codec(attributes & CODEC_MASK, version)
+            if size < len(view) and _entry(view, size)[0] is not None:
+                raise Refused(Error.INVALID_RECORD)
+        except Refused as refused:
+            self.problem = refused
+
+
+def _check_codec(codec: int, version: int) -> None:
+    """Before zstd was known, the codec is looked at early."""
+    if version < _ZSTD_SINCE and codec >= Codec.ZSTD:
+        if codec == Codec.ZSTD:
+            raise Refused(Error.UNSUPPORTED_COMPRESSION_TYPE)
+        raise Refused(Error.UNKNOWN_SERVER_ERROR)
+
+
+def _entry(view: memoryview, pos: int) -> tuple[int | None, int]:
+    """Size and magic of the entry at `pos`; a size of None when it is not all there."""
+    left = len(view) - pos
+    if left < OVERHEAD:
+        return None, 0
+    length = int.from_bytes(view[pos + 8 : pos + 12], "big", signed=True)
+    if length < _SMALLEST_ENTRY:
+        text = f"Record size {length} is less than the minimum record overhead ({_SMALLEST_ENTRY})"
+        raise Refused(Error.CORRUPT_MESSAGE, text if pos == 0 else None)
+    if left < _SIZE_AND_MAGIC.size:
+        return None, 0
+    magic = _SIZE_AND_MAGIC.unpack_from(view, pos)[1]
+    if magic not in (0, 1, 2):
+        text = f"Invalid magic found in record: {magic}"
+        raise Refused(Error.CORRUPT_MESSAGE, text if pos == 0 else None)
+    return (OVERHEAD + length if OVERHEAD + length <= left else None), magic
