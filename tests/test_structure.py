@@ -334,11 +334,17 @@ def test_no_test_module_imports_another() -> None:
 
 
 def test_every_handler_is_loaded() -> None:
+    """By the name of its API's module in wire."""
     from odradek.emulator import handlers
+    from odradek.emulator.handlers.registry import SERVED
+    from odradek.wire.api import API_MODULES
 
+    handlers.load()
     modules = (ROOT / "emulator/handlers").glob("*.py")
     registering = {path.stem for path in modules if "\n@handles(" in path.read_text()}
-    assert set(handlers.MODULES) == registering
+    assert registering == {API_MODULES[key] for key in SERVED}
+    for key, served in SERVED.items():
+        assert served.handler.__module__ == f"odradek.emulator.handlers.{API_MODULES[key]}"
 
 
 def test_no_error_is_swallowed() -> None:
