@@ -1,31 +1,18 @@
-"""The `odradek` command: `serve`, the broker left running until Ctrl-C or SIGTERM; and the way to
-the views of brokers (console/) and to `repair` (repair.py), which say themselves what they do.
+"""The `odradek` command: its sub-commands, which say themselves what they do.
 
-`serve` says one line on standard output when it is ready, with the address; everything else goes to
-standard error. Exit status 0 after a clean stop, 2 for a wrong option or config, 1 when it cannot
-start.
+`serve` (serve.py), `repair` (repair.py), and the views of any broker (console/).
 """
 
 from __future__ import annotations
 
 import argparse
-import gc
-import os
-import re
-import signal
 import sys
-import threading
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ..base.release import KAFKA_4_3, release_named
-from .console.arguments import setting
 from .console.command import VIEWS, add_views, run_view
-from .console.output import fail
 from .repair import add_repair, run_repair
-
-if TYPE_CHECKING:
-    from ..emulator import Emulator
+from .serve import add_serve, run_serve
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -43,12 +30,7 @@ def _run(given: list[str]) -> int:
         return run_view(options)
     if options.command == "repair":
         return run_repair(options)
-    for option in ("topic", "set", "feature"):
-        name = _repeated(getattr(options, option))
-        if name is not None:
-            parser.error(f"--{option}: {name} is given two different values")
-    _fill_standard_descriptors()
-    return _serve(options)
+    return run_serve(options, parser)
 
 
 def _parser(view: str) -> argparse.ArgumentParser:
@@ -59,69 +41,8 @@ def _parser(view: str) -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     add_views(commands, view)
     add_repair(commands)
-    serve = commands.add_parser(
-        "serve",
-        help="run a broker until Ctrl-C",
-        description="Run a broker until Ctrl-C. Prints one line when it is ready.",
-    )
-    serve.add_argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1)")
-    serve.add_argument("--port", type=_port, default=9092, help="port; 0 takes a free one (9092)")
-    serve.add_argument(
-        "--advertised", metavar="HOST:PORT", type=_address, help="address that clients are told"
-    )
-    serve.add_argument(
-        "--data-dir", metavar="DIR", help="keep everything there (a temporary directory)"
-    )
-    serve.add_argument(
-        "--naming",
-        default="kafka",
-        choices=["kafka", "documented"],
-        help="of directories and files: topic-0/….log, or topic_0/….kafka (kafka)",
-    )
-    _add_cluster_options(serve)
+    add_serve(commands)
     return parser
-
-
-def _add_cluster_options(serve: argparse.ArgumentParser) -> None:
-    """What the cluster is to be, rather than where."""
-    serve.add_argument(
-        "--topic",
-        metavar="NAME[:PARTITIONS]",
-        action="append",
-        default=[],
-        type=_topic,
-        help="create this topic at the start; may be repeated",
-    )
-    serve.add_argument(
-        "--set",
-        metavar="CONFIG=VALUE",
-        action="append",
-        default=[],
-        type=setting,
-        help="a broker config by Kafka's name; may be repeated",
-    )
-    serve.add_argument(
-        "--kafka-version",
-        metavar="VERSION",
-        default=KAFKA_4_3.name,
-        type=_release,
-        help="the release to be: 4.3, or 3.9 with the protocol of older clients (4.3)",
-    )
-    serve.add_argument(
-        "--feature",
-        metavar="NAME=LEVEL",
-        action="append",
-        default=[],
-        type=_feature,
-        help="the level of a feature, e.g. transaction.version=1; may be repeated",
-    )
-    serve.add_argument(
-        "--scan-limit",
-        metavar="RECORDS",
-        default=argparse.SUPPRESS,
-        type=_scan_limit,
-        help="trust batches of more records beyond header and CRC; `all` looks at every record",
-    )
 
 
 class _Version(argparse.Action):
@@ -135,144 +56,6 @@ class _Version(argparse.Action):
 
         print(f"odradek {version('odradek')}")
         parser.exit()
-
-
-def _serve(options: argparse.Namespace) -> int:
-    # SIGTERM ends a broker as Ctrl-C does: through this event.
-    stop = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stop.set())
-    # Imported here, so that `odradek --help` does not pay for it.
-    from ...storage import LogDirectoryError
-    from ...wire import Refused
-    from ..config.configs import ConfigError
-
-    try:
-        emulator = _emulator(options)
-    except ValueError as error:  # a ConfigError too
-        return fail(str(error), 2)
-    except Refused as error:
-        return fail(f"--topic: {error}", 2)
-    try:
-        emulator.start()
-    except ConfigError as error:
-        return fail(str(error), 2)
-    except Refused as error:
-        return fail(f"--topic: {error}", 2)
-    except LogDirectoryError as error:
-        return fail(f"--data-dir: {error}", 1)
-    except OSError as error:
-        place = f"{error.filename}: " if error.filename else ""
-        return fail(f"{place}{error.strerror or error}", 1)
-    try:
-        # What was made so far lives as long as the process: no collection need look at it again.
-        gc.freeze()
-        line = _ready_line(emulator.bootstrap_servers, emulator.cluster.scan_limit)
-        if not _print(line):
-            return fail(f"nobody reads the standard output, which should say: {line}", 1)
-        stop.wait()
-    finally:
-        emulator.stop()
-    return 0
-
-
-def _emulator(options: argparse.Namespace) -> Emulator:
-    """What was asked for, not started. Raises ValueError, of which ConfigError is one; Refused."""
-    from ..emulator import Emulator
-
-    return Emulator(
-        dict(options.set),
-        topics=dict(options.topic),
-        features=dict(options.feature),
-        data_dir=options.data_dir,
-        host=options.host,
-        port=options.port,
-        advertised=options.advertised,
-        scan_limit=getattr(options, "scan_limit", "default"),
-        version=options.kafka_version,
-        naming=options.naming,
-    )
-
-
-def _ready_line(address: str, scan_limit: int | None) -> str:
-    scanned = "" if scan_limit is None else f" (records scanned up to {scan_limit} a batch)"
-    return f"odradek ready at {address}{scanned}"
-
-
-def _print(line: str) -> bool:
-    """Print a line; False if standard output is closed or its reader has gone."""
-    if sys.stdout is None:  # what Python makes of a descriptor that was closed
-        return False
-    try:
-        print(line, flush=True)
-    except OSError:
-        # What is left in the buffer cannot be written either, and must not be tried at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return False
-    return True
-
-
-def _fill_standard_descriptors() -> None:
-    """Give 0, 1 and 2 to nothing if they are closed, or a socket of ours would get one."""
-    while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
-        continue
-    os.close(descriptor)
-
-
-def _repeated(pairs: Sequence[tuple[str, object]]) -> str | None:
-    """A name that is given two different values."""
-    seen: dict[str, object] = {}
-    return next((name for name, value in pairs if seen.setdefault(name, value) != value), None)
-
-
-def _is_number(text: str) -> bool:
-    """Plain digits: `isdigit` knows more than `int` does. And not too many of them."""
-    return bool(re.fullmatch("[0-9]{1,18}", text))
-
-
-def _port(text: str) -> int:
-    if not _is_number(text) or int(text) > 65535:
-        raise argparse.ArgumentTypeError(f"not a port: {text!r}")
-    return int(text)
-
-
-def _address(text: str) -> str:
-    from ..base.addresses import parse_address
-
-    try:
-        parse_address(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-    return text
-
-
-def _topic(text: str) -> tuple[str, int]:
-    name, colon, partitions = text.partition(":")
-    if colon and not (_is_number(partitions) and 0 < int(partitions) < 2**31):
-        raise argparse.ArgumentTypeError(f"not a number of partitions: {partitions!r}")
-    return name, int(partitions) if colon else 1
-
-
-def _release(text: str) -> str:
-    try:
-        return release_named(text).name
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-
-
-def _feature(text: str) -> tuple[str, int]:
-    name, _, level = text.partition("=")
-    if not name or not _is_number(level):
-        raise argparse.ArgumentTypeError(f"not of the form NAME=LEVEL: {text!r}")
-    return name.strip(), int(level)
-
-
-def _scan_limit(text: str) -> int | None:
-    if text == "all":
-        return None
-    if not _is_number(text):
-        raise argparse.ArgumentTypeError(f"neither a number of records nor `all`: {text!r}")
-    return int(text)
 
 
 if __name__ == "__main__":
