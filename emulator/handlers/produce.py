@@ -57,19 +57,13 @@ _WITHOUT_LOG_START = frozenset(
 
 
 class Sent(NamedTuple):
-    """What a request holds for one partition, and the topic, if there is one."""
+    """What a request holds for one partition; topic and partition, as far as they exist."""
 
     asked: ProduceRequest.Topic
     topic: Topic | None
     number: int
+    partition: Partition | None
     data: Produced
-
-    @property
-    def partition(self) -> Partition | None:
-        """The partition, if there is one."""
-        if self.topic is None or not 0 <= self.number < len(self.topic.partitions):
-            return None
-        return self.topic.partitions[self.number]
 
 
 @handles(ProduceRequest)
@@ -85,7 +79,7 @@ def produce(cluster: Cluster, call: Call, request: ProduceRequest) -> ProduceRes
     answers: dict[tuple[bytes, str], ProduceResponse.Topic] = {}
     failed = False
     for entries in _by_partition(sent):
-        asked, topic, index, _ = entries[0]
+        asked, topic, index = entries[0][:3]
         try:
             if refused is not None:
                 raise refused
@@ -111,12 +105,15 @@ def produce(cluster: Cluster, call: Call, request: ProduceRequest) -> ProduceRes
 
 def _sent(cluster: Cluster, call: Call, request: ProduceRequest) -> list[Sent]:
     """What a request holds, in its order."""
-    return [
-        Sent(asked, topic, entry.index, Produced(entry.records, call.version))
-        for asked in request.topic_data
-        for topic in (_topic(cluster, call, asked),)
-        for entry in asked.partition_data
-    ]
+    version, sent = call.version, []
+    for asked in request.topic_data:
+        topic = _topic(cluster, call, asked)
+        for entry in asked.partition_data:
+            number, partition = entry.index, None
+            if topic is not None and 0 <= number < len(topic.partitions):
+                partition = topic.partitions[number]
+            sent.append(Sent(asked, topic, number, partition, Produced(entry.records, version)))
+    return sent
 
 
 def _by_partition(sent: Iterable[Sent]) -> list[list[Sent]]:
@@ -180,7 +177,7 @@ def _topic(cluster: Cluster, call: Call, asked: ProduceRequest.Topic) -> Topic |
 def _produce(cluster: Cluster, call: Call, request: ProduceRequest, entries: list[Sent]) -> Result:
     """Append to one partition. Named several times, it gets the last of those that are one whole
     batch each; but if any is not, that is the answer, although the batch is stored."""
-    topic, partition = entries[0].topic, entries[0].partition
+    _, topic, _, partition, _ = entries[0]
     if topic is None:
         by_id = call.version >= 13
         raise Refused(Error.UNKNOWN_TOPIC_ID if by_id else Error.UNKNOWN_TOPIC_OR_PARTITION)
@@ -307,8 +304,8 @@ def _leaders_told(cluster: Cluster, answers: list[ProduceResponse.Topic]) -> lis
 
 def _refusal_of_all(call: Call, request: ProduceRequest, sent: list[Sent]) -> Refused | None:
     """Why all of a request is refused, whatever its partitions."""
-    known = [each.data for each in sent if each.partition is not None]
     if call.version < BATCHES_SINCE:
+        known = (each.data for each in sent if each.partition is not None)
         return refusal_of_all((each.data for each in sent), known)
     for each in sent:
         if each.data.damage is not None:
@@ -317,8 +314,9 @@ def _refusal_of_all(call: Call, request: ProduceRequest, sent: list[Sent]) -> Re
             if request.transactional_id is None:
                 return Refused(Error.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
             break
-    if any(map(_breaks_it, known)):
-        return _BeforeAppend(Error.UNKNOWN_SERVER_ERROR)
+    for each in sent:
+        if each.partition is not None and _breaks_it(each.data):
+            return _BeforeAppend(Error.UNKNOWN_SERVER_ERROR)
     return None
 
 

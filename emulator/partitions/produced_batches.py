@@ -73,12 +73,16 @@ def validate(
     if header is None or checksum(batch, 0, len(batch)) != header.crc:
         raise Refused(Error.CORRUPT_MESSAGE)
     _check_header(header)
-    if scan_limit is not None and header.count > scan_limit:
-        return _trusted(batch, header, config, now)
-    payload = _payload(batch, header)
-    kept = _target_codec(header, config) == header.codec
+    codec = header.codec
+    target = _target_codec(codec, config)
+    kept = target == codec
+    if scan_limit is not None and header.count > scan_limit:  # only the header is looked at
+        if not kept:
+            return _rebuilt(batch, header, config, target, now)
+        return _stamped(batch, header, config, header.max_timestamp, now)
+    payload = _payload(batch, codec)
     found = scan(payload, header.count, header.base_timestamp)
-    if error := found.fault.error(compressed=bool(header.codec), kept=kept):
+    if error := found.fault.error(compressed=bool(codec), kept=kept):
         raise Refused(error)
     try:
         _check_records(payload, header, found, config, now)
@@ -91,8 +95,8 @@ def validate(
         if found.min_timestamp < -1 or is_incomplete:
             # What a real broker's builder makes of such a time or producer when it writes anew.
             raise Refused(Error.UNKNOWN_SERVER_ERROR)
-        return _rebuilt(batch, header, config, now)
-    if header.codec and not found.consecutive:
+        return _rebuilt(batch, header, config, target, now)
+    if codec and not found.consecutive:
         raise Refused(Error.UNKNOWN_SERVER_ERROR)
     latest = header.max_timestamp if header.is_log_append_time else found.max_timestamp
     latest = max(latest, NO_TIMESTAMP)
@@ -110,12 +114,12 @@ def _check_header(header: BatchHeader) -> None:
         raise Refused(Error.UNKNOWN_SERVER_ERROR)
 
 
-def _payload(batch: memoryview, header: BatchHeader) -> Buffer:
+def _payload(batch: memoryview, codec: Codec) -> Buffer:
     payload = batch[HEADER_SIZE:]
-    if not header.codec:
+    if not codec:
         return payload
     try:
-        return decompress(header.codec, payload, DECOMPRESSED_MAX)
+        return decompress(codec, payload, DECOMPRESSED_MAX)
     except WireError:
         raise Refused(Error.UNKNOWN_SERVER_ERROR) from None
 
@@ -229,16 +233,9 @@ def _sentence(
     )
 
 
-def _target_codec(header: BatchHeader, config: TopicConfig) -> int:
+def _target_codec(codec: Codec, config: TopicConfig) -> Codec:
     wanted = config.compression_type
-    return header.codec if wanted == "producer" else CODECS.get(wanted, Codec.NONE)
-
-
-def _trusted(batch: memoryview, header: BatchHeader, config: TopicConfig, now: int) -> Checked:
-    """A large batch without a C scan: only what its header says is looked at."""
-    if _target_codec(header, config) != header.codec:
-        return _rebuilt(batch, header, config, now)
-    return _stamped(batch, header, config, header.max_timestamp, now)
+    return codec if wanted == "producer" else CODECS.get(wanted, Codec.NONE)
 
 
 def _stamped(
@@ -254,9 +251,10 @@ def _stamped(
     return Checked(batch, header)
 
 
-def _rebuilt(batch: memoryview, header: BatchHeader, config: TopicConfig, now: int) -> Checked:
+def _rebuilt(
+    batch: memoryview, header: BatchHeader, config: TopicConfig, codec: Codec, now: int
+) -> Checked:
     """Recompress: offsets renumbered, record attributes dropped, the producer kept."""
-    codec = _target_codec(header, config)
     try:
         records = read_records(batch)
     except WireError:
