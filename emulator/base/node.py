@@ -14,7 +14,6 @@ class Node:
     host: str
     port: int
     rack: str | None = None
-    epoch: int = 0
     is_alive: bool = True
 
 

@@ -8,7 +8,7 @@ A disk that takes no more is logged, once a minute at most for each partition.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ...storage import Log
 from ...wire import Error, Refused
@@ -25,14 +25,6 @@ _SAID_AGAIN_MS = 60_000
 
 READ_UNCOMMITTED = 0
 READ_COMMITTED = 1
-
-
-class Appended(NamedTuple):
-    """Where a batch went; its timestamp when the broker set it, else -1."""
-
-    base_offset: int
-    log_append_time: int
-    log_start_offset: int
 
 
 class Partition:
