@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...wire import Error
+from ...wire import Error, Refused
 from ...wire.api.alter_replica_log_dirs import (
     AlterReplicaLogDirsRequest,
     AlterReplicaLogDirsResponse,
@@ -41,7 +41,8 @@ def alter_log_dirs(
                 topic_name=name,
                 partitions=[
                     Topic.Partition(
-                        partition_index=index, error_code=_check(cluster, name, index, path)
+                        partition_index=index,
+                        error_code=_check(cluster, call.node_id, name, index, path),
                     )
                     for index, path in paths.items()
                 ],
@@ -51,10 +52,11 @@ def alter_log_dirs(
     )
 
 
-def _check(cluster: Cluster, name: str, index: int, path: str) -> Error:
+def _check(cluster: Cluster, node_id: int, name: str, index: int, path: str) -> Error:
     if path != absolute_path(cluster):
         return Error.LOG_DIR_NOT_FOUND
-    topic = cluster.topics.get(name)
-    if topic is None or not 0 <= index < len(topic.partitions):
-        return Error.UNKNOWN_TOPIC_OR_PARTITION
+    try:
+        cluster.partition(name, index).check_replica(node_id)
+    except Refused as refused:
+        return refused.error
     return Error.NONE

@@ -1,6 +1,7 @@
 """DescribeLogDirs (35): the log directory, what lies in it, and how much room there is.
 
-Sizes are those of the batches. What does not exist is left out. Null asks for every partition.
+Sizes are those of the batches. What does not exist, or has no replica at the broker that is asked,
+is left out. Null asks for every partition.
 
 Not emulated: several log directories of one node, and so replicas that are on their way from one to
 another (`is_future_key`); cordoned ones. A disk in memory has no size.
@@ -17,6 +18,7 @@ from .registry import handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
+    from ..partitions.topic import Topic
 
 
 Result = DescribeLogDirsResponse.Result
@@ -37,7 +39,7 @@ def describe_log_dirs(
                         name=name,
                         partitions=[_replica(cluster, name, index) for index in indexes],
                     )
-                    for name, indexes in _asked(cluster, request).items()
+                    for name, indexes in _asked(cluster, call.node_id, request).items()
                     if indexes
                 ],
                 total_bytes=total_bytes,
@@ -53,18 +55,25 @@ def absolute_path(cluster: Cluster) -> str:
     return path if cluster.log_dir.directory.space() is None else os.path.abspath(path)
 
 
-def _asked(cluster: Cluster, request: DescribeLogDirsRequest) -> dict[str, list[int]]:
-    """Partitions that exist, each once, by topic."""
+def _asked(cluster: Cluster, node_id: int, request: DescribeLogDirsRequest) -> dict[str, list[int]]:
+    """Partitions of which the broker has a replica, each once, by topic."""
     if request.topics is None:
-        return {topic.name: list(range(len(topic.partitions))) for topic in cluster.topics}
-    asked: dict[str, list[int]] = {}
+        return {
+            topic.name: [each.index for each in topic.partitions if node_id in each.replicas]
+            for topic in cluster.topics
+        }
+    asked: dict[str, dict[int, None]] = {}
     for each in request.topics:
         topic = cluster.topics.get(each.topic)
-        found = asked.setdefault(each.topic, [])
-        for index in each.partitions:
-            if topic is not None and 0 <= index < len(topic.partitions) and index not in found:
-                found.append(index)
-    return asked
+        found = asked.setdefault(each.topic, {})
+        found |= {index: None for index in each.partitions if _is_here(topic, index, node_id)}
+    return {name: list(found) for name, found in asked.items()}
+
+
+def _is_here(topic: Topic | None, index: int, node_id: int) -> bool:
+    if topic is None or not 0 <= index < len(topic.partitions):
+        return False
+    return node_id in topic.partitions[index].replicas
 
 
 def _replica(cluster: Cluster, name: str, index: int) -> Result.Topic.Partition:

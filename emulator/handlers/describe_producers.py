@@ -1,7 +1,8 @@
 """DescribeProducers (61): who has written to partitions: epochs, sequences, open transactions.
 
 A producer is known from its first batch on, and until it expires (semantics H11). A bad name of a
-topic is told from one that does not exist; a partition that does not exist has no message.
+topic is told from one that does not exist; a partition that does not exist has no message. A
+follower answers as the leader does.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ def _describe(cluster: Cluster, call: Call, name: str, index: int) -> Answer:
             message = "This server does not host this topic-partition."
             raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION, message)
         partition = cluster.partition(name, index)
-        partition.check_leader(call.node_id)
+        partition.check_replica(call.node_id)
     except Refused as refused:
         return Answer(
             partition_index=index,

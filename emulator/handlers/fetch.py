@@ -5,8 +5,9 @@ when a partition fails; an unknown partition alone fails nothing while another i
 the call is parked until more is appended or max_wait_ms are over, and then everything is read anew
 (semantics, C1-C13). What old clients get of it: fetch_old.py.
 
-Not emulated: followers (a request with a replica id of a broker is told that this is no leader),
-tiered storage, reading from the closest replica.
+The leader answers, and from v11 on a follower too. Not emulated: requests of followers (one with
+the replica id of a broker is told that this is no leader), tiered storage, that a leader sends
+clients to the closest replica.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from ...wire.api.fetch import FetchRequest, FetchResponse
 from ..base.call import PARKED, Call, Sentinel
 from ..partitions.fetch_sessions import INITIAL_EPOCH, NO_SESSION, Session, Wanted, wanted_of
 from ..partitions.fetch_waits import FetchWait, awaited
-from ..partitions.partition import READ_COMMITTED, READ_UNCOMMITTED, Partition
+from ..partitions.partition import NO_EPOCH, READ_COMMITTED, READ_UNCOMMITTED, Partition
 from .fetch_old import WHOLE_SINCE, ZSTD_SINCE, as_old
 from .node_endpoints import endpoints
 from .registry import handles
@@ -31,7 +32,9 @@ Answered = FetchResponse.Topic.Partition
 Endpoint = FetchResponse.NodeEndpoint
 
 _ISOLATION_LEVELS = (READ_UNCOMMITTED, READ_COMMITTED)
+_CONSUMER = -1
 _FUTURE = -3
+_FOLLOWERS_SINCE = 11
 _IDS_SINCE = 13
 _LEADER_SINCE = 16
 
@@ -112,6 +115,9 @@ class _Fetch:
         self.gives_whole = call.version >= WHOLE_SINCE
         replica = request.replica_id if call.version < 15 else request.replica_state.replica_id
         self.is_follower = replica >= 0
+        # Consumers may read from a follower since they say where they are (KIP-392).
+        asks_leader = replica == _CONSUMER and call.version < _FOLLOWERS_SINCE
+        self.leader_only = self.is_follower or asks_leader
         # A replica that moves between log directories reads what there is.
         self.isolation = READ_UNCOMMITTED if replica == _FUTURE else request.isolation_level
 
@@ -164,8 +170,8 @@ class _Fetch:
         isolation = self.isolation
         if partition.topic.is_deleted:
             raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION)
-        partition.check_leader(self.call.node_id)
-        partition.check_epoch(asked.current_leader_epoch)
+        epoch = max(asked.current_leader_epoch, NO_EPOCH)
+        partition.check_read(self.call.node_id, epoch, leader_only=self.leader_only)
         if self.is_follower:  # a stranger; one that names the epoch may know more than we do
             knows_epoch = asked.current_leader_epoch >= 0
             raise Refused(

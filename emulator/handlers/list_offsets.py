@@ -3,7 +3,7 @@
 -1 latest, -2 earliest, -3 of the largest timestamp (v7+), -4 earliest local (v8+), -5 latest
 tiered (v9+), -6 earliest pending upload (v11+). Nothing is tiered here, so -4 is -2, and -5 and -6
 find nothing. A partition named twice is answered once, with INVALID_REQUEST. v0 knows nothing of
-times: list_offsets_old.py.
+times: list_offsets_old.py. The leader answers, and to the replica id -2 a follower too.
 
 Not emulated: tiered storage.
 """
@@ -17,7 +17,7 @@ from ...wire import Error, Refused
 from ...wire.api.list_offsets import ListOffsetsRequest, ListOffsetsResponse
 from ..base.call import Call
 from ..partitions.partition import READ_COMMITTED, READ_UNCOMMITTED, Partition
-from .list_offsets_old import list_old_offsets
+from .list_offsets_old import DEBUGGER, list_old_offsets
 from .registry import handles
 
 if TYPE_CHECKING:
@@ -33,7 +33,6 @@ EARLIEST = -2
 MAX_TIMESTAMP = -3
 EARLIEST_LOCAL = -4
 LATEST_TIERED = -5
-ANY_EPOCH = -1
 EARLIEST_PENDING_UPLOAD = -6
 _SINCE = {
     LATEST: 0,
@@ -69,7 +68,7 @@ def list_offsets(cluster: Cluster, call: Call, request: ListOffsetsRequest) -> L
                     partitions.append(_error(asked, Error.INVALID_REQUEST))
                 continue
             try:
-                partitions.append(_find(cluster, call, request.isolation_level, topic.name, asked))
+                partitions.append(_find(cluster, call, request, topic.name, asked))
             except Refused as refused:
                 partitions.append(_error(asked, refused.error))
     return ListOffsetsResponse(topics=list(topics.values()))
@@ -89,7 +88,7 @@ def _as_asked(
             _check_known(asked.timestamp, call.version)
             if not is_known:
                 raise Refused(Error.UNKNOWN_SERVER_ERROR)
-            return _find(cluster, call, request.isolation_level, name, asked)
+            return _find(cluster, call, request, name, asked)
         except Refused as refused:
             return _error(asked, refused.error)
 
@@ -119,15 +118,15 @@ def _error(asked: Asked, error: Error) -> Found:
     return Found(partition_index=asked.partition_index, error_code=error)
 
 
-def _find(cluster: Cluster, call: Call, isolation: int, name: str, asked: Asked) -> Found:
+def _find(
+    cluster: Cluster, call: Call, request: ListOffsetsRequest, name: str, asked: Asked
+) -> Found:
     timestamp = asked.timestamp
     _check_known(timestamp, call.version)
     partition = cluster.partition(name, asked.partition_index)
-    partition.check_leader(call.node_id)
-    if asked.current_leader_epoch < ANY_EPOCH:  # older than any
-        raise Refused(Error.FENCED_LEADER_EPOCH)
-    partition.check_epoch(asked.current_leader_epoch)
-    offset, found_at, epoch = _look_up(partition, timestamp, isolation)
+    leader_only = request.replica_id != DEBUGGER
+    partition.check_read(call.node_id, asked.current_leader_epoch, leader_only=leader_only)
+    offset, found_at, epoch = _look_up(partition, timestamp, request.isolation_level)
     return Found(
         partition_index=asked.partition_index,
         timestamp=found_at,

@@ -23,6 +23,8 @@ Asked = ListOffsetsRequest.Topic.Partition
 Found = ListOffsetsResponse.Topic.Partition
 
 LATEST, EARLIEST = -1, -2
+DEBUGGER = -2
+"""The replica id of one who also asks followers."""
 
 
 def list_old_offsets(
@@ -33,20 +35,24 @@ def list_old_offsets(
         topics=[
             ListOffsetsResponse.Topic(
                 name=topic.name,
-                partitions=[_find(cluster, call, topic.name, asked) for asked in topic.partitions],
+                partitions=[
+                    _find(cluster, call, request, topic.name, asked) for asked in topic.partitions
+                ],
             )
             for topic in request.topics
         ]
     )
 
 
-def _find(cluster: Cluster, call: Call, name: str, asked: Asked) -> Found:
+def _find(
+    cluster: Cluster, call: Call, request: ListOffsetsRequest, name: str, asked: Asked
+) -> Found:
     found = Found(partition_index=asked.partition_index, old_style_offsets=[])
     try:
         if asked.timestamp < EARLIEST:
             raise Refused(Error.UNSUPPORTED_VERSION)
         partition = cluster.partition(name, asked.partition_index)
-        partition.check_leader(call.node_id)
+        partition.check_read(call.node_id, leader_only=request.replica_id != DEBUGGER)
         candidates = _candidates(partition, asked.timestamp, call.now)
         if asked.max_num_offsets < 0:
             raise Refused(Error.UNKNOWN_SERVER_ERROR)

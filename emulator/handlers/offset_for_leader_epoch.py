@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...wire import Error, Refused
+from ...wire import Refused
 from ...wire.api.offset_for_leader_epoch import (
     OffsetForLeaderEpochRequest,
     OffsetForLeaderEpochResponse,
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 Asked = OffsetForLeaderEpochRequest.Topic.Partition
 Answer = OffsetForLeaderEpochResponse.Topic.Partition
-
-ANY_EPOCH = -1
 
 
 @handles(OffsetForLeaderEpochRequest)
@@ -45,10 +43,7 @@ def offset_for_leader_epoch(
 def _find(cluster: Cluster, call: Call, name: str, asked: Asked) -> Answer:
     try:
         partition = cluster.partition(name, asked.partition)
-        partition.check_leader(call.node_id)
-        if asked.current_leader_epoch < ANY_EPOCH:  # older than any
-            raise Refused(Error.FENCED_LEADER_EPOCH)
-        partition.check_epoch(asked.current_leader_epoch)
+        partition.check_read(call.node_id, asked.current_leader_epoch)
     except Refused as refused:
         return Answer(partition=asked.partition, error_code=refused.error)
     end = partition.log_end_offset

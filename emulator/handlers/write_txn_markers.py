@@ -1,8 +1,8 @@
 """WriteTxnMarkers (27): a coordinator ends transactions in partitions, or an administrator does.
 
-Each partition is answered for itself; markers of one producer share an entry. A producer id or
-epoch of -1 fails the whole request (-1). Without an authorizer anyone may ask (semantics H8). A
-real broker never answers when a partition is named twice; this one does.
+Each partition is answered for itself, by its leader; markers of one producer share an entry. A
+producer id or epoch of -1 fails the whole request (-1). Without an authorizer anyone may ask
+(semantics H8). A real broker never answers when a partition is named twice; this one does.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def write_txn_markers(
         of_producer = errors.setdefault(asked.producer_id, {})
         for topic in asked.topics:
             for index in dict.fromkeys(topic.partition_indexes):
-                error = _write(cluster, topic.name, index, marker)
+                error = _write(cluster, call.node_id, topic.name, index, marker)
                 of_producer[topic.name, index] = error
                 has_failed |= marker.is_of_nobody and error is Error.UNKNOWN_SERVER_ERROR
     if has_failed:
@@ -56,9 +56,14 @@ def write_txn_markers(
     )
 
 
-def _write(cluster: Cluster, topic: str, index: int, marker: Marker) -> Error:
+def _write(cluster: Cluster, node_id: int, topic: str, index: int, marker: Marker) -> Error:
     try:
-        write_marker(cluster, cluster.partition(topic, index), marker)
+        partition = cluster.partition(topic, index)
+        if node_id not in partition.replicas:
+            raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION)
+        marker.check()
+        partition.check_leader(node_id)
+        write_marker(cluster, partition, marker)
     except Refused as refused:
         return refused.error
     return Error.NONE

@@ -25,6 +25,7 @@ _SAID_AGAIN_MS = 60_000
 
 READ_UNCOMMITTED = 0
 READ_COMMITTED = 1
+NO_EPOCH = -1
 
 
 class Partition:
@@ -91,17 +92,27 @@ class Partition:
         return max(log.producers.last_stable_offset(log.log_end_offset), log.log_start_offset)
 
     def check_leader(self, node_id: int) -> None:
-        """Raises Refused when another broker leads."""
+        """Raises Refused(NOT_LEADER_OR_FOLLOWER) when another broker leads."""
         if self.leader != node_id:
             raise Refused(Error.NOT_LEADER_OR_FOLLOWER)
 
-    def check_epoch(self, epoch: int) -> None:
-        """Raises Refused when a client's leader epoch is older or newer; negative ones are none."""
-        if epoch < 0 or epoch == self.leader_epoch:
-            return
-        if epoch < self.leader_epoch:
-            raise Refused(Error.FENCED_LEADER_EPOCH)
-        raise Refused(Error.UNKNOWN_LEADER_EPOCH)
+    def check_replica(self, node_id: int) -> None:
+        """Raises Refused(NOT_LEADER_OR_FOLLOWER) for a broker that neither leads nor follows."""
+        if self.leader != node_id and node_id not in self.replicas:
+            raise Refused(Error.NOT_LEADER_OR_FOLLOWER)
+
+    def check_read(self, node_id: int, epoch: int = NO_EPOCH, *, leader_only: bool = True) -> None:
+        """Whether a broker may answer a client that names this leader epoch, NO_EPOCH if none.
+
+        Raises Refused: NOT_LEADER_OR_FOLLOWER; FENCED_LEADER_EPOCH or UNKNOWN_LEADER_EPOCH for an
+        epoch that is older or newer, also to a follower that may not answer.
+        """
+        self.check_replica(node_id)
+        if epoch not in (NO_EPOCH, self.leader_epoch):
+            is_older = epoch < self.leader_epoch
+            raise Refused(Error.FENCED_LEADER_EPOCH if is_older else Error.UNKNOWN_LEADER_EPOCH)
+        if leader_only:
+            self.check_leader(node_id)
 
     def append(self, batch: bytearray | memoryview, header: BatchHeader, now: int) -> int:
         """Give a checked batch its offset and leader epoch in place, write it, wake readers.

@@ -37,13 +37,17 @@ class Marker(NamedTuple):
         """Whether it names no producer: there is no such batch."""
         return NONE in (self.producer_id, self.epoch)
 
+    def check(self) -> None:
+        """Raises Refused(UNKNOWN_SERVER_ERROR) if it names no producer."""
+        if self.is_of_nobody:
+            raise Refused(Error.UNKNOWN_SERVER_ERROR)
+
 
 def write_marker(cluster: Cluster, partition: Partition, marker: Marker) -> None:
     """End the producer's transaction in a partition. Raises Refused: INVALID_PRODUCER_EPOCH,
     TRANSACTION_COORDINATOR_FENCED, KAFKA_STORAGE_ERROR; UNKNOWN_SERVER_ERROR for numbers that no
     marker can have."""
-    if marker.is_of_nobody:
-        raise Refused(Error.UNKNOWN_SERVER_ERROR)
+    marker.check()
     now = cluster.clock.now()
     batch = end_transaction_batch(
         marker.commit,
