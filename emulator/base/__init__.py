@@ -1,3 +1,3 @@
-"""What every other room stands on: the clock, timers, deadlines, releases of Kafka, addresses,
-nodes.
+"""What the whole emulator uses: clock, timers, deadlines, releases of Kafka, nodes, calls, and the
+chain of steps that requests pass.
 """

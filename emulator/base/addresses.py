@@ -19,10 +19,10 @@ def is_port(text: str) -> bool:
 
 
 def reachable(host: str) -> str:
-    """What to tell clients of a listener on every interface."""
+    """The address for clients of a listener on every interface."""
     return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
 
 
 def bracketed(host: str) -> str:
-    """A host as it stands in front of a colon."""
+    """A host as it is written before a colon and a port."""
     return f"[{host}]" if ":" in host else host

@@ -1,4 +1,4 @@
-"""A call: one request on its way, and what a handler may return instead of a response.
+"""A call: one request, and what a handler may return instead of a response.
 
 A handler returns a response, or PARKED after keeping the call to answer it later, or NO_REPLY.
 What a request passes before its handler, and its answer afterwards: chain.py.
@@ -20,7 +20,7 @@ INVALID_REQUEST_TEXT = (
     "This most likely occurs because of a request being malformed by the client library or the"
     " message was sent to an incompatible broker. See the broker logs for more details."
 )
-"""What clients are shown when a broker says INVALID_REQUEST and has no words of its own."""
+"""Kafka's message for INVALID_REQUEST where there is no other."""
 
 
 class Sentinel:
@@ -38,7 +38,7 @@ NO_REPLY: Final = Sentinel("NO_REPLY")
 
 
 class Writable(Protocol):
-    """A response, or one that has been written out before."""
+    """A response, or one that is already encoded."""
 
     def parts(self, version: int) -> list[Buffer]:
         """The body as buffers, in a version."""
@@ -70,7 +70,7 @@ class Sender(Protocol):
 
 
 class Call:
-    """One request on its way: what a handler may know of its sender, and the way to answer it."""
+    """One request: what a handler may know about its sender, and how to answer it."""
 
     __slots__ = (
         "api_key",
@@ -100,7 +100,7 @@ class Call:
         self.now = now
         # Called when the connection goes away while this call is parked.
         self.on_lost: Callable[[], None] | None = None
-        # Its way along the chain of steps, if there is one.
+        # Its passage through the chain of steps, if there are any.
         self.passage: Passage | None = None
 
     @property
@@ -134,23 +134,23 @@ class Call:
         return self.connection.is_open
 
     def answer(self, response: Response | None) -> None:
-        """Answer a parked call; None lets it go without an answer. A closed connection is no
-        error: the answer goes nowhere."""
+        """Answer a parked call; None ends it without a response. On a closed connection the answer
+        is dropped."""
         if self.passage is None:
             self.connection.answer(self, response)
         else:
             self.passage.answer(response)
 
     def go_on(self) -> None:
-        """Let a call on that a step of the chain holds; without effect on others."""
+        """Continue a call that a step of the chain holds; without effect on others."""
         if self.passage is not None:
             self.passage.go_on()
 
     def close(self) -> None:
-        """Close the connection, which is how a broker says no when it has no words for it."""
+        """Close the connection: a broker's refusal where the protocol has no error for it."""
         self.connection.close()
 
     def encode(self, response: Writable) -> list[Any]:
-        """The response as buffers, header first. Raises WireError if it cannot be written."""
+        """The response as buffers, header first. Raises WireError if it cannot be encoded."""
         header = write_response_header(self.correlation_id, self.api_key, self.version)
         return [header, *response.parts(self.version)]

@@ -1,22 +1,24 @@
-"""The one way in: what every request passes before its handler, and its answer afterwards.
+"""The chain: what every request passes before its handler, and every response before it is sent.
 
-`cluster.chain` is a list of steps. It is empty at first, and then costs nothing. This is where
-later features plug in, and none of them in a handler or in net/: a journal, rules and faults,
-quotas, authorization. A feature writes a `Step`, and appends it.
+`cluster.chain` is a list of steps, empty at first; while it is empty it costs nothing. Features
+that concern requests of any kind plug in here, and not in a handler or in net/: a journal, rules
+and faults, quotas, authorization. Such a feature is a `Step` that is appended to the list.
 
 Rules:
-- Steps see a decoded request in the order of the chain, each once, before the handler. They see its
-  end in the reverse order, each once: the response before it is encoded, or None when nothing is
-  sent (acks=0, NO_REPLY, a connection that was closed, also while the request was parked). So the
-  first step of the chain sees what the client sent, and what it gets.
-- A step that does not let a request on sees its end all the same; steps after it see neither.
-- While a step holds a request or a response, nothing after it on that connection is served.
+- `before` of each step is called once for each decoded request, in the order of the chain, and then
+  the handler.
+- `after` of each step is called once for each request that its `before` has seen, in the reverse
+  order: with the response before it is encoded, or with None when nothing is sent (acks=0,
+  NO_REPLY, a connection that was closed, also while the request was parked). So the first step of
+  the chain sees what the client sent, and what the client gets.
+- A step may answer in place of the handler; the steps after it then do not see the request.
+- While a step holds a request or a response, later requests on that connection wait.
 - A step closes a connection by `call.close()`. An exception in a step is logged, and closes the
-  connection of its call and no other.
-- A change of the chain counts for requests that come after it.
-- What cannot be decoded closes the connection and comes to no step. A version of ApiVersions that
-  is too high comes as an empty request of v0, in which it is answered. Answers that are kept in
-  encoded form (net/response_cache.py) are not used while there are steps.
+  connection of that call only.
+- A change of the chain applies to requests that arrive after it.
+- What cannot be decoded closes the connection before any step is called. A version of ApiVersions
+  that is too high passes as an empty request of v0, the version in which it is answered. Responses
+  that are kept in encoded form (net/response_cache.py) are not used while there are steps.
 
     class Slow(Step):
         def before(self, call: Call, request: Request) -> Outcome:
@@ -37,27 +39,29 @@ if TYPE_CHECKING:
     from .call import Call
 
 Outcome = Response | Sentinel | None
-"""What a step says: None to leave things as they are, a response to be sent instead, NO_REPLY to
-send nothing, PARKED to hold it."""
+"""What a step returns: None to change nothing, a response to be sent instead, NO_REPLY to send
+nothing, PARKED to hold the request or the response."""
 
 
 class Step:
-    """One step of the chain. This one does nothing; override what is needed."""
+    """One step of the chain. This one does nothing; a subclass overrides what it needs."""
 
     def before(self, call: Call, request: Request) -> Outcome:
-        """A request comes in. None lets it on; a response or NO_REPLY ends it here, in place of the
-        handler. PARKED holds it: later `call.go_on()` lets it on, or `call.answer` ends it."""
+        """A request has arrived. Return None to pass it on, or a response or NO_REPLY to answer it
+        in place of the handler. Return PARKED to hold it; then call `call.go_on()` to pass it on,
+        or `call.answer` to answer it."""
         return None
 
     def after(self, call: Call, request: Request, response: Response | None) -> Outcome:
-        """The request is answered by `response`, None if by nothing; `call.is_open` says whether
-        there still is a client. None lets the response on, with whatever was changed in it; another
-        response or NO_REPLY takes its place. PARKED holds it until `call.answer(response)`."""
+        """The request is answered by `response`, or by nothing (None); `call.is_open` says whether
+        the client is still connected. Return None to pass the response on, which may have been
+        changed in place, or another response or NO_REPLY to replace it. Return PARKED to hold it;
+        then call `call.answer(response)`."""
         return None
 
 
 class Passage:
-    """One request on its way along the chain, to its handler and back."""
+    """One request between its connection, the steps and its handler."""
 
     __slots__ = ("_ahead", "_call", "_handle", "_is_held", "_passed", "_request")
 
@@ -77,7 +81,7 @@ class Passage:
         self._is_held = True
 
     def go_on(self) -> None:
-        """Let the request on from where it is held; without effect if it is not held."""
+        """Pass the request on from the step that holds it; without effect if none does."""
         if not self._is_held:
             return
         self._is_held = False
@@ -101,8 +105,8 @@ class Passage:
         return self._handle()
 
     def answer(self, response: Response | None) -> None:
-        """Take a response back past the steps that saw the request, as far as none holds it, and
-        to the client."""
+        """Pass a response through the steps that saw the request, and on to the client unless one
+        of them holds it."""
         self._is_held = False
         call = self._call
         while self._passed:
@@ -118,7 +122,7 @@ class Passage:
         call.connection.answer(call, response)
 
     def lost(self) -> None:
-        """The connection is closed: whoever saw the request learns that nothing is sent."""
+        """The connection is closed: the steps that saw the request learn that nothing is sent."""
         self._is_held = False
         while self._passed:
             try:

@@ -1,4 +1,4 @@
-"""Who is on the other end of a connection: the principal, and the client's software."""
+"""The client of a connection: its principal, and its software."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Principal(NamedTuple):
-    """Who a client is, as far as it has proved it."""
+    """Who a client has authenticated as."""
 
     kind: str
     name: str
@@ -16,15 +16,15 @@ class Principal(NamedTuple):
 
 
 ANONYMOUS = Principal("User", "ANONYMOUS")
-"""Everybody on a listener without authentication."""
+"""The principal of every client of a listener without authentication."""
 
 
 class ClientSoftware(NamedTuple):
-    """What a client says of itself in ApiVersions, from v3 on (KIP-511)."""
+    """The name and version that a client sends in ApiVersions, from v3 on (KIP-511)."""
 
     name: str
     version: str
 
 
 UNKNOWN_SOFTWARE = ClientSoftware("unknown", "unknown")
-"""What Kafka calls the software of a client that has not said."""
+"""What Kafka takes for the software of a client that has not sent it."""

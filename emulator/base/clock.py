@@ -1,4 +1,4 @@
-"""Where the time comes from: the machine's clock, or a hand that moves it."""
+"""Clocks: the machine's, or one that a test advances."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """Anything that tells the time in milliseconds since 1970."""
+    """Anything that returns the time in milliseconds since 1970."""
 
     def now(self) -> int: ...
 
 
 class SystemClock:
-    """Wall-clock time that never jumps: what it was at the start, plus what has passed since."""
+    """Wall-clock time that never jumps: the time at the start, plus what has elapsed since."""
 
     def __init__(self) -> None:
         self._offset = time.time() - time.monotonic()
@@ -23,10 +23,10 @@ class SystemClock:
 
 
 class ManualClock:
-    """Stands still until it is moved, for tests of whatever waits.
+    """A clock that stands still until a test advances it.
 
-    It begins at `now` (milliseconds since 1970), else at the machine's time: clients stamp their
-    records with that, and a broker refuses what comes from more than an hour ahead of its own.
+    It begins at `now` (milliseconds since 1970), by default at the machine's time: clients stamp
+    their records with that, and a broker refuses records from more than an hour ahead.
     """
 
     def __init__(self, now: int | None = None) -> None:
@@ -36,7 +36,7 @@ class ManualClock:
         return self._now
 
     def advance(self, milliseconds: int) -> None:
-        """Move forward; the owner of the timers fires what is due."""
+        """Move forward. Timers that are now due are fired by whoever owns them."""
         whole_ms("milliseconds", milliseconds)
         if milliseconds < 0:
             raise ValueError(f"time cannot go back by {-milliseconds} ms")

@@ -1,8 +1,8 @@
-"""When each of many things is due, with a cheap way to put one off.
+"""The deadlines of many keys, cheap to postpone.
 
-A heartbeat puts its member's deadline off; that must not search or sort. So the heap may hold an
-entry that is too early: it is corrected when it comes to the top. Putting off is then one
-dictionary write, and `next` corrects at most what has come to the top since it was last asked.
+A heartbeat postpones its member's deadline; that must not search or sort. So the heap may hold an
+entry that is too early: it is corrected when it reaches the top. To postpone is then one dictionary
+write, and `next` corrects at most what has reached the top since the last call.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Deadlines(Generic[K]):
         self._sequence = 0
 
     def set(self, key: K, when: int) -> None:
-        """Make `when` the deadline of `key`, in place of any other."""
+        """Set the deadline of `key`, replacing any other."""
         self._due[key] = when
         queued = self._queued.get(key)
         if queued is None or when < queued:
@@ -48,7 +48,7 @@ class Deadlines(Generic[K]):
         heap = self._heap
         while heap:
             when, _, key = heap[0]
-            if self._queued.get(key) != when:  # an earlier entry took its place
+            if self._queued.get(key) != when:  # stale: replaced by an earlier entry
                 heappop(heap)
                 continue
             due = self._due.get(key)
@@ -64,7 +64,7 @@ class Deadlines(Generic[K]):
         return None
 
     def pop(self, now: int) -> K | None:
-        """Take out the key that is due first, if it is due at `now`."""
+        """Remove and return the key with the earliest deadline, if it is due at `now`."""
         when = self.next()
         if when is None or when > now:
             return None

@@ -1,7 +1,7 @@
 """Java's hash codes and HashMap order, where clients can see them.
 
-String.hashCode decides which partition of __consumer_offsets keeps a group (semantics F1); the
-order of a HashMap which protocol wins a tie (G6), and which member and which partition come first
+String.hashCode decides which partition of __consumer_offsets keeps a group (semantics F1). The
+order of a HashMap decides which protocol wins a tie (G6), and which member and partition come first
 when a broker assigns partitions (G22).
 """
 
@@ -35,15 +35,15 @@ _ROOM = 16  # buckets of a new HashMap
 
 
 def hash_map_order(names: Iterable[str], *, room: int = _ROOM, beside: int = 0) -> list[str]:
-    """Distinct strings in the order in which a java.util.HashMap lists them, which was filled in
-    the given order. Buckets that Java turns into trees (more than eight names) are not modelled.
-    `room`: the buckets it was made with; `beside`: how many other names are in it."""
+    """Distinct strings in the order in which a java.util.HashMap lists them that was filled in the
+    given order. Buckets that Java turns into trees (more than eight names) are not modelled.
+    `room`: the number of buckets it was created with; `beside`: how many other names are in it."""
     return _in_buckets(names, java_hash, room=room, beside=beside)
 
 
 def id_order(ids: Iterable[bytes], *, presized: bool = False) -> list[bytes]:
-    """The same for topic ids. `presized`: the map was made for as many as there are, as a copy
-    of another collection is."""
+    """The same for topic ids. `presized`: the map was created for this many, as a copy of another
+    collection is."""
     return _in_buckets(ids, _id_hash, presized=presized)
 
 
@@ -58,7 +58,7 @@ def partition_order(keys: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
 
 
 def _id_hash(topic_id: bytes) -> int:
-    """Uuid.hashCode of Kafka's."""
+    """Kafka's Uuid.hashCode."""
     number = int.from_bytes(topic_id[:8], "big") ^ int.from_bytes(topic_id[8:], "big")
     return (number >> 32 ^ number) & 0xFFFFFFFF
 

@@ -1,4 +1,4 @@
-"""One node of the cluster: what Metadata says of it."""
+"""One node of the cluster, as Metadata shows it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(slots=True)
 class Node:
-    """A node's id, and the address that clients are told to use."""
+    """A node's id, and the address that clients are given for it."""
 
     node_id: int
     host: str

@@ -1,11 +1,11 @@
-"""The releases of Kafka that can be emulated, each a row of RELEASES: what clients see of it.
+"""The releases of Kafka that can be emulated. Each is a row of RELEASES.
 
 A row has the versions of every API and the features that a broker of that release advertises, read
-off running brokers, and a capability for each other difference. Whoever behaves differently asks
-for the capability, never for the name of a release; so one more release is one more row. If it has
-configs of its own it also brings a table of them (config/release_tables.py).
+off running brokers, and a capability for each other difference. Code that differs between releases
+asks for a capability, never for the name of a release, so another release is another row. One whose
+configs differ also needs a table of them (config/release_tables.py).
 
-An API that is not emulated is not advertised, whatever is in the row. Kafka 4 advertises Produce
+An API that is not emulated is not advertised, even if it is in the row. Kafka 4 advertises Produce
 from 0 on although it serves it from 3 on: librdkafka would otherwise turn compression off
 (KAFKA-18659).
 """
@@ -33,8 +33,8 @@ _FEATURES_4_3: dict[str, Range] = {
 
 @dataclass(frozen=True)
 class Release:
-    """One release of Kafka, as far as clients can tell it from others. Defaults are those of 4.3,
-    so a row says what differs from that."""
+    """One release of Kafka, as far as clients can tell it from others. The defaults are those of
+    4.3: a row says what differs from that."""
 
     name: str
     advertised: Mapping[int, Range]
@@ -44,7 +44,7 @@ class Release:
     unadvertised: Mapping[int, Range] = field(default_factory=lambda: _TELEMETRY)
     """Served, but not advertised."""
     features: Mapping[str, Range] = field(default_factory=lambda: _FEATURES_4_3)
-    """First and last level of each feature that a node knows, in the order in which it says so."""
+    """First and last level of each feature that a node knows, in the order of its answers."""
     configs: str = "4.3"
     """Whose configs it has: a key of config/release_tables.py."""
 
@@ -52,12 +52,12 @@ class Release:
     converts_old_formats: bool = False
     """Message sets of before 0.11 are accepted and returned: Produce v0-2, Fetch v0-3."""
     compacts_into_old_formats: bool = False
-    """Compaction leaves old messages in their format, and makes no batches of magic 2 of them."""
+    """Compaction keeps old messages in their format; else it writes them as batches of magic 2."""
     failed_fetch_has_null_records: bool = False
-    """A fetch that is refused as a whole has null records, not empty ones."""
+    """The answer to a fetch that is refused as a whole has null records, not empty ones."""
     lists_offsets_entry_by_entry: bool = False
-    """ListOffsets answers entries as they were asked, each by itself; else by topic, and an unknown
-    isolation level refuses all."""
+    """ListOffsets answers the entries of a request one by one; else it groups them by topic, and
+    refuses all of them for an unknown isolation level."""
 
     # Groups
     has_consumer_groups: bool = True
@@ -68,7 +68,7 @@ class Release:
     """A new member that does not join a second time leaves when the round ends."""
     writes_new_groups: bool = True
     """A classic group is written as soon as it is created; else with its first generation, and one
-    without any leaves no tombstone."""
+    without any generation gets no tombstone."""
     numbers_group_records: bool = True
     """Batches of group records have the base sequence 0, as those of offsets have; else none."""
     keeps_topic_ids_of_offsets: bool = True
@@ -77,28 +77,28 @@ class Release:
     """OffsetCommit v9 with a generation is GROUP_ID_NOT_FOUND where the group is missing; else
     ILLEGAL_GENERATION, as before v9."""
     has_share_coordinator: bool = True
-    """FindCoordinator judges the keys of share groups; else their coordinator is not available."""
+    """FindCoordinator checks the keys of share groups; else their coordinator is not available."""
 
     # Metadata
     fences_at_start: bool = True
-    """A broker that comes back after a kill loses what it led before it leads again."""
+    """After a kill, a broker first loses the partitions it led, and then leads again."""
     updates_features_one_by_one: bool = False
-    """UpdateFeatures answers for each feature; one that fails does not stop the others."""
+    """UpdateFeatures changes and answers each feature by itself; else all or none."""
     cordons_directories: bool = True
-    """Log directories can be cordoned: CreateTopics names that as a reason for too few brokers."""
+    """Log directories can be cordoned: CreateTopics has that as a reason for too few brokers."""
     quorum_keeps_kraft_version: bool = True
     """The level of kraft.version is in the quorum's own records; else it is a feature like others,
-    and changes nothing of the quorum."""
+    and changes nothing in the quorum."""
     records_zookeeper_migration: bool = False
-    """A new cluster writes down that it did not come from ZooKeeper."""
+    """A new cluster writes a record that it was not migrated from ZooKeeper."""
     unknown_features_have_level_0: bool = False
-    """To take away a feature that the node does not know is no error."""
+    """Setting a feature that the node does not know to level 0 is no error."""
     names_both_levels_of_a_downgrade: bool = True
-    """A refused downgrade of metadata.version says from which level to which."""
+    """The message for a refused downgrade of metadata.version has both levels."""
     shows_defaults_of_client_metrics: bool = True
-    """DescribeConfigs shows what a metrics subscription does not set, and types."""
+    """DescribeConfigs of a metrics subscription shows defaults, and types."""
     explains_unknown_lists: bool = True
-    """To append to an unknown broker config is INVALID_CONFIG; else it fails without a reason."""
+    """Appending to an unknown broker config is INVALID_CONFIG; else UNKNOWN_SERVER_ERROR."""
 
     def serves(self, api_key: int, version: int) -> bool:
         """Whether a request in this version is answered."""
@@ -107,7 +107,7 @@ class Release:
 
 
 def release_named(name: str) -> Release:
-    """The release of a version as people write it: "4.3", "3.9", "3.9.2" (or 3.9, a number).
+    """The release of a version, as people write it: "4.3", "3.9", "3.9.2" (or 3.9, a number).
 
     Raises ValueError for others, naming those there are.
     """

@@ -1,7 +1,7 @@
-"""What is to happen at a certain moment, in order. Knows no clock: the owner says what time it is.
+"""Callbacks at certain times, in order. There is no clock here: `fire` takes `now`.
 
-A heap of deadlines; a cancelled one stays in it until its turn comes, and is then passed over, so
-that the many waits which never run out cost one comparison each.
+A heap of deadlines. A cancelled timer stays in it until it reaches the top and is then skipped, so
+the many timers that never fire cost one comparison each.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from itertools import count
 
 
 class Timer:
-    """A handle on one entry."""
+    """One callback to come."""
 
     __slots__ = ("_owner", "callback", "when")
 
@@ -22,14 +22,14 @@ class Timer:
         self._owner = owner
 
     def cancel(self) -> None:
-        """Forget it; harmless when it has already fired."""
+        """Do not call back. Harmless if it has fired already."""
         if self.callback is not None:
             self.callback = None
             self._owner._cancelled()
 
 
 class Timers:
-    """Timers of one cluster. `on_earlier` is called when the next deadline moves forward."""
+    """The timers of a cluster. `on_earlier` is called when the next deadline becomes earlier."""
 
     def __init__(self) -> None:
         self._heap: list[tuple[int, int, Timer]] = []
@@ -38,7 +38,7 @@ class Timers:
         self.on_earlier: Callable[[], None] | None = None
 
     def __len__(self) -> int:
-        """How many are still to fire."""
+        """How many have yet to fire."""
         return len(self._heap) - self._dead
 
     def at(self, when: int, callback: Callable[[], None]) -> Timer:

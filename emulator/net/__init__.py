@@ -1,1 +1,1 @@
-"""Sockets, connections, and the way of a request from its frame to its handler and back."""
+"""Sockets, connections, and how a request gets from its frame to its handler and back."""

@@ -1,7 +1,7 @@
 """One client connection, without its socket: frames in, buffers out, one request at a time.
 
-While a request is being answered nothing after it is looked at, and answers leave in the order
-of the requests: a parked fetch holds up everything that was sent after it, as on a real broker.
+Requests are served one after another, and answered in their order: a parked fetch delays
+everything that was sent after it, as on a real broker.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ class Transport(Protocol):
 
 
 class _Gone:
-    """Stands for a socket that is no more."""
+    """The transport of a connection whose socket is closed."""
 
     def send(self, buffers: list[Buffer]) -> None:
-        """Nobody is there to read it."""
+        """Drop the buffers."""
 
     def close(self) -> None:
-        """It is closed."""
+        """Do nothing: it is closed."""
 
 
 _GONE = _Gone()
@@ -92,16 +92,16 @@ class Connection:
 
     @property
     def waiting_bytes(self) -> int:
-        """Bytes of requests that wait for an earlier answer."""
+        """Bytes of requests that wait for an earlier one to be answered."""
         return sum(map(len, self._frames))
 
     def receive(self, frames: list[bytearray]) -> None:
-        """Take whole frames; serve them in order, as far as that is possible now."""
+        """Queue whole frames, and serve those that can be served now."""
         self._frames.extend(frames)
         self.work()
 
     def work(self) -> None:
-        """Serve waiting frames until one parks, the client reads too slowly, or none is left."""
+        """Serve queued frames until one parks, the client reads too slowly, or none is left."""
         if self._working:
             return
         self._working = True
@@ -112,7 +112,7 @@ class Connection:
             self._working = False
 
     def answer(self, call: Call, response: Response | None) -> None:
-        """Send the answer of a parked call, then go on with what has queued up after it."""
+        """Send the answer of a parked call, then serve the frames that are queued after it."""
         if self.current is not call:
             return
         self.current = None
@@ -121,16 +121,16 @@ class Connection:
         self.work()
 
     def close(self) -> None:
-        """Close for good; what is parked will find nobody to answer."""
+        """Close the connection. A parked call is not answered."""
         if self.is_open:
             transport = self._transport
             self.lost()
             transport.close()
 
     def lost(self) -> None:
-        """The socket is gone: forget what has not been served, let go of what is parked."""
+        """The socket is closed: drop the queued frames, and end a parked call."""
         self.is_open = False
-        # Protocol and connection hold each other; without this only a collection would free them.
+        # Protocol and connection refer to each other; else only a collection would free them.
         self._transport = _GONE
         self._frames.clear()
         call, self.current = self.current, None

@@ -1,14 +1,14 @@
 """The only asyncio: sockets, and one timer at the next deadline.
 
-Everything a broker decides is decided in Cluster and Connection, which know neither. Bytes are
-received straight into the buffer that `Frames` offers, and answers are handed to the transport as
-they are, a mapped segment among them.
+Cluster and Connection decide everything, and use neither. Bytes are received straight into the
+buffer that `Frames` offers, and answers are given to the transport as they are, mapped segments
+included.
 
-A sendfile from segment to socket was tried and does not win over the mapping. A stock consumer of
-240 MiB over loopback, in 1 and 12 partitions, medians of 5 runs in turns: 0.09-0.13 s of the
+A sendfile from segment to socket was tried and is no faster than the mapping. A stock consumer of
+240 MiB over loopback, in 1 and 12 partitions, medians of 5 alternating runs: 0.09-0.13 s of the
 broker's CPU with mappings, 0.11-0.15 s with sendfile, at the same throughput, which is the
-client's limit; 0.10-0.24 s copied by pread, which is slower with 12 partitions. Nor would sendfile
-work under TLS, and asyncio and uvloop let nobody wait for a transport's socket beside them.
+client's limit; 0.10-0.24 s copied by pread, which is slower with 12 partitions. Also sendfile does
+not work under TLS, and asyncio and uvloop do not allow waiting for the socket of a transport.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from .connection import Connection
 if TYPE_CHECKING:
     from ..cluster import Cluster
 
-# Requests sent ahead while an earlier one is parked are kept up to this many bytes; then the
-# socket is left alone until they are served.
+# Requests sent ahead while an earlier one is parked are kept up to this many bytes; then nothing
+# more is read until they are served.
 _READ_AHEAD = 8 * 1024 * 1024
 
 
@@ -43,12 +43,12 @@ class ClientProtocol(asyncio.BufferedProtocol):
         self._transport: asyncio.Transport
         self._joins_lines = False
         self._is_reading = True
-        # Sweeps of the server since this connection was last heard of.
+        # Sweeps of the server since this connection last received anything.
         self.silent_for = 0
         self.connection: Connection
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        # uvloop's transports do not say that they are asyncio's, but they do all that those do.
+        # uvloop's transports are not subclasses of asyncio's, but have the same methods.
         self._transport = cast(asyncio.Transport, transport)
         # Before 3.12 asyncio's own writelines copies everything into one string first.
         self._joins_lines = sys.version_info < (3, 12) and type(transport).__module__.startswith(
@@ -107,7 +107,7 @@ class ClientProtocol(asyncio.BufferedProtocol):
             self._transport.resume_reading()
 
     def close(self) -> None:
-        """Called by the connection: what was written before is still sent."""
+        """Called by the connection. What was written before is still sent."""
         self._transport.close()
 
     def abort(self) -> None:
@@ -136,9 +136,9 @@ class Server:
         self._close_idle()
 
     async def listen(self, host: str, port: int, node_id: int) -> tuple[str, int]:
-        """Accept connections for a broker; port 0 takes a free one. Returns the address.
+        """Accept connections for a broker; port 0 is any free one. Returns the address.
 
-        Raises OSError when the address cannot be had.
+        Raises OSError when the address is not available.
         """
         server = await self._loop.create_server(
             lambda: ClientProtocol(self, node_id), sock=_bound(host, port), backlog=1024
@@ -148,7 +148,7 @@ class Server:
         return str(name[0]), int(name[1])
 
     async def close(self) -> None:
-        """Stop accepting, drop every connection, cancel the timer."""
+        """Stop accepting, close every connection, cancel the timer."""
         self._timers.on_earlier = self._flusher.wake = self._cleaner.wake = None
         for handle in (self._alarm, self._sweep):
             if handle is not None:
@@ -163,7 +163,8 @@ class Server:
             await server.wait_closed()
 
     def _close_idle(self) -> None:
-        """Twice per `connections.max.idle.ms`: close what was silent through two of these."""
+        """Twice per `connections.max.idle.ms`: close connections that were silent for two of these
+        periods."""
         for protocol in list(self.protocols):
             protocol.silent_for += 1
             if protocol.silent_for > 2 and protocol.connection.current is None:
@@ -180,7 +181,7 @@ class Server:
                 return
             self._alarm.cancel()
         self._alarm_at = when
-        # The clock counts whole milliseconds: one more, so as not to wake up just before.
+        # The clock counts whole milliseconds: one more, so as not to wake up just before the time.
         delay = max(0, when - self.cluster.clock.now() + 1) / 1000
         self._alarm = self._loop.call_later(delay, self._ring)
 

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 def serve(
     cluster: Cluster, connection: Connection, frame: bytearray
 ) -> Response | Encoded | Sentinel:
-    """Decode one frame and hand it to its handler. Returns what the handler said; the call stays
-    on the connection as its current one. NO_REPLY when the connection was closed."""
+    """Decode one frame and call its handler. Returns what the handler returned; the call stays on
+    the connection as its current one. NO_REPLY when the connection was closed."""
     try:
         header, pos = read_request_header(frame)
         key, version = header.api_key, header.api_version
@@ -81,7 +81,7 @@ def _handle(cluster: Cluster, call: Call, served: Served, request: Request) -> R
 def _serve_cached(
     cluster: Cluster, call: Call, served: Served, body: bytes
 ) -> Response | Encoded | Sentinel:
-    """Answer as before if the same was asked before and nothing has changed. Raises WireError."""
+    """Answer as before, if the request is the same and nothing has changed. Raises WireError."""
     key = (call.api_key, call.version, body)
     generation = cluster.topics.generation
     known = cluster.answers.find(key, generation)

@@ -1,3 +1,1 @@
-"""Partitions of topics: their logs, the fetches that wait for them, the checks of produced
-batches.
-"""
+"""Topics and partitions, the fetches that wait for them, and the checks of produced batches."""

@@ -1,9 +1,10 @@
-"""Fetch sessions: a client says once which partitions it reads, and then only what changed.
+"""Fetch sessions: a client sends once which partitions it reads, and then only what changes.
 
-Source: KIP-227; semantics, C12 and C13. A session is found by its id from any connection, and its
-epoch counts the requests: 0 opens one, -1 is a request without one. An answer within a session
-leaves out partitions with nothing new. At most `max.incremental.fetch.session.cache.slots` are
-kept; when all are taken the one unused for longest goes, if it has been so for two minutes.
+Source: KIP-227; semantics, C12 and C13. A session is found by its id from any connection to its
+broker, and its epoch counts the requests: 0 opens a session, -1 is a request without one. An answer
+in a session leaves out partitions with nothing new. A broker keeps at most
+`max.incremental.fetch.session.cache.slots`; when all are taken, the session that was unused for
+longest is evicted, if that is two minutes or more.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ Answered = FetchResponse.Topic.Partition
 
 
 class Wanted:
-    """One partition of a fetch: what was asked, and what its session last told the client."""
+    """One partition of a fetch: what was asked, and what its session last answered."""
 
     __slots__ = (
         "asked",
@@ -44,9 +45,9 @@ class Wanted:
         self.asked = asked
         self.high_watermark = -1
         self.log_start_offset = -1
-        # What the topic with this id was called when it was last there.
+        # The name of the topic with this id, when it last existed.
         self.seen_as: str | None = None
-        # Sent in the next answer whatever it holds: new here, or failed the last time.
+        # In the next answer in any case: new in the session, or an error the last time.
         self.resend = True
 
     @property
@@ -54,7 +55,7 @@ class Wanted:
         return (self.topic_id, self.name, self.asked.partition)
 
     def is_news(self, answer: Answered) -> bool:
-        """Whether an incremental answer must hold this partition; remembers what is sent."""
+        """Whether an incremental answer must have this partition; remembers what is sent."""
         news = (
             self.resend
             or bool(answer.records)
@@ -70,7 +71,7 @@ class Wanted:
 
 
 class Session:
-    """The partitions that one client reads, in the order in which they are to be read."""
+    """The partitions that one client reads, in the order in which they are read."""
 
     def __init__(self, session_id: int, uses_ids: bool, now: int) -> None:
         self.id = session_id
@@ -80,7 +81,7 @@ class Session:
         self.partitions: OrderedDict[Key, Wanted] = OrderedDict()
 
     def update(self, request: FetchRequest) -> None:
-        """Add, change and forget partitions; forgetting comes last and so wins."""
+        """Add, change and remove partitions; removing is last, and so wins."""
         self.add(request)
         for topic in request.forgotten_topics_data:
             for index in topic.partitions:
@@ -96,7 +97,7 @@ class Session:
                 known.asked = wanted.asked
 
     def rotate(self, sent: list[Key]) -> None:
-        """Partitions that had data go to the end, so that none starves the others."""
+        """Move partitions that had data to the end, so that none starves the others."""
         for key in sent:
             if key in self.partitions:
                 self.partitions.move_to_end(key)
@@ -114,10 +115,10 @@ class SessionCache:
         return len(self._sessions)
 
     def begin(self, request: FetchRequest, version: int, now: int) -> Session | None:
-        """The session this request belongs to, brought up to date; None for one without.
+        """The session of this request, updated by it; None if it has none.
 
         Raises Refused with FETCH_SESSION_ID_NOT_FOUND (70), INVALID_FETCH_SESSION_EPOCH (71) or
-        FETCH_SESSION_TOPIC_ID_ERROR (106), which stand at the top of the answer.
+        FETCH_SESSION_TOPIC_ID_ERROR (106), for the error code of the whole answer.
         """
         if request.session_epoch in (INITIAL_EPOCH, FINAL_EPOCH):
             self._sessions.pop(request.session_id, None)
@@ -136,14 +137,14 @@ class SessionCache:
         self._sessions.move_to_end(session.id)
         session.update(request)
         if not session.partitions:
-            # Nothing is left: it is closed, and the request served as one without a session.
+            # Empty: it is closed, and the request served as one without a session.
             del self._sessions[session.id]
             return None
         return session
 
     def _open(self, request: FetchRequest, uses_ids: bool, now: int) -> Session:
         session = Session(NO_SESSION, uses_ids, now)
-        session.add(request)  # a new session has nothing to forget
+        session.add(request)  # a new session has nothing to remove
         if self._has_room(now):
             while session.id == NO_SESSION or session.id in self._sessions:
                 session.id = self._random.randrange(1, 2**31)
@@ -161,7 +162,7 @@ class SessionCache:
 
 
 def wanted_of(request: FetchRequest) -> list[Wanted]:
-    """The partitions of a request, in its order; of one named twice the last counts."""
+    """The partitions of a request, in its order. If one is named twice, the last counts."""
     found: dict[Key, Wanted] = {}
     for topic in request.topics:
         for asked in topic.partitions:

@@ -1,15 +1,16 @@
 """Fetches that wait for data, and what wakes them.
 
-A waiting fetch is registered with every partition it asks for. What happens to a partition (an
-append, a roll, the end of a transaction, deletion) is told to its waits; one that has enough is
-put on the cluster's list of woken ones and answered after the request that woke it, so that a
-produce request which fills twelve partitions is one answer to a consumer, not twelve.
+A waiting fetch is registered with every partition it asks for. A partition notifies its waits of
+appends, of the end of transactions and of its deletion. A fetch that has enough is put on the
+cluster's list of woken ones, and answered after the request that woke it: a produce request that
+fills twelve partitions makes one answer to a consumer, not twelve.
 
-What counts as enough is not what a read would give: the bytes of each partition's segment up to its
-limit, where a cut batch counts and a whole one larger than the limit does not. A fetch whose offset
-lies on an older segment than what it may read up to, or above that, waits for nothing.
+What counts as enough is not what a read would return: it is the bytes of each partition's segment
+up to its limit, where a cut batch counts and a whole one larger than the limit does not. A fetch
+whose offset is in an older segment than the end of what it may read, or above that end, does not
+wait.
 
-Left out: deleting records past the offset does not wake (as on a real broker).
+Deleting records past the offset does not wake a fetch, as on a real broker.
 Source: Kafka 4.3.1's answers (DelayedFetch).
 """
 
@@ -50,7 +51,7 @@ def _place(partition: Partition, offset: int) -> Place | None:
 
 
 class FetchWait:
-    """One parked fetch, from `begin` on. `finish` answers it with whatever there is then."""
+    """One parked fetch, from `begin` on. `finish` answers it with what there is then."""
 
     __slots__ = (
         "_awaited",
@@ -109,13 +110,13 @@ class FetchWait:
             self.moved()
 
     def moved(self) -> None:
-        """What may be read of a partition has changed in a way that only a look tells."""
+        """What may be read of a partition has changed, by an amount that must be counted."""
         self._missing = self._count()
         if self._missing <= 0:
             self.wake()
 
     def wake(self) -> None:
-        """Enough, too late, or changed: answer at the next opportunity."""
+        """There is enough, time is up, or a partition has changed: answer at the next chance."""
         if not self.is_over:
             self.cancel()
             self._cluster.woken.append(self._finish)

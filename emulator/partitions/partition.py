@@ -1,9 +1,9 @@
-"""A partition: a log, who leads it, and who waits for it.
+"""A partition: its log, its leader and replicas, and the fetches that wait for it.
 
-Data is stored once, whatever the number of replicas; the high watermark is therefore the log end.
-The last stable offset follows from the transactions that the log's producers have open. A reader of
+Data is stored once, whatever the number of replicas; so the high watermark is the log end offset.
+The last stable offset follows from the open transactions of the log's producers. A reader of
 committed data is woken when it moves: by plain data while nothing is open, else by a marker.
-A disk that takes no more is logged, once a minute at most for each partition.
+That the disk accepts no more is logged at most once a minute for each partition.
 """
 
 from __future__ import annotations
@@ -82,12 +82,12 @@ class Partition:
 
     @property
     def high_watermark(self) -> int:
-        """Readers of uncommitted data see what is below it."""
+        """Readers of uncommitted data see records below it."""
         return self.log.log_end_offset
 
     @property
     def last_stable_offset(self) -> int:
-        """Readers of committed data see what is below it."""
+        """Readers of committed data see records below it."""
         log = self.log
         return max(log.producers.last_stable_offset(log.log_end_offset), log.log_start_offset)
 
@@ -97,15 +97,15 @@ class Partition:
             raise Refused(Error.NOT_LEADER_OR_FOLLOWER)
 
     def check_replica(self, node_id: int) -> None:
-        """Raises Refused(NOT_LEADER_OR_FOLLOWER) for a broker that neither leads nor follows."""
+        """Raises Refused(NOT_LEADER_OR_FOLLOWER) for a broker without a replica."""
         if self.leader != node_id and node_id not in self.replicas:
             raise Refused(Error.NOT_LEADER_OR_FOLLOWER)
 
     def check_read(self, node_id: int, epoch: int = NO_EPOCH, *, leader_only: bool = True) -> None:
-        """Whether a broker may answer a client that names this leader epoch, NO_EPOCH if none.
+        """Whether a broker may answer a client that sent this leader epoch, NO_EPOCH if none.
 
-        Raises Refused: NOT_LEADER_OR_FOLLOWER; FENCED_LEADER_EPOCH or UNKNOWN_LEADER_EPOCH for an
-        epoch that is older or newer, also to a follower that may not answer.
+        Raises Refused: NOT_LEADER_OR_FOLLOWER; before that, at every replica, FENCED_LEADER_EPOCH
+        or UNKNOWN_LEADER_EPOCH for an epoch that is older or newer.
         """
         self.check_replica(node_id)
         if epoch not in (NO_EPOCH, self.leader_epoch):
@@ -136,7 +136,7 @@ class Partition:
         return base_offset
 
     def _complain(self, error: Refused, now: int) -> None:
-        """Say that nothing can be written, but not for every request."""
+        """Log that nothing can be written, but not for every request."""
         since = self._complained_ms
         if since is None or not 0 <= now - since < _SAID_AGAIN_MS:
             self._complained_ms = now
@@ -153,7 +153,7 @@ class Partition:
             raise
 
     def _appended(self, size: int, unstable_before: int | None) -> None:
-        """Tell waiting fetches that there is more to read."""
+        """Notify waiting fetches that there is more to read."""
         unstable = self.log.producers.first_unstable_offset
         base = self.log.active_base_offset
         is_rolled, self._base_seen = base != self._base_seen, base
@@ -165,7 +165,7 @@ class Partition:
                 wait.moved()
 
     def upper_bound(self, isolation: int) -> int:
-        """What a reader at this isolation level may see is below this offset."""
+        """A reader at this isolation level sees records below this offset."""
         return self.last_stable_offset if isolation == READ_COMMITTED else self.high_watermark
 
     def read(
@@ -179,7 +179,7 @@ class Partition:
     ) -> Buffer:
         """Batches from the one that contains `offset` on. Raises Refused(OFFSET_OUT_OF_RANGE).
 
-        A first batch that is not whole is given only with `keeps_cut`.
+        A first batch that is not whole is returned only with `keeps_cut`.
         """
         log = self.log
         if offset < log.log_start_offset or offset > log.log_end_offset:
@@ -188,13 +188,13 @@ class Partition:
         if offset >= upto:
             return b""
         data = log.read(offset, max_bytes, upto=upto, whole_first=whole_first)
-        # A cut first batch is of no use to anyone: since Fetch v3 nothing is sent in its place.
+        # A cut first batch is of no use: since Fetch v3 nothing is sent instead.
         return data if whole_first or keeps_cut or _begins_whole(data) else b""
 
     def delete_records(self, before: int) -> int:
         """Move the log start offset forward; -1 means to the high watermark. Returns it.
 
-        Raises Refused(OFFSET_OUT_OF_RANGE) beyond the high watermark.
+        Raises Refused(OFFSET_OUT_OF_RANGE) for an offset above the high watermark.
         """
         target = self.high_watermark if before == -1 else before
         if target < 0 or target > self.high_watermark:
@@ -204,7 +204,7 @@ class Partition:
         return self.log.log_start_offset
 
     def close_waiters(self) -> None:
-        """Wake whoever waits: the partition is gone, or has another leader."""
+        """Wake every waiting fetch: the partition was deleted, or has another leader."""
         for wait in list(self.waits):
             wait.wake()
 

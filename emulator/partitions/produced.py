@@ -1,9 +1,9 @@
-"""What a produce request holds for one partition, its beginning read once.
+"""The data of a produce request for one partition, its first bytes parsed once.
 
-Looked at before the log is asked: it must begin with one whole batch of magic 2, and hold no other;
-an incomplete batch after it is dropped. A size or magic that no batch has is damage, which refuses
-more than this partition (handlers/produce.py). The order in which things are looked at decides
-which error a client sees when several apply (semantics, B3-B6).
+Checked before the log is: the data must begin with one whole batch of magic 2, and contain no other
+one; an incomplete batch after it is dropped. A size or magic that no batch has is damage, which
+refuses more than this partition (handlers/produce.py). The order of the checks decides which error
+a client sees when several apply (semantics, B3-B6).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _ZSTD_SINCE = 7
 
 
 class Produced:
-    """The data for one partition, in a request of some version."""
+    """The data for one partition, in a request of a version."""
 
     __slots__ = ("batch", "damage", "data", "header", "is_transactional", "problem")
 
@@ -45,10 +45,10 @@ class Produced:
         self.damage: Refused | None = None
         """CORRUPT_MESSAGE: the data begins with a size or magic that no batch has."""
         self.problem: Refused | None = None
-        """Why the data is not one whole batch that this version may send: INVALID_RECORD,
+        """Why the data is not one whole batch that is valid in this version: INVALID_RECORD,
         CORRUPT_MESSAGE, UNSUPPORTED_COMPRESSION_TYPE, or UNKNOWN_SERVER_ERROR for a codec that does
         not exist."""
-        # A real broker never answers null records; saying that they are no batch is kinder.
+        # A real broker never answers null records; here they are an invalid batch.
         view = memoryview(data if data is not None else b"")
         try:
             size, magic = _entry(view, 0)
@@ -72,7 +72,7 @@ class Produced:
 
 
 def _check_codec(codec: int, version: int) -> None:
-    """Before zstd was known, the codec is looked at early."""
+    """Versions before zstd refuse it here. Raises Refused."""
     if version < _ZSTD_SINCE and codec >= Codec.ZSTD:
         if codec == Codec.ZSTD:
             raise Refused(Error.UNSUPPORTED_COMPRESSION_TYPE)
@@ -80,7 +80,7 @@ def _check_codec(codec: int, version: int) -> None:
 
 
 def _entry(view: memoryview, pos: int) -> tuple[int | None, int]:
-    """Size and magic of the entry at `pos`; a size of None when it is not all there."""
+    """Size and magic of the entry at `pos`; the size is None when the entry is incomplete."""
     left = len(view) - pos
     if left < OVERHEAD:
         return None, 0

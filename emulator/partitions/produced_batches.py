@@ -1,10 +1,10 @@
-"""What a log looks at before it appends a produced batch, in the order in which it looks.
+"""The checks of a produced batch before it is appended, in their order.
 
-Base offset 0, size, CRC, the header against itself, then every record. The order decides which
-error a client sees when several apply (semantics, B7-B12). What is looked at before: produced.py.
+Base offset 0, size, CRC, whether the header is consistent, then every record. The order decides
+which error a client sees when several apply (semantics, B7-B12). Earlier checks: produced.py.
 
-Left out: message sets of magic 0 and 1. Produce v3 and later refuse them (INVALID_RECORD); v0-2, of
-old releases, make a batch of them first (handlers/produce_old.py).
+Left out: message sets of magic 0 and 1. Produce v3 and later refuse them (INVALID_RECORD); for v0-2
+of old releases they are converted to a batch first (handlers/produce_old.py).
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from ..config.configs import TopicConfig
 NO_PRODUCER_ID = -1
 _UNBOUNDED = (-(2**63), 2**63 - 1)
 DECOMPRESSED_MAX = 64 << 20
-"""A batch that grows beyond this many bytes is refused: kilobytes must not stop a broker."""
+"""A batch that decompresses to more bytes is refused: kilobytes must not stop a broker."""
 
 CODECS = {"gzip": Codec.GZIP, "snappy": Codec.SNAPPY, "lz4": Codec.LZ4, "zstd": Codec.ZSTD}
 
 
 class RecordsRejected(Refused):
-    """Single records are at fault: each with its index in the batch and a sentence."""
+    """Some records are invalid: each with its index in the batch and a message."""
 
     def __init__(self, error: Error, message: str, records: list[tuple[int, str]]) -> None:
         super().__init__(error, message)
@@ -44,7 +44,7 @@ class RecordsRejected(Refused):
 
 
 class Checked(NamedTuple):
-    """A batch that may be appended, and its header as it will be stored."""
+    """A batch that may be appended, and its header as it is stored."""
 
     batch: bytearray | memoryview
     header: BatchHeader
@@ -58,13 +58,12 @@ def validate(
     scan_limit: int | None = None,
     partition: str = "",
 ) -> Checked:
-    """Check a batch against its topic's configs, and make of it what will be stored. `header` is
-    the batch's; None of one that is too short for it.
+    """Check a batch against its topic's configs, and return it as it is stored. `header` is the
+    batch's, None if the batch is too short for one.
 
     Stamps log append time or the largest timestamp in place, and recompresses where the topic
-    has a codec of its own. `scan_limit` is the number of records above which the records of a
-    batch are trusted when there is no C scan; None scans all. `partition` is its name, for
-    sentences that are shown to clients. Raises Refused.
+    has a codec of its own. Records of a batch with more than `scan_limit` records are not checked;
+    None checks all. `partition` is its name, for messages to clients. Raises Refused.
     """
     if batch[:8] != bytes(8):
         raise Refused(Error.INVALID_RECORD)
@@ -76,7 +75,7 @@ def validate(
     codec = header.codec
     target = _target_codec(codec, config)
     kept = target == codec
-    if scan_limit is not None and header.count > scan_limit:  # only the header is looked at
+    if scan_limit is not None and header.count > scan_limit:  # only the header is checked
         if not kept:
             return _rebuilt(batch, header, config, target, now)
         return _stamped(batch, header, config, header.max_timestamp, now)
@@ -93,7 +92,7 @@ def validate(
             header.producer_epoch < 0 or header.base_sequence < 0
         )
         if found.min_timestamp < -1 or is_incomplete:
-            # What a real broker's builder makes of such a time or producer when it writes anew.
+            # A real broker fails to rebuild a batch with such a timestamp or producer.
             raise Refused(Error.UNKNOWN_SERVER_ERROR)
         return _rebuilt(batch, header, config, target, now)
     if codec and not found.consecutive:
@@ -135,7 +134,7 @@ def _check_records(
     keyless = config.is_compacted and found.null_keys > 0
     earliest, latest = _bounds(config, now)
     if header.is_log_append_time:
-        # The producer claims one time, that of the header, for every record.
+        # The producer gives every record one timestamp, that of the header.
         time = header.max_timestamp
         all_untimely = config.log_append_time or not earliest <= time <= latest or time == -1
         untimely = all_untimely
@@ -159,7 +158,7 @@ def _check_records(
 
 
 def _bounds(config: TopicConfig, now: int) -> tuple[int, int]:
-    """The earliest and latest time a record may have (ms); none under log append time."""
+    """The earliest and latest timestamp of a record (ms); unbounded with log append time."""
     if config.log_append_time:
         return _UNBOUNDED
     return (
@@ -169,7 +168,7 @@ def _bounds(config: TopicConfig, now: int) -> tuple[int, int]:
 
 
 def _shown_bounds(config: TopicConfig, now: int) -> tuple[int, int]:
-    """The same as sentences have them: Java's sums wrap around."""
+    """The same for messages, where Java's sums overflow."""
     if config.log_append_time:
         return _UNBOUNDED
     latest = now + config.timestamp_after_max_ms
@@ -177,7 +176,7 @@ def _shown_bounds(config: TopicConfig, now: int) -> tuple[int, int]:
 
 
 class _Problems(Exception):
-    """Records that the topic refuses, each with its index."""
+    """Records that are invalid on the topic, each with its index."""
 
     def __init__(self, problems: list[tuple[int, Problem]]) -> None:
         super().__init__(problems)
@@ -192,7 +191,7 @@ def _rejected(
 ) -> RecordsRejected:
     try:
         found = read_records(batch)
-    except WireError:  # a length that lies, but that the scan can bear with
+    except WireError:  # a wrong length that the scan tolerates
         found = []
     records = [
         (index, _sentence(problem, index, found[index] if found else None, bounds, partition))
@@ -215,7 +214,7 @@ def _rejected(
 def _sentence(
     problem: Problem, index: int, record: Record | None, bounds: tuple[int, int], partition: str
 ) -> str:
-    """What a real broker says of a record that its topic refuses."""
+    """Kafka's message for a record that is invalid on its topic."""
     if problem is Problem.KEY:
         return f"Compacted topic cannot accept message without key in topic partition {partition}"
     time = NO_TIMESTAMP if record is None else record.timestamp
@@ -241,7 +240,7 @@ def _target_codec(codec: Codec, config: TopicConfig) -> Codec:
 def _stamped(
     batch: memoryview, header: BatchHeader, config: TopicConfig, max_timestamp: int, now: int
 ) -> Checked:
-    """Set the largest timestamp or the time of the append, where that changes anything."""
+    """Set the largest timestamp or the time of the append, if that is a change."""
     if config.log_append_time:
         restamp(batch, 0, now, True)
         return Checked(batch, read_header(batch))
@@ -254,7 +253,7 @@ def _stamped(
 def _rebuilt(
     batch: memoryview, header: BatchHeader, config: TopicConfig, codec: Codec, now: int
 ) -> Checked:
-    """Recompress: offsets renumbered, record attributes dropped, the producer kept."""
+    """Recompress: offsets are renumbered, record attributes dropped, the producer kept."""
     try:
         records = read_records(batch)
     except WireError:
