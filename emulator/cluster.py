@@ -1,7 +1,7 @@
-"""Cluster: everything a broker knows, and no socket. Driven by whoever has one, or by a test.
+"""Cluster: the state of all brokers, without sockets. Driven by a server, or by a test.
 
-Opening a directory brings back what its logs say: the topics and configs of `__cluster_metadata`,
-the records of every partition, the groups and offsets of `__consumer_offsets`, the transactions of
+Opening a directory restores what its logs hold: the topics and configs of `__cluster_metadata`, the
+records of every partition, the groups and offsets of `__consumer_offsets`, the transactions of
 `__transaction_state`.
 """
 
@@ -46,11 +46,11 @@ if TYPE_CHECKING:
     from .partitions.partition import Partition
     from .partitions.topic import Topic
 
-# Here, and not when a cluster is made: a broker is to be ready in milliseconds once imported.
+# Here, and not when a cluster is created: once imported, a broker is ready in milliseconds.
 handlers.load()
 
 UNSCANNED_WITHOUT_C = 1000
-"""Without the C extension, batches of more records than this are trusted beyond their CRC."""
+"""Without the C extension, the records of larger batches than this are not checked."""
 
 
 class Cluster:
@@ -123,7 +123,7 @@ class Cluster:
         take_over(metadata, alive(self.brokers), self.release)
         return metadata
 
-    # What handlers ask for
+    # For handlers
 
     def topic(self, name: str) -> Topic:
         """A topic by its name. Raises Refused(UNKNOWN_TOPIC_OR_PARTITION)."""
@@ -153,9 +153,9 @@ class Cluster:
     # Time
 
     def settle(self) -> None:
-        """Do what is due by now, and answer the fetches that were woken.
+        """Fire the timers that are due, and answer the fetches that were woken.
 
-        Called after every request, verb and alarm; a call from within one is left to the outer.
+        Called after every request, verb and alarm; a nested call leaves that to the outer one.
         """
         if self._is_settling:
             return
@@ -174,7 +174,7 @@ class Cluster:
             self._is_settling = False
 
     def advance(self, milliseconds: int) -> None:
-        """Move a manual clock; what is due on the way happens at its own time, in order."""
+        """Move a manual clock. What is due on the way happens at its own time, in order."""
         if not isinstance(self.clock, ManualClock):
             raise TypeError("only a ManualClock can be advanced: Emulator(clock=ManualClock())")
         end = self.clock.now() + milliseconds
@@ -184,10 +184,10 @@ class Cluster:
         self.clock.advance(end - self.clock.now())
 
     def checkpoint(self) -> None:
-        """Note on disk how far each log has come and where it starts, for a start after a crash.
+        """Write to disk where each log starts and how far it is flushed, for a start after a crash.
 
-        Done every `log.flush.offset.checkpoint.interval.ms`, and when records were deleted, which
-        a crash must not bring back. What cannot be written is logged, and tried again later.
+        Done every `log.flush.offset.checkpoint.interval.ms`, and after records were deleted, so
+        that a crash does not restore them. A failure is logged, and the next call tries again.
         """
         try:
             self.log_dir.checkpoint()
@@ -203,7 +203,7 @@ class Cluster:
         self._checkpoint_later()
 
     def close(self) -> None:
-        """Write what is needed to come back, and let go of every file."""
+        """Write what the next start needs, and close every file."""
         self.log_manager.close()
         self.loggers.close()
         if resign(self.metadata):

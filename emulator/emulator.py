@@ -1,10 +1,10 @@
-"""Emulator: a broker (later, brokers) on a thread of its own, started and stopped like a file.
+"""Emulator: a broker on a thread of its own, opened and closed like a file.
 
     with Emulator() as kafka:
         producer = Producer({"bootstrap.servers": kafka.bootstrap_servers})
 
 It runs an event loop in a background thread, also under `async with`: a test that blocks in a
-client must not block the broker with it. Verbs are carried out in that thread; the caller waits.
+client must not block the broker. Its methods run in that thread; the caller waits.
 """
 
 from __future__ import annotations
@@ -52,25 +52,25 @@ class Emulator:
 
     config      Kafka's broker configs by name, e.g. {"auto.create.topics.enable": False}
     topics      topics to create at the start: name -> number of partitions
-    data_dir    keeps everything across restarts; without it a temporary directory is used, and
-                removed at the end
+    data_dir    a directory that keeps everything across restarts; without it a temporary one is
+                used, and removed at the end
     disk        keeps everything in memory instead, across restarts with the same disk, and can be
                 filled and broken: MemoryDisk (storage/disk/memory.py)
-    host, port  where to listen; port 0 takes a free one
-    advertised  the "host:port" clients are told, when that differs
-    clock       tells the time; a ManualClock stands still until `advance`
-    scan_limit  batches of more records than this are trusted beyond header and CRC; None looks at
-                every record, the default is None with the C extension and 1000 without
-    retention   decides which old segments go, in place of Kafka's rules (storage/retention.py)
-    features    levels of Kafka's features that differ from a new cluster's, by name, for instance
-                {"transaction.version": 1}; 0 takes one away
-    version     the release of Kafka to be: "4.3", or "3.9" with the protocol of older clients
+    host, port  where to listen; port 0 is any free one
+    advertised  the "host:port" that clients are given, if it is another
+    clock       the source of time; a ManualClock stands still until `advance`
+    scan_limit  of batches with more records than this only header and CRC are checked; None checks
+                every record. The default is None with the C extension, and 1000 without it
+    retention   decides which old segments are deleted, instead of Kafka's rules
+                (storage/retention.py)
+    features    levels of Kafka's features that differ from those of a new cluster, by name, for
+                instance {"transaction.version": 1}; 0 removes a feature
+    version     the release of Kafka to emulate: "4.3", or "3.9" with the protocol of older clients
     naming      of directories and files: "kafka", or "documented" (storage/naming.py)
 
     Raises ConfigError for a config that Kafka would refuse, TypeError, ValueError or Refused for
-    another argument that cannot be (parameters.py); `start` raises Refused for a topic that Kafka
-    would refuse, LogDirectoryError for a data_dir that cannot be opened, OSError when it cannot
-    listen.
+    another invalid argument (parameters.py). `start` raises Refused for a topic that Kafka would
+    refuse, LogDirectoryError for a data_dir that cannot be opened, OSError when it cannot listen.
     """
 
     def __init__(
@@ -114,7 +114,7 @@ class Emulator:
     # Starting and stopping
 
     def start(self) -> Self:
-        """Start the broker; returns when it answers."""
+        """Start the broker. Returns when it accepts connections."""
         ready, thread = self._begin()
         try:
             ready.result()
@@ -124,7 +124,8 @@ class Emulator:
         return self
 
     def stop(self) -> None:
-        """Stop it cleanly: thread, sockets and files are gone when this returns."""
+        """Stop it cleanly: when this returns, its thread has ended, and sockets and files are
+        closed."""
         thread, loop, stopping = self._thread, self._loop, self._stopping
         if thread is None:
             return
@@ -150,7 +151,7 @@ class Emulator:
     async def __aenter__(self) -> Self:
         ready, _ = self._begin()
         try:
-            # Shielded: the broker's thread must not find its future cancelled under it.
+            # Shielded: the broker's thread must not find its future cancelled.
             await asyncio.shield(asyncio.wrap_future(ready))
         except asyncio.CancelledError:
             concurrent.futures.wait([ready], _STOP_TIMEOUT_S)
@@ -164,10 +165,10 @@ class Emulator:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        # Stopping takes milliseconds, and no thread may be left behind to wait in.
+        # Not in a thread: stopping takes milliseconds, and a thread could outlive the loop.
         self.stop()
 
-    # What a test wants to know and do
+    # For tests
 
     @property
     def bootstrap_servers(self) -> str:
@@ -177,10 +178,10 @@ class Emulator:
 
     @property
     def data_dir(self) -> Path:
-        """Where the segments lie. Raises RuntimeError if that is in memory."""
+        """The directory of the segments. Raises RuntimeError if they are in memory."""
         self._running()
         if self._data_dir is None:
-            raise RuntimeError("there is no directory: everything lies on the disk in memory")
+            raise RuntimeError("there is no directory: everything is on the disk in memory")
         return self._data_dir
 
     @property
@@ -189,7 +190,7 @@ class Emulator:
         return self._running()
 
     def run(self, action: Callable[[Cluster], T]) -> T:
-        """Carry out `action(cluster)` in the broker's thread, and return what it returns."""
+        """Call `action(cluster)` in the broker's thread, and return what it returns."""
         cluster = self._running()
         assert self._loop is not None
         if threading.current_thread() is self._thread:
@@ -215,7 +216,7 @@ class Emulator:
 
     @property
     def notices(self) -> list[str]:
-        """What was found wrong on disk, and what was done about it, in sentences."""
+        """What was found to be wrong on disk, and what was done about it, in sentences."""
         return self.run(lambda cluster: list(cluster.log_dir.notices))
 
     def create_topic(
@@ -229,7 +230,7 @@ class Emulator:
         return TopicView(self, name)
 
     def topic(self, name: str) -> TopicView:
-        """A look at a topic that exists. Raises Refused(UNKNOWN_TOPIC_OR_PARTITION) otherwise."""
+        """A view of a topic. Raises Refused(UNKNOWN_TOPIC_OR_PARTITION) if there is none."""
         parameters.topic_name(name)
         self.run(lambda cluster: cluster.topic(name))
         return TopicView(self, name)
@@ -246,10 +247,10 @@ class Emulator:
     def compact(self) -> int:
         """Compact every log of a compacted topic now, whatever its dirty ratio and lags.
 
-        Active segments are rolled first, so everything written up to now is compacted, but not
-        what an open transaction has written, or was written behind its begin. Tombstones and
-        markers stay for `delete.retention.ms` after the first compaction that finds them. Returns
-        how many partitions had something to compact. Raises Refused for a damaged or failing log.
+        Active segments are rolled first, so everything written until now is compacted, except from
+        the start of an open transaction on. Tombstones and markers stay for `delete.retention.ms`
+        after the first compaction that finds them. Returns how many partitions had something to
+        compact. Raises Refused for a damaged or failing log.
         """
         return self.run(lambda cluster: cluster.log_manager.cleaner.compact_all())
 
@@ -294,7 +295,7 @@ class Emulator:
         finally:
             self._cluster = None
             loop.close()
-            # What was asked for too late to be carried out must not wait for ever.
+            # Calls that came too late to run must not wait for ever.
             while self._pending:
                 self._pending.pop().set_exception(RuntimeError(_STOPPED))
 
@@ -326,7 +327,7 @@ class Emulator:
             return self._new_cluster(self._disk.directory())
         if self._given_dir is None:
             self._data_dir = Path(tempfile.mkdtemp(prefix="odradek-"))
-            # An interpreter that ends without `stop` still leaves nothing behind.
+            # Removed also when the interpreter ends without `stop`.
             weakref.finalize(self, _remove, self._data_dir, os.getpid())
         else:
             self._data_dir = self._given_dir

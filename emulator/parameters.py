@@ -1,8 +1,8 @@
-"""What may be given to an Emulator: each argument is judged, by its name, before it is used.
+"""The arguments of an Emulator: each is checked before it is used.
 
-TypeError for what is of the wrong kind, ValueError for what cannot be, Refused for a number of
-partitions that no topic has; each says the argument, what is wanted and what was given. What only
-Kafka's rules can tell (names and values of configs, names of topics) is judged there, by them.
+TypeError for a wrong type, ValueError for an invalid value, Refused for a number of partitions that
+no topic can have; the message has the argument's name, what is allowed and what was given. Names
+and values of configs, and names of topics, are checked later, by Kafka's rules for them.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def config_texts(given: Mapping[str, ConfigValue] | None, name: str = "config") 
 
 
 def topic_counts(given: Mapping[str, int] | None) -> dict[str, int]:
-    """Name to number of partitions."""
+    """Topics: name to number of partitions."""
     counts = _mapping("topics", "a mapping, name -> number of partitions", given)
     for key, count in counts.items():
         topic_name(key, "the name of a topic in topics")
@@ -52,35 +52,35 @@ def topic_counts(given: Mapping[str, int] | None) -> dict[str, int]:
 
 
 def feature_levels(given: Mapping[str, int] | None) -> dict[str, int]:
-    """Name to level; which there are is judged by the features' own rules."""
+    """Features: name to level. Which exist is checked later."""
     return _mapping("features", "a mapping, name of a feature -> level", given)
 
 
 def topic_name(given: str, name: str = "name") -> str:
-    """A text; whether it names a topic is Kafka's to say."""
+    """A text. Whether it is a valid name of a topic is checked later."""
     _check(isinstance(given, str), name, "a str", given)
     return given
 
 
 def partition_count(given: int, name: str = "partitions") -> int:
-    """A number; whether it is too small is Kafka's to say."""
+    """A number. Whether it is too small is checked later."""
     _check(_is_int(given), name, "a number of partitions", given)
     return given
 
 
 def storage(data_dir: str | Path | None, disk: MemoryDisk | None) -> Path | None:
-    """The directory that is meant, if one is."""
+    """The data directory, if one is given."""
     if disk is not None:
         _check(isinstance(disk, MemoryDisk), "disk", "a MemoryDisk", disk)
         if data_dir is not None:
-            raise ValueError("data_dir and disk exclude each other: everything lies in one of them")
+            raise ValueError("data_dir and disk exclude each other: everything is kept in one of them")
     if data_dir is None:
         return None
     _check(isinstance(data_dir, str | os.PathLike), "data_dir", "a str or a Path", data_dir)
     text = os.fspath(data_dir)
     if not text or "\0" in text:
         raise ValueError(f"data_dir is the path of a directory, not {shortened(text)}")
-    return Path(data_dir).absolute()  # wherever the process goes from here
+    return Path(data_dir).absolute()  # the process may change its directory
 
 
 def listener(host: str, port: int) -> tuple[str, int]:
@@ -99,7 +99,7 @@ def listener(host: str, port: int) -> tuple[str, int]:
 
 
 def advertised_address(given: str | None) -> tuple[str, int] | None:
-    """The address that clients are told, if it is another."""
+    """The address that clients are given, if it is another."""
     if given is None:
         return None
     _check(isinstance(given, str), "advertised", 'a str, "host:port"', given)
@@ -110,7 +110,7 @@ def advertised_address(given: str | None) -> tuple[str, int] | None:
 
 
 def checked_clock(given: Clock | None) -> Clock | None:
-    """Something that tells the time."""
+    """Something with a method `now`."""
     tells = not isinstance(given, type) and callable(getattr(given, "now", None))
     _check(given is None or tells, "clock", "a Clock, for instance ManualClock()", given)
     return given
@@ -129,7 +129,7 @@ def scan_limit(given: int | str | None) -> int | str | None:
 
 
 def retention_policy(given: Any) -> Any:
-    """Something that can be called."""
+    """A function."""
     is_one = callable(given) and not isinstance(given, type)
     _check(is_one, "retention", "a function, as kafka_retention", given)
     return given

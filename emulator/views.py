@@ -1,4 +1,4 @@
-"""What a test may look at: a topic, its partitions, and the records in them."""
+"""Views for tests: a topic, its partitions, and the records in them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class PartitionView:
-    """One partition as it is now; every call looks anew."""
+    """One partition; every call reads it as it is now."""
 
     def __init__(self, emulator: Emulator, topic: str, index: int) -> None:
         self._emulator = emulator
@@ -36,7 +36,7 @@ class PartitionView:
         return self._emulator.run(lambda cluster: self._partition(cluster).log_end_offset)
 
     def records(self) -> list[Record]:
-        """Every record that is stored, in order; markers of transactions left out."""
+        """Every stored record, in order, without the markers of transactions."""
         return self._emulator.run(lambda cluster: stored_records(self._partition(cluster)))
 
     def values(self) -> list[bytes | None]:
@@ -73,11 +73,11 @@ class TopicView:
         return PartitionView(self._emulator, self.name, index)
 
     def records(self) -> list[Record]:
-        """The records of all partitions, one partition after the other."""
+        """The records of all partitions, one partition after another."""
         return [record for partition in self for record in partition.records()]
 
     def values(self) -> list[bytes | None]:
-        """The values of all records, one partition after the other."""
+        """The values of all records, one partition after another."""
         return [record.value for record in self.records()]
 
 

@@ -41,7 +41,7 @@ def write_txn_markers(
             for index in dict.fromkeys(topic.partition_indexes):
                 error = _write(cluster, call.node_id, topic.name, index, marker)
                 of_producer[topic.name, index] = error
-                has_failed |= marker.is_of_nobody and error is Error.UNKNOWN_SERVER_ERROR
+                has_failed |= marker.lacks_producer and error is Error.UNKNOWN_SERVER_ERROR
     if has_failed:
         errors = {
             producer_id: dict.fromkeys(of_producer, Error.UNKNOWN_SERVER_ERROR)

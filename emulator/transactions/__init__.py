@@ -1,9 +1,10 @@
-"""The transaction coordinator: transactional ids, their producers and their transactions.
+"""The transaction coordinators: transactional ids, their producers and their transactions.
 
-states.py names the states, transaction.py takes one transactional id from step to step,
-beginning.py and ending.py say which step a request may take, coordinator.py takes it: written
-first, then in force. admission.py lets batches and offsets into transactions, markers.py writes
-what ends them, and store.py connects all of that with `__transaction_state` and a cluster.
+states.py has the states, transaction.py the steps from one state of a transactional id to the next,
+beginning.py and ending.py the rules for which step a request may take. coordinator.py takes a step:
+it is written first, and applies then. admission.py admits batches and offsets to transactions,
+markers.py writes the markers that end them, and store.py connects all of that with
+`__transaction_state` and a cluster.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
 
 
 def open_transactions(cluster: Cluster) -> Transactions:
-    """The transactions of a cluster, as its `__transaction_state` left them; those whose end was
-    decided are brought to it."""
+    """The transactions of a cluster, loaded from its `__transaction_state`; those whose end was
+    decided are completed."""
     from .store import Transactions
 
     return Transactions(cluster)

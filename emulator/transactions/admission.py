@@ -1,15 +1,15 @@
-"""Whether batches and offsets may go into a transaction: the partition asks the coordinator.
+"""Whether batches and offsets may be part of a transaction: the partition asks the coordinator.
 
 Rules (semantics B17, H4, H7), for each partition with transactional data:
-- If the producer's transaction is open there in this epoch, nothing is asked; nor if the partition
-  knows a later epoch of the producer: then it is fenced (47).
+- If the producer's transaction is open there in this epoch, the coordinator is not asked; nor if
+  the partition knows a later epoch of the producer: then it is fenced (47).
 - Clients of the second generation (Produce v12, TxnOffsetCommit v5) need not have added the
   partition: it is added now. For others it is verified, unless
   `transaction.partition.verification.enable` is false.
-- What the coordinator answers becomes what a producer understands: 90 is 47; a partition that was
-  not added is 120, before Produce v11 and TxnOffsetCommit v4 48.
-- The partition remembers that it has asked, and for which sequence: a first batch of the
-  transaction that lies behind it is out of order (storage.producers).
+- The coordinator's error becomes one that a producer knows: 90 becomes 47; a partition that was not
+  added is 120, before Produce v11 and TxnOffsetCommit v4 48.
+- The partition remembers the verification and its sequence: if the transaction's first batch has a
+  later sequence, it is out of order (storage/producers.py).
 
 Source: KIP-890; run against Kafka 4.3.1.
 """
@@ -30,31 +30,31 @@ NO_SEQUENCE = -1
 
 
 class Generation(NamedTuple):
-    """What a client's version lets it do, and understand."""
+    """What a client's version allows, and which errors it knows."""
 
     adds: bool
     knows_abortable: bool
 
 
 def of_produce(version: int) -> Generation:
-    """What a Produce of this version may do."""
+    """The generation of a Produce version."""
     return Generation(adds=version >= 12, knows_abortable=version >= 11)
 
 
 def of_offsets(version: int) -> Generation:
-    """What a TxnOffsetCommit of this version may do."""
+    """The generation of a TxnOffsetCommit version."""
     return Generation(adds=version >= 5, knows_abortable=version >= 4)
 
 
 class Candidate(NamedTuple):
-    """A partition that is to get data of a transaction; its first sequence there."""
+    """A partition that would get data of a transaction, and the first sequence of the data."""
 
     partition: Partition
     sequence: int = NO_SEQUENCE
 
     @property
     def key(self) -> Key:
-        """Topic and partition, as the coordinator knows them."""
+        """Topic and partition number, as in the coordinator."""
         return self.partition.topic.name, self.partition.index
 
 
@@ -65,7 +65,7 @@ def refusals(
     candidates: Iterable[Candidate],
     generation: Generation,
 ) -> dict[Key, Refused]:
-    """Which of these partitions may not take the producer's data, and why. Never raises Refused."""
+    """Which of these partitions may not accept the producer's data, and why. Does not raise."""
     if not generation.adds and not cluster.config.get("transaction.partition.verification.enable"):
         return {}
     refused: dict[Key, Refused] = {}
@@ -94,7 +94,7 @@ def _asked(
     keys: list[Key],
     generation: Generation,
 ) -> list[Error]:
-    """What the coordinator says of each of these partitions."""
+    """The coordinator's error for each of these partitions."""
     if not keys:
         return []
     try:

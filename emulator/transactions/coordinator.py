@@ -1,18 +1,18 @@
-"""The transaction coordinator as a state machine: told the time, it writes, and then it is so.
+"""The transaction coordinator of a broker, as a state machine without IO.
 
 Rules:
-- A step is written first and counts then: a refused write changes nothing, and is answered with
-  the code that a coordinator makes of it.
+- A step is written first, and applies then: a refused write changes nothing, and its error is
+  answered.
 - An end is answered once it is decided and written (Prepare*). Right after the answer the markers
-  are written, and then that the transaction is complete; whoever comes in between is told to come
-  back (51). If markers cannot be written they are tried again; if a partition refuses them because
-  it knows a newer producer or coordinator, the transaction stays as it is until the next start.
-- Whatever step a crash cuts short, opening the log brings it to its end (`recover`).
-- Every `abort_interval_ms` what has been open for too long is aborted, under the next epoch, so
-  that its producer is fenced. Every `expiry_interval_ms` ids are forgotten that nobody has used for
-  `expiration_ms`. Timers are only set for what is there.
+  are written, and then that the transaction is complete; requests in between are refused with 51.
+  Markers that cannot be written are retried; if a partition refuses them because it knows a newer
+  producer or coordinator, the transaction stays as it is until it is loaded again.
+- An end that a crash interrupted is completed when the log is loaded (`load`).
+- Every `abort_interval_ms` transactions that have been open for too long are aborted, under the
+  next epoch, so that their producers are fenced. Every `expiry_interval_ms` ids are removed that
+  were not used for `expiration_ms`. Timers are set only while there is something to watch.
 
-Everything that reaches outside is a function given by the owner (store.py).
+Everything outside is reached through `Outside` (store.py).
 Source: KIP-98, KIP-360, KIP-447, KIP-890; run side by side with Kafka 4.3.1 (semantics H).
 """
 
@@ -28,15 +28,15 @@ from .ending import Outcome, judged
 from .states import State
 from .transaction import NO_PRODUCER_ID, TV1, TV2, Key, Producer, Transaction
 
-# A partition that answers so has seen a newer producer or coordinator: this end is not its own.
-_KNOWS_BETTER = (Error.INVALID_PRODUCER_EPOCH, Error.TRANSACTION_COORDINATOR_FENCED)
+# Errors of a partition that has seen a newer producer or coordinator: do not retry.
+_NOT_RETRIED = (Error.INVALID_PRODUCER_EPOCH, Error.TRANSACTION_COORDINATOR_FENCED)
 RETRY_MS = 1000
 """How long to wait before trying again to write markers, or that they are written."""
 
 
 @dataclass(frozen=True, slots=True)
 class TransactionSettings:
-    """What the broker's configs say of transactions; times in milliseconds."""
+    """The broker's configs of transactions; times in milliseconds."""
 
     timeout_ms_max: int = 900_000
     abort_interval_ms: int = 10_000
@@ -63,14 +63,14 @@ class Outside(Protocol):
         """End a prepared transaction in one of its partitions. Raises Refused."""
 
     def soon(self, callback: Callable[[], None]) -> None:
-        """Call back once the request at hand is answered."""
+        """Call back once the current request is answered."""
 
     def at(self, when: int, callback: Callable[[], None]) -> None:
         """Call back when the time has come."""
 
 
 class TransactionCoordinator:
-    """All transactional ids of a cluster."""
+    """The transactional ids that a broker coordinates."""
 
     def __init__(self, outside: Outside, settings: TransactionSettings) -> None:
         self.settings = settings
@@ -85,7 +85,7 @@ class TransactionCoordinator:
         """Transactional id -> its state, read-only."""
         return self._known
 
-    # What clients ask for
+    # Requests of clients
 
     def begin(self, transactional_id: str, timeout_ms: int, asked: Producer | None) -> Producer:
         """InitProducerId. Raises Refused: INVALID_REQUEST, INVALID_TRANSACTION_TIMEOUT,
@@ -143,8 +143,8 @@ class TransactionCoordinator:
     def end(
         self, transactional_id: str, asked: Producer, *, commit: bool, client_version: int
     ) -> Producer:
-        """EndTxn; returns who may write from now on. Raises Refused as ending.py says, and
-        UNSUPPORTED_VERSION as `add` does."""
+        """EndTxn; returns the producer for the next transaction. Raises Refused as ending.py says,
+        and UNSUPPORTED_VERSION as `add` does."""
         known = self._of(transactional_id)
         outcome = judged(known, asked, commit=commit, client_version=client_version)
         if outcome is Outcome.DONE:
@@ -170,7 +170,7 @@ class TransactionCoordinator:
             raise Refused(Error.TRANSACTIONAL_ID_NOT_FOUND)
         return known
 
-    # What the log says
+    # The log
 
     def replay(self, transactional_id: str, transaction: Transaction | None) -> None:
         """Take over a record of the log, in its order; None for a tombstone."""
@@ -206,7 +206,7 @@ class TransactionCoordinator:
         self._complete_soon(fenced)
 
     def _following(self, known: Transaction, client_version: int) -> int:
-        """The producer id for the time after an end that uses up the epochs; -1 for the same."""
+        """The producer id after an end that uses up the epochs; -1 for the same id."""
         if client_version == TV2 and known.is_exhausted:
             return self._outside.new_producer_id()
         return NO_PRODUCER_ID
@@ -216,24 +216,24 @@ class TransactionCoordinator:
         self._outside.soon(lambda: self._complete(transactional_id))
 
     def _complete(self, transactional_id: str) -> None:
-        """Write the markers, and that they are written."""
+        """Write the markers, and then that the transaction is complete."""
         known = self._known.get(transactional_id)
         if known is None or not known.state.is_prepared:
             return
         left, error = self._write_markers(known)
-        if left:  # not written again: what is left is all that this coordinator still knows of
+        if left:  # kept in memory only: these partitions have no marker yet
             self._known[transactional_id] = replace(known, partitions=left)
         elif not error:
             try:
                 self._write(known.completed(self._outside.now()))
             except Refused as refused:
                 error = refused.error
-        if error and error not in _KNOWS_BETTER:
+        if error and error not in _NOT_RETRIED:
             when = self._outside.now() + RETRY_MS
             self._outside.at(when, lambda: self._complete(transactional_id))
 
     def _write_markers(self, known: Transaction) -> tuple[tuple[Key, ...], Error]:
-        """Write a marker to each partition; which are left, and a reason."""
+        """Write a marker to each partition. Returns those that have none yet, and an error."""
         left: list[Key] = []
         error = Error.NONE
         for key in known.partitions:
@@ -241,14 +241,14 @@ class TransactionCoordinator:
                 self._outside.write_marker(known, key)
             except Refused as refused:
                 left.append(key)
-                if not error or error in _KNOWS_BETTER:
+                if not error or error in _NOT_RETRIED:
                     error = refused.error
         return tuple(left), error
 
     # Time
 
     def _watch(self) -> None:
-        """Set timers for whatever is open or may expire."""
+        """Set timers for what is open or may expire."""
         for transaction in self._known.values():
             if transaction.state is State.ONGOING:
                 self._watch_over(transaction)
@@ -270,14 +270,14 @@ class TransactionCoordinator:
             self._outside.at(self._expire_at, self._expire)
 
     def _tick(self, time_ms: int, interval_ms: int) -> int:
-        """The first look at or after `time_ms` of those taken every `interval_ms`."""
+        """The first of the checks every `interval_ms` that is at or after `time_ms`."""
         earliest = max(time_ms, self._outside.now() + 1)
         return earliest + (self._opened_ms - earliest) % interval_ms
 
     def _abort_overdue(self) -> None:
         now = self._outside.now()
         if self._abort_at is None or now < self._abort_at:
-            return  # a later timer, put in the shade by an earlier one
+            return  # stale: an earlier timer ran
         self._abort_at = None
         for transaction in list(self._known.values()):
             if transaction.is_overdue(now):
@@ -297,7 +297,7 @@ class TransactionCoordinator:
         del self._known[transaction.transactional_id]
 
     def _try(self, step: Callable[[Transaction], None], transaction: Transaction) -> None:
-        """Nobody waits for this step: what cannot be written is tried again at the next look."""
+        """Take a step that no request waits for: a refused write is retried at the next check."""
         try:
             step(transaction)
         except Refused:
@@ -314,7 +314,7 @@ class TransactionCoordinator:
         return known
 
     def _check_level(self, client_version: int) -> None:
-        """Raises Refused: without the feature there is no record of a client's generation."""
+        """Raises Refused: without the feature, records have no client's generation."""
         if client_version and not self._outside.level():
             raise Refused(Error.UNSUPPORTED_VERSION)
 

@@ -1,8 +1,8 @@
 """Transactional ids as the records of `__transaction_state`, and back (semantics H10).
 
 Values are v1 from transaction.version 1 on, else v0, which has no tags: no previous and next
-producer id, and not the client's generation. The list of partitions is null while an id is Empty.
-The epoch that an initialization may repeat is not stored by anyone.
+producer id, and no client's generation. The list of partitions is null while an id is Empty. The
+epoch that an initialization may repeat is not stored, as on a real broker.
 """
 
 from __future__ import annotations

@@ -1,13 +1,14 @@
-"""EndTxn: what an end means, by generation, state, result and retry (semantics H5, H6).
+"""EndTxn: the outcome by generation, state, result and retry (semantics H5, H6).
 
-The tables are the rule. First generation: the epoch must be the producer's own; an end repeated
-with the same result is done already.
+The tables are the rule. First generation: the epoch must be the producer's own; an end that is
+repeated with the same result is done already.
 
-Second generation: each end raises the epoch, so the epoch tells whether this is a new end (the
-producer's own epoch) or one whose answer was lost (the epoch before). Aborting what never began is
-allowed, and raises the epoch as well. While an end is carried out everyone is told to come back.
+Second generation: each end raises the epoch, so the epoch shows whether this is a new end (the
+producer's own epoch) or one whose answer was lost (the epoch before). Aborting a transaction that
+never began is allowed, and raises the epoch too. While an end is being completed every request is
+refused with CONCURRENT_TRANSACTIONS.
 
-A retry across a change of the producer id names the old id with its last epoch.
+A retry across a change of the producer id has the old id with its last epoch.
 
 Source: KIP-890; every cell run against Kafka 4.3.1.
 """
@@ -22,7 +23,7 @@ from .transaction import LAST_EPOCH, TV2, Producer, Transaction
 
 
 class Outcome(Enum):
-    """What is to be done about an end that is not refused."""
+    """What to do about an end that is not refused."""
 
     PREPARE = "prepare"
     DONE = "done"
@@ -58,7 +59,7 @@ RETRIED: dict[State, Cells] = {
 
 
 def judged(known: Transaction, asked: Producer, *, commit: bool, client_version: int) -> Outcome:
-    """Whether an end is to be prepared, or is done already. Raises Refused:
+    """Whether to prepare an end, or it is done already. Raises Refused:
     INVALID_PRODUCER_ID_MAPPING, PRODUCER_FENCED, INVALID_TXN_STATE, CONCURRENT_TRANSACTIONS."""
     if client_version == TV2:
         cells = _of_second_generation(known, asked)
@@ -75,7 +76,7 @@ def judged(known: Transaction, asked: Producer, *, commit: bool, client_version:
 
 
 def _of_second_generation(known: Transaction, asked: Producer) -> Cells:
-    if known.state.is_prepared:  # who may ask is not known until it is complete
+    if known.state.is_prepared:  # the producer is not known until it is complete
         raise Refused(Error.CONCURRENT_TRANSACTIONS)
     was_renamed = asked == (known.previous_producer_id, LAST_EPOCH) and known.epoch == 0
     if asked.producer_id != known.producer_id and not was_renamed:

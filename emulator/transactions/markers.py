@@ -1,8 +1,8 @@
 """Markers: the control batches that end a transaction in a partition (semantics H8).
 
-A marker is judged by what the partition knows of the producer, appended, and wakes committed
-readers. In `__consumer_offsets` it also settles the offsets of the transaction. It is written
-although nothing may be open there: a coordinator that died may send it again.
+A marker is checked against the partition's state of the producer, appended, and wakes committed
+readers. In `__consumer_offsets` it also commits or drops the offsets of the transaction. It is
+written even if no transaction is open there: a coordinator that was killed may repeat it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ NONE = -1
 
 
 class Marker(NamedTuple):
-    """The end of a producer's transaction, as its coordinator tells it."""
+    """The end of a producer's transaction, as its coordinator sends it."""
 
     producer_id: int
     epoch: int
@@ -33,13 +33,13 @@ class Marker(NamedTuple):
     transaction_version: int
 
     @property
-    def is_of_nobody(self) -> bool:
-        """Whether it names no producer: there is no such batch."""
+    def lacks_producer(self) -> bool:
+        """Whether its producer id or epoch is -1; no batch can have that."""
         return NONE in (self.producer_id, self.epoch)
 
     def check(self) -> None:
-        """Raises Refused(UNKNOWN_SERVER_ERROR) if it names no producer."""
-        if self.is_of_nobody:
+        """Raises Refused(UNKNOWN_SERVER_ERROR) if it has no producer."""
+        if self.lacks_producer:
             raise Refused(Error.UNKNOWN_SERVER_ERROR)
 
 

@@ -6,11 +6,11 @@
 
 An id begins Empty, and is Empty again whenever its producer is initialized. From Empty and from
 either Complete state a transaction begins with its first partition (Ongoing), or is aborted before
-it began: the second generation of the protocol allows that, and bumps the epoch. An id that nobody
-has used for a week is Dead, and then forgotten.
+it began: the second generation of the protocol allows that, and raises the epoch. An id that was
+not used for a week becomes Dead, and is then removed.
 
-Kafka numbers a state PrepareEpochFence too. It is only ever in memory there, between two steps
-that are one step here.
+Kafka also has a number for a state PrepareEpochFence. There it exists in memory only, between two
+steps that are one step here.
 
 Source: KIP-98, KIP-890; `__transaction_state` of Kafka 4.3.1.
 """
@@ -21,7 +21,7 @@ from enum import Enum
 
 
 class State(Enum):
-    """A state, by the name that clients are shown."""
+    """A state, by the name in answers."""
 
     EMPTY = "Empty"
     ONGOING = "Ongoing"
@@ -33,12 +33,12 @@ class State(Enum):
 
     @property
     def number(self) -> int:
-        """What stands for the state in a record."""
+        """The number of the state in a record."""
         return _NUMBERS[self]
 
     @property
     def is_prepared(self) -> bool:
-        """Whether the end is decided, and markers are being written."""
+        """Whether its end is decided, and markers are being written."""
         return self is State.PREPARE_COMMIT or self is State.PREPARE_ABORT
 
     @property
@@ -55,7 +55,7 @@ class State(Enum):
 _NUMBERS = {state: number for number, state in enumerate(State)}
 NAMES = {state.value: state for state in State}
 KNOWN_NAMES = frozenset({*NAMES, "PrepareEpochFence"})
-"""The names ListTransactions does not call unknown."""
+"""The names that ListTransactions accepts in a filter."""
 
 _IDLE = {State.EMPTY, State.ONGOING, State.PREPARE_ABORT, State.DEAD}
 NEXT: dict[State, frozenset[State]] = {
@@ -71,7 +71,7 @@ NEXT: dict[State, frozenset[State]] = {
 
 
 def state_of(number: int) -> State:
-    """The state that a record names. Raises ValueError for a number of none."""
+    """The state with this number in a record. Raises ValueError for an unknown number."""
     for state, known in _NUMBERS.items():
         if known == number:
             return state

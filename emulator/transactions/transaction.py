@@ -1,16 +1,16 @@
-"""One transactional id: what `__transaction_state` says of it, and how a step makes the next of it.
+"""One transactional id: its state in `__transaction_state`, and the steps to the next state.
 
 A `Transaction` is never changed. Each step (begin, add, prepare, complete) returns the one that
-follows, which counts once it is written; a step that must not be taken is not decided here.
+follows, which applies once it is written; whether a step is allowed is not decided here.
 
 Epochs: the first generation of the protocol (Produce up to v11, EndTxn up to v4) raises the epoch
 only when a producer is initialized or fenced; the second (Produce v12, EndTxn v5, KIP-890) with
 every end, so that its markers carry the next epoch already. 32767 is never given to a client: an
 id that has used 32766 gets another producer id, at the next initialization or at the end itself.
 
-`previous_producer_id` is the id before the step that made this state, so that the one retry which
-may still name it can be told from a stranger. `last_epoch` is the epoch that an initialization
-may repeat; it is not stored, so a restart forgets it, as on a real broker. Times are milliseconds.
+`previous_producer_id` is the id before the last step, for the one retry that may still send it.
+`last_epoch` is the epoch that an initialization may repeat; it is not stored, so a restart loses
+it, as on a real broker. Times are milliseconds.
 
 Source: KIP-98, KIP-360, KIP-588, KIP-890.
 """
@@ -30,7 +30,7 @@ LAST_EPOCH = 32766
 """The highest epoch that a client may have."""
 
 TV1 = 0
-"""How the records name the first generation of the protocol: not at all."""
+"""The first generation of the protocol, which records do not have."""
 TV2 = 2
 
 Key = tuple[str, int]
@@ -63,7 +63,7 @@ class Transaction:
 
     @property
     def producer(self) -> Producer:
-        """Who may write in it."""
+        """The producer that may write in it."""
         return Producer(self.producer_id, self.epoch)
 
     @property
@@ -72,18 +72,18 @@ class Transaction:
         return self.epoch >= LAST_EPOCH
 
     def is_overdue(self, now: int) -> bool:
-        """Whether it has been open for longer than its producer asked for."""
+        """Whether it has been open for longer than its timeout."""
         return self.state is State.ONGOING and self.start_ms + self.timeout_ms < now
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing is open or being ended."""
+        """Whether no transaction is open or being ended."""
         return self.state is State.EMPTY or self.state.is_complete
 
     # Steps
 
     def initialized(self, epoch: int, last_epoch: int, timeout_ms: int, now: int) -> Transaction:
-        """The producer begins (again), in this epoch."""
+        """The producer starts (again), in this epoch."""
         return replace(
             self._to(State.EMPTY, now),
             epoch=epoch,
@@ -94,7 +94,7 @@ class Transaction:
         )
 
     def renamed(self, producer_id: int, last_epoch: int, timeout_ms: int, now: int) -> Transaction:
-        """The producer begins again under another id, whose first epoch is 0."""
+        """The producer starts again under another id, whose first epoch is 0."""
         return replace(self.initialized(0, last_epoch, timeout_ms, now), producer_id=producer_id)
 
     def joined_by(self, partitions: Iterable[Key], client_version: int, now: int) -> Transaction:
@@ -123,8 +123,8 @@ class Transaction:
     def fenced(
         self, *, client_version: int, now: int, next_producer_id: int = NO_PRODUCER_ID
     ) -> Transaction:
-        """It is aborted under the next epoch. Only in the second generation may its producer ask
-        again for what it has missed."""
+        """It is aborted under the next epoch. Only in the second generation may its producer repeat
+        a request whose answer it has missed."""
         aborted = self.prepared(
             commit=False, client_version=TV2, now=now, next_producer_id=next_producer_id
         )
