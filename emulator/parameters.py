@@ -73,7 +73,9 @@ def storage(data_dir: str | Path | None, disk: MemoryDisk | None) -> Path | None
     if disk is not None:
         _check(isinstance(disk, MemoryDisk), "disk", "a MemoryDisk", disk)
         if data_dir is not None:
-            raise ValueError("data_dir and disk exclude each other: everything is kept in one of them")
+            raise ValueError(
+                "data_dir and disk exclude each other: everything is kept in one of them"
+            )
     if data_dir is None:
         return None
     _check(isinstance(data_dir, str | os.PathLike), "data_dir", "a str or a Path", data_dir)

@@ -1,6 +1,5 @@
-"""The `odradek` command: its sub-commands, which say themselves what they do.
-
-`serve` (serve.py), `repair` (repair.py), and the views of any broker (console/).
+"""The `odradek` command and its sub-commands: `serve` (serve.py), `repair` (repair.py), and the
+views of any broker (console/).
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
 """`odradek repair DIR`: check and mend a data directory that no broker has open.
 
-First the files (storage/repairs/repair.py), then what only the metadata log can tell: directories
-of topics that it does not know, because it was damaged or lost, are entered in it again, with the
-id that stands in their `partition.metadata` and as many partitions as the highest number asks for.
-Their configs are lost; they have the broker's.
+First the files (storage/repairs/repair.py), then the metadata log: if it was damaged or lost,
+topics whose directories are there are entered in it again, with the id in their
+`partition.metadata` and as many partitions as the highest number requires. Their configs are lost;
+they get the broker's.
 
 Exit status: 0 if nothing is wrong, or everything was mended; 1 if a dry run has found something, or
-something is left to be done by hand; 2 if the directory cannot be opened (a broker has it), or an
-option is wrong.
+something remains to be done by hand; 2 if the directory cannot be opened (a broker has it open), or
+an option is wrong.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
     from ...storage import Report
 
 _EPILOG = """\
-exit status: 0 nothing is wrong, or it was mended; 1 something was found (dry run) or is left to be
-done by hand; 2 the directory cannot be opened. What is taken out of a segment is kept beside it, in
-SEGMENT.damaged. Nothing is deleted."""
+exit status: 0 nothing is wrong, or it was mended; 1 something was found (dry run) or remains to be
+done by hand; 2 the directory cannot be opened. What is removed from a segment is kept next to it,
+in SEGMENT.damaged. Nothing is deleted."""
 
 
 def add_repair(commands: Any) -> None:
-    """Add the subcommand to argparse's subparsers."""
+    """Add the sub-command to argparse's subparsers."""
     parser: argparse.ArgumentParser = commands.add_parser(
         "repair",
         help="check and mend a data directory that no broker has open",
         description="Check every batch and index of a data directory, and set aside what is "
-        "damaged: the logs go on behind it. The directory must not be in use.",
+        "damaged: the logs go on after it. The directory must not be in use.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -47,7 +47,7 @@ def add_repair(commands: Any) -> None:
 
 
 def run_repair(options: argparse.Namespace) -> int:
-    """Do it, and print the report."""
+    """Repair the directory, and print the report."""
     from ...storage import LogDirectoryError
 
     try:
@@ -76,7 +76,7 @@ def _repaired(directory: str, dry_run: bool, topics: list[str] | None) -> Report
 
 
 def _check_topics(path: str, topics: list[str]) -> None:
-    """Whether they are there at all: a name that is mistyped has nothing wrong with it.
+    """Whether there are such topics: otherwise nothing is wrong with a mistyped name.
 
     Raises LogDirectoryError.
     """
@@ -85,7 +85,7 @@ def _check_topics(path: str, topics: list[str]) -> None:
 
     directory = Directory(path)
     if not directory.exists():
-        return  # the repair says so
+        return  # the repair reports that
     naming = naming_in(directory)
     there = {
         found[0] for name in directory.directories() if (found := naming.parse_directory(name))

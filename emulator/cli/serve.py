@@ -1,6 +1,6 @@
 """`odradek serve`: a broker that runs until Ctrl-C or SIGTERM.
 
-It says one line on standard output when it is ready, with the address; everything else goes to
+It prints one line on standard output when it is ready, with the address; everything else goes to
 standard error. Exit status 0 after a clean stop, 2 for a wrong option or config, 1 when it cannot
 start.
 """
@@ -35,7 +35,7 @@ def add_serve(commands: Any) -> None:
     serve.add_argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1)")
     serve.add_argument("--port", type=_port, default=9092, help="port; 0 takes a free one (9092)")
     serve.add_argument(
-        "--advertised", metavar="HOST:PORT", type=_address, help="address that clients are told"
+        "--advertised", metavar="HOST:PORT", type=_address, help="address that clients are given"
     )
     serve.add_argument(
         "--data-dir", metavar="DIR", help="keep everything there (a temporary directory)"
@@ -50,7 +50,7 @@ def add_serve(commands: Any) -> None:
 
 
 def _add_cluster_options(serve: argparse.ArgumentParser) -> None:
-    """What the cluster is to be, rather than where."""
+    """Options of the cluster itself."""
     serve.add_argument(
         "--topic",
         metavar="NAME[:PARTITIONS]",
@@ -72,7 +72,7 @@ def _add_cluster_options(serve: argparse.ArgumentParser) -> None:
         metavar="VERSION",
         default=KAFKA_4_3.name,
         type=_release,
-        help="the release to be: 4.3, or 3.9 with the protocol of older clients (4.3)",
+        help="the release to emulate: 4.3, or 3.9 with the protocol of older clients (4.3)",
     )
     serve.add_argument(
         "--feature",
@@ -87,7 +87,7 @@ def _add_cluster_options(serve: argparse.ArgumentParser) -> None:
         metavar="RECORDS",
         default=argparse.SUPPRESS,
         type=_scan_limit,
-        help="trust batches of more records beyond header and CRC; `all` looks at every record",
+        help="of larger batches check header and CRC only; `all` checks every record",
     )
 
 
@@ -129,7 +129,7 @@ def _serve(options: argparse.Namespace) -> int:
         place = f"{error.filename}: " if error.filename else ""
         return fail(f"{place}{error.strerror or error}", 1)
     try:
-        # What was made so far lives as long as the process: no collection need look at it again.
+        # What exists now lives as long as the process: collections need not examine it.
         gc.freeze()
         line = _ready_line(emulator.bootstrap_servers, emulator.cluster.scan_limit)
         if not _print(line):
@@ -141,7 +141,7 @@ def _serve(options: argparse.Namespace) -> int:
 
 
 def _emulator(options: argparse.Namespace) -> Emulator:
-    """What was asked for, not started. Raises ValueError, of which ConfigError is one; Refused."""
+    """The broker of these options, not started. Raises ValueError (or ConfigError), Refused."""
     from ..emulator import Emulator
 
     return Emulator(
@@ -165,19 +165,19 @@ def _ready_line(address: str, scan_limit: int | None) -> str:
 
 def _print(line: str) -> bool:
     """Print a line; False if standard output is closed or its reader has gone."""
-    if sys.stdout is None:  # what Python makes of a descriptor that was closed
+    if sys.stdout is None:  # the descriptor was closed when Python started
         return False
     try:
         print(line, flush=True)
     except OSError:
-        # What is left in the buffer cannot be written either, and must not be tried at exit.
+        # The rest of the buffer cannot be written either, and must not be tried at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return False
     return True
 
 
 def _fill_standard_descriptors() -> None:
-    """Give 0, 1 and 2 to nothing if they are closed, or a socket of ours would get one."""
+    """Open 0, 1 and 2 on /dev/null if they are closed, or a socket of ours would get one."""
     while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
         continue
     os.close(descriptor)
@@ -190,7 +190,7 @@ def _repeated(pairs: Sequence[tuple[str, object]]) -> str | None:
 
 
 def _is_number(text: str) -> bool:
-    """Plain digits: `isdigit` knows more than `int` does. And not too many of them."""
+    """Plain digits, and not too many: `isdigit` accepts more than `int` does."""
     return bool(re.fullmatch("[0-9]{1,18}", text))
 
 

@@ -1,8 +1,8 @@
-"""What may be said on the command line: each text is judged before any broker is asked.
+"""Arguments of the command line: each text is checked before any broker is asked.
 
-Every function here is a `type=` of argparse: it gives the value that is meant, or raises
-ArgumentTypeError with what is wrong, which ends the command with status 2. Nothing here imports
-much: the parser of every command needs it.
+Every function here is a `type=` of argparse: it returns the value, or raises ArgumentTypeError with
+what is wrong, which ends the command with status 2. There are few imports, because the parser of
+every command needs this module.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def whole(first: int, last: int) -> Callable[[str], int]:
 
 
 def setting(text: str) -> tuple[str, str]:
-    """CONFIG=VALUE; a value may be empty, and hold more signs of equality."""
+    """CONFIG=VALUE; a value may be empty, and contain more equals signs."""
     name, equals, value = text.partition("=")
     if not equals or not name.strip():
         raise argparse.ArgumentTypeError(f"not of the form CONFIG=VALUE: {text!r}")
@@ -73,7 +73,7 @@ def setting(text: str) -> tuple[str, str]:
 
 
 def named(text: str) -> str:
-    """A name: anything but nothing."""
+    """A name: any text that is not blank."""
     if not text.strip():
         raise argparse.ArgumentTypeError(f"not a name: {text!r}")
     return text.strip()
@@ -96,7 +96,7 @@ def header(text: str) -> tuple[str, re.Pattern[str]]:
 
 
 def partitions(text: str) -> tuple[str, int | None]:
-    """NAME, which means all of its partitions, or NAME:PARTITION."""
+    """NAME, for all of its partitions, or NAME:PARTITION."""
     name, colon, index = text.partition(":")
     if not name or (colon and not re.fullmatch("[0-9]{1,9}", index)):
         raise argparse.ArgumentTypeError(f"neither NAME nor NAME:PARTITION: {text!r}")

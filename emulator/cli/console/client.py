@@ -1,11 +1,11 @@
-"""A small blocking client: one connection a broker, one request at a time, newest common version.
+"""A small blocking client: one connection to each broker, one request at a time.
 
 Rules:
-- Each connection asks for ApiVersions first; every request then goes out in the newest version that
-  both sides know, or in the newest up to a `most` that the caller names.
+- Each connection asks for ApiVersions first; every request is then sent in the newest version that
+  both sides know, or in the newest up to `most`, if the caller gives that.
 - A partition's requests go to its leader, a group's to its coordinator, the rest to any broker.
-- What a broker refuses is raised as `ConsoleError` with Kafka's name for it; so is a broker that
-  cannot be reached, that says nothing for `timeout` seconds, or that is no Kafka broker.
+- A refusal is raised as `ConsoleError` with Kafka's name of the error; so is a broker that cannot
+  be reached, that does not answer for `timeout` seconds, or that is no Kafka broker.
 
 Source: the protocol guide; KIP-35 (ApiVersions), KIP-511.
 """
@@ -38,7 +38,7 @@ _FRAME_MAX = 1 << 30
 _UNSUPPORTED_VERSION = 35
 _API_VERSIONS = (3, 0)
 
-# Also answered while a broker is still finding out; Kafka's clients ask again.
+# Errors that are also answered for a moment after a change; Kafka's clients retry.
 _NOT_YET = (
     Error.COORDINATOR_NOT_AVAILABLE,
     Error.COORDINATOR_LOAD_IN_PROGRESS,
@@ -49,11 +49,11 @@ _NOT_YET = (
 
 
 class ConsoleError(Exception):
-    """What to tell the person at the keyboard instead of an answer."""
+    """An error message for the user."""
 
 
 def check(code: int, what: str, message: str | None = None) -> None:
-    """Raises ConsoleError for an error code: `what`, Kafka's name for it, its own words."""
+    """Raises ConsoleError for an error code, with `what`, Kafka's name for it and its message."""
     if code:
         try:
             name = Error(code).name
@@ -63,9 +63,9 @@ def check(code: int, what: str, message: str | None = None) -> None:
 
 
 def report(results: Iterable[tuple[int, str, str | None, str]]) -> None:
-    """Print what was done, and raise one ConsoleError for all that was not.
+    """Print what was done, and raise one ConsoleError for everything that was not.
 
-    Each result: its error code, what it is about, the broker's words, what to print if it is done.
+    Each result: error code, what it is about, the broker's message, what to print if it is done.
     """
     problems = []
     for code, what, message, done in results:
@@ -163,12 +163,12 @@ class _Connection:
 
 
 def _is_unsupported(frame: bytes, pos: int) -> bool:
-    """Whether an ApiVersions answer says 35, and is therefore written in v0."""
+    """Whether an ApiVersions answer has error 35, and is therefore encoded in v0."""
     return int.from_bytes(frame[pos : pos + 2], "big") == _UNSUPPORTED_VERSION
 
 
 class Brokers:
-    """A cluster, as seen from the addresses given. Use it with `with`."""
+    """A cluster, reached by the given addresses. Use it with `with`."""
 
     def __init__(self, addresses: str, timeout: float = TIMEOUT_S) -> None:
         """`addresses`: HOST:PORT, several with commas. Raises ConsoleError."""
@@ -199,7 +199,7 @@ class Brokers:
         return (self._any if node is None else self._node(node)).ask(request, most)
 
     def ask_controller(self, request: Request, *, most: int | None = None) -> Any:
-        """Ask the broker that changes the cluster."""
+        """Ask the controller."""
         return self.ask(request, most=most, node=self.metadata.controller_id)
 
     def ask_coordinator(self, group: str, request: Request, *, most: int | None = None) -> Any:
@@ -212,7 +212,7 @@ class Brokers:
         return sorted(broker.node_id for broker in self.metadata.brokers)
 
     def topics(self, names: Iterable[str] | None = None) -> list[MetadataResponse.Topic]:
-        """What Metadata says of these topics, or of all, by name; none is made by asking."""
+        """Metadata of these topics, or of all, by name. Asking creates none."""
         wanted = None if names is None else list(names)
         if wanted == []:
             return []
@@ -223,7 +223,7 @@ class Brokers:
     def topic(self, name: str, *, is_new: bool = False) -> MetadataResponse.Topic:
         """One topic, with a leader for each partition. Raises ConsoleError if there is none.
 
-        One that `is_new` is waited for: a broker learns of it after whoever made it.
+        Waits for one that `is_new`: a broker learns of it after the one that created it.
         """
 
         def look() -> MetadataResponse.Topic:
@@ -236,7 +236,7 @@ class Brokers:
         return self.patiently(look, f"topic {name}", later)
 
     def coordinator(self, group: str) -> int:
-        """The node that coordinates a group, and is ready to."""
+        """The node that coordinates a group, once it is ready."""
 
         def look() -> int:
             found: FindCoordinatorResponse = self._any.ask(
@@ -254,7 +254,7 @@ class Brokers:
         return self._coordinators[group]
 
     def patiently(self, ask: Callable[[], T], what: str, later: Collection[Error] = _NOT_YET) -> T:
-        """`ask()`, again while it is refused with one of `later`. Raises ConsoleError."""
+        """`ask()`, repeated while it is refused with one of `later`. Raises ConsoleError."""
         deadline = time.monotonic() + self.timeout
         while True:
             try:
@@ -279,7 +279,7 @@ class Brokers:
         for broker in self.metadata.brokers:
             if broker.node_id == node:
                 return self._advertised(broker)
-        return self._any  # it is not known (yet): whoever is asked says so itself
+        return self._any  # not known (yet): any broker will say so
 
     def _advertised(self, broker: MetadataResponse.Broker) -> _Connection:
         try:

@@ -1,8 +1,8 @@
-"""From the command line to a view: arguments, the connection, and how it ends.
+"""From the command line to a view: arguments, the connection, and the exit status.
 
 Exit status: 0; 1 when a broker refuses or cannot be reached, or the output cannot be written (one
 line on standard error); 2 for a wrong option (arguments.py), before any broker is asked; 130 after
-Ctrl-C, except where waiting for more is what was asked.
+Ctrl-C, except where the command was to wait for more.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ VIEWS = {
 
 
 def add_views(commands: argparse._SubParsersAction[argparse.ArgumentParser], only: str) -> None:
-    """Add a parser for each view; one that is not asked for just its name."""
+    """Add a parser for each view; for those other than `only` just the name."""
     for name, summary in VIEWS.items():
         module = import_module(f".{name}", __package__) if name == only else None
         described = (module.__doc__ or "") if module else summary
@@ -48,7 +48,7 @@ def add_views(commands: argparse._SubParsersAction[argparse.ArgumentParser], onl
 
 
 def run_view(asked: argparse.Namespace) -> int:
-    """Carry out the view that was asked for; return the exit status."""
+    """Run the view; return the exit status."""
     # Imported here, so that `odradek serve` does not pay for it.
     from .client import Brokers, ConsoleError
 

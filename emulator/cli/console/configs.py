@@ -1,4 +1,4 @@
-"""`odradek configs`: what applies to a topic, a broker or a group, where it comes from; change it.
+"""`odradek configs`: the configs of a topic, a broker or a group, and their sources; change them.
 
 odradek configs localhost:9092 topic orders                 what was set
 odradek configs localhost:9092 topic orders --all           everything, with its source
@@ -37,7 +37,7 @@ _SOURCES = {
     7: "client metrics",
     8: "group",
 }
-# Those that somebody has set for just this resource (or, in v0, that are no default).
+# Sources of what was set for just this resource (or, in v0, is not a default).
 _OWN_SOURCES = {TOPIC: (1,), BROKER: (2, 3), GROUP: (8,)}
 _SENSITIVE = "(hidden)"
 _SETTLES_S = 2.0
@@ -46,7 +46,7 @@ _RETRY_S = 0.05
 
 @dataclass(frozen=True)
 class Config:
-    """One config of a resource: its value, where that comes from, whether it was set there."""
+    """One config of a resource: its value, the source of that, whether it was set there."""
 
     name: str
     value: str
@@ -55,7 +55,7 @@ class Config:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What may follow `odradek configs ADDRESS`."""
+    """Add the arguments after `odradek configs ADDRESS`."""
     kinds = parser.add_subparsers(dest="kind", metavar="KIND", required=True)
     topic = kinds.add_parser("topic", help="of a topic")
     topic.add_argument("name", help="its name")
@@ -84,7 +84,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(brokers: Brokers, asked: argparse.Namespace) -> int:
-    """Carry out the command. Raises ConsoleError."""
+    """Run the command. Raises ConsoleError."""
     kind = KINDS[asked.kind]
     if asked.set or asked.unset:
         _alter(brokers, kind, asked.name, asked.set, asked.unset)
@@ -139,8 +139,7 @@ def _alter(
 
 
 def _settled(brokers: Brokers, kind: int, name: str, changed: dict[str, bool]) -> None:
-    """Wait until what was set is there, and what was unset is gone: a broker follows the one that
-    changes the cluster a moment later."""
+    """Wait until the changes are visible: a broker follows the controller a moment later."""
     deadline = time.monotonic() + _SETTLES_S
     while time.monotonic() < deadline:
         found = {config.name: config.is_set for config in read_configs(brokers, kind, name)}
@@ -157,5 +156,5 @@ def _called(kind: int, name: str) -> str:
 
 
 def _node(kind: int, name: str) -> int | None:
-    """Only a broker itself knows (and changes) what is its own."""
+    """The configs of a broker are read and changed at that broker only."""
     return int(name) if kind == BROKER and re.fullmatch("[0-9]{1,9}", name) else None

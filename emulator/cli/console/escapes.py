@@ -1,4 +1,4 @@
-"""Text from anywhere as one line that does nothing to a terminal."""
+"""Any text as one line without control characters for the terminal."""
 
 from __future__ import annotations
 

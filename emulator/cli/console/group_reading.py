@@ -1,6 +1,6 @@
-"""Reading groups of both protocols: which there are, who is in them, what they have committed.
+"""Groups of both protocols: the list, their members, their committed offsets.
 
-Left out: what share groups and streams groups hold; they are listed, and that is all.
+Left out: members of share groups and streams groups; these groups are only listed.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from .offsets import Place
 CLASSIC = "classic"
 CONSUMER = "consumer"
 DEAD = "Dead"
-"""The state of a group that is not there."""
+"""The state of a group that does not exist."""
 _BY_NAME_UP_TO = 9  # OffsetFetch
 _NO_SUCH_GROUP = 69
 
 
 @dataclass(frozen=True)
 class Member:
-    """Who reads what."""
+    """A member, and its partitions by topic."""
 
     member_id: str
     instance_id: str | None
@@ -41,7 +41,7 @@ class Member:
 
 @dataclass(frozen=True)
 class Group:
-    """A group as it stands; `how` is its protocol or assignor."""
+    """A group in its current state; `how` is its protocol or assignor."""
 
     kind: str
     state: str
@@ -51,14 +51,14 @@ class Group:
 
 @dataclass(frozen=True)
 class Listed:
-    """What the list of groups says of one."""
+    """A group's entry in the list of groups."""
 
     kind: str
     state: str
 
 
 def list_groups(brokers: Brokers) -> dict[str, Listed]:
-    """Every group's name, in order, and what it is. Raises ConsoleError."""
+    """Every group by name, in order. Raises ConsoleError."""
     found: dict[str, Listed] = {}
     for node in brokers.nodes:
         answer = brokers.ask(ListGroupsRequest(), node=node)
@@ -70,9 +70,9 @@ def list_groups(brokers: Brokers) -> dict[str, Listed]:
 
 
 def describe(brokers: Brokers, name: str, listed: Listed | None) -> Group:
-    """A group of either protocol, `listed` as it is; Dead if there is none. Raises ConsoleError.
+    """A group, whose type `listed` tells; Dead if there is none. Raises ConsoleError.
 
-    One of another kind has no members here: they are not consumers.
+    A group of another type than the two protocols has no members here: they are not consumers.
     """
     if listed is not None and listed.kind not in (CLASSIC, CONSUMER):
         return Group(listed.kind, listed.state, "")
@@ -105,10 +105,10 @@ def _classic_member(member: DescribeGroupsResponse.Group.Member) -> Member:
     assigned: dict[str, list[int]] = {}
     if member.member_assignment:
         try:
-            told, _ = read_value(ConsumerProtocolAssignment, member.member_assignment, newer=True)
-            assigned = {t.topic: list(t.partitions) for t in told.assigned_partitions}
+            found, _ = read_value(ConsumerProtocolAssignment, member.member_assignment, newer=True)
+            assigned = {t.topic: list(t.partitions) for t in found.assigned_partitions}
         except WireError:
-            assigned = {}  # no consumers' group: what they assign is theirs to know
+            assigned = {}  # not a group of consumers: its assignments have another format
     identity = member.member_id, member.group_instance_id, member.client_id, member.client_host
     return Member(*identity, assigned)
 

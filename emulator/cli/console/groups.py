@@ -1,4 +1,4 @@
-"""`odradek groups`: who reads, how far, how far behind; start again from somewhere; delete.
+"""`odradek groups`: members, offsets and lag of groups; reset their offsets; delete.
 
 odradek groups localhost:9092                          all of them
 odradek groups localhost:9092 show billing             members, offsets and lag
@@ -26,7 +26,7 @@ from .tables import print_table, ranges
 
 _BY_NAME_UP_TO = 9  # OffsetCommit
 _HEADS = ("group", "type", "state", "members", "lag")
-# What to do about a refusal to which a broker adds no words.
+# What to do about errors without a message.
 _HINTS = {
     Error.NON_EMPTY_GROUP: "it has members: stop its consumers first",
     Error.GROUP_SUBSCRIBED_TO_TOPIC: "its members read it: stop its consumers first",
@@ -35,12 +35,12 @@ _HINTS = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What may follow `odradek groups ADDRESS`."""
+    """Add the arguments after `odradek groups ADDRESS`."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION", help="without one: list them")
     show = actions.add_parser("show", help="members, offsets and lag")
-    reset = actions.add_parser("reset", help="commit other offsets for a group that nobody is in")
+    reset = actions.add_parser("reset", help="commit other offsets for a group without members")
     forget = actions.add_parser("forget", help="delete a group's offsets of a topic")
-    delete = actions.add_parser("delete", help="delete groups that nobody is in")
+    delete = actions.add_parser("delete", help="delete groups without members")
     for action in (show, delete):
         action.add_argument("group", nargs="+", help="its name")
     for action in (reset, forget):
@@ -65,7 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(brokers: Brokers, asked: argparse.Namespace) -> int:
-    """Carry out the command. Raises ConsoleError."""
+    """Run the command. Raises ConsoleError."""
     match asked.action:
         case None:
             _list(brokers)
@@ -134,7 +134,7 @@ def _show_one(brokers: Brokers, name: str, group: Group, offsets: dict[Place, in
 
 
 def _has_offsets(listed: Listed) -> bool:
-    """Whether it is a group of consumers, which commit offsets as these views know them."""
+    """Whether it is a group of consumers, which commit offsets."""
     return listed.kind in (CLASSIC, CONSUMER)
 
 
@@ -147,15 +147,15 @@ def _progress(
     limits: dict[Place, tuple[int, int]],
     owned: Iterable[Place] = (),
 ) -> list[tuple[Place, int | None, int | None, int | None]]:
-    """Of each partition the group has an offset or a member for: committed, next, lag."""
+    """For each partition with an offset or a member of the group: committed, next, lag."""
     rows = []
     for place in sorted({*offsets, *owned}):
         offset = offsets.get(place)
         first, after = limits.get(place, (None, None))
-        behind = None
+        lag = None
         if first is not None and after is not None:
-            behind = max(0, after - (first if offset is None else offset))
-        rows.append((place, offset, after, behind))
+            lag = max(0, after - (first if offset is None else offset))
+        rows.append((place, offset, after, lag))
     return rows
 
 
@@ -195,7 +195,7 @@ def _reset(brokers: Brokers, asked: argparse.Namespace) -> None:
 def _narrowed(
     brokers: Brokers, wanted: Iterable[tuple[str, int | None]], only: set[Place] | None
 ) -> list[MetadataResponse.Topic]:
-    """The topics, each with just the partitions that are meant."""
+    """The topics, each with just the partitions that are asked for."""
     found = []
     by_name: dict[str, list[int | None]] = {}
     for name, index in wanted:

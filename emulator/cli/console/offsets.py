@@ -1,7 +1,7 @@
-"""Looking offsets up: first, next, and by time, of many partitions at once.
+"""Offsets of many partitions at once: first, next, and by time.
 
-A position is told as people say it: `earliest`, `latest`, an offset, `-10` (ten before the end), a
-moment (`2026-01-31T12:00`, local time unless it says otherwise) or an age (`15m`, `2h`, `3d`).
+A position is `earliest`, `latest`, an offset, `-10` (ten before the end), a time
+(`2026-01-31T12:00`, local unless it has an offset) or an age (`15m`, `2h`, `3d`).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Place = tuple[str, int]
 
 @dataclass(frozen=True)
 class Position:
-    """Where to begin: a time of ListOffsets, or an offset, or so many before the end."""
+    """Where to begin: a timestamp of ListOffsets, an offset, or a number before the end."""
 
     timestamp: int | None = None
     offset: int | None = None
@@ -38,7 +38,7 @@ class Position:
 
 
 def parse_position(text: str) -> Position:
-    """What a person wrote. Raises ArgumentTypeError with a sentence for them."""
+    """A position as written. Raises ArgumentTypeError."""
     if text in ("earliest", "beginning", "first"):
         return Position(timestamp=EARLIEST)
     if text in ("latest", "end"):
@@ -60,16 +60,16 @@ def parse_position(text: str) -> Position:
 
 
 def _moment(timestamp: int) -> Position:
-    """A time of ListOffsets: what is below zero would mean something else there."""
+    """A timestamp of ListOffsets, where values below zero have other meanings."""
     return Position(timestamp=max(0, timestamp))
 
 
 def bounds(
     brokers: Brokers, topics: Iterable[MetadataResponse.Topic], *, committed: bool = False
 ) -> dict[Place, tuple[int, int]]:
-    """The first offset and the next one, of every partition that has a leader.
+    """The first and the next offset of every partition that has a leader.
 
-    With `committed` the next one is where the first open transaction begins, if there is one.
+    With `committed` the next offset is the start of the first open transaction, if there is one.
     """
     listed = list(topics)
     first = look_up(brokers, listed, EARLIEST)
@@ -84,9 +84,9 @@ def resolve(
     *,
     committed: bool = False,
 ) -> dict[Place, int]:
-    """The offset that a position means in each partition, within what is there.
+    """The offset of a position in each partition, within the partition's bounds.
 
-    A time after the last record means the end; with `committed` that is bounds' end.
+    A time after the last record is the end; with `committed`, the end of `bounds`.
     """
     listed = list(topics)
     limits = bounds(brokers, listed, committed=committed)
@@ -113,7 +113,7 @@ def look_up(
     *,
     committed: bool = False,
 ) -> dict[Place, int]:
-    """ListOffsets of every partition, each asked of its leader; -1 where nothing is found."""
+    """ListOffsets of every partition, asked of its leader; -1 where nothing is found."""
     found: dict[Place, int] = {}
     for node, request in _by_leader(topics, timestamp).items():
         request.isolation_level = READ_COMMITTED if committed else 0

@@ -1,7 +1,7 @@
 """Running a command whose standard output may be anything: a terminal, a full disk, a closed pipe.
 
-What the output's encoding does not have is written with escapes. A reader that has gone has seen
-enough: that is no error. Any other failure to write is one line on standard error, and status 1.
+Characters that the output's encoding lacks are written with escapes. A reader that closes the pipe
+is no error. Any other failure to write is one line on standard error, and status 1.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from .escapes import one_line
 
 
 def with_output(command: Callable[[], int]) -> int:
-    """Carry a command out, which raises OSError only for its output; give its exit status."""
-    if sys.stdout is None:  # what Python makes of a descriptor that was closed
+    """Run a command, which raises OSError only for its output; return its exit status."""
+    if sys.stdout is None:  # the descriptor was closed when Python started
         return fail("the standard output is closed")
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
@@ -33,6 +33,6 @@ def with_output(command: Callable[[], int]) -> int:
 
 
 def fail(message: str, status: int = 1) -> int:
-    """Say why on standard error; give the exit status."""
+    """Print an error message to standard error; return the exit status."""
     print(f"odradek: {one_line(message)}", file=sys.stderr)
     return status

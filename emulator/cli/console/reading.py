@@ -1,15 +1,14 @@
-"""Fetching a topic's records from its leaders, up to the end there was or on and on.
+"""Fetching a topic's records from its leaders, up to the end at the start, or without end.
 
-The rules:
-
-- A fetch begins at the batch that contains the offset, so earlier records are skipped; a batch cut
-  off at the end is asked for again.
-- With `committed`, records of aborted transactions are left out as consumers do it, by the list
-  that comes with the answer, and the end is where the first open transaction begins.
-- Markers never show.
-- An answer without any records means that none are left up to the end: compaction took them. One
-  that has some may have left others out, for its size.
-- What was deleted meanwhile is passed over.
+Rules:
+- A fetch begins at the batch that contains the offset, so earlier records are skipped; a batch that
+  is cut at the end is fetched again.
+- With `committed`, records of aborted transactions are left out as consumers do it, by the list in
+  the answer, and the end is the start of the first open transaction.
+- Markers are left out.
+- An answer without any records means that there are none up to the end: compaction removed them.
+  One that has some may have left out others, because of its size.
+- Records that are deleted meanwhile are skipped.
 
 Source: the protocol guide; KIP-98, "Reading committed messages".
 """
@@ -71,12 +70,12 @@ class Reader:
                     self._end(part.partition_index for part in parts if not part.error_code)
 
     def _end(self, indexes: Iterable[int]) -> None:
-        """Nothing is left to be read in these partitions, unless more is waited for."""
+        """Nothing is left to read in these partitions, unless the reader follows them."""
         if self._ends is not None:
             self._next |= {index: self._ends[index] for index in indexes}
 
     def _open(self) -> list[int]:
-        """The partitions that are not read to their end."""
+        """The partitions that are not yet read to their end."""
         if self._ends is None:
             return list(self._next)
         return [index for index, offset in self._next.items() if offset < self._ends[index]]
@@ -119,7 +118,7 @@ class Reader:
         check(part.error_code, f"{self._name}-{index}")
         try:
             for record in self._records(part):
-                # The position moves first: whoever iterates may stop at any record.
+                # The position moves first: the caller may stop at any record.
                 if record.offset >= before:
                     yield index, record
         except WireError as error:

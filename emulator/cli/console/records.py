@@ -1,13 +1,13 @@
-"""`odradek records`: what is in a topic, filtered; and, with --follow, what comes.
+"""`odradek records`: the records of a topic, filtered; with --follow also new ones.
 
     odradek records localhost:9092 orders
     odradek records localhost:9092 orders --from -10 --follow
     odradek records localhost:9092 orders --from 15m --key '^42$' --value espresso --max 5
     odradek records localhost:9092 orders --json | jq .value
 
-A line each: partition, offset, time, key, value, headers. Text that is no UTF-8 is shown with
-escapes; in --json such a value is base64, under `value_base64`. Records of internal topics are
-shown decoded. Partitions are read side by side: order holds within one.
+One line for each: partition, offset, time, key, value, headers. Text that is not UTF-8 is shown
+with escapes; in --json such a value is base64, as `value_base64`. Records of internal topics are
+decoded. Several partitions are read at once: order holds within one.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _NULL = "null"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What may follow `odradek records ADDRESS`."""
+    """Add the arguments after `odradek records ADDRESS`."""
     parser.add_argument("topic", help="its name")
     parser.add_argument(
         "--partition",
@@ -66,7 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(brokers: Brokers, asked: argparse.Namespace) -> int:
-    """Carry out the command. Raises ConsoleError."""
+    """Run the command. Raises ConsoleError."""
     topic = brokers.topic(asked.topic)
     there = {part.partition_index for part in topic.partitions}
     for index in asked.partition:
@@ -86,7 +86,7 @@ def run(brokers: Brokers, asked: argparse.Namespace) -> int:
 
 
 def _matches(asked: argparse.Namespace, record: Record) -> bool:
-    """Whether it is what the person asked to see, by regular expressions."""
+    """Whether the filters match a record."""
     if not (_found(asked.key, record.key) and _found(asked.value, record.value)):
         return False
     if asked.header is None:
@@ -139,7 +139,7 @@ def _field(name: str, data: bytes | None) -> dict[str, Any]:
 
 
 def _decoded(topic: str, record: Record) -> tuple[str, str] | None:
-    """Key and value of a coordinator's record, as text; None if it is none."""
+    """Key and value of a coordinator's record, as text; None for other records."""
     kinds = INTERNAL_TOPICS.get(topic)
     if kinds is None or record.key is None:
         return None

@@ -1,4 +1,4 @@
-"""Aligned tables on standard output: a line of names, then the rows; numbers to the right."""
+"""Aligned tables on standard output: a line of names, then the rows."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from ....wire.explain.tables import aligned
 from .escapes import one_line
 
 NONE = "-"
-"""What stands where there is nothing to say."""
+"""An empty cell."""
 
 
 def print_table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print rows under their heads; a column of numbers (and blanks) is set to the right."""
+    """Print rows under their heads; columns of numbers (and blanks) are aligned to the right."""
     cells = [[_text(cell) for cell in row] for row in rows]
     right = [
         column

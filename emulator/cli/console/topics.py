@@ -1,4 +1,4 @@
-"""`odradek topics`: what topics there are, where their partitions stand; make, grow, empty, delete.
+"""`odradek topics`: topics and their partitions; create, grow, empty, delete.
 
 odradek topics localhost:9092                       all of them
 odradek topics localhost:9092 show orders           partitions, and configs that were set
@@ -31,11 +31,11 @@ _THE_BROKERS = -1
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What may follow `odradek topics ADDRESS`."""
+    """Add the arguments after `odradek topics ADDRESS`."""
     parser.add_argument("--internal", action="store_true", help="list internal topics too")
     actions = parser.add_subparsers(dest="action", metavar="ACTION", help="without one: list them")
     show = actions.add_parser("show", help="partitions, and configs that were set")
-    create = actions.add_parser("create", help="make topics")
+    create = actions.add_parser("create", help="create topics")
     create.add_argument(
         "--partitions",
         metavar="N",
@@ -64,7 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         required=True,
         type=whole(1, INT32),
-        help="how many there shall be",
+        help="their new number",
     )
     empty = actions.add_parser("empty", help="delete every record and keep the topic")
     delete = actions.add_parser("delete", help="delete topics")
@@ -73,7 +73,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(brokers: Brokers, asked: argparse.Namespace) -> int:
-    """Carry out the command. Raises ConsoleError."""
+    """Run the command. Raises ConsoleError."""
     match asked.action:
         case None:
             _list(brokers, internal=asked.internal)
