@@ -1,9 +1,9 @@
 """Fetch (1): read from partitions; wait when there is too little.
 
-Answered at once when nothing is to be waited for (partitions/fetch_waits.py), when enough is there (min_bytes), or
-when a partition fails; an unknown partition alone fails nothing while another is valid. Otherwise
-the call is parked until more is appended or max_wait_ms are over, and then everything is read anew
-(semantics, C1-C13). What old clients get of it: fetch_old.py.
+Answered at once when nothing is to be waited for (partitions/fetch_waits.py), when enough is there
+(min_bytes), or when a partition fails; an unknown partition alone fails nothing while another is
+valid. Otherwise the call is parked until more is appended or max_wait_ms are over, and then
+everything is read anew (semantics, C1-C13). What old clients get of it: fetch_old.py.
 
 The leader answers, and from v11 on a follower too. Not emulated: requests of followers (one with
 the replica id of a broker is told that this is no leader), tiered storage, that a leader sends
