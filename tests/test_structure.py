@@ -64,7 +64,7 @@ ROOMS = {
         offsets
         classic
         consumer
-        coordinator store
+        coordinator offsets_topic
     """,
     "compat": """
         unavailable

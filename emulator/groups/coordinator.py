@@ -10,9 +10,11 @@ Which of several brokers was asked is not checked here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from typing import Protocol
 
 from ...wire.errors import Error, Refused
+from ...wire.records import Record as LoggedRecord
 from .classic.calls import ClassicCalls
 from .classic.effects import Answer, Token
 from .consumer.calls import ConsumerCalls
@@ -20,20 +22,40 @@ from .consumer.times import TimesOf
 from .group import GroupListing
 from .offsets.calls import OffsetCalls
 from .offsets.removal import Removal
-from .records import LogEntry, Replayed
-from .runtime import Append, Runtime, Timers, random_uuid
+from .records import LogEntry, Record, Replayed
+from .runtime import Producer, Runtime, Timers, random_uuid
 from .settings import GroupSettings
 from .shard import Shard, ShardState
 from .topics_view import NoTopics, TopicsView
 
 
+class OffsetsTopic(Protocol):
+    """`__consumer_offsets`, as the coordinator uses it."""
+
+    @property
+    def name(self) -> str: ...
+
+    def partitions(self, *, create: bool = False) -> int:
+        """How many partitions it has; 0 if it does not exist and is not to be created."""
+
+    def append(
+        self, group_id: str, records: Sequence[Record], producer: Producer | None = None, /
+    ) -> None:
+        """Write records to the partition that keeps the group: see `Append`."""
+
+    def entries(
+        self, partition: int, decode: Callable[[LoggedRecord], Record | None]
+    ) -> Iterable[LogEntry]:
+        """What a partition's log holds, in order."""
+
+
 class Coordinator:
-    """All groups. Its parts are made here, each with what it needs of the others."""
+    """All groups. Its parts are created here, each with what it needs of the others."""
 
     def __init__(
         self,
         *,
-        append: Append,
+        topic: OffsetsTopic,
         send: Callable[[Token, Answer], None],
         timers: Timers,
         now: Callable[[], int],
@@ -44,7 +66,7 @@ class Coordinator:
     ) -> None:
         self.settings = settings or GroupSettings()
         self.runtime = Runtime(
-            append=append,
+            append=topic.append,
             timers=timers,
             now=now,
             settings=self.settings,
@@ -55,6 +77,8 @@ class Coordinator:
         self.consumer = ConsumerCalls(self.runtime, self.classic, consumer_times_of)
         self.offsets = OffsetCalls(self.runtime, self.classic.create)
         self._removal = Removal(self.runtime, self.offsets.store)
+        self._topic = topic
+        self._load_all(topic.partitions())
 
     @property
     def shards(self) -> dict[int, Shard]:
@@ -89,10 +113,27 @@ class Coordinator:
         return [(group_id, self._removal.delete(group_id)) for group_id in dict.fromkeys(group_ids)]
 
     def topic_deleted(self, topic: str) -> None:
-        """Delete what any group has committed for the topic."""
-        self._removal.topic_deleted(topic)
+        """Delete what any group has committed for the topic. If it is `__consumer_offsets`, forget
+        all groups: there is no coordinator until it is created again."""
+        if topic == self._topic.name:
+            for partition in list(self.shards):
+                self.resign(partition)
+        else:
+            self._removal.topic_deleted(topic)
 
     # Partitions of `__consumer_offsets`
+
+    def ensure_topic(self) -> None:
+        """Create `__consumer_offsets` if it does not exist."""
+        if not self.shards:
+            self._load_all(self._topic.partitions(create=True))
+
+    def _load_all(self, partitions: int) -> None:
+        if partitions:
+            # The topic may have been created with another number than is configured now.
+            self.settings.partitions = partitions
+        for partition in range(partitions):
+            self.load(partition, self._topic.entries(partition, self.runtime.decode))
 
     def begin_loading(self, partition: int) -> Shard:
         """This partition is ours now, and its log is being read."""

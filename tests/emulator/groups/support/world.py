@@ -116,7 +116,7 @@ class World:
     def new_coordinator(self) -> Coordinator:
         """A coordinator without any shard."""
         return Coordinator(
-            append=self._append,
+            topic=self,
             send=self._send,
             timers=self.timers,
             now=lambda: self.now,
@@ -125,8 +125,18 @@ class World:
             topics=TopicsView(self.topics, lambda: self.topics.generation),
         )
 
-    def _append(
-        self, group_id: str, records: Sequence[Record], producer: Producer | None = None
+    # `__consumer_offsets`: tests say when its partitions are loaded.
+
+    name = "__consumer_offsets"
+
+    def partitions(self, *, create: bool = False) -> int:
+        return 0
+
+    def entries(self, partition: int, decode: Any) -> Iterator[Any]:
+        return iter(self.log)
+
+    def append(
+        self, group_id: str, records: Sequence[Record], producer: Producer | None = None, /
     ) -> None:
         if self.refusals:
             raise Refused(self.refusals.pop(0))

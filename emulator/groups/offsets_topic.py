@@ -1,4 +1,4 @@
-"""The coordinator and its topic: records appended to `__consumer_offsets`, and replayed at start.
+"""`__consumer_offsets` of a cluster: records are appended to it, and replayed from it at start.
 
 The coordinator's memory holds nothing that the log does not. The topic is created when a group is
 first looked for, before that request is answered; a real broker answers COORDINATOR_NOT_AVAILABLE
@@ -7,7 +7,7 @@ until it has created it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,9 @@ from ...storage.recovery.producer_replay import find_marker
 from ...wire import Error, Refused, WireError
 from ...wire.batch import read_header
 from ...wire.legacy.as_batches import read_logged
+from ...wire.records import Record as LoggedRecord
 from ...wire.records import build_batch
+from ..base.java_order import partition_for
 from ..base.logger import log
 from ..config.group import group_config
 from ..config.internal_topics import CONSUMER_OFFSETS
@@ -25,65 +27,41 @@ from .coordinator import Coordinator
 from .offsets.records import OffsetRecord
 from .records import LogEntry, Record, Replayed, TransactionEnd, encode
 from .runtime import Producer
-from .settings import settings_of
+from .settings import GroupSettings, settings_of
 from .topics_view import TopicsView
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
-    from ..partitions.partition import Partition
+    from ..partitions.topic import Topic
 
 
-class Groups(Coordinator):
-    """The group coordinator of a cluster, on its own topic."""
+class ClusterOffsetsTopic:
+    """`__consumer_offsets` of a cluster, as `Coordinator` uses it."""
 
-    def __init__(self, cluster: Cluster) -> None:
-        super().__init__(
-            append=self._append_records,
-            send=send,
-            timers=cluster.timers,
-            now=cluster.clock.now,
-            settings=settings_of(cluster.config),
-            topics=TopicsView(cluster.topics, lambda: cluster.metadata.end_offset),
-            consumer_times_of=partial(_times_of, cluster),
-        )
+    name = CONSUMER_OFFSETS
+
+    def __init__(self, cluster: Cluster, settings: GroupSettings) -> None:
         self._cluster = cluster
-        topic = cluster.topics.get(CONSUMER_OFFSETS)
-        if topic is not None:
-            self._load(topic.partitions)
+        self._settings = settings
 
-    def ensure_topic(self) -> None:
-        """Create `__consumer_offsets` if there is none yet."""
-        if not self.shards:
-            self._load(self._cluster.topics.ensure_internal(CONSUMER_OFFSETS).partitions)
+    def partitions(self, *, create: bool = False) -> int:
+        """How many partitions it has; 0 if it does not exist and is not to be created."""
+        topics = self._cluster.topics
+        topic = topics.ensure_internal(self.name) if create else topics.get(self.name)
+        return 0 if topic is None else len(topic.partitions)
 
-    def topic_deleted(self, topic: str) -> None:
-        """Delete what was committed for the topic. If it is the coordinator's own, forget all
-        groups: there is no coordinator until the topic is created again."""
-        if topic == CONSUMER_OFFSETS:
-            for partition in list(self.shards):
-                self.resign(partition)
-        else:
-            super().topic_deleted(topic)
-
-    def _load(self, partitions: Sequence[Partition]) -> None:
-        # The topic may have been created with another number of partitions than is configured now.
-        self.settings.partitions = len(partitions)
-        for partition in partitions:
-            self.load(partition.index, self._entries(partition))
-
-    def _append_records(
+    def append(
         self, group_id: str, records: Sequence[Record], producer: Producer | None = None, /
     ) -> None:
-        topic = self._cluster.topics.get(CONSUMER_OFFSETS)
-        if topic is None:
-            raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION)
-        partition = topic.partitions[self.partition_for(group_id)]
+        """Write records to the partition that keeps the group. Raises Refused."""
+        topic = self._topic()
+        partition = topic.partitions[partition_for(group_id, len(topic.partitions))]
         now = self._cluster.clock.now()
-        encoded = [encode(record, now) for record in records]
-        # Kafka's coordinators write with sequence 0 and no producer id, of old only offsets so.
-        has_sequence = self.settings.numbers_group_records or isinstance(records[0], OffsetRecord)
+        # Kafka's coordinators write with sequence 0 and no producer id; old ones only offsets.
+        numbers_all = self._settings.numbers_group_records
+        has_sequence = numbers_all or isinstance(records[0], OffsetRecord)
         batch = build_batch(
-            encoded,
+            [encode(record, now) for record in records],
             base_sequence=0 if has_sequence else -1,
             producer_id=-1 if producer is None else producer.producer_id,
             producer_epoch=-1 if producer is None else producer.epoch,
@@ -93,10 +71,12 @@ class Groups(Coordinator):
             raise Refused(Error.MESSAGE_TOO_LARGE)
         partition.append(batch, read_header(batch), now)
 
-    def _entries(self, partition: Partition) -> Iterator[LogEntry]:
+    def entries(
+        self, partition: int, decode: Callable[[LoggedRecord], Record | None]
+    ) -> Iterator[LogEntry]:
         """What a partition's log holds, in order. A record that cannot be decoded is named in the
         broker's log and skipped; a real broker would refuse to load the partition."""
-        stored = partition.log
+        stored = self._topic().partitions[partition].log
         for header, chunk, pos in stored.reader.batches_from(stored.log_start_offset):
             if header.is_control:
                 marker = find_marker(memoryview(chunk)[pos:], header)
@@ -106,12 +86,33 @@ class Groups(Coordinator):
             producer_id = header.producer_id if header.is_transactional else None
             for record in read_logged(chunk, pos):
                 try:
-                    decoded = self.runtime.decode(record)
+                    decoded = decode(record)
                 except WireError as error:
-                    log.error("%s: record %d skipped: %s", partition, record.offset, error)
+                    name = f"{self.name}-{partition}"
+                    log.error("%s: record %d skipped: %s", name, record.offset, error)
                     continue
                 if decoded is not None:
                     yield Replayed(decoded, producer_id)
+
+    def _topic(self) -> Topic:
+        topic = self._cluster.topics.get(self.name)
+        if topic is None:
+            raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION)
+        return topic
+
+
+def coordinator_of(cluster: Cluster) -> Coordinator:
+    """The coordinator of a cluster, on its topic and with its clock and configs."""
+    settings = settings_of(cluster.config)
+    return Coordinator(
+        topic=ClusterOffsetsTopic(cluster, settings),
+        send=send,
+        timers=cluster.timers,
+        now=cluster.clock.now,
+        settings=settings,
+        topics=TopicsView(cluster.topics, lambda: cluster.metadata.end_offset),
+        consumer_times_of=partial(_times_of, cluster),
+    )
 
 
 def _times_of(cluster: Cluster, group_id: str) -> ConsumerTimes:
