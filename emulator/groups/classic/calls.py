@@ -164,8 +164,11 @@ class ClassicCalls:
 
     def heartbeat(self, group_id: str, request: HeartbeatRequest) -> None:
         """Heartbeat. Raises Refused with the error to answer."""
+        runtime = self._runtime
+        if not group_id:
+            raise Refused(Error.INVALID_GROUP_ID)
         try:
-            group = self._shard(group_id).groups.get(group_id)
+            group = runtime.shard_for(group_id).groups.get(group_id)
         except Refused as refusal:
             if refusal.error is Error.COORDINATOR_LOAD_IN_PROGRESS:
                 return
@@ -174,11 +177,11 @@ class ClassicCalls:
             raise Refused(Error.UNKNOWN_MEMBER_ID)
         try:
             if isinstance(group, ClassicGroup):
-                group.heartbeat(request, self._runtime.now())
+                group.heartbeat(request, runtime.now())
             else:
                 self._others[type(group)].heartbeat(group, request)
         finally:
-            self._runtime.note_deadline(group)
+            runtime.note_deadline(group)
 
     def leave(self, token: Token, group_id: str, leavers: Sequence[Leaver]) -> None:
         """LeaveGroup; answered before this returns."""
