@@ -18,7 +18,7 @@ from odradek.wire.api.offset_fetch import OffsetFetchRequest
 from tests.clients.support.broker_process import Served
 from tests.clients.support.transactional_apps import TRANSFORMERS, Fenced, Transformer
 from tests.support.connection import ask
-from tests.support.transactional_producer import delivered
+from tests.support.consumer import delivered
 
 pytestmark = [pytest.mark.client, pytest.mark.slow]
 

@@ -16,7 +16,8 @@ from odradek.wire.api.write_txn_markers import WriteTxnMarkersRequest
 
 from tests.requests.produce import batch, produce
 from tests.support.cluster import client_of, open_cluster
-from tests.support.transactional_producer import TxnClient, committed_offset, read
+from tests.support.consumer import committed_offset, read
+from tests.support.transactional_producer import TxnClient
 
 Make = Callable[..., TxnClient]
 

@@ -13,7 +13,8 @@ from odradek.wire import Error
 from odradek.wire.api.init_producer_id import InitProducerIdRequest
 
 from tests.support.cluster import client_of
-from tests.support.transactional_producer import TxnClient, read
+from tests.support.consumer import read
+from tests.support.transactional_producer import TxnClient
 
 Make = Callable[..., TxnClient]
 

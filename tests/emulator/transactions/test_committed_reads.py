@@ -12,7 +12,8 @@ from tests.requests.fetch import asked, fetch, fetch_request, only
 from tests.requests.offsets import LATEST, look_up
 from tests.requests.produce import batch, produce
 from tests.support.cluster import Client, client_of
-from tests.support.transactional_producer import TxnClient, read
+from tests.support.consumer import read
+from tests.support.transactional_producer import TxnClient
 
 UNCOMMITTED, COMMITTED = 0, 1
 Make = Callable[..., TxnClient]

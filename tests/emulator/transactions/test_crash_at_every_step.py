@@ -25,7 +25,8 @@ from odradek.wire import Error
 
 from tests.support.clock import NOW
 from tests.support.cluster import open_cluster
-from tests.support.transactional_producer import TxnClient, committed_offset, read
+from tests.support.consumer import committed_offset, read
+from tests.support.transactional_producer import TxnClient
 
 CONFIGS = {"transaction_state_log_num_partitions": "2", "offsets_topic_num_partitions": "1"}
 FLUSHED = {**CONFIGS, "log_flush_interval_messages": "1"}

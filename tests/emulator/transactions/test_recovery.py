@@ -12,7 +12,8 @@ from odradek.storage import MemoryDisk
 from odradek.wire import Error
 
 from tests.support.cluster import open_cluster
-from tests.support.transactional_producer import TxnClient, committed_offset, read
+from tests.support.consumer import committed_offset, read
+from tests.support.transactional_producer import TxnClient
 
 CONFIGS = {
     "transaction_state_log_num_partitions": "1",

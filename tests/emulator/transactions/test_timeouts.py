@@ -10,7 +10,8 @@ from odradek.emulator.transactions.states import State
 from odradek.emulator.transactions.transaction import Producer
 from odradek.wire import Error
 
-from tests.support.transactional_producer import TxnClient, read
+from tests.support.consumer import read
+from tests.support.transactional_producer import TxnClient
 
 Make = Callable[..., TxnClient]
 HOUR, DAY = 3_600_000, 86_400_000
