@@ -1,14 +1,15 @@
-"""A cluster under a manual clock, in a directory of its own."""
+"""A cluster under a manual clock, in a directory of its own; a client, and producers, on it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from odradek.emulator.cluster import Cluster
 
 from tests.support.cluster import Client, client_of, open_cluster
+from tests.support.transactional_producer import TxnClient
 
 
 @pytest.fixture
@@ -21,3 +22,13 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
 @pytest.fixture
 def client(cluster: Cluster) -> Client:
     return client_of(cluster)
+
+
+@pytest.fixture
+def producer(cluster: Cluster) -> Callable[..., TxnClient]:
+    """Make a producer that has begun."""
+
+    def make(name: str = "x", generation: int = 2, timeout_ms: int = 60_000) -> TxnClient:
+        return TxnClient(cluster, name, generation).begin(timeout_ms=timeout_ms)
+
+    return make

@@ -1,15 +1,14 @@
-"""A cluster with one topic, and producers on it."""
+"""A cluster with one topic, and few partitions for transactions and offsets."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from odradek.emulator.cluster import Cluster
 
 from tests.support.cluster import open_cluster
-from tests.support.transactional_producer import TxnClient
 
 
 @pytest.fixture
@@ -20,13 +19,3 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
     cluster.create_topic("t", 3, {})
     yield cluster
     cluster.close()
-
-
-@pytest.fixture
-def producer(cluster: Cluster) -> Callable[..., TxnClient]:
-    """Make a producer that has begun."""
-
-    def make(name: str = "x", generation: int = 2, timeout_ms: int = 60_000) -> TxnClient:
-        return TxnClient(cluster, name, generation).begin(timeout_ms=timeout_ms)
-
-    return make
