@@ -19,6 +19,7 @@ from odradek.wire.records import end_transaction_batch, read_records
 
 from tests.requests.committed_offsets import commit, commit_all, commit_request, committed
 from tests.requests.groups import (
+    READS_NOTHING,
     heartbeat_request,
     join_request,
     joined,
@@ -42,7 +43,7 @@ def test_a_member_joins_syncs_beats_and_leaves_in_every_version(
     answer = joined(client, version)
     assert (answer.error_code, answer.generation_id) == (0, 1)
     assert answer.leader == answer.member_id
-    assert [member.metadata for member in answer.members] == [b"subscription"]
+    assert [member.metadata for member in answer.members] == [READS_NOTHING]
     assert answer.protocol_type == ("consumer" if version >= 7 else None)
 
     for sync_version in range(6):

@@ -9,12 +9,22 @@ from odradek.wire.api.heartbeat import HeartbeatRequest
 from odradek.wire.api.join_group import JoinGroupRequest, JoinGroupResponse
 from odradek.wire.api.leave_group import LeaveGroupRequest
 from odradek.wire.api.sync_group import SyncGroupRequest
+from odradek.wire.stored.consumer_protocol import ConsumerProtocolSubscription
+from odradek.wire.stored.keyed import keyed
 
 from tests.requests.asker import Asker
 
 
+def subscription(*topics: str) -> bytes:
+    """What a consumer of these topics says of itself."""
+    return keyed(ConsumerProtocolSubscription(topics=list(topics), user_data=None), 0)
+
+
+READS_NOTHING = subscription()
+
+
 def join_request(
-    member_id: str = "", metadata: bytes = b"subscription", **more: Any
+    member_id: str = "", metadata: bytes = READS_NOTHING, **more: Any
 ) -> JoinGroupRequest:
     """A request to join as a consumer that knows the assignor `range`."""
     fields: dict[str, Any] = {

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 from odradek.emulator import Emulator
@@ -71,6 +72,8 @@ def test_ctrl_c_ends_the_following_of_a_topic_without_an_error(address: str) -> 
         stderr=subprocess.PIPE,
         encoding="utf-8",
         env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+        # A shell starts what it puts into the background with SIGINT ignored: the tests, too.
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
     )
     assert process.stdout is not None
     assert "é漢" in process.stdout.readline()
