@@ -1,13 +1,11 @@
-"""DescribeLogDirs and AlterReplicaLogDirs (semantics I12, I17)."""
+"""DescribeLogDirs (semantics I12): the directory, its room, and what each replica takes of it."""
 
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 from odradek.emulator.cluster import Cluster
 from odradek.storage import MemoryDisk
-from odradek.wire.api.alter_replica_log_dirs import AlterReplicaLogDirsRequest
 from odradek.wire.api.describe_log_dirs import DescribeLogDirsRequest, DescribeLogDirsResponse
 from odradek.wire.batch import read_header
 
@@ -18,10 +16,12 @@ from tests.support.cluster import Client, client_of, open_cluster
 Topics = list[tuple[str, list[int]]]
 
 
-def describe(client: Client, topics: Topics | None) -> DescribeLogDirsResponse.Result:
+def describe(
+    client: Client, topics: Topics | None, version: int = 5
+) -> DescribeLogDirsResponse.Result:
     made = DescribeLogDirsRequest
     asked = None if topics is None else [made.Topic(topic=n, partitions=p) for n, p in topics]
-    (found,) = client.ask(made(topics=asked), 5).results
+    (found,) = client.ask(made(topics=asked), version).results
     result: DescribeLogDirsResponse.Result = found
     return result
 
@@ -29,16 +29,6 @@ def describe(client: Client, topics: Topics | None) -> DescribeLogDirsResponse.R
 def sizes(result: DescribeLogDirsResponse.Result) -> dict[str, dict[int, int]]:
     return {
         t.name: {p.partition_index: p.partition_size for p in t.partitions} for t in result.topics
-    }
-
-
-def move(client: Client, path: str, topics: Topics) -> dict[str, dict[int, int]]:
-    made = AlterReplicaLogDirsRequest
-    wanted = [made.Dir.Topic(name=name, partitions=parts) for name, parts in topics]
-    answer = client.ask(made(dirs=[made.Dir(path=path, topics=wanted)]), 2)
-    return {
-        t.topic_name: {p.partition_index: p.error_code for p in t.partitions}
-        for t in answer.results
     }
 
 
@@ -68,10 +58,3 @@ def test_a_disk_in_memory_has_no_size() -> None:
     found = describe(client_of(cluster), None)
     assert (found.log_dir, found.total_bytes, found.usable_bytes) == ("memory:", -1, -1)
     cluster.close()
-
-
-def test_replicas_stay_where_they_are(cluster: Cluster, client: Client, tmp_path: Path) -> None:
-    cluster.create_topic("t", 1, {})
-    own = os.path.abspath(cluster.log_dir.path)
-    assert move(client, own, [("t", [0, 7]), ("none", [0])]) == {"t": {0: 0, 7: 3}, "none": {0: 3}}
-    assert move(client, str(tmp_path), [("t", [0, 7])]) == {"t": {0: 57, 7: 57}}

@@ -1,4 +1,4 @@
-"""AlterUserScramCredentials and DescribeUserScramCredentials (semantics I10)."""
+"""AlterUserScramCredentials (semantics I10): what is stored, and what is refused."""
 
 from __future__ import annotations
 
@@ -6,49 +6,12 @@ from pathlib import Path
 
 import pytest
 from odradek.emulator.cluster import Cluster
-from odradek.wire.api.alter_user_scram_credentials import AlterUserScramCredentialsRequest
-from odradek.wire.api.describe_user_scram_credentials import DescribeUserScramCredentialsRequest
 
+from tests.requests.users import Answers, Deletion, Upsertion, alter, describe, drop, user
 from tests.support.cluster import Client, client_of, open_cluster
 
-Upsertion = AlterUserScramCredentialsRequest.Upsertion
-Deletion = AlterUserScramCredentialsRequest.Deletion
-Answers = list[tuple[str, int, str | None]]
 TWICE = "A user credential cannot be altered twice in the same request"
 GONE = "Attempt to delete a user credential that does not exist"
-
-
-def user(
-    name: str, mechanism: int = 1, iterations: int = 4096, password: bytes = b"p"
-) -> Upsertion:
-    return Upsertion(
-        name=name,
-        mechanism=mechanism,
-        iterations=iterations,
-        salt=b"abc",
-        salted_password=password * 32,
-    )
-
-
-def drop(name: str, mechanism: int = 1) -> Deletion:
-    return Deletion(name=name, mechanism=mechanism)
-
-
-def alter(client: Client, *changes: Upsertion | Deletion) -> Answers:
-    request = AlterUserScramCredentialsRequest(
-        deletions=[each for each in changes if isinstance(each, Deletion)],
-        upsertions=[each for each in changes if isinstance(each, Upsertion)],
-    )
-    return [(r.user, r.error_code, r.error_message) for r in client.ask(request, 0).results]
-
-
-def describe(client: Client, *names: str) -> dict[str, list[tuple[int, int]] | int]:
-    made = DescribeUserScramCredentialsRequest
-    answer = client.ask(made(users=[made.User(name=name) for name in names] or None), 0)
-    return {
-        r.user: r.error_code or [(c.mechanism, c.iterations) for c in r.credential_infos]
-        for r in answer.results
-    }
 
 
 def test_credentials_are_kept_over_a_restart(tmp_path: Path) -> None:
@@ -96,9 +59,3 @@ def test_what_is_refused(
 ) -> None:
     assert alter(client, *changes) == answers
     assert set(describe(client)) == {name for name, code, _ in answers if not code}
-
-
-def test_users_are_described_once(client: Client) -> None:
-    alter(client, user("a"), user("b"))
-    assert describe(client, "b", "a", "x") == {"a": [(1, 4096)], "b": [(1, 4096)], "x": 91}
-    assert describe(client, "a", "a") == {"a": 92}
