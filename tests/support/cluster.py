@@ -67,6 +67,10 @@ class Client:
         self._asked.append((self._correlation, request.api_key, version))
         self.send_raw(write_request_header(header) + request.encode(version))
 
+    def expect(self, correlation_id: int, api_key: int, version: int) -> None:
+        """What is sent raw next is answered with this id, and in this version."""
+        self._asked.append((correlation_id, api_key, version))
+
     def send_raw(self, frame: bytes) -> None:
         """Send the bytes of one frame, without its size."""
         self.connection.receive([bytearray(frame)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+import pytest
 from odradek.emulator.cluster import Cluster
 from odradek.storage import MemoryDisk
 from odradek.wire.api.describe_log_dirs import DescribeLogDirsRequest, DescribeLogDirsResponse
@@ -12,6 +13,7 @@ from odradek.wire.batch import read_header
 from tests.requests.produce import batch
 from tests.support.clock import NOW
 from tests.support.cluster import Client, client_of, open_cluster
+from tests.support.versions import first_and_last
 
 Topics = list[tuple[str, list[int]]]
 
@@ -46,10 +48,16 @@ def test_sizes_are_those_of_the_batches(cluster: Cluster, client: Client) -> Non
     assert sizes(describe(client, [])) == {}
 
 
-def test_the_directory_and_its_room_are_told(cluster: Cluster, client: Client) -> None:
-    found = describe(client, None)
+@pytest.mark.parametrize("version", [*first_and_last(DescribeLogDirsRequest), 3, 4])
+def test_the_directory_and_its_room_are_told(
+    cluster: Cluster, client: Client, version: int
+) -> None:
+    found = describe(client, None, version)
     assert found.log_dir == os.path.abspath(cluster.log_dir.path)
-    assert found.total_bytes >= found.usable_bytes > 0
+    if version >= 4:
+        assert found.total_bytes >= found.usable_bytes > 0
+    else:
+        assert (found.total_bytes, found.usable_bytes) == (-1, -1)
     assert not found.is_cordoned
 
 

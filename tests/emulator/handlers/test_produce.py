@@ -319,3 +319,11 @@ def test_a_decompression_bomb_is_refused(client: Client, codec: Codec) -> None:
     bomb = batch(bytes(DECOMPRESSED_MAX + 1), codec=codec)
     assert len(bomb) < 1 << 20
     assert produce(client, bomb).error_code == Error.UNKNOWN_SERVER_ERROR
+
+
+def test_who_produces_to_another_broker_is_told_where_the_leader_is(three: Cluster) -> None:
+    request = produce_request(batch(b"x"), topic_id=three.topic("t").id)
+    answer = client_of(three, node_id=2).ask(request, 13)
+    (found,) = answer.responses[0].partition_responses
+    assert (found.error_code, found.current_leader.leader_id) == (6, 1)
+    assert [(n.node_id, n.host, n.port) for n in answer.node_endpoints] == [(1, "h", 1)]

@@ -3,15 +3,9 @@
 from __future__ import annotations
 
 from odradek.wire import Error
-from odradek.wire.api.remove_raft_voter import RemoveRaftVoterRequest
 
 from tests.requests.quorum import keep_voters_in_the_log, remove
 from tests.support.cluster import Client
-from tests.support.versions import first_and_last
-
-
-def test_it_has_one_version() -> None:
-    assert first_and_last(RemoveRaftVoterRequest) == [0]
 
 
 def test_voters_in_configs_cannot_change(client: Client) -> None:

@@ -221,3 +221,16 @@ def test_a_partition_that_is_gone_does_not_hold_the_end(producer: Make, cluster:
     cluster.topics.delete(cluster.topic("gone"))
     assert x.end(True) is Error.NONE
     assert x.state.state is State.COMPLETE_COMMIT
+
+
+def test_without_the_feature_only_the_first_generation_works(
+    producer: Make, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x = producer(generation=1)
+    monkeypatch.setattr(cluster.features, "level", lambda _: 0)
+    assert x.write(b"v", version=12) is Error.UNSUPPORTED_VERSION
+    assert x.write(b"v") is Error.NONE
+    assert x.end(True, version=5) is Error.UNSUPPORTED_VERSION
+    assert x.state.state is State.ONGOING
+    assert x.init() is Error.CONCURRENT_TRANSACTIONS
+    assert (x.state.epoch, x.state.client_version) == (1, 0)
