@@ -347,6 +347,27 @@ def test_every_handler_is_loaded() -> None:
         assert served.handler.__module__ == f"odradek.emulator.handlers.{API_MODULES[key]}"
 
 
+def test_every_handler_has_its_tests() -> None:
+    """One test module for each API, named after its handler; and what helps handlers has none."""
+    from odradek.emulator import handlers
+
+    tests = (ROOT / "tests/emulator/handlers").glob("test_*.py")
+    assert {path.stem.removeprefix("test_") for path in tests} == set(handlers.MODULES)
+
+
+def test_every_handler_is_tried_in_its_first_and_last_version() -> None:
+    from odradek.emulator.handlers import load, registry
+
+    from tests.support.versions import first_and_last
+
+    load()
+    for served in registry.SERVED.values():
+        module = served.handler.__module__.rpartition(".")[2]
+        text = (ROOT / f"tests/emulator/handlers/test_{module}.py").read_text()
+        asks = f"first_and_last({served.request.__name__}"
+        assert asks in text or len(first_and_last(served.request)) == 1, module
+
+
 def test_no_error_is_swallowed() -> None:
     for path in sources() + differential():
         for node in ast.walk(ast.parse(path.read_text())):

@@ -8,12 +8,18 @@ from odradek.wire.api.alter_configs import AlterConfigsRequest
 
 from tests.support.cluster import Client
 from tests.support.configs import set_configs
+from tests.support.versions import first_and_last
 
 TOPIC, BROKER, LOGGER, METRICS, GROUP = 2, 4, 8, 16, 32
 Pairs = list[tuple[str, str | None]]
 
 
-def alter(client: Client, *resources: tuple[int, str, Pairs]) -> list[tuple[int, str | None]]:
+def alter(
+    client: Client,
+    *resources: tuple[int, str, Pairs],
+    validate_only: bool = False,
+    version: int = 2,
+) -> list[tuple[int, str | None]]:
     made = AlterConfigsRequest.Resource
     request = AlterConfigsRequest(
         resources=[
@@ -24,9 +30,9 @@ def alter(client: Client, *resources: tuple[int, str, Pairs]) -> list[tuple[int,
             )
             for kind, name, pairs in resources
         ],
-        validate_only=False,
+        validate_only=validate_only,
     )
-    return [(r.error_code, r.error_message) for r in client.ask(request, 2).responses]
+    return [(r.error_code, r.error_message) for r in client.ask(request, version).responses]
 
 
 @pytest.fixture(autouse=True)
@@ -89,3 +95,17 @@ def test_of_two_unknown_configs_of_a_group_the_one_that_kafka_names_is_named(
 ) -> None:
     answer = alter(client, (GROUP, "g", [(name, "1") for name in names]))
     assert answer == [(40, f"Unknown group config name: {first}")]
+
+
+@pytest.mark.parametrize("version", first_and_last(AlterConfigsRequest))
+def test_configs_are_replaced_in_every_version(
+    client: Client, cluster: Cluster, version: int
+) -> None:
+    assert alter(client, (TOPIC, "t", [("flush.ms", "5")]), version=version) == [(0, None)]
+    assert cluster.topic("t").config.overrides == {"flush.ms": "5"}
+
+
+def test_only_checking_changes_nothing(client: Client, cluster: Cluster) -> None:
+    dry = alter(client, (TOPIC, "t", [("flush.ms", "5")]), validate_only=True)
+    assert dry == [(0, None)]
+    assert cluster.topic("t").config.overrides == {"retention.ms": "9"}

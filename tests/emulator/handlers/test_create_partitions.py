@@ -8,6 +8,7 @@ from odradek.wire import Error
 from odradek.wire.api.create_partitions import CreatePartitionsRequest
 
 from tests.support.cluster import Client
+from tests.support.versions import first_and_last
 
 Topic = CreatePartitionsRequest.Topic
 PLACED = "The manual partition assignment includes"
@@ -99,3 +100,25 @@ def test_without_time_everything_is_refused(client: Client, cluster: Cluster) ->
     found = grow(client, asked(4), asked(1, name="x"), timeout_ms=0)
     assert found == [("t", 7, None), ("x", 7, None)]
     assert len(cluster.topic("t").partitions) == 3
+
+
+@pytest.mark.parametrize("version", first_and_last(CreatePartitionsRequest))
+def test_a_topic_grows_in_every_version(client: Client, cluster: Cluster, version: int) -> None:
+    request = CreatePartitionsRequest(topics=[asked(5)], timeout_ms=1000, validate_only=False)
+    (result,) = client.ask(request, version).results
+    assert (result.name, result.error_code, result.error_message) == ("t", 0, None)
+    assert len(cluster.topic("t").partitions) == 5
+
+
+def test_brokers_of_an_assignment_are_judged_in_their_order(client: Client) -> None:
+    ((_, code, message),) = grow(client, asked(4, [[1, 2, 1]]))
+    assert (code, message) == (39, f"{PLACED} the broker 1 more than once.")
+
+
+def test_without_time_only_what_needs_no_look_is_refused_by_itself(client: Client) -> None:
+    def codes(*names: str) -> list[int]:
+        topics = [asked(5, name=name) for name in names]
+        return [code for _, code, _ in grow(client, *topics, timeout_ms=0)]
+
+    assert codes("x", "x") == [42]
+    assert codes("x", "x", "t") == [7, 7, 7]

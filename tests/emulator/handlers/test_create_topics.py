@@ -10,6 +10,7 @@ from odradek.wire import NO_ID, Error
 from odradek.wire.api.create_topics import CreateTopicsRequest, CreateTopicsResponse
 
 from tests.support.cluster import Client
+from tests.support.versions import first_and_last
 
 Topic = CreateTopicsRequest.Topic
 Answer = CreateTopicsResponse.Topic
@@ -282,3 +283,23 @@ def test_what_is_named_twice_does_not_count_as_large(client: Client) -> None:
 def test_ten_thousand_records_are_not_too_many(client: Client) -> None:
     (answer,) = create(client, asked("s", 9999), validate_only=True)
     assert outcome(answer) == (Error.NONE, None)
+
+
+@pytest.mark.parametrize("version", first_and_last(CreateTopicsRequest))
+def test_a_topic_is_created_in_every_version(
+    client: Client, cluster: Cluster, version: int
+) -> None:
+    (answer,) = create(client, asked("new", 3), version=version)
+    assert outcome(answer) == (Error.NONE, None)
+    assert len(cluster.topic("new").partitions) == 3
+    assert answer.topic_id == (cluster.topic("new").id if version >= 7 else NO_ID)
+    assert answer.num_partitions == (3 if version >= 5 else -1)
+
+
+def test_without_time_only_what_needs_no_look_is_refused_by_itself(client: Client) -> None:
+    def codes(*names: str) -> list[int]:
+        answers = create(client, *(asked(name) for name in names), timeout_ms=0)
+        return [answer.error_code for answer in answers]
+
+    assert codes("x", "x") == [42]
+    assert codes("x", "x", "t") == [7, 7, 7]

@@ -7,11 +7,11 @@ from odradek.emulator.cluster import Cluster
 from odradek.wire.api.delete_records import DeleteRecordsRequest
 from odradek.wire.batch import read_header
 
+from tests.requests.offsets import delete_records_request
 from tests.requests.produce import batch
 from tests.support.clock import NOW
 from tests.support.cluster import Client
-
-Topic = DeleteRecordsRequest.Topic
+from tests.support.versions import first_and_last
 
 
 @pytest.fixture(autouse=True)
@@ -30,16 +30,7 @@ def _topics(cluster: Cluster) -> None:
 def delete(
     client: Client, *topics: tuple[str, list[tuple[int, int]]]
 ) -> list[tuple[str, list[tuple[int, int, int]]]]:
-    request = DeleteRecordsRequest(
-        topics=[
-            Topic(
-                name=name,
-                partitions=[Topic.Partition(partition_index=i, offset=o) for i, o in offsets],
-            )
-            for name, offsets in topics
-        ],
-        timeout_ms=1000,
-    )
+    request = delete_records_request(*topics)
     return [
         (t.name, [(p.partition_index, p.low_watermark, p.error_code) for p in t.partitions])
         for t in client.ask(request, 2).topics
@@ -91,3 +82,13 @@ def test_a_partition_named_twice_is_answered_once_and_the_last_offset_counts(
 
 def test_a_topic_without_partitions_is_not_answered(client: Client) -> None:
     assert delete(client, ("t", [])) == []
+
+
+@pytest.mark.parametrize("version", first_and_last(DeleteRecordsRequest))
+def test_records_are_deleted_in_every_version(
+    client: Client, cluster: Cluster, version: int
+) -> None:
+    (topic,) = client.ask(delete_records_request(("t", [(0, 2)])), version).topics
+    (found,) = topic.partitions
+    assert (found.partition_index, found.low_watermark, found.error_code) == (0, 2, 0)
+    assert cluster.partition("t", 0).log_start_offset == 2

@@ -11,6 +11,7 @@ from odradek.wire.api.delete_topics import DeleteTopicsRequest
 from odradek.wire.api.fetch import FetchRequest
 
 from tests.support.cluster import Client, client_of, open_cluster
+from tests.support.versions import first_and_last
 
 UNKNOWN = bytes(range(16))
 NO_TOPIC = (3, "This server does not host this topic-partition.")
@@ -141,3 +142,29 @@ def test_a_fetch_that_waits_for_the_topic_is_answered(client: Client, cluster: C
     (answer,) = client.answers()
     (found,) = answer.responses[0].partitions
     assert found.error_code == Error.UNKNOWN_TOPIC_OR_PARTITION
+
+
+@pytest.mark.parametrize("version", [*first_and_last(DeleteTopicsRequest), 5])
+def test_a_topic_is_deleted_in_every_version(
+    client: Client, cluster: Cluster, version: int
+) -> None:
+    topic_id = cluster.topic("t").id
+    request = DeleteTopicsRequest(
+        topics=[DeleteTopicsRequest.Topic(name="t", topic_id=NO_ID)],
+        topic_names=["t"],
+        timeout_ms=1000,
+    )
+    (answer,) = client.ask(request, version).responses
+    assert (answer.name, answer.error_code) == ("t", 0)
+    assert answer.topic_id == (topic_id if version >= 6 else NO_ID)
+    assert cluster.topics.get("t") is None
+
+
+def test_without_time_only_what_needs_no_look_is_refused_by_itself(client: Client) -> None:
+    def codes(*names: str | None) -> list[int]:
+        topics = [(name, NO_ID) for name in names]
+        return [code for _, _, code, _ in delete(client, *topics, timeout_ms=0)]
+
+    assert codes("x", "x") == [42]
+    assert codes("x", "x", "t") == [7, 7, 7]
+    assert codes(None) == [42]

@@ -15,6 +15,7 @@ from odradek.wire.api.describe_cluster import DescribeClusterRequest, DescribeCl
 
 from tests.support.clock import NOW
 from tests.support.cluster import client_of
+from tests.support.versions import first_and_last
 
 ALL = 8096
 NOT_ASKED = -(2**31)
@@ -87,3 +88,10 @@ def test_other_kinds_of_endpoints_are_refused(
     answer = describe(three, endpoint_type=endpoint_type)
     assert (answer.error_code, answer.error_message) == (error, message)
     assert (answer.cluster_id, answer.controller_id, answer.brokers) == ("", -1, [])
+
+
+@pytest.mark.parametrize("version", first_and_last(DescribeClusterRequest))
+def test_the_cluster_is_described_in_every_version(three: Cluster, version: int) -> None:
+    answer = describe(three, version)
+    assert (answer.error_code, answer.cluster_id) == (0, three.cluster_id)
+    assert [broker.broker_id for broker in answer.brokers] == [1, 2]

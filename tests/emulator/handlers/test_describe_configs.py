@@ -13,6 +13,7 @@ from odradek.wire.api.describe_configs import DescribeConfigsRequest, DescribeCo
 
 from tests.support.cluster import Client, client_of, open_cluster
 from tests.support.configs import set_configs
+from tests.support.versions import first_and_last
 
 Result = DescribeConfigsResponse.Result
 Config = tuple[str | None, int, list[tuple[str, str | None, int]]]
@@ -344,3 +345,19 @@ def test_a_resource_is_refused_with_error_and_sentence(
 ) -> None:
     result = ask(client, kind, name)
     assert (result.error_code, result.error_message, result.configs) == (error, message, [])
+
+
+@pytest.mark.parametrize("version", first_and_last(DescribeConfigsRequest))
+def test_a_value_and_its_source_are_told_in_every_version(client: Client, version: int) -> None:
+    (config,) = ask(client, TOPIC, "t", ["cleanup.policy"], version=version).configs
+    assert (config.name, config.value, config.config_source) == ("cleanup.policy", "compact", 1)
+    assert [each.source for each in config.synonyms] == [1, 5]
+
+
+def test_one_unknown_kind_of_resource_refuses_the_whole_description(client: Client) -> None:
+    resource = DescribeConfigsRequest.Resource
+    resources = [
+        resource(resource_type=kind, resource_name="t", configuration_keys=None) for kind in (2, 3)
+    ]
+    answer = client.ask(DescribeConfigsRequest(resources=resources), 4)
+    assert [result.error_code for result in answer.results] == [42, 42]

@@ -124,3 +124,19 @@ def test_operations_are_told_unless_the_request_is_spoilt(
 ) -> None:
     (topic,) = ask(client, names, cursor=cursor).topics
     assert topic.topic_authorized_operations == operations
+
+
+def test_a_page_leaves_out_bad_names_before_its_cursor(client: Client) -> None:
+    topic = DescribeTopicPartitionsRequest.Topic
+    cursor = DescribeTopicPartitionsRequest.Cursor(topic_name="t", partition_index=0)
+    names = [topic(name=name) for name in ("", "a b", "t")]
+    answer = client.ask(DescribeTopicPartitionsRequest(topics=names, cursor=cursor), 0)
+    assert [topic.name for topic in answer.topics] == ["t"]
+
+
+def test_an_empty_name_is_an_error_of_the_whole_only_without_a_cursor(client: Client) -> None:
+    topics = [DescribeTopicPartitionsRequest.Topic(name="")]
+    cursor = DescribeTopicPartitionsRequest.Cursor(topic_name="", partition_index=0)
+    whole = client.ask(DescribeTopicPartitionsRequest(topics=topics), 0)
+    single = client.ask(DescribeTopicPartitionsRequest(topics=topics, cursor=cursor), 0)
+    assert [a.topics[0].error_code for a in (whole, single)] == [-1, 17]

@@ -5,11 +5,22 @@ from __future__ import annotations
 import pytest
 from odradek.emulator.cluster import Cluster
 from odradek.wire import NO_ID, Error
-from odradek.wire.api.fetch import FetchRequest
+from odradek.wire.api.fetch import FetchRequest, FetchResponse
 
-from tests.requests.fetch import Asked, asked, fetch_request, only, values
+from tests.requests.fetch import (
+    Asked,
+    asked,
+    fetch,
+    fetch_all,
+    fetch_request,
+    only,
+    values,
+)
 from tests.requests.produce import batch, produce
 from tests.support.cluster import Client, client_of
+from tests.support.versions import first_and_last
+
+FORGOTTEN = [FetchRequest.ForgottenTopic(topic="t", partitions=[0])]
 
 
 @pytest.fixture(autouse=True)
@@ -276,3 +287,87 @@ def test_an_id_in_a_session_that_is_deleted_and_made_again(
     assert code(2) == Error.INCONSISTENT_TOPIC_ID
     sessionless = fetch_request(asked(), topic="", topic_id=known)
     assert only(client.ask(sessionless, 13)).error_code == Error.UNKNOWN_TOPIC_ID
+
+
+# What is looked at first, and in which order partitions are answered.
+
+
+def rows(answer: FetchResponse) -> list[tuple[str, int, int]]:
+    """Topic, partition and error of each partition, in the order of the answer."""
+    return [
+        (topic.topic, part.partition_index, part.error_code)
+        for topic in answer.responses
+        for part in topic.partitions
+    ]
+
+
+def test_what_does_not_exist_is_answered_last(client: Client) -> None:
+    request = fetch_all(("none", [asked()]), ("t", [asked(), asked(9)]))
+    assert rows(client.ask(request, 12)) == [("t", 0, 0), ("none", 0, 3), ("t", 9, 3)]
+
+
+def test_only_a_partition_that_is_not_looked_for_has_an_empty_list_of_aborts(
+    client: Client,
+) -> None:
+    unknown = fetch(client, topic="none", version=13)
+    assert (unknown.error_code, unknown.aborted_transactions) == (100, [])
+    beyond = fetch(client, 9, isolation_level=1)
+    assert (beyond.error_code, beyond.aborted_transactions) == (1, None)
+
+
+def test_an_isolation_level_that_does_not_exist_refuses_the_whole_fetch(
+    cluster: Cluster, client: Client
+) -> None:
+    answer = client.ask(fetch_request(asked(), isolation_level=2), 12)
+    assert (answer.error_code, rows(answer)) == (-1, [("t", 0, -1)])
+    by_id = fetch_request(asked(), topic_id=cluster.topic("t").id, isolation_level=2)
+    answer = client.ask(by_id, 13)
+    assert (answer.error_code, answer.responses) == (-1, [])
+
+
+@pytest.mark.parametrize(("epoch", "error"), [(-1, 6), (0, 75), (5, 75)])
+def test_a_stranger_replica_that_names_the_epoch_is_told_to_wait(
+    client: Client, epoch: int, error: int
+) -> None:
+    request = fetch_request(asked(current_leader_epoch=epoch), replica_id=7)
+    assert only(client.ask(request, 12)).error_code == error
+
+
+@pytest.mark.parametrize(
+    ("offset", "limit", "error"), [(0, -1, -1), (1, -1, 0), (2, -1, 1), (2, 0, 1)]
+)
+def test_an_offset_is_looked_at_before_the_limits(
+    client: Client, offset: int, limit: int, error: int
+) -> None:
+    produce(client, batch(b"x"))
+    assert fetch(client, offset, max_bytes=limit).error_code == error
+
+
+def test_a_new_session_forgets_nothing(client: Client) -> None:
+    opening = fetch_request(asked(), session_epoch=0, forgotten_topics_data=FORGOTTEN)
+    assert rows(client.ask(opening, 12)) == [("t", 0, 0)]
+
+
+def test_a_session_that_is_emptied_is_served_as_none(client: Client) -> None:
+    session = client.ask(fetch_request(asked(), session_epoch=0), 12).session_id
+    request = fetch_request(
+        asked(), session_id=session, session_epoch=1, forgotten_topics_data=FORGOTTEN
+    )
+    answer = client.ask(request, 12)
+    assert (answer.session_id, rows(answer)) == (0, [("t", 0, 0)])
+
+
+def test_the_first_answer_of_a_session_does_not_turn_its_order(client: Client) -> None:
+    produce(client, batch(b"x"))
+    session = client.ask(fetch_request(asked(), asked(1), session_epoch=0), 12).session_id
+    failing = fetch_request(asked(1, 9), session_id=session, session_epoch=1)
+    assert rows(client.ask(failing, 12)) == [("t", 0, 0), ("t", 1, 1)]
+
+
+@pytest.mark.parametrize("version", first_and_last(FetchRequest))
+def test_the_first_and_the_last_version_are_answered_alike(
+    cluster: Cluster, client: Client, version: int
+) -> None:
+    produce(client, batch(b"a", b"b"))
+    answer = fetch(client, topic_id=cluster.topic("t").id, version=version)
+    assert (answer.error_code, answer.high_watermark, values(answer)) == (0, 2, [b"a", b"b"])

@@ -15,6 +15,7 @@ from odradek.wire.records import NewRecord, build_batch
 from tests.requests.produce import produce
 from tests.support.clock import NOW
 from tests.support.cluster import Client, client_of, open_cluster
+from tests.support.versions import first_and_last
 
 TOPIC, BROKER, LOGGER, METRICS, GROUP = 2, 4, 8, 16, 32
 SET, DELETE, APPEND, SUBTRACT = range(4)
@@ -462,3 +463,10 @@ def test_a_list_that_has_to_be_given_is_what_a_real_broker_stumbles_over(
     assert alter(client, (BROKER, "", changes)) == [(-1, None)]
     changes = [("early.start.listeners", operation, "broker")]
     assert [code for code, _ in alter(client, (BROKER, "", changes))] == [42]
+
+
+@pytest.mark.parametrize("version", first_and_last(IncrementalAlterConfigsRequest))
+def test_a_config_is_set_in_every_version(client: Client, cluster: Cluster, version: int) -> None:
+    changes: list[Change] = [("flush.ms", SET, "5")]
+    assert alter(client, (TOPIC, "t", changes), version=version) == [(0, None)]
+    assert cluster.topic("t").config.overrides["flush.ms"] == "5"

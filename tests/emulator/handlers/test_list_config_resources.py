@@ -8,6 +8,7 @@ from odradek.wire.api.list_config_resources import ListConfigResourcesRequest
 
 from tests.support.cluster import Client
 from tests.support.configs import set_configs
+from tests.support.versions import first_and_last
 
 TOPIC, BROKER, LOGGER, METRICS, GROUP = 2, 4, 8, 16, 32
 
@@ -36,3 +37,13 @@ def test_resources_are_listed_by_type(client: Client, cluster: Cluster) -> None:
 @pytest.mark.parametrize("kind", [0, 1, 3, 64, -1])
 def test_a_type_that_is_not_known_is_no_version_of_ours(client: Client, kind: int) -> None:
     assert listed(client, TOPIC, kind) == (35, [])
+
+
+@pytest.mark.parametrize("version", first_and_last(ListConfigResourcesRequest))
+def test_client_metrics_are_listed_in_every_version(
+    client: Client, cluster: Cluster, version: int
+) -> None:
+    set_configs(cluster, METRICS, "m", {"interval.ms": "200"})
+    error, found = listed(client, version=version)
+    assert error == 0
+    assert (METRICS, "m") in found

@@ -16,6 +16,7 @@ from odradek.wire.api.metadata import MetadataRequest, MetadataResponse
 
 from tests.support.clock import NOW
 from tests.support.cluster import Client, client_of, open_cluster
+from tests.support.versions import first_and_last
 
 X, Y = bytes(range(16)), bytes(range(1, 17))
 NOT_ASKED = -(2**31)
@@ -287,3 +288,12 @@ def test_a_broker_that_is_not_alive_is_left_out_and_its_partitions_have_no_leade
         (p.error_code, p.leader_id, p.replica_nodes, p.offline_replicas)
         for p in answer.topics[0].partitions
     ] == [(0, 1, [1, 2], [2]), (5, -1, [2, 3], [2]), (0, 3, [3, 1], [])]
+
+
+@pytest.mark.parametrize("version", first_and_last(MetadataRequest))
+def test_the_brokers_are_told_in_every_version(client: Client, version: int) -> None:
+    answer = ask(client, ["t"], version)
+    assert [(each.node_id, each.host, each.port) for each in answer.brokers] == [
+        (1, "localhost", 9092)
+    ]
+    assert answer.controller_id == (1 if version >= 1 else -1)

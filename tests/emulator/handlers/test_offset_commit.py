@@ -46,6 +46,7 @@ def test_an_offset_is_remembered_in_every_version(
 def test_what_does_not_exist_comes_first_and_does_not_keep_the_rest(client: Client) -> None:
     request = commit_all(("t", 0, 7), ("none", 0, 1), ("t", 9, 1))
     assert codes(client, request) == [("none", 0, 3), ("t", 9, 3), ("t", 0, 0)]
+    assert [topic.name for topic in client.ask(request, 8).topics] == ["none", "t"]
     assert committed(client).committed_offset == 7
 
 

@@ -7,11 +7,11 @@ from odradek.emulator.cluster import Cluster
 from odradek.wire.api.offset_for_leader_epoch import OffsetForLeaderEpochRequest
 from odradek.wire.batch import read_header
 
+from tests.requests.offsets import epoch_end_request
 from tests.requests.produce import batch
 from tests.support.clock import NOW
 from tests.support.cluster import Client
-
-Topic = OffsetForLeaderEpochRequest.Topic
+from tests.support.versions import first_and_last
 
 
 @pytest.fixture(autouse=True)
@@ -30,17 +30,7 @@ def ask(
     client: Client, *asked: tuple[str, int, int, int], version: int = 4
 ) -> list[tuple[int, int, int, int]]:
     """Topic, partition, current epoch and epoch; error, partition, epoch and end offset."""
-    request = OffsetForLeaderEpochRequest(
-        topics=[
-            Topic(
-                topic=name,
-                partitions=[
-                    Topic.Partition(partition=index, current_leader_epoch=now, leader_epoch=epoch)
-                ],
-            )
-            for name, index, now, epoch in asked
-        ]
-    )
+    request = epoch_end_request(*asked)
     return [
         (p.error_code, p.partition, p.leader_epoch, p.end_offset)
         for topic in client.ask(request, version).topics
@@ -103,3 +93,8 @@ def test_a_partition_that_another_broker_leads_is_refused(client: Client, cluste
 
 def test_a_partition_asked_twice_is_answered_twice(client: Client) -> None:
     assert ask(client, ("t", 0, -1, 7), ("t", 0, -1, 5)) == [(0, 0, 7, 6), (0, 0, 5, 4)]
+
+
+@pytest.mark.parametrize("version", first_and_last(OffsetForLeaderEpochRequest))
+def test_the_end_of_an_epoch_is_told_in_every_version(client: Client, version: int) -> None:
+    assert ask(client, ("t", 0, -1, 5), version=version) == [(0, 0, 5, 4)]

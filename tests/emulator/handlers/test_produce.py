@@ -8,13 +8,15 @@ import pytest
 from odradek.emulator.cluster import Cluster
 from odradek.emulator.partitions.produced_batches import DECOMPRESSED_MAX
 from odradek.wire import Error
+from odradek.wire.api.produce import ProduceRequest, ProduceResponse
 from odradek.wire.batch import checksum, read_header
 from odradek.wire.compression import Codec
 from odradek.wire.records import build_batch, read_records
 
-from tests.requests.produce import batch, produce, produce_request
+from tests.requests.produce import batch, produce, produce_all, produce_request
 from tests.support.clock import NOW
 from tests.support.cluster import Client, client_of
+from tests.support.versions import first_and_last
 
 
 @pytest.fixture(autouse=True)
@@ -327,3 +329,118 @@ def test_who_produces_to_another_broker_is_told_where_the_leader_is(three: Clust
     (found,) = answer.responses[0].partition_responses
     assert (found.error_code, found.current_leader.leader_id) == (6, 1)
     assert [(n.node_id, n.host, n.port) for n in answer.node_endpoints] == [(1, "h", 1)]
+
+
+# Several partitions in one request, and what is told of each.
+
+
+def rows(answer: ProduceResponse) -> list[tuple[str, int, int]]:
+    """Topic, partition and error of each partition, in the order of the answer."""
+    return [
+        (topic.name, part.index, part.error_code)
+        for topic in answer.responses
+        for part in topic.partition_responses
+    ]
+
+
+def test_a_partition_named_under_two_topic_entries_gets_the_last_batch(client: Client) -> None:
+    request = produce_all(
+        ("t", 0, batch(b"first")), ("t", 1, batch(b"x")), ("t", 0, batch(b"last"))
+    )
+    assert rows(client.ask(request, 9)) == [("t", 0, 0), ("t", 1, 0)]
+    assert client.cluster.partition("t", 0).log_end_offset == 1
+
+
+def test_the_error_of_an_earlier_entry_is_answered_though_the_last_is_stored(
+    client: Client,
+) -> None:
+    request = produce_all(("t", 0, b""), ("t", 0, batch(b"good")))
+    assert rows(client.ask(request, 9)) == [("t", 0, 87)]
+    assert client.cluster.partition("t", 0).log_end_offset == 1
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (bytes(30), "Record size 0 is less than the minimum record overhead (14)"),
+        (
+            bytes(8) + b"\0\0\0\x40" + bytes(4) + b"\5" + bytes(64),
+            "Invalid magic found in record: 5",
+        ),
+    ],
+)
+def test_data_that_begins_with_no_batch_refuses_the_whole_request(
+    client: Client, data: bytes, message: str
+) -> None:
+    answer = client.ask(produce_all(("t", 0, batch(b"good")), ("none", 0, data)), 9)
+    assert rows(answer) == [("t", 0, 2), ("none", 0, 2)]
+    assert answer.responses[0].partition_responses[0].error_message == message
+    assert client.cluster.partition("t", 0).log_end_offset == 0
+
+
+@pytest.mark.parametrize(("version", "log_start"), [(6, -1), (7, 0)])
+def test_a_codec_that_does_not_exist_is_found_earlier_before_version_7(
+    client: Client, version: int, log_start: int
+) -> None:
+    broken = batch(b"x")
+    broken[22] = 5
+    broken[17:21] = checksum(broken, 0, len(broken)).to_bytes(4, "big")
+    answer = produce(client, broken, topic="t", version=version)
+    assert (answer.error_code, answer.log_start_offset) == (-1, log_start)
+
+
+def test_before_version_7_a_codec_that_does_not_exist_refuses_the_whole_request(
+    client: Client,
+) -> None:
+    broken = batch(b"x")
+    broken[22] = 7
+    request = produce_all(("t", 0, batch(b"good")), ("t", 1, broken), ("none", 0, b""))
+    assert rows(client.ask(request, 6)) == [("t", 0, -1), ("t", 1, -1), ("none", 0, -1)]
+    assert client.cluster.partition("t", 0).log_end_offset == 0
+
+
+def test_a_record_that_is_refused_is_told_why(cluster: Cluster, client: Client) -> None:
+    cluster.create_topic("c", 1, {"cleanup.policy": "compact"})
+    answer = produce(client, batch(b"x", key=None), topic="c")
+    assert answer.record_errors[0].batch_index_error_message == (
+        "Compacted topic cannot accept message without key in topic partition c-0"
+    )
+    cluster.create_topic("b", 1, {"message.timestamp.before.max.ms": "1000"})
+    answer = produce(client, batch(b"x", time=NOW - 5000), topic="b")
+    assert answer.record_errors[0].batch_index_error_message == (
+        f"Timestamp {NOW - 5000} of message with offset 0 is out of range. The timestamp should be"
+        f" within [{NOW - 1000}, {NOW + 3_600_000}]"
+    )
+    cluster.create_topic("l", 1, {"message.timestamp.type": "LogAppendTime"})
+    answer = produce(client, batch(b"x", log_append_time=NOW), topic="l")
+    assert answer.record_errors[0].batch_index_error_message == (
+        f"Invalid timestamp type in message DefaultRecord(offset=0, timestamp={NOW}, key=1 bytes,"
+        " value=1 bytes). Producer should not set timestamp type to LogAppendTime."
+    )
+
+
+def test_a_batch_of_half_a_producer_cannot_be_recompressed(
+    cluster: Cluster, client: Client
+) -> None:
+    cluster.create_topic("z", 1, {"compression.type": "gzip"})
+    for producer_id, epoch, sequence in ((7, -1, 0), (-2, -1, 0), (-2, 0, -1)):
+        incomplete = batch(
+            b"x", producer_id=producer_id, producer_epoch=epoch, base_sequence=sequence
+        )
+        assert produce(client, incomplete, topic="z").error_code == -1
+
+
+def test_times_that_were_not_given_do_not_lower_the_largest_time(
+    cluster: Cluster, client: Client
+) -> None:
+    produce(client, batch(b"x", time=-5))
+    assert read_header(cluster.partition("t", 0).log.read(0, 1 << 20)).max_timestamp == -1
+
+
+@pytest.mark.parametrize("version", first_and_last(ProduceRequest))
+def test_the_first_and_the_last_version_are_answered_alike(
+    cluster: Cluster, client: Client, version: int
+) -> None:
+    result = produce(client, two(), topic_id=cluster.topic("t").id, version=version)
+    assert (result.error_code, result.base_offset, result.log_append_time_ms) == (0, 0, -1)
+    assert result.log_start_offset == (0 if version >= 5 else -1)

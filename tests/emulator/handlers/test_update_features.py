@@ -11,11 +11,13 @@ from odradek.emulator.config.configs import ConfigError
 from odradek.emulator.emulator import Emulator
 from odradek.emulator.metadata.features import NEW_FEATURES
 from odradek.emulator.metadata.image import BROKER_RESOURCE
+from odradek.wire import Error
 from odradek.wire.api.api_versions import ApiVersionsRequest
 from odradek.wire.api.update_features import UpdateFeaturesRequest, UpdateFeaturesResponse
 
 from tests.support.cluster import Client, client_of, open_cluster
 from tests.support.configs import set_configs
+from tests.support.versions import first_and_last
 
 UP, SAFE, UNSAFE = 1, 2, 3
 FAILED = "The update failed for all features since the following feature had an error: "
@@ -207,3 +209,19 @@ def test_levels_that_cannot_be_are_refused_at_once(features: dict[str, int]) -> 
 def test_a_level_that_is_no_integer_is_refused_by_name(level: Any) -> None:
     with pytest.raises(ConfigError, match=r"transaction.version has the levels 0-2, not"):
         Emulator(features={"transaction.version": level})
+
+
+@pytest.mark.parametrize("version", first_and_last(UpdateFeaturesRequest))
+def test_only_version_0_cannot_lower_a_feature_whatever_it_allows(
+    client: Client, version: int
+) -> None:
+    """As a real broker answers."""
+    lower = UpdateFeaturesRequest.FeatureUpdate(
+        feature="transaction.version", max_version_level=1, upgrade_type=2, allow_downgrade=True
+    )
+    answer = client.ask(UpdateFeaturesRequest(feature_updates=[lower]), version)
+    assert answer.error_code == (Error.INVALID_UPDATE_VERSION if version == 0 else Error.NONE)
+    asked = ApiVersionsRequest(client_software_name="a", client_software_version="1")
+    finalized = client.ask(asked, 4).finalized_features
+    levels = {each.name: each.max_version_level for each in finalized}
+    assert levels["transaction.version"] == (2 if version == 0 else 1)
