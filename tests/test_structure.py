@@ -10,6 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from odradek.emulator import handlers
+from odradek.emulator.handlers.registry import SERVED
+from odradek.wire import Request
+from tests.support.versions import first_and_last
 
 ROOT = Path(__file__).parent.parent
 # Each package, and those it may import from.
@@ -347,25 +351,25 @@ def test_every_handler_is_loaded() -> None:
         assert served.handler.__module__ == f"odradek.emulator.handlers.{API_MODULES[key]}"
 
 
-def test_every_handler_has_its_tests() -> None:
-    """One test module for each API, named after its handler; and what helps handlers has none."""
-    from odradek.emulator import handlers
+def served() -> dict[str, type[Request]]:
+    """The module of each handler, to its request."""
+    handlers.load()
+    return {
+        each.handler.__module__.rpartition(".")[2]: each.request for each in SERVED.values()
+    }
 
+
+def test_every_handler_has_its_tests() -> None:
+    """One test module for each API, named after its handler; what helps handlers has none."""
     tests = (ROOT / "tests/emulator/handlers").glob("test_*.py")
-    assert {path.stem.removeprefix("test_") for path in tests} == set(handlers.MODULES)
+    assert {path.stem.removeprefix("test_") for path in tests} == set(served())
 
 
 def test_every_handler_is_tried_in_its_first_and_last_version() -> None:
-    from odradek.emulator.handlers import load, registry
-
-    from tests.support.versions import first_and_last
-
-    load()
-    for served in registry.SERVED.values():
-        module = served.handler.__module__.rpartition(".")[2]
+    for module, request in served().items():
         text = (ROOT / f"tests/emulator/handlers/test_{module}.py").read_text()
-        asks = f"first_and_last({served.request.__name__}"
-        assert asks in text or len(first_and_last(served.request)) == 1, module
+        asks = f"first_and_last({request.__name__}"
+        assert asks in text or len(first_and_last(request)) == 1, module
 
 
 def test_no_error_is_swallowed() -> None:

@@ -7,7 +7,6 @@ from odradek.emulator.cluster import Cluster
 from odradek.wire.api.alter_configs import AlterConfigsRequest
 
 from tests.support.cluster import Client
-from tests.support.configs import set_configs
 from tests.support.versions import first_and_last
 
 TOPIC, BROKER, LOGGER, METRICS, GROUP = 2, 4, 8, 16, 32

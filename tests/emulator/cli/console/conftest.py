@@ -8,12 +8,12 @@ import pytest
 from odradek.emulator import Emulator
 from odradek.emulator.cli.main import main
 
-from tests.emulator.cli.console.support import Shell
+from tests.emulator.cli.console.support import KEPT, Shell
 
 
 @pytest.fixture
 def kafka() -> Iterator[Emulator]:
-    with Emulator(topics={"orders": 2}) as emulator:
+    with Emulator(KEPT, topics={"orders": 2}) as emulator:
         yield emulator
 
 

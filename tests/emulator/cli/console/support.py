@@ -12,6 +12,9 @@ from odradek.wire.records import NewRecord
 from tests.requests.committed_offsets import commit_request
 from tests.support.written import write_records
 
+KEPT = {"log.retention.ms": -1}
+"""Records are of the time at which tests take place, and would go after half a minute."""
+
 Shell = Callable[..., list[list[str]]]
 
 

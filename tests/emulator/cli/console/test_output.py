@@ -7,13 +7,12 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from functools import partial
 
 import pytest
 from odradek.emulator import Emulator
 from odradek.wire.records import NewRecord
 
-from tests.emulator.cli.console.support import Shell, fill
+from tests.emulator.cli.console.support import KEPT, Shell, fill
 from tests.support.clock import NOW
 from tests.support.written import record, write_records
 
@@ -22,7 +21,7 @@ ODRADEK = [sys.executable, "-m", "odradek.emulator.cli"]
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
-    with Emulator(topics={"orders": 1, "none": 1}) as emulator:
+    with Emulator(KEPT, topics={"orders": 1, "none": 1}) as emulator:
         address = emulator.bootstrap_servers
         write_records(address, "orders", 0, record("é漢".encode()))
         write_records(address, "orders", 0, *(record(b"x" * 1000) for _ in range(500)))
@@ -66,15 +65,16 @@ def test_output_that_goes_nowhere_is_an_error(address: str, where: str, why: str
 
 
 def test_ctrl_c_ends_the_following_of_a_topic_without_an_error(address: str) -> None:
+    # A shell starts what it puts into the background, such as tests, with SIGINT ignored.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     process = subprocess.Popen(
         [*ODRADEK, "records", address, "orders", "--follow"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         encoding="utf-8",
         env={**os.environ, "PYTHONIOENCODING": "utf-8"},
-        # A shell starts what it puts into the background with SIGINT ignored: the tests, too.
-        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
     )
+    signal.signal(signal.SIGINT, before)
     assert process.stdout is not None
     assert "é漢" in process.stdout.readline()
     process.send_signal(signal.SIGINT)
