@@ -13,6 +13,9 @@ import pytest
 from odradek.emulator import handlers
 from odradek.emulator.handlers.registry import SERVED
 from odradek.wire import Request
+from odradek.wire.api import API_MODULES
+
+from tests.support.rooms import ROOMS
 from tests.support.versions import first_and_last
 
 ROOT = Path(__file__).parent.parent
@@ -23,62 +26,6 @@ MAY_IMPORT = {
     "emulator": {"wire", "storage"},
     "fixtures": {"wire", "storage", "emulator"},
     "compat": {"wire", "storage", "emulator"},
-}
-# The rooms of each package, and of folders that have rooms of their own: a file may import from its
-# own room and from those above it. A file that stands in no room's list belongs to the room of its
-# folder. `cluster` is what holds the emulator's rooms together, so all of them may name its type.
-ROOMS = {
-    "wire": """
-        errors primitives
-        schema codec
-        batch gzip_header compression api headers frames
-        records scan _scan
-        legacy
-        stored
-        explain __main__
-    """,
-    "storage": """
-        disk
-        naming naming_detection config notices checkpoints epochs damage batch_walk index producers
-            segment flush retention rolling lookup partition_directory reading
-        recovery
-        truncation
-        compaction
-        log log_directory stored_epochs
-        repairs
-    """,
-    "emulator": """
-        base
-        config
-        partitions
-        metadata
-        security
-        upkeep
-        groups
-        transactions
-        handlers
-        control
-        net
-        parameters cluster
-        emulator views
-        cli
-    """,
-    "emulator/groups": """
-        settings topics_view xxh3 regex commit_request records group shard runtime
-        offsets
-        classic
-        consumer
-        coordinator offsets_topic
-    """,
-    "compat": """
-        unavailable
-        java
-        real_kafka
-        clients
-        scenarios
-        spark
-        demo table
-    """,
 }
 ONLY_AS_A_TYPE = {("emulator", "cluster", "Cluster")}
 LONGEST_FILE = 600
@@ -339,10 +286,6 @@ def test_no_test_module_imports_another() -> None:
 
 def test_every_handler_is_loaded() -> None:
     """By the name of its API's module in wire."""
-    from odradek.emulator import handlers
-    from odradek.emulator.handlers.registry import SERVED
-    from odradek.wire.api import API_MODULES
-
     handlers.load()
     modules = (ROOT / "emulator/handlers").glob("*.py")
     registering = {path.stem for path in modules if "\n@handles(" in path.read_text()}
@@ -354,9 +297,7 @@ def test_every_handler_is_loaded() -> None:
 def served() -> dict[str, type[Request]]:
     """The module of each handler, to its request."""
     handlers.load()
-    return {
-        each.handler.__module__.rpartition(".")[2]: each.request for each in SERVED.values()
-    }
+    return {each.handler.__module__.rpartition(".")[2]: each.request for each in SERVED.values()}
 
 
 def test_every_handler_has_its_tests() -> None:

@@ -10,6 +10,8 @@ from odradek.emulator import handlers
 from odradek.emulator.handlers.registry import SERVED
 from odradek.wire.api import API_MODULES
 
+from tests.support.rooms import ROOMS
+
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "CONTRIBUTING.md").read_text()
 # A path stands between backticks and has a slash, or is linked to.
@@ -30,8 +32,6 @@ def test_a_file_that_is_named_is_there(path: str) -> None:
 
 
 def test_rooms_of_the_picture_are_those_of_the_structure_test() -> None:
-    from tests.test_structure import ROOMS
-
     picture = TEXT[TEXT.index("base <- config") : TEXT.index("fixtures/ ")]
     drawn = re.findall(r"[a-z]+", picture)
     listed = [line.split()[0] for line in ROOMS["emulator"].strip().splitlines()]

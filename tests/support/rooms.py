@@ -1,0 +1,58 @@
+"""The rooms of each package: a file may import from its own and from those above it."""
+
+# The rooms of each package, and of folders that have rooms of their own: a file may import from its
+# own room and from those above it. A file that stands in no room's list belongs to the room of its
+# folder. `cluster` is what holds the emulator's rooms together, so all of them may name its type.
+ROOMS = {
+    "wire": """
+        errors primitives
+        schema codec
+        batch gzip_header compression api headers frames
+        records scan _scan
+        legacy
+        stored
+        explain __main__
+    """,
+    "storage": """
+        disk
+        naming naming_detection config notices checkpoints epochs damage batch_walk index producers
+            segment flush retention rolling lookup partition_directory reading
+        recovery
+        truncation
+        compaction
+        log log_directory stored_epochs
+        repairs
+    """,
+    "emulator": """
+        base
+        config
+        partitions
+        metadata
+        security
+        upkeep
+        groups
+        transactions
+        handlers
+        control
+        net
+        parameters cluster
+        emulator views
+        cli
+    """,
+    "emulator/groups": """
+        settings topics_view xxh3 regex commit_request records group shard runtime
+        offsets
+        classic
+        consumer
+        coordinator offsets_topic
+    """,
+    "compat": """
+        unavailable
+        java
+        real_kafka
+        clients
+        scenarios
+        spark
+        demo table
+    """,
+}
