@@ -17,6 +17,7 @@ from odradek.emulator.handlers.registry import SERVED
 from odradek.wire import Request
 from odradek.wire.api.add_raft_voter import AddRaftVoterRequest
 from odradek.wire.api.api_versions import ApiVersionsRequest
+from odradek.wire.api.fetch import FetchRequest
 from odradek.wire.api.heartbeat import HeartbeatRequest
 from odradek.wire.api.list_offsets import ListOffsetsRequest
 from odradek.wire.api.metadata import MetadataRequest
@@ -189,19 +190,21 @@ def test_silence_and_a_closed_connection_are_answers(
     assert (answered.difference.real["error_code"], closed.difference.ours) == (25, "closed")
 
 
-def test_a_late_answer_differs_from_one_in_time(
+def test_a_late_answer_to_what_may_wait_differs_from_one_in_time(
     engine: Engine, lie: Callable[[type[Request], Edit], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tests.differential.engine.side.LATE_S", 0.2)
-    assert engine.run(sequence(create(), Ask(list_offsets(-1)))).findings == []
+    waiting = Ask(fetch(wait_ms=3000, min_bytes=0), 12)
+    assert engine.run(sequence(create(), waiting)).findings == []
 
     def dawdle(answer: Any) -> Any:
         time.sleep(0.4)
         return answer
 
+    lie(FetchRequest, dawdle)
     lie(ListOffsetsRequest, dawdle)
-    [finding] = engine.run(sequence(create(), Ask(list_offsets(-1)))).findings
-    assert (finding.step, str(finding.difference)) == (1, "(time): real 'in time', ours 'late'")
+    [finding] = engine.run(sequence(create(), Ask(list_offsets(-1)), waiting)).findings
+    assert (finding.step, str(finding.difference)) == (2, "(time): real 'in time', ours 'late'")
 
 
 def test_an_answer_belongs_to_the_step_in_which_it_comes(engine: Engine) -> None:
