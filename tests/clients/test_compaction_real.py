@@ -21,11 +21,11 @@ from odradek.storage.checkpoints import CLEANED_OFFSETS, read_offsets, read_part
 from odradek.storage.config import LogConfig
 from odradek.storage.disk.directory import Directory
 from odradek.storage.log import Log
-from odradek.wire.api.create_topics import CreateTopicsRequest
 from odradek.wire.batch import batches, read_header
 from odradek.wire.records import build_batch, end_transaction_batch, read_records
 
-from tests.support.connection import ask
+from tests.requests.topics import create_topics, new_topic
+from tests.support.connection import BrokerAt
 
 pytestmark = [pytest.mark.real, pytest.mark.slow]
 
@@ -247,7 +247,6 @@ def partitions(topic: str) -> int:
 
 
 def create(kafka: RealKafka) -> None:
-    Topic = CreateTopicsRequest.Topic
     topics = []
     for topic, retention_ms in RETENTIONS_MS.items():
         configs = {
@@ -256,20 +255,8 @@ def create(kafka: RealKafka) -> None:
             "delete.retention.ms": str(retention_ms),
             "min.cleanable.dirty.ratio": "0",
         }
-        listed = [Topic.Config(name=name, value=value) for name, value in configs.items()]
-        count = partitions(topic)
-        asked = Topic(
-            name=topic,
-            num_partitions=count,
-            replication_factor=1,
-            assignments=[],
-            configs=listed,
-        )
-        topics.append(asked)
-    answer = ask(kafka.bootstrap_servers, CreateTopicsRequest(topics=topics), 7)
-    assert [topic.error_code for topic in answer.topics] == [0, 0, 0]
-    while len(list(kafka.data_dir.glob("*/partition.metadata"))) < 2 * SEEDS + 1:
-        time.sleep(0.05)
+        topics.append(new_topic(topic, partitions(topic), configs))
+    create_topics(BrokerAt(kafka.bootstrap_servers), *topics)
 
 
 def cleaned_offsets(kafka: RealKafka) -> dict[tuple[str, int], int]:

@@ -16,12 +16,12 @@ from odradek.emulator import Emulator
 from odradek.emulator.base.java_order import hash_map_order, partition_for
 from odradek.emulator.groups.consumer.assignors import RANGE, UNIFORM, MemberSpec, assign
 from odradek.emulator.groups.consumer.members import Assignment
-from odradek.wire.api.create_topics import CreateTopicsRequest
 from odradek.wire.api.find_coordinator import FindCoordinatorRequest
 from odradek.wire.api.offset_commit import OffsetCommitRequest
 
 from tests.differential.ask.consumer_groups import depart, describe_consumers, enter
 from tests.differential.engine.asker import Asker
+from tests.requests.topics import create_topics, new_topic
 
 pytestmark = pytest.mark.real
 FORMATTERS = "org.apache.kafka.tools.consumer"
@@ -44,13 +44,8 @@ def ready(ask: Asker) -> None:
 
 def make_topics(ask: Asker, sizes: dict[str, int]) -> dict[str, bytes]:
     """Create topics; their ids."""
-    topic = CreateTopicsRequest.Topic
-    topics = [
-        topic(name=n, num_partitions=size, replication_factor=1, assignments=[], configs=[])
-        for n, size in sizes.items()
-    ]
-    answer = ask.ask(CreateTopicsRequest(topics=topics, timeout_ms=9000, validate_only=False), 7)
-    return {topic.name: topic.topic_id for topic in answer.topics}
+    made = create_topics(ask, *(new_topic(name, size) for name, size in sizes.items()))
+    return {name: topic.topic_id for name, topic in made.items()}
 
 
 def printed(bootstrap: str, formatter: str) -> list[dict[str, Any]]:

@@ -20,14 +20,15 @@ from odradek.compat import Client, NewRecord
 from odradek.compat.clients import wait_until
 from odradek.wire import Error
 from odradek.wire.api.find_coordinator import FindCoordinatorRequest
-from odradek.wire.api.list_offsets import ListOffsetsRequest
 from odradek.wire.api.offset_commit import OffsetCommitRequest
 from odradek.wire.api.offset_fetch import OffsetFetchRequest
 from odradek.wire.batch import batches
 
 from tests.clients.support.broker_process import Served, free_port
 from tests.clients.support.lossy_proxy import Proxy
-from tests.support.connection import Connection, ask
+from tests.requests.committed_offsets import commit_request
+from tests.requests.offsets import LATEST, look_up
+from tests.support.connection import BrokerAt, Connection, ask
 
 pytestmark = [pytest.mark.client, pytest.mark.slow]
 
@@ -174,11 +175,7 @@ def find_coordinator(bootstrap: str) -> None:
 
 
 def commit(offset: int) -> OffsetCommitRequest:
-    partition = OffsetCommitRequest.Topic.Partition(
-        partition_index=0, committed_offset=offset, committed_metadata=f"note {offset}"
-    )
-    topic = OffsetCommitRequest.Topic(name="t", partitions=[partition])
-    return OffsetCommitRequest(group_id="g", member_id="", topics=[topic])
+    return commit_request(offset, metadata=f"note {offset}")
 
 
 def committed(bootstrap: str) -> tuple[int, str | None]:
@@ -281,11 +278,7 @@ def await_a_lost_answer(load: Load, proxy: Proxy, broker: str) -> None:
 
 def end_offset(broker: str, partition: int) -> int:
     """As the broker itself says, not through the proxy."""
-    entry = ListOffsetsRequest.Topic.Partition(partition_index=partition, timestamp=-1)
-    topic = ListOffsetsRequest.Topic(name="t", partitions=[entry])
-    answer = ask(broker, ListOffsetsRequest(replica_id=-1, topics=[topic]), 7)
-    offset: int = answer.topics[0].partitions[0].offset
-    return offset
+    return look_up(BrokerAt(broker), LATEST, partition=partition).offset
 
 
 def half_a_batch(log: bytes) -> bytes:

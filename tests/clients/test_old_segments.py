@@ -23,8 +23,6 @@ from odradek.compat.real_kafka.dump_tool import complaints as complaints_of_tool
 from odradek.emulator import Emulator
 from odradek.storage.checkpoints import CLEANED_OFFSETS, read_offsets
 from odradek.wire import Error, WireError
-from odradek.wire.api.fetch import FetchRequest
-from odradek.wire.api.list_offsets import ListOffsetsRequest
 from odradek.wire.legacy.as_batches import logged_batches, read_logged
 from odradek.wire.legacy.message_sets import entries, read_entry
 
@@ -36,6 +34,8 @@ from tests.clients.support.old_compacted_partitions import (
     configs_of,
     left,
 )
+from tests.requests.fetch import asked, fetch_request, only
+from tests.requests.offsets import list_offsets_request
 from tests.support.connection import Connection
 from tests.support.old_segments import END, TOPICS, TORN, T, torn
 from tests.support.placed_segments import RELEASES, UNCLEANED, create_topics, forget, place
@@ -72,18 +72,12 @@ def old_directory(path: Path, version: str) -> Path:
 
 
 def fetch(connection: Connection, topic: str, offset: int, version: int, limit: int) -> Any:
-    asked = FetchRequest.Topic.Partition(
-        partition=0, fetch_offset=offset, partition_max_bytes=limit
-    )
-    topics = [FetchRequest.Topic(topic=topic, partitions=[asked])]
-    request = FetchRequest(max_wait_ms=0, min_bytes=0, topics=topics)
-    return connection.ask(request, version).responses[0].partitions[0]
+    request = fetch_request(asked(0, offset, limit), topic=topic, min_bytes=0)
+    return only(connection.ask(request, version))
 
 
 def look_up(connection: Connection, topic: str, when: int, version: int) -> tuple[Any, ...]:
-    asked = ListOffsetsRequest.Topic.Partition(partition_index=0, timestamp=when, max_num_offsets=9)
-    topics = [ListOffsetsRequest.Topic(name=topic, partitions=[asked])]
-    request = ListOffsetsRequest(replica_id=-1, topics=topics)
+    request = list_offsets_request(when, topic=topic, max_num_offsets=9)
     found = connection.ask(request, version).topics[0].partitions[0]
     if version == 0:
         return found.error_code, found.old_style_offsets

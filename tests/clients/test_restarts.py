@@ -18,18 +18,16 @@ from odradek.compat import Client, Consumer, NewRecord, Record
 from odradek.compat.clients import wait_until
 from odradek.compat.clients.member import Member, together
 from odradek.wire import Error
-from odradek.wire.api.delete_records import DeleteRecordsRequest
 from odradek.wire.api.describe_configs import DescribeConfigsRequest
 from odradek.wire.api.describe_groups import DescribeGroupsRequest
-from odradek.wire.api.init_producer_id import InitProducerIdRequest
-from odradek.wire.api.list_offsets import ListOffsetsRequest
 from odradek.wire.api.metadata import MetadataRequest
 from odradek.wire.api.offset_fetch import OffsetFetchRequest
-from odradek.wire.api.produce import ProduceRequest
-from odradek.wire.records import build_batch
 
 from tests.clients.support.broker_process import Served
-from tests.support.connection import ask
+from tests.requests.offsets import delete_before, look_up
+from tests.requests.produce import produce_numbered
+from tests.requests.transactions import new_producer_id
+from tests.support.connection import BrokerAt, ask
 
 pytestmark = [pytest.mark.client, pytest.mark.slow]
 
@@ -258,7 +256,7 @@ def test_topics_configs_and_ids_are_the_same_after_a_restart(
     any_client.create_topic(address, "gone", 1)
     any_client.delete_topic(address, "gone")
     any_client.consume(address, "again", group="g", count=10)
-    delete_records(address, "again", 4)
+    assert delete_before(BrokerAt(address), 4, "again") == 4
 
     before = everything(address)
     names = {topic[0] for topic in before["topics"]}
@@ -271,13 +269,6 @@ def test_topics_configs_and_ids_are_the_same_after_a_restart(
     assert before["described"]["configured"].items() >= configs.items()
     records = any_client.consume(address, "again")
     assert [(r.offset, r.value) for r in records] == [(n, b"%d" % n) for n in range(4, 10)]
-
-
-def delete_records(address: str, topic: str, before: int) -> None:
-    partition = DeleteRecordsRequest.Topic.Partition(partition_index=0, offset=before)
-    asked = DeleteRecordsRequest.Topic(name=topic, partitions=[partition])
-    answer = ask(address, DeleteRecordsRequest(topics=[asked], timeout_ms=1000), 2)
-    assert answer.topics[0].partitions[0].low_watermark == before
 
 
 def everything(address: str) -> dict[str, Any]:
@@ -310,7 +301,9 @@ def everything(address: str) -> dict[str, Any]:
             for result in described.results
         },
         "committed": ask(address, OffsetFetchRequest(groups=[group]), 8).groups,
-        "offsets": {when: offset_at(address, "again", when) for when in (-2, -1)},
+        "offsets": {
+            when: look_up(BrokerAt(address), when, topic="again").offset for when in (-2, -1)
+        },
     }
 
 
@@ -318,52 +311,24 @@ def leaders(topic: Any) -> list[tuple[int, int, list[int]]]:
     return [(p.partition_index, p.leader_id, p.replica_nodes) for p in topic.partitions]
 
 
-def offset_at(address: str, topic: str, timestamp: int) -> int:
-    partition = ListOffsetsRequest.Topic.Partition(partition_index=0, timestamp=timestamp)
-    asked = ListOffsetsRequest.Topic(name=topic, partitions=[partition])
-    answer = ask(address, ListOffsetsRequest(replica_id=-1, topics=[asked]), 7)
-    found: int = answer.topics[0].partitions[0].offset
-    return found
-
-
 def test_the_sequence_of_an_idempotent_producer_survives(
     any_client: Client, served: Served
 ) -> None:
     address = served.bootstrap_servers
     any_client.create_topic(address, "t", 1)
-    producer_id = new_producer_id(address)
-    assert produce(address, producer_id, 0, [b"a", b"b"]) == (Error.NONE, 0)
-    assert produce(address, producer_id, 2, [b"c"]) == (Error.NONE, 2)
+    producer_id = new_producer_id(BrokerAt(address))
+    assert produce_numbered(BrokerAt(address), producer_id, 0, [b"a", b"b"]) == (Error.NONE, 0)
+    assert produce_numbered(BrokerAt(address), producer_id, 2, [b"c"]) == (Error.NONE, 2)
 
     for _ in range(2):
         served.restart()
-        assert produce(address, producer_id, 2, [b"c"]) == (Error.NONE, 2), "the same once more"
-        assert produce(address, producer_id, 4, [b"x"])[0] == Error.OUT_OF_ORDER_SEQUENCE_NUMBER
-    assert produce(address, producer_id, 3, [b"d"]) == (Error.NONE, 3)
+        assert produce_numbered(BrokerAt(address), producer_id, 2, [b"c"]) == (Error.NONE, 2), (
+            "the same once more"
+        )
+        assert (
+            produce_numbered(BrokerAt(address), producer_id, 4, [b"x"])[0]
+            == Error.OUT_OF_ORDER_SEQUENCE_NUMBER
+        )
+    assert produce_numbered(BrokerAt(address), producer_id, 3, [b"d"]) == (Error.NONE, 3)
     assert [r.value for r in any_client.consume(address, "t")] == [b"a", b"b", b"c", b"d"]
-    assert new_producer_id(address) > producer_id
-
-
-def new_producer_id(address: str) -> int:
-    request = InitProducerIdRequest(transactional_id=None, transaction_timeout_ms=0)
-    answer = ask(address, request, 4)
-    assert answer.error_code == Error.NONE
-    producer_id: int = answer.producer_id
-    return producer_id
-
-
-def produce(
-    address: str, producer_id: int, sequence: int, values: list[bytes]
-) -> tuple[Error, int]:
-    now = int(time.time() * 1000)
-    batch = build_batch(
-        [(now, None, value, ()) for value in values],
-        producer_id=producer_id,
-        producer_epoch=0,
-        base_sequence=sequence,
-    )
-    entry = ProduceRequest.Topic.Partition(index=0, records=batch)
-    topic = ProduceRequest.Topic(name="t", partition_data=[entry])
-    answer = ask(address, ProduceRequest(acks=-1, timeout_ms=1000, topic_data=[topic]), 9)
-    result = answer.responses[0].partition_responses[0]
-    return Error(result.error_code), result.base_offset
+    assert new_producer_id(BrokerAt(address)) > producer_id

@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 from odradek.compat import Client, NewRecord
 from odradek.compat import client as client_named
-from odradek.wire.api.fetch import FetchRequest
-from odradek.wire.api.offset_fetch import OffsetFetchRequest
 
 from tests.clients.support.broker_process import Served
 from tests.clients.support.transactional_apps import TRANSFORMERS, Fenced, Transformer
-from tests.support.connection import ask
+from tests.requests.committed_offsets import committed
+from tests.requests.fetch import fetch
+from tests.support.connection import BrokerAt
 from tests.support.consumer import delivered
 
 pytestmark = [pytest.mark.client, pytest.mark.slow]
@@ -47,24 +47,11 @@ class Work:
 
     def committed(self) -> tuple[list[bytes | None], int]:
         """What a committed reader of the target sees now, and where the group is."""
-        part = FetchRequest.Topic.Partition(
-            partition=0, fetch_offset=0, partition_max_bytes=1 << 20
-        )
-        asked = FetchRequest(
-            max_wait_ms=0,
-            min_bytes=0,
-            max_bytes=1 << 20,
-            isolation_level=1,
-            topics=[FetchRequest.Topic(topic=self.target, partitions=[part])],
-        )
-        answer = ask(self.bootstrap, asked, 12).responses[0].partitions[0]
-        values, _ = delivered(bytes(answer.records), answer.aborted_transactions, 0)
-        group = OffsetFetchRequest(
-            group_id=self.group,
-            topics=[OffsetFetchRequest.Topic(name=self.source, partition_indexes=[0])],
-        )
-        offset = ask(self.bootstrap, group, 7).topics[0].partitions[0].committed_offset
-        return values, max(offset, 0)
+        broker = BrokerAt(self.bootstrap)
+        answer = fetch(broker, topic=self.target, isolation_level=1)
+        values, _ = delivered(bytes(answer.records or b""), answer.aborted_transactions or [], 0)
+        found = committed(broker, topic=self.source, group=self.group, version=7)
+        return values, max(found.committed_offset, 0)
 
     def consumed(self) -> list[bytes | None]:
         """What the client itself reads of the target once nothing is open."""

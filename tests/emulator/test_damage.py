@@ -19,7 +19,6 @@ from odradek.emulator.cluster import Cluster
 from odradek.storage import LogDirectoryError
 from odradek.wire import Error
 from odradek.wire.api.find_coordinator import FindCoordinatorRequest
-from odradek.wire.api.offset_commit import OffsetCommitRequest
 from odradek.wire.api.offset_fetch import OffsetFetchRequest
 
 from tests.requests.committed_offsets import commit
@@ -331,13 +330,9 @@ def test_repair_lets_a_consumer_go_on(closed: Path) -> None:
 @pytest.mark.parametrize("topic", ["t", "__cluster_metadata", "__consumer_offsets"])
 def test_repair_of_a_torn_tail_keeps_nobody_reading_for_ever(closed: Path, topic: str) -> None:
     with closing(open_cluster(closed, **{"offsets.topic.num.partitions": "1"})) as cluster:
-        Topic = OffsetCommitRequest.Topic
-        at = Topic.Partition(partition_index=0, committed_offset=3, committed_metadata=None)
-        commit = OffsetCommitRequest(group_id="g", topics=[Topic(name="t", partitions=[at])])
         client_of(cluster).ask(FindCoordinatorRequest(key="g"), 2)
         for _ in range(2):
-            answer = client_of(cluster).ask(commit, 7)
-            assert answer.topics[0].partitions[0].error_code == 0
+            assert commit(client_of(cluster), 3) is Error.NONE
         if topic == "__cluster_metadata":
             cluster.create_topic("last", 1, {})
         newest = max((closed / f"{topic}-0").glob("*.log"))

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from odradek.emulator import Emulator
 from odradek.emulator.cli.main import main
-from odradek.wire.api.offset_commit import OffsetCommitRequest
 from odradek.wire.api.offset_fetch import OffsetFetchRequest
 from odradek.wire.compression import Codec
 from odradek.wire.legacy.as_batches import logged_batches, read_logged
 from odradek.wire.legacy.message_sets import build_set
 from odradek.wire.records import Record
 
+from tests.requests.committed_offsets import commit
 from tests.support.connection import Connection
 from tests.support.old_segments import TOPICS, batch, loose, wrapped
 from tests.support.placed_segments import RELEASES, create_topics, forget, place
@@ -59,17 +59,11 @@ def test_a_compaction_follows_the_release(tmp_path: Path, version: str) -> None:
 
 def test_groups_find_the_offsets_that_an_old_broker_wrote(tmp_path: Path, version: str) -> None:
     configs = {"offsets.topic.num.partitions": 1}
-    Topic = OffsetCommitRequest.Topic
     release = RELEASES[version]
     with Emulator(configs, topics={"t": 1}, data_dir=tmp_path, version=release) as kafka:
         kafka.run(lambda cluster: cluster.groups.ensure_topic())
         with Connection(kafka.bootstrap_servers) as connection:
-            partition = Topic.Partition(
-                partition_index=0, committed_offset=5, committed_metadata=None
-            )
-            topics = [Topic(name="t", partitions=[partition])]
-            answer = connection.ask(OffsetCommitRequest(group_id="g", topics=topics), 8)
-            assert answer.topics[0].partitions[0].error_code == 0
+            assert commit(connection, 5) == 0
     (log,) = (tmp_path / "__consumer_offsets-0").glob("*.log")
     data = log.read_bytes()
     records = [record[:4] for at, _ in logged_batches(data) for record in read_logged(data, at)]

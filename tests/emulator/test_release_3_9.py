@@ -15,7 +15,7 @@ from odradek.wire import Error
 from odradek.wire.api.api_versions import ApiVersionsRequest
 from odradek.wire.api.create_topics import CreateTopicsRequest
 from odradek.wire.api.describe_configs import DescribeConfigsRequest
-from odradek.wire.api.fetch import FetchRequest, FetchResponse
+from odradek.wire.api.fetch import FetchResponse
 from odradek.wire.api.find_coordinator import FindCoordinatorRequest
 from odradek.wire.api.list_offsets import ListOffsetsRequest
 from odradek.wire.api.offset_commit import OffsetCommitRequest
@@ -27,6 +27,8 @@ from odradek.wire.compression import Codec
 from odradek.wire.legacy.message_sets import Message, build_message, build_set, read_messages
 from odradek.wire.records import build_batch, read_records
 
+from tests.requests.fetch import asked, fetch_request, only
+from tests.requests.produce import produce_all
 from tests.support.clock import NOW
 from tests.support.cluster import Client, client_of, open_cluster
 
@@ -49,26 +51,16 @@ def client(cluster: Cluster) -> Client:
 
 def produce(client: Client, *sets: bytes | None, version: int = 2, topic: str = "t") -> Produced:
     """Send sets to partition 0, all in one request; return what is said of it."""
-    part = ProduceRequest.Topic.Partition
-    entries = [part(index=0, records=data) for data in sets]
-    request = ProduceRequest(
-        acks=-1,
-        timeout_ms=1000,
-        topic_data=[ProduceRequest.Topic(name=topic, partition_data=entries)],
-    )
-    return client.ask(request, version).responses[0].partition_responses[0]
+    request = produce_all(*((topic, 0, data) for data in sets))
+    found: Produced = client.ask(request, version).responses[0].partition_responses[0]
+    return found
 
 
 def fetch(
     client: Client, version: int, offset: int = 0, limit: int = 1 << 20, topic: str = "t"
 ) -> Fetched:
-    asked = FetchRequest.Topic.Partition(
-        partition=0, fetch_offset=offset, partition_max_bytes=limit
-    )
-    request = FetchRequest(
-        max_wait_ms=0, min_bytes=0, topics=[FetchRequest.Topic(topic=topic, partitions=[asked])]
-    )
-    return client.ask(request, version).responses[0].partitions[0]
+    request = fetch_request(asked(0, offset, limit), topic=topic, min_bytes=0)
+    return only(client.ask(request, version))
 
 
 def loose(magic: int, *values: bytes) -> bytes:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from time import time as seconds
 from typing import Any
 
-from odradek.wire import NO_ID
+from odradek.wire import NO_ID, Error
 from odradek.wire.api.produce import ProduceRequest, ProduceResponse
 from odradek.wire.primitives import Buffer
 from odradek.wire.records import build_batch
@@ -46,6 +48,17 @@ def produce_request(
     request = produce_all((topic, partition, records), acks=acks, **more)
     request.topic_data[0].topic_id = topic_id
     return request
+
+
+def produce_numbered(
+    client: Asker, producer_id: int, sequence: int, values: Sequence[bytes], topic: str = "t"
+) -> tuple[Error, int]:
+    """Write as an idempotent producer to partition 0, now; return error and offset."""
+    now = int(seconds() * 1000)
+    numbered = {"producer_id": producer_id, "producer_epoch": 0, "base_sequence": sequence}
+    data = batch(*values, key=None, time=now, **numbered)
+    result = produce(client, data, topic=topic)
+    return Error(result.error_code), result.base_offset
 
 
 def produce(client: Asker, records: Buffer | None, *, version: int = 9, **more: Any) -> Result:

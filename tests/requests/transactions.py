@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from odradek.emulator.transactions.transaction import Producer
+from odradek.wire import Error
 from odradek.wire.api.add_offsets_to_txn import AddOffsetsToTxnRequest
 from odradek.wire.api.add_partitions_to_txn import AddPartitionsToTxnRequest
 from odradek.wire.api.end_txn import EndTxnRequest
 from odradek.wire.api.init_producer_id import InitProducerIdRequest
 from odradek.wire.api.txn_offset_commit import TxnOffsetCommitRequest
 from odradek.wire.api.write_txn_markers import WriteTxnMarkersRequest
+
+from tests.requests.asker import Asker
 
 NOBODY = Producer(-1, -1)
 Topics = Sequence[tuple[str, list[int]]]
@@ -27,6 +30,13 @@ def init_request(
         producer_id=who.producer_id,
         producer_epoch=who.epoch,
     )
+
+
+def new_producer_id(client: Asker) -> int:
+    """An id for an idempotent producer."""
+    answer = client.ask(init_request(None, timeout_ms=0), 4)
+    assert answer.error_code == Error.NONE
+    return int(answer.producer_id)
 
 
 def add_request(

@@ -56,6 +56,17 @@ class Connection:
         self._socket.close()
 
 
+class BrokerAt:
+    """A broker that is asked over a new connection each time."""
+
+    def __init__(self, bootstrap: str) -> None:
+        self._bootstrap = bootstrap
+
+    def ask(self, request: Request, version: int) -> Any:
+        """Return the answer."""
+        return ask(self._bootstrap, request, version)
+
+
 def ask(bootstrap: str, request: Request, version: int) -> Any:
     """Ask over a new connection."""
     with Connection(bootstrap) as connection:

@@ -15,15 +15,14 @@ from typing import Any
 from odradek.wire import Error
 from odradek.wire.api.describe_configs import DescribeConfigsRequest
 from odradek.wire.api.describe_producers import DescribeProducersRequest
-from odradek.wire.api.fetch import FetchRequest
 from odradek.wire.api.find_coordinator import FindCoordinatorRequest
-from odradek.wire.api.list_offsets import ListOffsetsRequest
 from odradek.wire.api.metadata import MetadataRequest
 from odradek.wire.api.offset_fetch import OffsetFetchRequest
-from odradek.wire.api.offset_for_leader_epoch import OffsetForLeaderEpochRequest
 from odradek.wire.batch import batches
 from odradek.wire.records import read_records
 
+from tests.requests.fetch import asked, fetch_request, only
+from tests.requests.offsets import epoch_end, look_up
 from tests.support.connection import TIMEOUT_S, Connection
 
 EARLIEST, LATEST, LARGEST = -2, -1, -3
@@ -149,16 +148,10 @@ def _read(
     answers = []
     offset = _offset(connection, topic, index, EARLIEST)[0]
     while True:
-        asked = FetchRequest.Topic.Partition(
-            partition=index, fetch_offset=offset, partition_max_bytes=_CHUNK
+        request = fetch_request(
+            asked(index, offset, _CHUNK), topic=topic, min_bytes=0, isolation_level=isolation
         )
-        request = FetchRequest(
-            max_wait_ms=0,
-            min_bytes=0,
-            isolation_level=isolation,
-            topics=[FetchRequest.Topic(topic=topic, partitions=[asked])],
-        )
-        answer = connection.ask(request, 12).responses[0].partitions[0]
+        answer = only(connection.ask(request, 12))
         assert answer.error_code == Error.NONE, (topic, index, offset, Error(answer.error_code))
         answers.append(answer)
         records = answer.records or b""
@@ -182,13 +175,9 @@ def _times(found: Batches) -> Iterator[int]:
 def _offset(
     connection: Connection, topic: str, index: int, when: int, isolation: int = UNCOMMITTED
 ) -> Found:
-    asked = ListOffsetsRequest.Topic.Partition(partition_index=index, timestamp=when)
-    request = ListOffsetsRequest(
-        replica_id=-1,
-        isolation_level=isolation,
-        topics=[ListOffsetsRequest.Topic(name=topic, partitions=[asked])],
+    found = _once_ready(
+        lambda: look_up(connection, when, topic=topic, partition=index, isolation=isolation)
     )
-    found = _once_ready(lambda: connection.ask(request, 7).topics[0].partitions[0])
     assert found.error_code == Error.NONE, (topic, index, when, Error(found.error_code))
     return found.offset, found.timestamp, found.leader_epoch
 
@@ -202,10 +191,7 @@ def _once_ready(ask: Callable[[], Any]) -> Any:
 
 
 def _end_of_epoch(connection: Connection, topic: str, index: int, epoch: int) -> tuple[int, int]:
-    asked = OffsetForLeaderEpochRequest.Topic.Partition(partition=index, leader_epoch=epoch)
-    entry = OffsetForLeaderEpochRequest.Topic(topic=topic, partitions=[asked])
-    request = OffsetForLeaderEpochRequest(replica_id=-1, topics=[entry])
-    found = connection.ask(request, 4).topics[0].partitions[0]
+    found = epoch_end(connection, epoch, topic=topic, partition=index)
     assert found.error_code == Error.NONE, (topic, index, epoch, Error(found.error_code))
     return found.leader_epoch, found.end_offset
 

@@ -16,13 +16,13 @@ from typing import Any
 import pytest
 from odradek.compat.clients import wait_until
 from odradek.wire import Error
-from odradek.wire.api.init_producer_id import InitProducerIdRequest
-from odradek.wire.api.produce import ProduceRequest
 from odradek.wire.batch import batches
-from odradek.wire.records import build_batch, read_records
+from odradek.wire.records import read_records
 
 from tests.clients.support.broker_contents import Shown
-from tests.support.connection import ask
+from tests.requests.produce import produce_numbered
+from tests.requests.transactions import new_producer_id
+from tests.support.connection import BrokerAt
 
 confluent = pytest.importorskip("confluent_kafka")
 admin = pytest.importorskip("confluent_kafka.admin")
@@ -200,7 +200,7 @@ def _fill_deleted(address: str, filled: Filled) -> None:
 
 
 def _fill_by_hand(address: str, filled: Filled) -> None:
-    producer_id = new_producer_id(address)
+    producer_id = new_producer_id(BrokerAt(address))
     for sequence, count in ((0, 2), (2, 3)):
         error, _ = produce_by_hand(address, producer_id, sequence, count)
         assert error is Error.NONE
@@ -333,28 +333,10 @@ def _through(
     return sorted(places)
 
 
-def new_producer_id(address: str) -> int:
-    """An id for an idempotent producer by hand."""
-    request = InitProducerIdRequest(transactional_id=None, transaction_timeout_ms=0)
-    answer = ask(address, request, 4)
-    assert answer.error_code == Error.NONE
-    return int(answer.producer_id)
-
-
 def produce_by_hand(address: str, producer_id: int, sequence: int, count: int) -> tuple[Error, int]:
     """Send one batch of that producer to `by-hand`; return what is answered."""
-    now = int(time.time() * 1000)  # older than a day, and Kafka forgets the producer at a start
-    batch = build_batch(
-        [(now + n, None, b"%d" % (sequence + n), ()) for n in range(count)],
-        producer_id=producer_id,
-        producer_epoch=0,
-        base_sequence=sequence,
-    )
-    entry = ProduceRequest.Topic.Partition(index=0, records=batch)
-    topic = ProduceRequest.Topic(name="by-hand", partition_data=[entry])
-    request = ProduceRequest(acks=-1, timeout_ms=1000, topic_data=[topic])
-    result = ask(address, request, 9).responses[0].partition_responses[0]
-    return Error(result.error_code), result.base_offset
+    values = [b"%d" % (sequence + n) for n in range(count)]
+    return produce_numbered(BrokerAt(address), producer_id, sequence, values, "by-hand")
 
 
 def sequences(address: str, filled: Filled) -> list[tuple[Error, int]]:

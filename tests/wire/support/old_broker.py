@@ -8,11 +8,13 @@ from functools import cache
 
 from odradek.compat import RealKafka
 from odradek.wire import Error
-from odradek.wire.api.create_topics import CreateTopicsRequest
-from odradek.wire.api.fetch import FetchRequest, FetchResponse
-from odradek.wire.api.produce import ProduceRequest, ProduceResponse
+from odradek.wire.api.fetch import FetchResponse
+from odradek.wire.api.produce import ProduceResponse
 
-from tests.support.connection import ask
+from tests.requests.fetch import asked, fetch_request, only
+from tests.requests.produce import produce_all
+from tests.requests.topics import create_topics, new_topic
+from tests.support.connection import BrokerAt, ask
 
 VERSION = "3.9.2"
 NOT_YET = {Error.UNKNOWN_TOPIC_OR_PARTITION, Error.NOT_LEADER_OR_FOLLOWER}
@@ -30,40 +32,15 @@ class OldBroker:
 
     def create(self, topics: Mapping[str, Mapping[str, str]], partitions: int) -> None:
         """Create topics with their configs, each with so many partitions."""
-        wanted = [
-            CreateTopicsRequest.Topic(
-                name=name,
-                num_partitions=partitions,
-                replication_factor=1,
-                assignments=[],
-                configs=[
-                    CreateTopicsRequest.Topic.Config(name=key, value=value)
-                    for key, value in configs.items()
-                ],
-            )
-            for name, configs in topics.items()
-        ]
-        answer = ask(self.address, CreateTopicsRequest(topics=wanted, timeout_ms=10_000), 4)
-        assert [topic.error_code for topic in answer.topics] == [0] * len(topics)
+        wanted = [new_topic(name, partitions, configs) for name, configs in topics.items()]
+        create_topics(BrokerAt(self.address), *wanted, version=4)
 
     def produce(self, topic: str, sets: Mapping[int, bytes], version: int) -> dict[int, Produced]:
         """Send a set to each of some partitions, again while the topic is new."""
-        request = ProduceRequest(
-            acks=-1,
-            timeout_ms=10_000,
-            topic_data=[
-                ProduceRequest.Topic(
-                    name=topic,
-                    partition_data=[
-                        ProduceRequest.Topic.Partition(index=index, records=data)
-                        for index, data in sets.items()
-                    ],
-                )
-            ],
-        )
+        request = produce_all(*((topic, index, data) for index, data in sets.items()))
         for _ in range(TRIES):
             answer = ask(self.address, request, version)
-            results = {r.index: r for r in answer.responses[0].partition_responses}
+            results = {r.index: r for each in answer.responses for r in each.partition_responses}
             if not any(r.error_code in NOT_YET for r in results.values()):
                 return results
             time.sleep(0.1)
@@ -71,16 +48,8 @@ class OldBroker:
 
     def fetch(self, topic: str, partition: int, offset: int, version: int, limit: int) -> Fetched:
         """Read one partition, without waiting."""
-        asked = FetchRequest.Topic.Partition(
-            partition=partition, fetch_offset=offset, partition_max_bytes=limit
-        )
-        request = FetchRequest(
-            max_wait_ms=0,
-            min_bytes=0,
-            topics=[FetchRequest.Topic(topic=topic, partitions=[asked])],
-        )
-        answer: Fetched = ask(self.address, request, version).responses[0].partitions[0]
-        return answer
+        request = fetch_request(asked(partition, offset, limit), topic=topic, min_bytes=0)
+        return only(ask(self.address, request, version))
 
 
 @cache
