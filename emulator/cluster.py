@@ -8,6 +8,7 @@ records of every partition, the groups and offsets of `__consumer_offsets`, the 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
@@ -22,6 +23,7 @@ from .base.clock import Clock, ManualClock, SystemClock
 from .base.logger import log
 from .base.node import alive
 from .base.timers import Timers
+from .broker import Broker
 from .config.configs import BrokerConfig, ConfigError
 from .config.loggers import Loggers
 from .config.telemetry import TelemetryClients
@@ -31,11 +33,9 @@ from .metadata.features import Features, check_features
 from .metadata.log import MetadataLog, metadata_log_config
 from .metadata.restart_elections import resign, take_over
 from .metadata.subscribers.broker_configs import BrokerConfigs
-from .metadata.subscribers.deletions import deletions
 from .metadata.subscribers.topics import Topics
 from .net.response_cache import AnswerCache
 from .parameters import scan_limit as checked_scan_limit
-from .partitions.fetch_sessions import SessionCache
 from .transactions import open_transactions
 from .upkeep.log_manager import LogManager, say_what_is_wrong
 from .upkeep.metadata_snapshots import MetadataUpkeep
@@ -79,19 +79,18 @@ class Cluster:
         self.answers = AnswerCache()
         self.woken: list[Callable[[], None]] = []
         self._is_settling = False
-        self.brokers = {broker.node_id: broker for broker in brokers}
-        self.controller_id = min(self.brokers)
+        self.nodes = {node.node_id: node for node in brokers}
+        self.controller_id = min(self.nodes)
         self.scan_limit = _scan_limit(scan_limit)
         self.max_request_bytes: int = config.get("socket.request.max.bytes")
         self.max_idle_ms: int = config.get("connections.max.idle.ms")
         self.fetch_max_bytes: int = config.get("fetch.max.bytes")
-        sessions_max: int = config.get("max.incremental.fetch.session.cache.slots")
-        self.fetch_sessions = SessionCache(sessions_max, self.random)
         self.log_dir = LogDirectory.open(data_dir, node_id=self.controller_id, naming=naming)
         self.cluster_id = self.log_dir.properties.cluster_id
         self.log_manager = LogManager(self, retention)
         say_what_is_wrong(self.log_dir)
         self.metadata = self._open_metadata(features or {})
+        self.brokers = {node_id: self._broker(node_id) for node_id in self.nodes}
         self.topics = Catalogue(self)
         self.metadata.subscribe(BrokerConfigs(config), Topics(self, self.topics))
         self.log_dir.report_unknown_partitions()
@@ -101,10 +100,8 @@ class Cluster:
         self.telemetry = TelemetryClients()
         self.loggers = Loggers()
         self.groups = open_groups(self)
-        self._producer_ids = range(0)
         self.transactions = open_transactions(self)
-        groups, transactions = self.groups, self.transactions
-        self.metadata.subscribe(deletions(groups.topic_deleted, transactions.topic_deleted))
+        self.metadata.subscribe(self.groups, self.transactions)
         self._checkpoint_later()
 
     def _open_metadata(self, features: Mapping[str, int]) -> MetadataLog:
@@ -120,8 +117,12 @@ class Cluster:
         except ConfigError:  # a directory of another release: it stays as it is
             self.log_dir.close(clean=self.log_dir.clean)
             raise
-        take_over(metadata, alive(self.brokers), self.release)
+        take_over(metadata, alive(self.nodes), self.release)
         return metadata
+
+    def _broker(self, node_id: int) -> Broker:
+        new_block = partial(self.metadata.next_producer_block, node_id)
+        return Broker(self.config.of_node(node_id), self.random, new_block)
 
     # For handlers
 
@@ -142,13 +143,6 @@ class Cluster:
     def create_topic(self, name: str, partitions: int, configs: Mapping[str, str]) -> Topic:
         """Create a topic. Raises Refused as CreateTopics would answer."""
         return self.topics.create(name, partitions=partitions, configs=configs)
-
-    def next_producer_id(self) -> int:
-        """An id that no producer has had, also before a restart: ids come in logged blocks."""
-        if not self._producer_ids:
-            self._producer_ids = self.metadata.next_producer_block()
-        first, self._producer_ids = self._producer_ids[0], self._producer_ids[1:]
-        return first
 
     # Time
 

@@ -305,7 +305,7 @@ class Emulator:
         cluster = self._open_cluster()
         server = Server(cluster)
         try:
-            broker = cluster.brokers[cluster.controller_id]
+            broker = cluster.nodes[cluster.controller_id]
             host, port = await server.listen(*self._address, broker.node_id)
             broker.host, broker.port = self._advertised or (reachable(host), port)
             cluster.topics.changed()

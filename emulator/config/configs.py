@@ -13,6 +13,7 @@ inert.py lists it. Tables: broker_table.py, tables.py.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from difflib import get_close_matches
 from functools import cached_property
 from typing import Any
@@ -57,7 +58,18 @@ class BrokerConfig:
         """Set at the start, by the user or by us: name to text."""
         self.node = self.static["node.id"].strip()
         """The broker whose own configs are in force, as a resource's name."""
+        self._nodes = {self.node: self}
         self._values = self._resolved({})
+
+    def of_node(self, node_id: int) -> BrokerConfig:
+        """The configs of another broker, which was started with the same: there, what is set at run
+        time for that broker alone is in force. Both change together."""
+        name = str(node_id)
+        if name not in self._nodes:
+            other = self._nodes[name] = copy(self)
+            other.node, other.static = name, self.static | {"node.id": name}
+            other._use(other._resolved({}), self.dynamic)
+        return self._nodes[name]
 
     def get(self, name: str) -> Any:
         """The value in force, parsed. Raises KeyError for a name that Kafka does not have."""
@@ -78,12 +90,11 @@ class BrokerConfig:
 
         Unknown names are kept and shown, as Kafka does. Raises ConfigError, changing nothing.
         """
-        self._values = self.judge_dynamic(changed)
-        self.dynamic |= {resource: dict(texts) for resource, texts in changed.items()}
-        self.dynamic = {resource: texts for resource, texts in self.dynamic.items() if texts}
-        self.__dict__.pop("topic_defaults", None)
-        self.__dict__.pop("plain_topic", None)
-        self._topics.clear()
+        values = [(config, config.judge_dynamic(changed)) for config in self._nodes.values()]
+        dynamic = self.dynamic | {resource: dict(texts) for resource, texts in changed.items()}
+        dynamic = {resource: texts for resource, texts in dynamic.items() if texts}
+        for config, found in values:
+            config._use(found, dynamic)
 
     def check_dynamic(self, resource: str, texts: Mapping[str, str], data_dir: str = "") -> None:
         """Judge what is to be set at run time, changing nothing. Raises ConfigError."""
@@ -129,6 +140,12 @@ class BrokerConfig:
                 self._topics.clear()
             config = self._topics[key] = TopicConfig(self, overrides)
         return config
+
+    def _use(self, values: dict[str, Value], dynamic: dict[str, dict[str, str]]) -> None:
+        self._values, self.dynamic = values, dynamic
+        self.__dict__.pop("topic_defaults", None)
+        self.__dict__.pop("plain_topic", None)
+        self._topics = {}
 
     def _resolved(self, changed: Mapping[str, Mapping[str, str]]) -> dict[str, Value]:
         """All values, when this is set at run time instead of what is. Raises ConfigError."""

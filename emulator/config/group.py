@@ -65,10 +65,12 @@ class GroupConfig:
         return definition.default if broker_name is None else self._broker.get(broker_name)
 
 
-def group_config(cluster: Cluster, group_id: str) -> GroupConfig:
-    """What a group is to obey now. Ask again whenever it counts: it may change at any time."""
+def group_config(
+    cluster: Cluster, group_id: str, broker: BrokerConfig | None = None
+) -> GroupConfig:
+    """The configs of a group as of now, over those of a broker; they may change at any time."""
     overrides = cluster.metadata.image.configs_of(GROUP_RESOURCE, group_id)
-    return GroupConfig(cluster.config, overrides)
+    return GroupConfig(cluster.config if broker is None else broker, overrides)
 
 
 def check_group(broker: BrokerConfig, overrides: Mapping[str, str]) -> None:

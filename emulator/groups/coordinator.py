@@ -5,7 +5,8 @@ protocol, `consumer` those of KIP-848. A new type of group is a folder beside cl
 with calls that register with the runtime, and one more part here. Left out: share groups and
 streams groups.
 
-Which of several brokers was asked is not checked here.
+A coordinator has the groups of the partitions that its broker leads; coordinators.py decides which
+these are. Any other group it refuses with NOT_COORDINATOR.
 """
 
 from __future__ import annotations
@@ -35,9 +36,6 @@ class OffsetsTopic(Protocol):
     @property
     def name(self) -> str: ...
 
-    def partitions(self, *, create: bool = False) -> int:
-        """How many partitions it has; 0 if it does not exist and is not to be created."""
-
     def append(
         self, group_id: str, records: Sequence[Record], producer: Producer | None = None, /
     ) -> None:
@@ -50,7 +48,7 @@ class OffsetsTopic(Protocol):
 
 
 class Coordinator:
-    """All groups. Its parts are created here, each with what it needs of the others."""
+    """The groups of a broker. Its parts are created here, each with what it needs of the others."""
 
     def __init__(
         self,
@@ -78,7 +76,6 @@ class Coordinator:
         self.offsets = OffsetCalls(self.runtime, self.classic.create)
         self._removal = Removal(self.runtime, self.offsets.store)
         self._topic = topic
-        self._load_all(topic.partitions())
 
     @property
     def shards(self) -> dict[int, Shard]:
@@ -123,17 +120,9 @@ class Coordinator:
 
     # Partitions of `__consumer_offsets`
 
-    def ensure_topic(self) -> None:
-        """Create `__consumer_offsets` if it does not exist."""
-        if not self.shards:
-            self._load_all(self._topic.partitions(create=True))
-
-    def _load_all(self, partitions: int) -> None:
-        if partitions:
-            # The topic may have been created with another number than is configured now.
-            self.settings.partitions = partitions
-        for partition in range(partitions):
-            self.load(partition, self._topic.entries(partition, self.runtime.decode))
+    def take_over(self, partition: int) -> None:
+        """This partition is ours: load it from its log."""
+        self.load(partition, self._topic.entries(partition, self.runtime.decode))
 
     def begin_loading(self, partition: int) -> Shard:
         """This partition is ours now, and its log is being read."""

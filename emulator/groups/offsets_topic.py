@@ -1,14 +1,11 @@
-"""`__consumer_offsets` of a cluster: records are appended to it, and replayed from it at start.
+"""`__consumer_offsets` of a cluster: records are appended to it, and replayed from it.
 
-The coordinator's memory holds nothing that the log does not. The topic is created when a group is
-first looked for, before that request is answered; a real broker answers COORDINATOR_NOT_AVAILABLE
-until it has created it.
+A coordinator's memory holds nothing that the log does not.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from typing import TYPE_CHECKING
 
 from ...storage.recovery.producer_replay import find_marker
@@ -19,16 +16,11 @@ from ...wire.records import Record as LoggedRecord
 from ...wire.records import build_batch
 from ..base.java_order import partition_for
 from ..base.logger import log
-from ..config.group import group_config
 from ..config.internal_topics import CONSUMER_OFFSETS
-from .classic.responses import send
-from .consumer.times import ConsumerTimes
-from .coordinator import Coordinator
 from .offsets.records import OffsetRecord
 from .records import LogEntry, Record, Replayed, TransactionEnd, encode
 from .runtime import Producer
-from .settings import GroupSettings, settings_of
-from .topics_view import TopicsView
+from .settings import GroupSettings
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -44,18 +36,12 @@ class ClusterOffsetsTopic:
         self._cluster = cluster
         self._settings = settings
 
-    def partitions(self, *, create: bool = False) -> int:
-        """How many partitions it has; 0 if it does not exist and is not to be created."""
-        topics = self._cluster.topics
-        topic = topics.ensure_internal(self.name) if create else topics.get(self.name)
-        return 0 if topic is None else len(topic.partitions)
-
     def append(
         self, group_id: str, records: Sequence[Record], producer: Producer | None = None, /
     ) -> None:
         """Write records to the partition that keeps the group. Raises Refused."""
         topic = self._topic()
-        partition = topic.partitions[partition_for(group_id, len(topic.partitions))]
+        partition = topic.partitions[partition_for(group_id, self._settings.partitions)]
         now = self._cluster.clock.now()
         # Kafka's coordinators write with sequence 0 and no producer id; old ones only offsets.
         numbers_all = self._settings.numbers_group_records
@@ -99,27 +85,3 @@ class ClusterOffsetsTopic:
         if topic is None:
             raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION)
         return topic
-
-
-def coordinator_of(cluster: Cluster) -> Coordinator:
-    """The coordinator of a cluster, on its topic and with its clock and configs."""
-    settings = settings_of(cluster.config)
-    return Coordinator(
-        topic=ClusterOffsetsTopic(cluster, settings),
-        send=send,
-        timers=cluster.timers,
-        now=cluster.clock.now,
-        settings=settings,
-        topics=TopicsView(cluster.topics, lambda: cluster.metadata.end_offset),
-        consumer_times_of=partial(_times_of, cluster),
-    )
-
-
-def _times_of(cluster: Cluster, group_id: str) -> ConsumerTimes:
-    """The times of a consumer group as of now: its own configs, or else the broker's."""
-    configs = group_config(cluster, group_id)
-    return ConsumerTimes(
-        configs.get("consumer.session.timeout.ms"),
-        configs.get("consumer.heartbeat.interval.ms"),
-        configs.get("consumer.assignment.interval.ms"),
-    )

@@ -29,7 +29,7 @@ def add_offsets_to_txn(
     key = CONSUMER_OFFSETS, cluster.groups.partition_for(request.group_id)
     producer = Producer(request.producer_id, request.producer_epoch)
     try:
-        coordinator = cluster.transactions.coordinator_for(request.transactional_id)
+        coordinator = cluster.transactions.asked_at(call.node_id, request.transactional_id)
         coordinator.add(request.transactional_id, producer, [key])
     except Refused as refused:
         error = refused.error

@@ -112,7 +112,7 @@ def _asked(cluster: Cluster, call: Call, asked: Asked, keys: list[Key]) -> dict[
     transactional_id = asked.transactional_id
     producer = Producer(asked.producer_id, asked.producer_epoch)
     try:
-        coordinator = cluster.transactions.coordinator_for(transactional_id)
+        coordinator = cluster.transactions.asked_at(call.node_id, transactional_id)
         if call.version >= BROKERS_SINCE and asked.verify_only:
             errors = coordinator.verify(transactional_id, producer, keys)
             return dict(zip(keys, errors, strict=True))

@@ -80,7 +80,7 @@ def _reassign(
             message = f"Unable to find partition {name}:{index}."
             raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION, message)
         partition = topic.partitions[index]
-        records = plan_move(partition, replicas, cluster.brokers, may_change=may_change)
+        records = plan_move(partition, replicas, cluster.nodes, may_change=may_change)
         planned.append((answer, records))
     except Refused as refused:
         answer.error_code, answer.error_message = refused.error, refused.message

@@ -56,7 +56,7 @@ def _check(cluster: Cluster, node_id: int, name: str, index: int, path: str) -> 
     if path != absolute_path(cluster):
         return Error.LOG_DIR_NOT_FOUND
     try:
-        cluster.partition(name, index).check_replica(node_id)
+        partition = cluster.partition(name, index)
     except Refused as refused:
         return refused.error
-    return Error.NONE
+    return Error.NONE if node_id in partition.replicas else Error.REPLICA_NOT_AVAILABLE

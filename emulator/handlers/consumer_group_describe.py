@@ -37,12 +37,16 @@ def consumer_group_describe(
         refused = Refused(Error.UNSUPPORTED_VERSION)
         return Response(groups=[_refused(group_id, refused) for group_id in request.group_ids])
     asked = request.include_authorized_operations
-    return Response(groups=[_described(cluster, group_id, asked) for group_id in request.group_ids])
+    return Response(
+        groups=[_described(cluster, call, group_id, asked) for group_id in request.group_ids]
+    )
 
 
-def _described(cluster: Cluster, group_id: str, with_operations: bool) -> Response.Group:
+def _described(
+    cluster: Cluster, call: Call, group_id: str, with_operations: bool
+) -> Response.Group:
     try:
-        group = cluster.groups.consumer.group(group_id)
+        group = cluster.groups.at(call.node_id).consumer.group(group_id)
     except Refused as refused:
         return _refused(group_id, refused)
     described = Response.Group(

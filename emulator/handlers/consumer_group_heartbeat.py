@@ -35,8 +35,9 @@ def consumer_group_heartbeat(
     if not has_new_protocol(cluster):
         return Response(error_code=Error.UNSUPPORTED_VERSION)
     try:
-        _check(request, call.version, cluster.groups.settings.consumer_assignors)
-        answer = cluster.groups.consumer.heartbeat(_beat(call, request))
+        coordinator = cluster.groups.at(call.node_id)
+        _check(request, call.version, coordinator.settings.consumer_assignors)
+        answer = coordinator.consumer.heartbeat(_beat(call, request))
     except Refused as refused:
         return Response(error_code=refused.error, error_message=_sentence(refused))
     assignment = None if answer.assignment is None else _assignment(answer.assignment)

@@ -19,6 +19,6 @@ def delete_groups(
     return DeleteGroupsResponse(
         results=[
             DeleteGroupsResponse.Result(group_id=group_id, error_code=error)
-            for group_id, error in cluster.groups.delete(request.groups_names)
+            for group_id, error in cluster.groups.at(call.node_id).delete(request.groups_names)
         ]
     )

@@ -47,7 +47,7 @@ def describe_cluster(
                 rack=broker.rack,
                 is_fenced=not broker.is_alive,
             )
-            for broker in cluster.brokers.values()
+            for broker in cluster.nodes.values()
             if broker.is_alive or request.include_fenced_brokers
         ],
         cluster_authorized_operations=CLUSTER_OPERATIONS if wanted else NOT_ASKED,

@@ -71,16 +71,17 @@ def _result(
     keys = tuple(resource.configuration_keys or ())
     result = Result(resource_type=kind, resource_name=name, error_message="", configs=[])
     topic = cluster.topics.get(name) if kind == TOPIC else None
-    if topic is not None and (topic.config, keys) in shown:
-        result.configs = shown[topic.config, keys]
+    shared = None if topic is None else (cluster.brokers[call.node_id].topic_config(topic), keys)
+    if shared is not None and shared in shown:
+        result.configs = shown[shared]
         return result
     try:
         rows = _rows(cluster, call, kind, name)
         if keys:
             rows = [row for row in rows if row.name in keys]
         result.configs = [_config(row, request) for row in rows]
-        if topic is not None:
-            shown[topic.config, keys] = result.configs
+        if shared is not None:
+            shown[shared] = result.configs
     except Refused as refused:
         result.error_code, result.error_message = refused.error, refused.message or ""
     return result
@@ -88,14 +89,15 @@ def _result(
 
 def _rows(cluster: Cluster, call: Call, kind: int, name: str) -> list[Row]:
     overrides = cluster.metadata.image.configs_of(kind, name)
+    broker = cluster.brokers[call.node_id]
     if kind == TOPIC:
         check_name(name)
-        return describe_topic(cluster.topic(name).config)
+        return describe_topic(broker.topic_config(cluster.topic(name)))
     if kind == BROKER and not name:
-        return describe_all_brokers(cluster.config)
+        return describe_all_brokers(broker.config)
     if kind == BROKER:
         _check_broker(call, name, "{0} or empty string, but")
-        return describe_broker(cluster.config, call.node_id, _started(cluster, call.node_id))
+        return describe_broker(broker.config, call.node_id, _started(cluster, call.node_id))
     if kind == BROKER_LOGGER:
         if not name:
             raise Refused(Error.INVALID_REQUEST, "Broker id must not be empty")
@@ -114,7 +116,7 @@ def _rows(cluster: Cluster, call: Call, kind: int, name: str) -> list[Row]:
         return rows
     if not name:
         raise Refused(Error.INVALID_REQUEST, "Group name must not be empty")
-    return describe_group(cluster.config, overrides)
+    return describe_group(broker.config, overrides)
 
 
 def _check_broker(call: Call, name: str, expected: str) -> None:
@@ -132,7 +134,7 @@ def _check_broker(call: Call, name: str, expected: str) -> None:
 
 def _started(cluster: Cluster, node_id: int) -> dict[str, str]:
     """What follows from how a broker was started, as its server.properties would have it."""
-    broker = cluster.brokers[node_id]
+    broker = cluster.nodes[node_id]
     listener = f"PLAINTEXT://{broker.host}:{broker.port}"
     started = {
         "advertised.listeners": listener,

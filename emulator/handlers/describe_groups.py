@@ -28,7 +28,9 @@ def describe_groups(
     return DescribeGroupsResponse(
         groups=[
             _group(found, GROUP_OPERATIONS if asked and not found.error else _NOT_ASKED)
-            for found in cluster.groups.classic.describe(request.groups, call.version)
+            for found in cluster.groups.at(call.node_id).classic.describe(
+                request.groups, call.version
+            )
         ]
     )
 

@@ -39,7 +39,7 @@ def describe_quorum(
                 for name, indexes in asked
             ]
         )
-    controller = cluster.brokers[cluster.controller_id]
+    controller = cluster.nodes[cluster.controller_id]
     listener = Node.Listener(name=CONTROLLER_LISTENER, host=controller.host, port=controller.port)
     return DescribeQuorumResponse(
         topics=[Topic(topic_name=TOPIC, partitions=[_quorum(cluster, call.now)])],

@@ -57,7 +57,7 @@ def describe_topic_partitions(
     names = [name for name in every if name >= start.name]
     largest = cluster.config.get("max.request.partition.size.limit")
     left = min(max(request.response_partition_limit, 1), largest)
-    able = alive(cluster.brokers)
+    able = alive(cluster.nodes)
     topics: list[Answer] = []
     for name in names:
         first = start.partition if name == start.name else 0

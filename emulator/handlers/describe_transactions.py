@@ -23,13 +23,14 @@ def describe_transactions(
     cluster: Cluster, call: Call, request: DescribeTransactionsRequest
 ) -> DescribeTransactionsResponse:
     return DescribeTransactionsResponse(
-        transaction_states=[_describe(cluster, each) for each in request.transactional_ids]
+        transaction_states=[_describe(cluster, call, each) for each in request.transactional_ids]
     )
 
 
-def _describe(cluster: Cluster, transactional_id: str) -> Described:
+def _describe(cluster: Cluster, call: Call, transactional_id: str) -> Described:
     try:
-        known = cluster.transactions.coordinator_for(transactional_id).find(transactional_id)
+        coordinator = cluster.transactions.asked_at(call.node_id, transactional_id)
+        known = coordinator.find(transactional_id)
     except Refused as refused:
         return Described(
             error_code=refused.error,

@@ -34,7 +34,7 @@ class Election:
         self.planned: list[tuple[Answer, list[PartitionChangeRecord]]] = []
         self._cluster = cluster
         self._type = election_type
-        self._able = alive(cluster.brokers)
+        self._able = alive(cluster.nodes)
 
     def of_all(self, name: str, partitions: int) -> Topic:
         """The partitions of a topic for which something is to be said."""

@@ -25,7 +25,8 @@ _FENCED_SINCE = 2
 @handles(EndTxnRequest)
 def end_txn(cluster: Cluster, call: Call, request: EndTxnRequest) -> EndTxnResponse:
     try:
-        following = cluster.transactions.coordinator_for(request.transactional_id).end(
+        coordinator = cluster.transactions.asked_at(call.node_id, request.transactional_id)
+        following = coordinator.end(
             request.transactional_id,
             Producer(request.producer_id, request.producer_epoch),
             commit=request.committed,

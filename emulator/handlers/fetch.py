@@ -60,7 +60,9 @@ def fetch(cluster: Cluster, call: Call, request: FetchRequest) -> FetchResponse 
     session = None
     if call.version >= 7:
         try:
-            session = cluster.fetch_sessions.begin(request, call.version, call.now)
+            session = cluster.brokers[call.node_id].fetch_sessions.begin(
+                request, call.version, call.now
+            )
         except Refused as refused:
             return FetchResponse(error_code=refused.error, responses=[])
     wanted = list(session.partitions.values()) if session else wanted_of(request)

@@ -1,7 +1,8 @@
-"""FindCoordinator (10): which broker keeps a group or a transactional id. With one, that one.
+"""FindCoordinator (10): which broker coordinates a group or a transactional id.
 
-The first look makes `__consumer_offsets` or `__transaction_state`; a real broker answers 15 until
-it has made them, as this one does while it cannot (a full disk, too few brokers).
+It is the leader of the partition that keeps it. The first such request creates `__consumer_offsets`
+or `__transaction_state`; a real broker answers 15 until it has created them, as this one does while
+it cannot (a full disk, too few brokers).
 
 Not emulated: share groups, of which a real broker refuses only malformed keys, and those before v6.
 """
@@ -14,6 +15,7 @@ from ...wire import Error, Refused
 from ...wire.api.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
 from ..base.call import INVALID_REQUEST_TEXT, Call
 from ..base.logger import log
+from ..base.node import alive
 from .registry import handles
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 GROUP, TRANSACTION, SHARE = 0, 1, 2
 _MANY_SINCE = 4
 _SHARE_SINCE = 6
+_NOT_AVAILABLE = "The coordinator is not available."
 Coordinator = FindCoordinatorResponse.Coordinator
 
 
@@ -47,17 +50,17 @@ def find_coordinator(
 
 def _find(cluster: Cluster, call: Call, key: str, key_type: int) -> Coordinator:
     if key_type in (GROUP, TRANSACTION):
+        of_its_kind = cluster.groups if key_type == GROUP else cluster.transactions
         try:
-            if key_type == GROUP:
-                cluster.groups.ensure_topic()
-            else:
-                cluster.transactions.ensure_topic()
-        except Refused as refused:  # its topic cannot be made: no disk, or too few brokers
+            of_its_kind.ensure_topic()
+        except Refused as refused:  # no disk, or too few brokers
             log.warning("no coordinator for %r: %s", key, refused)
-            return _none(key, Error.COORDINATOR_NOT_AVAILABLE, "The coordinator is not available.")
-        broker = cluster.brokers[cluster.controller_id]
+            return _none(key, Error.COORDINATOR_NOT_AVAILABLE, _NOT_AVAILABLE)
+        node = alive(cluster.nodes).get(of_its_kind.leader_of(key))
+        if node is None:
+            return _none(key, Error.COORDINATOR_NOT_AVAILABLE, _NOT_AVAILABLE)
         return Coordinator(
-            key=key, node_id=broker.node_id, host=broker.host, port=broker.port, error_message=""
+            key=key, node_id=node.node_id, host=node.host, port=node.port, error_message=""
         )
     if key_type != SHARE or call.version < _MANY_SINCE:
         return _none(key, Error.INVALID_REQUEST, INVALID_REQUEST_TEXT)

@@ -29,7 +29,7 @@ def init_producer_id(
     cluster: Cluster, call: Call, request: InitProducerIdRequest
 ) -> InitProducerIdResponse:
     try:
-        producer = _begin(cluster, request)
+        producer = _begin(cluster, call.node_id, request)
     except Refused as refused:
         error = refused.error
         if error is Error.PRODUCER_FENCED and call.version < _FENCED_SINCE:
@@ -38,13 +38,13 @@ def init_producer_id(
     return InitProducerIdResponse(producer_id=producer.producer_id, producer_epoch=producer.epoch)
 
 
-def _begin(cluster: Cluster, request: InitProducerIdRequest) -> Producer:
+def _begin(cluster: Cluster, node_id: int, request: InitProducerIdRequest) -> Producer:
     if (request.producer_id == _NONE) != (request.producer_epoch == _NONE):
         raise Refused(Error.INVALID_REQUEST)
     if request.transactional_id is None:
-        return Producer(cluster.next_producer_id(), 0)
+        return Producer(cluster.brokers[node_id].next_producer_id(), 0)
     asked = Producer(request.producer_id, request.producer_epoch)
-    coordinator = cluster.transactions.coordinator_for(request.transactional_id)
+    coordinator = cluster.transactions.asked_at(node_id, request.transactional_id)
     return coordinator.begin(
         request.transactional_id,
         request.transaction_timeout_ms,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @handles(JoinGroupRequest)
 def join_group(cluster: Cluster, call: Call, request: JoinGroupRequest) -> Sentinel:
-    cluster.groups.classic.join(
+    cluster.groups.at(call.node_id).classic.join(
         call,
         request.group_id,
         JoinRequest(

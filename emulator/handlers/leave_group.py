@@ -19,5 +19,5 @@ def leave_group(cluster: Cluster, call: Call, request: LeaveGroupRequest) -> Sen
         leavers = [Leaver(request.member_id)]
     else:
         leavers = [Leaver(m.member_id, m.group_instance_id) for m in request.members]
-    cluster.groups.classic.leave(call, request.group_id, leavers)
+    cluster.groups.at(call.node_id).classic.leave(call, request.group_id, leavers)
     return PARKED

@@ -59,5 +59,5 @@ def _names(cluster: Cluster, kind: int) -> list[str]:
     if kind == TOPIC_RESOURCE:
         return [topic.name for topic in cluster.topics]
     if kind in (BROKER_RESOURCE, LOGGER_RESOURCE):
-        return [str(node_id) for node_id in alive(cluster.brokers)]
+        return [str(node_id) for node_id in alive(cluster.nodes)]
     return sorted(name for of, name in cluster.metadata.image.configs if of == kind)

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 @handles(ListGroupsRequest)
 def list_groups(cluster: Cluster, call: Call, request: ListGroupsRequest) -> ListGroupsResponse:
     try:
-        found = cluster.groups.list_groups(request.states_filter, request.types_filter)
+        found = cluster.groups.at(call.node_id).list_groups(
+            request.states_filter, request.types_filter
+        )
     except Refused as refused:
         return ListGroupsResponse(error_code=refused.error, groups=[])
     return ListGroupsResponse(

@@ -42,7 +42,7 @@ def list_transactions(
                 producer_id=known.producer_id,
                 transaction_state=known.state.value,
             )
-            for known in cluster.transactions.all()
+            for known in cluster.transactions.at(call.node_id).transactions.values()
             if _is_wanted(known, request, call.now) and pattern.fullmatch(known.transactional_id)
         ],
     )

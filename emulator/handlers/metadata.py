@@ -40,7 +40,7 @@ _IDS_SINCE = 12
 
 @handles(MetadataRequest, cached=True)
 def metadata(cluster: Cluster, call: Call, request: MetadataRequest) -> MetadataResponse:
-    asked, able = request.topics, alive(cluster.brokers)
+    asked, able = request.topics, alive(cluster.nodes)
     if asked is None or (call.version == 0 and not asked):
         topics = [_found(topic, able) for topic in cluster.topics]
     else:

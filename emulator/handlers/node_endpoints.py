@@ -15,6 +15,6 @@ def endpoints(endpoint: Callable[..., E], cluster: Cluster, node_ids: Iterable[i
     """An `endpoint` of each of these brokers that there is, by their ids."""
     return [
         endpoint(node_id=node.node_id, host=node.host, port=node.port, rack=node.rack)
-        for node in map(cluster.brokers.get, sorted(node_ids))
+        for node in map(cluster.nodes.get, sorted(node_ids))
         if node is not None
     ]

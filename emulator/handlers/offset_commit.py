@@ -115,7 +115,7 @@ def _store(
     cluster: Cluster, call: Call, request: OffsetCommitRequest, commits: list[OffsetCommit]
 ) -> list[Error]:
     try:
-        return cluster.groups.offsets.commit(
+        return cluster.groups.at(call.node_id).offsets.commit(
             request.group_id,
             CommitRequest(
                 version=call.version,

@@ -45,7 +45,7 @@ def offset_delete(
     places = [(answer.name, place) for answer in accepted for place in answer.partitions]
     wanted = [(name, place.partition_index) for name, place in places]
     try:
-        errors = cluster.groups.offsets.delete(request.group_id, wanted)
+        errors = cluster.groups.at(call.node_id).offsets.delete(request.group_id, wanted)
     except Refused as error:
         return OffsetDeleteResponse(error_code=error.error, topics=[])
     for (_, place), code in zip(places, errors, strict=True):

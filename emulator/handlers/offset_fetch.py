@@ -43,7 +43,7 @@ def _single(cluster: Cluster, call: Call, request: OffsetFetchRequest) -> Offset
     if request.topics is not None:
         wanted = [(t.name, index) for t in request.topics for index in t.partition_indexes]
     try:
-        found = cluster.groups.offsets.fetch(
+        found = cluster.groups.at(call.node_id).offsets.fetch(
             request.group_id, wanted, require_stable=request.require_stable
         )
     except Refused as refused:
@@ -102,9 +102,11 @@ def _group(
     cluster: Cluster, call: Call, asked: OffsetFetchRequest.Group, require_stable: bool
 ) -> Group:
     try:
-        cluster.groups.offsets.check_fetch(asked.group_id, asked.member_id, asked.member_epoch)
+        cluster.groups.at(call.node_id).offsets.check_fetch(
+            asked.group_id, asked.member_id, asked.member_epoch
+        )
         if asked.topics is None:
-            found = cluster.groups.offsets.fetch(
+            found = cluster.groups.at(call.node_id).offsets.fetch(
                 asked.group_id, None, require_stable=require_stable
             )
             topics = [
@@ -145,7 +147,9 @@ def _asked(
             return answer
         name = known.name
     wanted = [(name, index) for index in topic.partition_indexes]
-    found = cluster.groups.offsets.fetch(group_id, wanted, require_stable=require_stable)
+    found = cluster.groups.at(call.node_id).offsets.fetch(
+        group_id, wanted, require_stable=require_stable
+    )
     return _topic(cluster, name, found, by_id=call.version >= 10)
 
 

@@ -32,6 +32,7 @@ from .registry import handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
+    from ..config.configs import TopicConfig
     from ..partitions.partition import Partition
     from ..partitions.topic import Topic
 
@@ -149,7 +150,8 @@ def _not_admitted(
     if not candidates:
         return {}
     refused = refusals(
-        *(cluster, transactional_id, producers.pop(), candidates), of_produce(call.version)
+        *(cluster, call.node_id, transactional_id, producers.pop(), candidates),
+        of_produce(call.version),
     )
     return {key: _as_answered(error.error, call.version) for key, error in refused.items()}
 
@@ -222,24 +224,30 @@ def _append(
     cluster: Cluster, call: Call, topic: Topic, partition: Partition, data: Produced
 ) -> Result:
     assert data.batch is not None
-    name = f"{topic.name}-{partition.index}"
-    checked = validate(data.batch, data.header, topic.config, call.now, cluster.scan_limit, name)
-    return _append_checked(call, topic, partition, checked)
+    name, config = f"{topic.name}-{partition.index}", _config(cluster, call, topic)
+    checked = validate(data.batch, data.header, config, call.now, cluster.scan_limit, name)
+    return _append_checked(call, config, partition, checked)
 
 
 def _append_set(
     cluster: Cluster, call: Call, topic: Topic, partition: Partition, data: Buffer | None
 ) -> Result:
     """Append what an old producer sends; if nothing of it is whole, nothing."""
-    name = f"{topic.name}-{partition.index}"
-    checked = to_be_stored(data, topic.config, call.now, cluster.scan_limit, name)
+    name, config = f"{topic.name}-{partition.index}", _config(cluster, call, topic)
+    checked = to_be_stored(data, config, call.now, cluster.scan_limit, name)
     if checked is None:
         return Result(index=partition.index, base_offset=-1)
-    return _append_checked(call, topic, partition, checked)
+    return _append_checked(call, config, partition, checked)
 
 
-def _append_checked(call: Call, topic: Topic, partition: Partition, found: Checked) -> Result:
-    config, log = topic.config, partition.log
+def _config(cluster: Cluster, call: Call, topic: Topic) -> TopicConfig:
+    return cluster.brokers[call.node_id].topic_config(topic)
+
+
+def _append_checked(
+    call: Call, config: TopicConfig, partition: Partition, found: Checked
+) -> Result:
+    log = partition.log
     checked, header = found
     if header.size > log.config.segment_bytes:
         raise Refused(Error.RECORD_LIST_TOO_LARGE)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @handles(SyncGroupRequest)
 def sync_group(cluster: Cluster, call: Call, request: SyncGroupRequest) -> Sentinel:
-    cluster.groups.classic.sync(
+    cluster.groups.at(call.node_id).classic.sync(
         call,
         request.group_id,
         SyncRequest(

@@ -80,7 +80,7 @@ def _store(
 ) -> list[Error]:
     try:
         _admit(cluster, call, request)
-        return cluster.groups.offsets.commit_in_transaction(
+        return cluster.groups.at(call.node_id).offsets.commit_in_transaction(
             request.group_id,
             CommitRequest(
                 version=call.version,
@@ -100,11 +100,14 @@ def _admit(cluster: Cluster, call: Call, request: TxnOffsetCommitRequest) -> Non
     if not request.group_id:
         raise Refused(Error.INVALID_GROUP_ID)
     cluster.groups.ensure_topic()
-    index = cluster.groups.partition_for(request.group_id)
-    candidate = Candidate(cluster.partition(CONSUMER_OFFSETS, index))
+    partition = cluster.partition(CONSUMER_OFFSETS, cluster.groups.partition_for(request.group_id))
+    if partition.leader != call.node_id:
+        raise Refused(Error.NOT_COORDINATOR)
+    candidate = Candidate(partition)
     producer = Producer(request.producer_id, request.producer_epoch)
     found = refusals(
-        *(cluster, request.transactional_id, producer, [candidate]), of_offsets(call.version)
+        *(cluster, call.node_id, request.transactional_id, producer, [candidate]),
+        of_offsets(call.version),
     )
     for refusal in found.values():
         raise refusal

@@ -65,7 +65,7 @@ class Catalogue(TopicIndex):
             *(name, partitions, replication_factor, configs or {}, assignments),
             topics=self,
             config=self._cluster.config,
-            alive=alive(self._cluster.brokers),
+            alive=alive(self._cluster.nodes),
         )
 
     def add_all(self, plans: Sequence[NewTopic]) -> list[Topic]:
@@ -93,7 +93,7 @@ class Catalogue(TopicIndex):
 
         Raises Refused as CreatePartitions answers.
         """
-        brokers, config = alive(self._cluster.brokers), self._cluster.config
+        brokers, config = alive(self._cluster.nodes), self._cluster.config
         return plan_partitions(topic, total, assignments, alive=brokers, config=config)
 
     def add_partitions(

@@ -121,7 +121,8 @@ class Alteration:
         texts = self._new_texts(wanted)
         data_dir = str(self._cluster.log_dir.path)
         try:
-            self._cluster.config.check_dynamic(wanted.name, texts, data_dir)
+            config = self._cluster.brokers[self._node_id].config
+            config.check_dynamic(wanted.name, texts, data_dir)
         except ConfigError as error:
             raise Refused(Error.INVALID_REQUEST, str(error)) from None
 

@@ -64,6 +64,10 @@ class MetadataDelta:
             has_producer_ids=image.next_producer_id > 0,
         )
 
+    def reaches(self, topic_id: bytes) -> bool:
+        """Whether this topic is new, or partitions of it are new or have changed."""
+        return topic_id in self.created or any(of == topic_id for of, _ in self.partitions)
+
     def topic_removed(self, topic: TopicImage) -> None:
         """Note that a topic is gone."""
         for number in topic.partitions:

@@ -166,7 +166,7 @@ def _share_min_insync(config: BrokerConfig) -> list[MetadataRecord]:
 def _keep_voters_in_the_log(cluster: Cluster, version: int) -> None:
     """Write down the quorum: this node alone."""
     node_id = cluster.controller_id
-    broker = cluster.brokers[node_id]
+    broker = cluster.nodes[node_id]
     first, last = cluster.release.features[KRAFT_VERSION]
     voter = KRaftVoters.Voter(
         voter_id=node_id,

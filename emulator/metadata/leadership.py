@@ -91,7 +91,7 @@ def unregister(cluster: Cluster, node_id: int) -> None:
     The log has no registrations, so the broker is back after a restart. Raises Refused:
     BROKER_ID_NOT_REGISTERED, KAFKA_STORAGE_ERROR.
     """
-    others = alive(cluster.brokers)
+    others = alive(cluster.nodes)
     broker = others.pop(node_id, None)
     if broker is None:
         message = f"Broker ID {node_id} is not currently registered"

@@ -184,14 +184,14 @@ class MetadataLog:
             self.image.replay_control(record, delta)
         self._publish(delta, self._subscribers)
 
-    def next_producer_block(self) -> range:
-        """Producer ids that nobody has had, noted as given to a broker before they are used.
+    def next_producer_block(self, node_id: int) -> range:
+        """Producer ids that no producer has had, written as given to a broker before it uses them.
 
         Raises Refused (KAFKA_STORAGE_ERROR).
         """
         first = self.image.next_producer_id
         after = first + PRODUCER_IDS_PER_BLOCK
-        self.append([ProducerIdsRecord(broker_id=self._node_id, next_producer_id=after)])
+        self.append([ProducerIdsRecord(broker_id=node_id, next_producer_id=after)])
         return range(first, after)
 
     # Snapshots

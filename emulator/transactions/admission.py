@@ -60,13 +60,16 @@ class Candidate(NamedTuple):
 
 def refusals(
     cluster: Cluster,
+    node_id: int,
     transactional_id: str,
     producer: Producer,
     candidates: Iterable[Candidate],
     generation: Generation,
 ) -> dict[Key, Refused]:
-    """Which of these partitions may not accept the producer's data, and why. Does not raise."""
-    if not generation.adds and not cluster.config.get("transaction.partition.verification.enable"):
+    """Which of these partitions, at this broker, may not accept the producer's data, and why.
+    Does not raise."""
+    config = cluster.brokers[node_id].config
+    if not generation.adds and not config.get("transaction.partition.verification.enable"):
         return {}
     refused: dict[Key, Refused] = {}
     keys: list[Key] = []

@@ -7,7 +7,7 @@ Rules:
   are written, and then that the transaction is complete; requests in between are refused with 51.
   Markers that cannot be written are retried; if a partition refuses them because it knows a newer
   producer or coordinator, the transaction stays as it is until it is loaded again.
-- An end that a crash interrupted is completed when the log is loaded (`load`).
+- An end that a crash interrupted is completed when the log is loaded (`recover`).
 - Every `abort_interval_ms` transactions that have been open for too long are aborted, under the
   next epoch, so that their producers are fenced. Every `expiry_interval_ms` ids are removed that
   were not used for `expiration_ms`. Timers are set only while there is something to watch.
@@ -180,14 +180,15 @@ class TransactionCoordinator:
             self._known[transactional_id] = transaction
 
     def recover(self) -> None:
-        """Complete what was decided before the log was opened, and watch over what is open."""
+        """The log is replayed: complete what was decided in it, and watch over what is open."""
         for transaction in list(self._prepared()):
             self._complete(transaction.transactional_id)
         self._watch()
 
-    def forget_all(self) -> None:
-        """The log is gone, and with it every id."""
-        self._known.clear()
+    def resign(self, is_resigned: Callable[[str], bool]) -> None:
+        """Drop ids from memory, which are no longer coordinated here."""
+        for transactional_id in list(filter(is_resigned, self._known)):
+            del self._known[transactional_id]
 
     def _prepared(self) -> Iterator[Transaction]:
         return (each for each in self._known.values() if each.state.is_prepared)

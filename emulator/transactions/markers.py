@@ -73,4 +73,4 @@ def write_marker(cluster: Cluster, partition: Partition, marker: Marker) -> None
     partition.append(batch, header, now)
     if partition.topic.name == CONSUMER_OFFSETS:
         end = TransactionEnd(marker.producer_id, marker.commit)
-        cluster.groups.offsets.end_transaction(partition.index, end)
+        cluster.groups.end_transaction(partition.index, end)

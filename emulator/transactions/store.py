@@ -1,28 +1,33 @@
-"""The coordinator and its topic: records appended to `__transaction_state`, replayed at start.
+"""The coordinators and their topic: records appended to `__transaction_state`, and replayed.
 
-The topic is made when a coordinator is first looked for (FindCoordinator); before that every call
-about a transactional id is answered NOT_COORDINATOR, as on a real broker. The coordinator's epoch,
-which markers carry, is the leader epoch of the partition that keeps the id.
+A broker coordinates the transactional ids that are kept in the partitions it leads. When a
+partition gets another leader, the old one drops its ids from memory, and the new one loads them
+from the log. The coordinator's epoch, which markers carry, is the leader epoch of that partition.
 
-Where logs are flushed by number (flush.messages), a record is on the disk before anything follows
-from it, and what it tells of is before it: else a power cut could leave half a transaction, or one
-that is open for ever.
+The topic is created when a coordinator is first looked for (FindCoordinator); before that every
+request about a transactional id is answered NOT_COORDINATOR, as on a real broker.
 
-Left out: the pause in which a real broker loads a partition.
+Where logs are flushed by number (flush.messages), a record is on disk before anything follows from
+it, and what it describes is on disk before it: else a power cut could leave half a transaction, or
+one that is open for ever.
+
+Left out: the time that a real broker takes to load a partition.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ...wire import Error, Refused, WireError
 from ...wire.batch import read_header
-from ...wire.records import NewRecord, Record, build_batch, read_records
+from ...wire.records import NewRecord, build_batch, read_records
 from ..base.coordinator_errors import as_coordinator
 from ..base.java_order import partition_for
 from ..base.logger import log
 from ..config.internal_topics import TRANSACTION_STATE
+from ..metadata.topic_records import NO_LEADER
 from .coordinator import TransactionCoordinator, TransactionSettings
 from .encoding import decoded, encoded_key, encoded_value
 from .markers import Marker, write_marker
@@ -31,60 +36,100 @@ from .transaction import Key, Transaction
 if TYPE_CHECKING:
     from ..cluster import Cluster
     from ..config.configs import BrokerConfig
+    from ..metadata.delta import MetadataDelta
+    from ..metadata.image import MetadataImage
     from ..partitions.partition import Partition
 
 
 class Transactions:
-    """The transactions of a cluster, on their own topic."""
+    """The transaction coordinators of a cluster, one for each broker, on their topic."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
-        self._coordinator = TransactionCoordinator(self, settings_of(cluster.config))
-        self._is_open = False
-        topic = cluster.topics.get(TRANSACTION_STATE)
-        if topic is not None:
-            self._load(topic.partitions)
+        self._coordinators = {
+            node_id: TransactionCoordinator(
+                _Environment(cluster, node_id), settings_of(broker.config)
+            )
+            for node_id, broker in cluster.brokers.items()
+        }
+        # Partition to the node that has it loaded.
+        self._loaded: dict[int, int] = {}
+
+    def at(self, node_id: int) -> TransactionCoordinator:
+        """The coordinator of a broker."""
+        return self._coordinators[node_id]
+
+    def asked_at(self, node_id: int, transactional_id: str) -> TransactionCoordinator:
+        """The coordinator of the broker that is asked about an id; it refuses an empty one itself.
+
+        Raises Refused(NOT_COORDINATOR) if another broker coordinates the id, or none.
+        """
+        if transactional_id and self.leader_of(transactional_id) != node_id:
+            raise Refused(Error.NOT_COORDINATOR)
+        return self._coordinators[node_id]
 
     def coordinator_for(self, transactional_id: str) -> TransactionCoordinator:
-        """The coordinator of an id; any will do to refuse an empty one.
+        """The coordinator of an id, at whichever broker; any refuses an empty one.
 
-        Raises Refused(NOT_COORDINATOR) as long as nobody has looked for a coordinator.
+        Raises Refused(NOT_COORDINATOR) if there is none.
         """
-        if not self._is_open and transactional_id:
+        coordinator = self._coordinators.get(self.leader_of(transactional_id))
+        if coordinator is not None:
+            return coordinator
+        if transactional_id:
             raise Refused(Error.NOT_COORDINATOR)
-        return self._coordinator
+        return next(iter(self._coordinators.values()))
+
+    def leader_of(self, transactional_id: str) -> int:
+        """The id of the node that coordinates a transactional id, or -1."""
+        topic = self._cluster.topics.get(TRANSACTION_STATE)
+        if topic is None:
+            return NO_LEADER
+        return self._loaded.get(partition_for(transactional_id, len(topic.partitions)), NO_LEADER)
 
     def all(self) -> list[Transaction]:
-        """Every transactional id that is known."""
-        return list(self._coordinator.transactions.values())
+        """The transactions of all coordinators."""
+        return [each for one in self._coordinators.values() for each in one.transactions.values()]
 
     def ensure_topic(self) -> None:
-        """Create `__transaction_state` if there is none yet."""
-        if not self._is_open:
-            self._load(self._cluster.topics.ensure_internal(TRANSACTION_STATE).partitions)
+        """Create `__transaction_state` if there is none yet. Raises Refused."""
+        self._cluster.topics.ensure_internal(TRANSACTION_STATE)
 
-    def partition_of(self, transactional_id: str) -> Partition:
-        """The partition that keeps an id. Raises Refused(UNKNOWN_TOPIC_OR_PARTITION)."""
-        partitions = self._cluster.topic(TRANSACTION_STATE).partitions
-        return partitions[partition_for(transactional_id, len(partitions))]
+    # Changes of the metadata
 
-    def topic_deleted(self, topic: str) -> None:
-        """Without its own topic the coordinator knows nothing; it is not there until the next."""
-        if topic == TRANSACTION_STATE:
-            self._coordinator.forget_all()
-            self._is_open = False
+    def __call__(self, delta: MetadataDelta, image: MetadataImage) -> None:
+        """Follow the leaders of the topic."""
+        topic = self._cluster.topics.get(TRANSACTION_STATE)
+        is_gone = topic is None and bool(self._loaded)
+        if not is_gone and (topic is None or not delta.reaches(topic.id)):
+            return
+        partitions = [] if topic is None else topic.partitions
+        leaders = {each.index: each.leader for each in partitions}
+        before = self._loaded
+        self._loaded = {i: node for i, node in before.items() if leaders.get(i) == node}
+        for node_id in {node for i, node in before.items() if i not in self._loaded}:
+            self._coordinators[node_id].resign(partial(self._is_elsewhere, node_id))
+        loading = [
+            each
+            for each in partitions
+            if each.index not in self._loaded and each.leader in self._coordinators
+        ]
+        for partition in loading:
+            self._loaded[partition.index] = partition.leader
+            _replay(partition, self._coordinators[partition.leader])
+        for node_id in {each.leader for each in loading}:
+            self._coordinators[node_id].recover()
 
-    def _load(self, partitions: Sequence[Partition]) -> None:
-        self._is_open = True
-        for partition in partitions:
-            for record in _records(partition):
-                try:
-                    self._coordinator.replay(*decoded(record))
-                except WireError as error:
-                    log.error("%s: record %d passed over: %s", partition, record.offset, error)
-        self._coordinator.recover()
+    def _is_elsewhere(self, node_id: int, transactional_id: str) -> bool:
+        return self.leader_of(transactional_id) != node_id
 
-    # What the coordinator asks for
+
+class _Environment:
+    """What the coordinator of a broker needs: time, ids, its topic."""
+
+    def __init__(self, cluster: Cluster, node_id: int) -> None:
+        self._cluster = cluster
+        self._node_id = node_id
 
     def now(self) -> int:
         return self._cluster.clock.now()
@@ -93,7 +138,7 @@ class Transactions:
         return self._cluster.features.level("transaction.version")
 
     def new_producer_id(self) -> int:
-        return self._cluster.next_producer_id()
+        return self._cluster.brokers[self._node_id].next_producer_id()
 
     def soon(self, callback: Callable[[], None]) -> None:
         self._cluster.woken.append(callback)
@@ -107,18 +152,18 @@ class Transactions:
         value = None if transaction is None else encoded_value(transaction, self.level())
         batch = build_batch([NewRecord(now, encoded_key(transactional_id), value)])
         try:
-            partition = self.partition_of(transactional_id)
+            partition = partition_of(self._cluster, transactional_id)
             if len(batch) > partition.topic.config.max_message_bytes:
                 raise Refused(Error.MESSAGE_TOO_LARGE)
             flusher = self._cluster.log_manager.flusher
-            flusher.drain()  # the markers, before it is written that they are
+            flusher.drain()  # the markers, before the record that says that they are written
             partition.append(batch, read_header(batch), self.now())
             flusher.drain()
         except Refused as refused:
             raise as_coordinator(refused) from refused
 
     def write_marker(self, transaction: Transaction, key: Key) -> None:
-        """End a prepared transaction in a partition, if that is still there. Raises Refused."""
+        """End a prepared transaction in a partition, if it still exists. Raises Refused."""
         name, index = key
         topic = self._cluster.topics.get(name)
         if topic is None or not 0 <= index < len(topic.partitions):
@@ -127,10 +172,16 @@ class Transactions:
             transaction.producer_id,
             transaction.epoch,
             transaction.state.commits,
-            self.partition_of(transaction.transactional_id).leader_epoch,
+            partition_of(self._cluster, transaction.transactional_id).leader_epoch,
             transaction.client_version,
         )
         write_marker(self._cluster, topic.partitions[index], marker)
+
+
+def partition_of(cluster: Cluster, transactional_id: str) -> Partition:
+    """The partition that keeps an id. Raises Refused(UNKNOWN_TOPIC_OR_PARTITION)."""
+    partitions = cluster.topic(TRANSACTION_STATE).partitions
+    return partitions[partition_for(transactional_id, len(partitions))]
 
 
 def settings_of(config: BrokerConfig) -> TransactionSettings:
@@ -144,9 +195,14 @@ def settings_of(config: BrokerConfig) -> TransactionSettings:
     )
 
 
-def _records(partition: Partition) -> Iterator[Record]:
-    """Every record of a partition, in order."""
+def _replay(partition: Partition, coordinator: TransactionCoordinator) -> None:
+    """Let a coordinator replay every record of a partition, in order."""
     stored = partition.log
     for header, chunk, pos in stored.reader.batches_from(stored.log_start_offset):
-        if not header.is_control:
-            yield from read_records(chunk, pos)
+        if header.is_control:
+            continue
+        for record in read_records(chunk, pos):
+            try:
+                coordinator.replay(*decoded(record))
+            except WireError as error:
+                log.error("%s: record %d skipped: %s", partition, record.offset, error)

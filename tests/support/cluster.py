@@ -26,15 +26,16 @@ def open_cluster(
     data_dir: str | Path | Directory,
     now: Any = NOW,
     release: Any = KAFKA_4_3,
+    nodes: Any = (1,),
     **configs: str,
 ) -> Cluster:
-    """A cluster of one broker under a manual clock, which begins at `now` (ms); config names with _
-    for dots."""
+    """A cluster of one broker, or of these nodes, under a manual clock, which begins at `now` (ms);
+    config names with _ for dots."""
     overrides = {name.replace("_", "."): value for name, value in configs.items()}
     return Cluster(
         BrokerConfig(overrides, release),
         data_dir=Path(data_dir) if isinstance(data_dir, str) else data_dir,
-        brokers=[Node(1, "localhost", 9092)],
+        brokers=[Node(node_id, "localhost", 9091 + node_id) for node_id in nodes],
         clock=ManualClock(now),
     )
 

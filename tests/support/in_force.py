@@ -35,7 +35,7 @@ def in_force(cluster: Cluster) -> dict[str, Any]:
         "quotas": client.ask(DescribeClientQuotasRequest(components=[], strict=False), 1),
         "credentials": client.ask(DescribeUserScramCredentialsRequest(users=None), 0),
         "features": dict(cluster.features.finalized),
-        "alive": list(alive(cluster.brokers)),
+        "alive": list(alive(cluster.nodes)),
         "producer ids": image.next_producer_id,
     }
 

@@ -35,7 +35,7 @@ ROOMS = {
         handlers
         control
         net
-        parameters cluster
+        parameters broker cluster
         emulator views
         cli
     """,
@@ -44,7 +44,7 @@ ROOMS = {
         offsets
         classic
         consumer
-        coordinator offsets_topic
+        coordinator offsets_topic coordinators
     """,
     "compat": """
         unavailable

@@ -334,7 +334,7 @@ def test_a_connection_that_its_handler_closes_is_seen(client: Client, events: li
 def test_a_handler_that_fails_is_seen(
     cluster: Cluster, client: Client, events: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cluster.groups.classic, "heartbeat", lambda *_: 1 / 0)
+    monkeypatch.setattr(cluster.groups.at(1).classic, "heartbeat", lambda *_: 1 / 0)
     client.send(BEAT, 4)
     assert client.is_closed
     assert events == [(">", "Heartbeat"), ("<", None)]

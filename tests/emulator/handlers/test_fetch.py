@@ -261,12 +261,12 @@ def test_a_session_works_from_another_connection(cluster: Cluster, client: Clien
 
 
 def test_a_full_cache_gives_no_sessions_until_one_is_old(cluster: Cluster, client: Client) -> None:
-    cluster.fetch_sessions._slots = 1
+    cluster.brokers[1].fetch_sessions._slots = 1
     first = opened(client, asked(0))
     assert client.ask(fetch_request(asked(0), session_epoch=0), 12).session_id == 0
     cluster.advance(120_000)
     assert opened(client, asked(0)) != first
-    assert len(cluster.fetch_sessions) == 1
+    assert len(cluster.brokers[1].fetch_sessions) == 1
 
 
 def test_an_id_in_a_session_that_is_deleted_and_made_again(

@@ -273,7 +273,7 @@ def three(tmp_path: Path) -> Iterator[Cluster]:
         BrokerConfig(), data_dir=tmp_path / "three", brokers=brokers, clock=ManualClock(NOW)
     )
     cluster.topics.create("t", partitions=3, replication_factor=2)
-    cluster.brokers[2].is_alive = False
+    cluster.nodes[2].is_alive = False
     yield cluster
     cluster.close()
 

@@ -96,7 +96,7 @@ def test_replicas_can_be_assigned(three: Cluster) -> None:
 
 
 def test_a_broker_that_is_not_alive_gets_no_replica(three: Cluster) -> None:
-    three.brokers[1].is_alive = False
+    three.nodes[1].is_alive = False
     topic = three.topics.create("t", partitions=2)
     assert [p.leader for p in topic.partitions] == [2, 3]
     with pytest.raises(Refused) as caught:

@@ -150,7 +150,7 @@ class Metadata(RuleBasedStateMachine):
         self.ask(ask.producer_id())
         if self.cluster.metadata.image.next_producer_id > first:  # a new block: use it up
             for _ in range(ids - 1):
-                self.cluster.next_producer_id()
+                self.cluster.brokers[1].next_producer_id()
 
     # The disk, and restarts
 

@@ -184,12 +184,12 @@ def test_an_old_directory_is_written_in_its_own_versions(world: World) -> None:
 
 def test_producer_ids_come_in_blocks_that_nobody_has_had(world: World) -> None:
     log_dir, metadata_log, _ = world.open()
-    assert metadata_log.next_producer_block() == range(1000)
-    assert metadata_log.next_producer_block() == range(1000, 2000)
+    assert metadata_log.next_producer_block(1) == range(1000)
+    assert metadata_log.next_producer_block(1) == range(1000, 2000)
     log_dir.close()
 
     log_dir, metadata_log, _ = world.open()
-    assert metadata_log.next_producer_block() == range(2000, 3000)
+    assert metadata_log.next_producer_block(1) == range(2000, 3000)
     log_dir.close()
     assert world.written()[-1][2] == [(ProducerIdsRecord(broker_id=1, next_producer_id=3000), 0)]
 

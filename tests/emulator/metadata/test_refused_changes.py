@@ -103,7 +103,7 @@ def test_a_full_disk_refuses_a_change_as_a_whole(change: Change, room: int) -> N
     for asked in BEFORE:
         assert errors(client, asked) == {0}
     for _ in range(999):  # the block of producer ids is used up
-        cluster.next_producer_id()
+        cluster.brokers[1].next_producer_id()
     before = in_force(cluster), leaders(cluster), cluster.topics.generation
     at_a_start = after_a_kill(disk)
 

@@ -312,7 +312,7 @@ def filled(path: Path, **configs: str) -> Cluster:
     cluster = open_cluster(path, **configs)
     cluster.create_topic("a", 2, {"retention.ms": "7"})
     cluster.metadata.append([credential("u"), quota(5.0)])
-    cluster.next_producer_id()
+    cluster.brokers[1].next_producer_id()
     return cluster
 
 
@@ -332,7 +332,7 @@ def test_a_start_reads_the_snapshot_and_the_log_behind_it(tmp_path: Path) -> Non
     again = open_cluster(tmp_path)
     assert vars(again.metadata.image) == before
     assert [topic.name for topic in again.topics] == ["a", "b"]
-    assert again.next_producer_id() == 1000
+    assert again.brokers[1].next_producer_id() == 1000
     again.close()
 
 

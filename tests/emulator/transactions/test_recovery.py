@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 from odradek.emulator.cluster import Cluster
 from odradek.emulator.transactions.states import State
+from odradek.emulator.transactions.store import partition_of
 from odradek.storage import MemoryDisk
 from odradek.wire import Error
 
@@ -162,7 +163,7 @@ def test_damaged_records_are_passed_over(disk: MemoryDisk, cluster: Cluster) -> 
     from odradek.wire.records import build_batch
 
     x = TxnClient(cluster).begin()
-    partition = cluster.transactions.partition_of("x")
+    partition = partition_of(cluster, "x")
     for key, value in ((b"\0\0\0\1y", b"\0\7"), (b"\0\5", b""), (None, b"x"), (b"\0\0\0\1x", b"")):
         batch = build_batch([(0, key, value, ())])
         partition.append(batch, read_header(batch), cluster.clock.now())

@@ -43,6 +43,6 @@ def test_the_protocol_comes_and_goes_with_its_feature(cluster: Cluster, version:
     assert heartbeat(client, version) == Error.UNSUPPORTED_VERSION
     (described,) = client.ask(looked, version).groups
     assert described.error_code == Error.UNSUPPORTED_VERSION
-    assert cluster.groups.list_groups() == []
+    assert cluster.groups.at(1).list_groups() == []
     set_level(client, 1, UPGRADE)
     assert heartbeat(client, version) == Error.NONE

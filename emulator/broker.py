@@ -1,0 +1,44 @@
+"""What each broker of a cluster has for itself: configs, fetch sessions, a block of producer ids.
+
+Everything else is shared: data is stored once, and there is one metadata log. Which partitions and
+coordinators a broker has follows from the leaders of partitions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+from typing import TYPE_CHECKING
+
+from .config.configs import BrokerConfig, TopicConfig
+from .partitions.fetch_sessions import SessionCache
+
+if TYPE_CHECKING:
+    from .partitions.topic import Topic
+
+
+class Broker:
+    """One broker, by the id of its node."""
+
+    def __init__(
+        self, config: BrokerConfig, random: Random, new_block: Callable[[], range]
+    ) -> None:
+        self.config = config
+        """The configs of the cluster, with what is set at run time for this broker alone."""
+        sessions_max: int = config.get("max.incremental.fetch.session.cache.slots")
+        self.fetch_sessions = SessionCache(sessions_max, random)
+        self._new_block = new_block
+        self._producer_ids = range(0)
+
+    def topic_config(self, topic: Topic) -> TopicConfig:
+        """The configs of a topic, with this broker's defaults."""
+        config = topic.config
+        return config if config.broker is self.config else self.config.topic(config.overrides)
+
+    def next_producer_id(self) -> int:
+        """An id that no producer has had, also before a restart. Raises Refused
+        (KAFKA_STORAGE_ERROR)."""
+        if not self._producer_ids:
+            self._producer_ids = self._new_block()
+        first, self._producer_ids = self._producer_ids[0], self._producer_ids[1:]
+        return first

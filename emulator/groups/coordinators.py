@@ -1,0 +1,131 @@
+"""The coordinators of a cluster's groups, one for each broker.
+
+A broker coordinates the groups that are kept in the partitions of `__consumer_offsets` that it
+leads. When a partition gets another leader, the old one drops its groups from memory, after it has
+refused parked requests with NOT_COORDINATOR, and the new one loads them from the log.
+
+The topic is created when a group is first looked for, before that request is answered; a real
+broker answers COORDINATOR_NOT_AVAILABLE until it has created it. Left out: the time that a real
+broker takes to load a partition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from ..base.call import Call
+from ..config.group import group_config
+from ..config.internal_topics import CONSUMER_OFFSETS
+from .classic.effects import Answer
+from .classic.responses import send
+from .consumer.times import ConsumerTimes
+from .coordinator import Coordinator
+from .offsets_topic import ClusterOffsetsTopic
+from .records import TransactionEnd
+from .settings import settings_of
+from .topics_view import TopicsView
+
+if TYPE_CHECKING:
+    from ..cluster import Cluster
+    from ..config.configs import BrokerConfig
+    from ..metadata.delta import MetadataDelta
+    from ..metadata.image import MetadataImage
+    from ..partitions.partition import Partition
+
+
+class Groups:
+    """The groups of a cluster, by the brokers that coordinate them."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._coordinators = {
+            node_id: self._coordinator(broker.config) for node_id, broker in cluster.brokers.items()
+        }
+        # Answers to parked requests wait until a change of leaders is complete.
+        self._held: list[Callable[[], None]] | None = None
+
+    def at(self, node_id: int) -> Coordinator:
+        """The coordinator of a broker."""
+        return self._coordinators[node_id]
+
+    def ensure_topic(self) -> None:
+        """Create `__consumer_offsets` if there is none yet. Raises Refused."""
+        self._cluster.topics.ensure_internal(CONSUMER_OFFSETS)
+
+    def partition_for(self, group_id: str) -> int:
+        """The number of the partition that keeps the group."""
+        return next(iter(self._coordinators.values())).partition_for(group_id)
+
+    def leader_of(self, group_id: str) -> int:
+        """The id of the node that coordinates a group, or -1. Raises Refused if there is no
+        topic."""
+        return self._cluster.partition(CONSUMER_OFFSETS, self.partition_for(group_id)).leader
+
+    def end_transaction(self, partition: int, end: TransactionEnd) -> None:
+        """A marker has been written to this partition of `__consumer_offsets`."""
+        for coordinator in self._coordinators.values():
+            coordinator.offsets.end_transaction(partition, end)
+
+    def __call__(self, delta: MetadataDelta, image: MetadataImage) -> None:
+        """Take in a change of the metadata: deleted topics, and leaders of the topic."""
+        self._held = []
+        try:
+            for topic in delta.removed.values():
+                for coordinator in self._coordinators.values():
+                    coordinator.topic_deleted(topic.name)
+            self._follow(delta)
+        finally:
+            self._cluster.woken += self._held
+            self._held = None
+
+    def _follow(self, delta: MetadataDelta) -> None:
+        """Let each broker coordinate what is in the partitions that it leads, and nothing else."""
+        topic = self._cluster.topics.get(CONSUMER_OFFSETS)
+        if topic is None or not delta.reaches(topic.id):
+            return
+        if topic.id in delta.created:
+            # It may have been created with another number of partitions than is configured now.
+            for coordinator in self._coordinators.values():
+                coordinator.settings.partitions = len(topic.partitions)
+        self._resign(topic.partitions)
+        for partition in topic.partitions:
+            leader = self._coordinators.get(partition.leader)
+            if leader is not None and partition.index not in leader.shards:
+                leader.take_over(partition.index)
+
+    def _resign(self, partitions: Sequence[Partition]) -> None:
+        led = {(each.leader, each.index) for each in partitions}
+        for node_id, coordinator in self._coordinators.items():
+            for index in list(coordinator.shards):
+                if (node_id, index) not in led:
+                    coordinator.resign(index)
+
+    def _coordinator(self, config: BrokerConfig) -> Coordinator:
+        cluster, settings = self._cluster, settings_of(config)
+        return Coordinator(
+            topic=ClusterOffsetsTopic(cluster, settings),
+            send=self._send,
+            timers=cluster.timers,
+            now=cluster.clock.now,
+            settings=settings,
+            topics=TopicsView(cluster.topics, lambda: cluster.metadata.end_offset),
+            consumer_times_of=partial(_times_of, cluster, config),
+        )
+
+    def _send(self, call: Call, answer: Answer) -> None:
+        if self._held is None:
+            send(call, answer)
+        else:
+            self._held.append(partial(send, call, answer))
+
+
+def _times_of(cluster: Cluster, broker: BrokerConfig, group_id: str) -> ConsumerTimes:
+    """The times of a consumer group as of now: its own configs, or else the broker's."""
+    configs = group_config(cluster, group_id, broker)
+    return ConsumerTimes(
+        configs.get("consumer.session.timeout.ms"),
+        configs.get("consumer.heartbeat.interval.ms"),
+        configs.get("consumer.assignment.interval.ms"),
+    )
