@@ -5,9 +5,9 @@ the start, default. A topic's value is its own or the broker's under the name th
 (retention.ms: log.retention.ms, else .minutes, else .hours). Values are read and judged as Kafka
 does; what is unknown or wrong raises ConfigError with the sentence that a client shows.
 
-Of several brokers the one that `node.id` names decides: they share their logs and their topics, so
-what is set for another single broker is shown and not used. What no module `get`s is not obeyed:
-inert.py lists it. Tables: broker_table.py, tables.py.
+Each of several brokers has its own (`of_node`), for what it answers itself. What they share, the
+logs, follows the broker that `node.id` names. What no module `get`s is not obeyed: inert.py lists
+it. Tables: broker_table.py, tables.py.
 """
 
 from __future__ import annotations
