@@ -15,9 +15,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from ..base.java_order import hash_map_order
-from .broker_table import broker_definitions
+from .broker_table import NOT_SETTABLE, broker_definitions
 from .definition import ConfigError, Definition, Kind, Value, invalid
-from .tables import NOT_SETTABLE, ORDERED
 
 Values = Mapping[str, Value]
 
@@ -48,6 +47,19 @@ THREADS = (
     "remote.log.manager.expiration.thread.pool.size",
     "remote.log.manager.follower.thread.pool.size",
     "remote.log.reader.threads",
+)
+# Pairs of which the first must not exceed the second.
+ORDERED = (
+    ("group.min.session.timeout.ms", "group.max.session.timeout.ms"),
+    *(
+        pair
+        for protocol in ("consumer", "share", "streams")
+        for name in ("session.timeout.ms", "heartbeat.interval.ms", "assignment.interval.ms")
+        for pair in (
+            (f"group.{protocol}.min.{name}", f"group.{protocol}.{name}"),
+            (f"group.{protocol}.{name}", f"group.{protocol}.max.{name}"),
+        )
+    ),
 )
 _CLEANER_BUFFER_MIN = 1 << 20
 _LOCAL_UNSET = -2

@@ -6,8 +6,8 @@ the start, default. A topic's value is its own or the broker's under the name th
 does; what is unknown or wrong raises ConfigError with the sentence that a client shows.
 
 Each of several brokers has its own (`of_node`), for what it answers itself. What they share, the
-logs, follows the broker that `node.id` names. What no module `get`s is not obeyed: inert.py lists
-it. Tables: broker_table.py, tables.py.
+logs, follows the broker that `node.id` names. A config that no module `get`s is not obeyed: inert.py
+lists it. Tables: broker_table.py, topic_table.py.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from ...storage.config import LogConfig
 from ..base.java_order import hash_map_order
 from ..base.release import KAFKA_4_3, Release
 from .broker_rules import check_change, check_values
+from .broker_table import NOT_SETTABLE, OUR_DEFAULTS
 from .definition import ConfigError, Definition, Value
 from .release_tables import config_tables
-from .tables import NOT_SETTABLE, OUR_DEFAULTS
 
 __all__ = ["BrokerConfig", "ConfigError", "TopicConfig"]
 
@@ -45,8 +45,6 @@ class BrokerConfig:
         tables = config_tables(release)
         self.definitions = tables.broker
         self.topic_definitions = tables.topic
-        self.topic_synonyms = tables.topic_synonyms
-        """The broker configs that give those of a topic their defaults."""
         self._is_settable = tables.is_settable
         self.dynamic: dict[str, dict[str, str]] = {}
         """Set at run time: broker id as text, or ALL_BROKERS, to name and text."""
@@ -165,7 +163,7 @@ class BrokerConfig:
         if self._is_settable(name):
             return
         if name in topics:
-            brokers = ", ".join(n for n, _ in self.topic_synonyms.get(name, ()))
+            brokers = ", ".join(n for n, _ in topics[name].brokers)
             hint = f"; a topic has it, the broker's default for it is {brokers}" if brokers else ""
         else:
             close = get_close_matches(name, definitions, n=1)
@@ -173,7 +171,7 @@ class BrokerConfig:
         raise ConfigError(name, f"Unknown broker config name: {name}{hint}")
 
     def _topic_default(self, definition: Definition) -> Value:
-        for name, factor in self.topic_synonyms.get(definition.name, ()):
+        for name, factor in definition.brokers:
             value = self._values[name]
             if value is not None:
                 return value if factor == 1 else max(-1, value * factor)

@@ -1,8 +1,10 @@
 """What a config is: its name, its type, and which texts are values of it.
 
-A table of configs is text, one row a line:
+A table of configs is text, one row for each:
 
-    name  TYPE  default  rule  mode
+    name  TYPE  default  rule  mode  #reason
+        from a.brokers.config, another * 60000
+        A sentence that says what it is for.
 
 - default: `-` is null, `""` empty.
 - rule: `1..` at least 1, `0..9` a range, `-1,1..9` a range or that one value, `a|b` one of these
@@ -13,6 +15,11 @@ A table of configs is text, one row a line:
   nothing anything.
 - mode: who may change it while a broker runs: `cluster` (all brokers at once, or one), `broker`
   (one), nothing (nobody); `internal` ones are only seen where a topic sets them.
+- reason: why nothing here obeys it, by a key of inert.py; without one it is obeyed.
+- from: the configs of a broker that give a topic's or a group's its default, where they are in
+  another unit with a factor. The first that is not null counts.
+- The sentence is what DescribeConfigs has for documentation. This line and the one before it may
+  be left out.
 
 Texts are read as Kafka reads them: blanks around them are dropped, numbers are Java's. The
 sentences of ConfigError are what a client shows its user. Source: Kafka 4.3.1's own definitions.
@@ -86,6 +93,13 @@ class Row(NamedTuple):
     is_read_only: bool = False
 
 
+class BrokerName(NamedTuple):
+    """A broker config that gives another config its default, and by what its unit is larger."""
+
+    name: str
+    factor: int = 1
+
+
 class Definition(NamedTuple):
     """One row of a table."""
 
@@ -95,6 +109,10 @@ class Definition(NamedTuple):
     default: Value
     rule: str
     mode: str
+    reason: str = ""
+    """A key of inert.py; empty for what is obeyed."""
+    brokers: tuple[BrokerName, ...] = ()
+    documentation: str | None = None
 
     @property
     def is_sensitive(self) -> bool:
@@ -118,14 +136,33 @@ class Definition(NamedTuple):
 
 def parse_table(table: str) -> dict[str, Definition]:
     """Read a table, as the head of this module describes it."""
-    definitions = {}
+    definitions: dict[str, Definition] = {}
     for line in table.strip().splitlines():
-        name, kind, default, rule, mode = [*line.split(), "", ""][:5]
-        text = {"-": None, '""': ""}.get(default, default)
-        rule = "" if rule == "*" else rule
-        bare = Definition(name, Kind[kind], text, None, rule, mode)
-        definitions[name] = bare._replace(default=_parse(bare, text))
+        if not line.startswith(" "):
+            row = _row(line)
+        elif line.startswith(_FROM):
+            row = row._replace(brokers=tuple(map(_broker_name, line[len(_FROM) :].split(", "))))
+        else:
+            row = row._replace(documentation=line.strip())
+        definitions[row.name] = row
     return definitions
+
+
+_FROM = "    from "
+
+
+def _row(line: str) -> Definition:
+    line, _, reason = line.partition(" #")
+    name, kind, default, rule, mode = [*line.split(), "", ""][:5]
+    text = {"-": None, '""': ""}.get(default, default)
+    rule = "" if rule == "*" else rule
+    bare = Definition(name, Kind[kind], text, None, rule, mode, reason)
+    return bare._replace(default=_parse(bare, text))
+
+
+def _broker_name(text: str) -> BrokerName:
+    name, _, factor = text.partition(" * ")
+    return BrokerName(name, int(factor or 1))
 
 
 def show(value: Value) -> str | None:

@@ -1,7 +1,7 @@
 """The configs of a group: its own where it has one, else the brokers' (`group.` + name).
 
 `group_config(cluster, group_id)` is what coordinators ask; a group need not exist to have configs.
-`check_group` judges what a group is to have: each value by itself (tables.py), then within
+`check_group` judges what a group is to have: each value by itself (group_table.py), then within
 the bounds that the brokers set for all groups. Source: KIP-1240 and before; Kafka 4.3.1's answers.
 
 Not emulated: adjusting what a group has when the brokers' bounds move; it keeps what it has.
@@ -16,7 +16,7 @@ from ..base.java_order import hash_map_order
 from .broker_table import broker_definitions
 from .configs import BrokerConfig
 from .definition import ConfigError
-from .tables import group_definitions, group_synonym
+from .group_table import group_definitions
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -61,8 +61,9 @@ class GroupConfig:
         definition = group_definitions()[name]
         if name in self._overrides:
             return definition.parse(self._overrides[name])
-        broker_name = group_synonym(name)
-        return definition.default if broker_name is None else self._broker.get(broker_name)
+        if not definition.brokers:
+            return definition.default
+        return self._broker.get(definition.brokers[0].name)
 
 
 def group_config(

@@ -13,7 +13,7 @@ from functools import cache
 
 from .broker_table import broker_definitions
 from .definition import Definition, parse_table
-from .tables import topic_definitions
+from .topic_table import topic_definitions
 
 _GONE_TEXT = """
 add.partitions.to.txn.retry. config.providers controller.quorum.auto.join.enable
@@ -83,11 +83,17 @@ def _format_versions() -> str:
 
 _TOPIC = """
 segment.bytes                            INT      1073741824 14.. cluster
+    from log.segment.bytes
 cleanup.policy                           LIST     delete repeated:compact|delete cluster
+    from log.cleanup.policy
 message.downconversion.enable            BOOLEAN  true * cluster
+    from log.message.downconversion.enable
 message.format.version                   STRING   3.0-IV1 version:@formats cluster
+    from log.message.format.version
 message.timestamp.after.max.ms           LONG     9223372036854775807 0.. cluster
+    from log.message.timestamp.after.max.ms
 message.timestamp.difference.max.ms      LONG     9223372036854775807 0.. cluster
+    from log.message.timestamp.difference.max.ms
 """.replace("@formats", _format_versions())
 
 _BROKER = """

@@ -6,7 +6,7 @@ configs differ has a module of its own, as kafka_3_9.py, and a row here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ from ..base.release import Release
 from . import kafka_3_9
 from .broker_table import broker_definitions
 from .definition import Definition
-from .tables import OLD_TOPIC_DEFAULTS, TOPIC_DEFAULTS, BrokerName, topic_definitions
+from .topic_table import topic_definitions
 
 
 class ConfigTables(NamedTuple):
@@ -22,22 +22,19 @@ class ConfigTables(NamedTuple):
 
     broker: dict[str, Definition]
     topic: dict[str, Definition]
-    topic_synonyms: Mapping[str, tuple[BrokerName, ...]]
-    """The broker configs that give those of a topic their defaults."""
     is_settable: Callable[[str], bool]
     """Whether a broker has a config of this name for its users."""
 
 
 def _kafka_4_3() -> ConfigTables:
     broker = broker_definitions()
-    return ConfigTables(broker, topic_definitions(), TOPIC_DEFAULTS, broker.__contains__)
+    return ConfigTables(broker, topic_definitions(), broker.__contains__)
 
 
 def _kafka_3_9() -> ConfigTables:
     return ConfigTables(
         kafka_3_9.old_broker_definitions(),
         kafka_3_9.old_topic_definitions(),
-        TOPIC_DEFAULTS | OLD_TOPIC_DEFAULTS,
         kafka_3_9.is_settable,
     )
 

@@ -15,10 +15,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import dropwhile
 
-from .broker_table import UNLISTED
+from .broker_table import BROKER_SYNONYMS, UNLISTED
 from .configs import ALL_BROKERS, BrokerConfig, TopicConfig
 from .definition import Definition, Row, Source, Synonym, show
-from .tables import BROKER_SYNONYMS, client_metrics_definitions, group_definitions, group_synonym
+from .group import GroupConfig
+from .group_table import client_metrics_definitions, group_definitions
 
 Layers = list[tuple[Source, Mapping[str, str]]]
 
@@ -57,8 +58,7 @@ def describe_topic(config: TopicConfig) -> list[Row]:
         value = show(config.get(name))
         if definition.mode == "internal":
             value = config.overrides[name]
-        brokers = config.broker.topic_synonyms.get(name)
-        found = _synonyms(brokers[0].name, layers, config.broker) if brokers else []
+        found = _broker_synonyms(definition, layers, config.broker)
         if name in config.overrides:
             found.insert(0, Synonym(name, value, Source.TOPIC))
         rows.append(_row(definition, value, found))
@@ -75,7 +75,7 @@ def describe_created_topic(config: TopicConfig) -> list[Row]:
             found = [
                 Synonym(name, text if broker.factor == 1 else show(config.get(name)), source)
                 for source, texts in layers
-                for broker in config.broker.topic_synonyms.get(name, ())
+                for broker in definition.brokers
                 if (text := texts.get(broker.name)) is not None
             ] or [Synonym(name, show(config.get(name)), Source.DEFAULT)]
         rows.append(_row(definition, found[0].value, found[:1]))
@@ -84,16 +84,13 @@ def describe_created_topic(config: TopicConfig) -> list[Row]:
 
 def describe_group(config: BrokerConfig, overrides: Mapping[str, str]) -> list[Row]:
     """Every config of a group: its own, else the broker's."""
-    layers = _layers(config, config.node)
+    layers, own = _layers(config, config.node), GroupConfig(config, overrides)
     rows = []
     for name, definition in group_definitions().items():
-        broker_name = group_synonym(name)
-        value = show(definition.default if broker_name is None else config.get(broker_name))
-        found = [Synonym(name, value, Source.DEFAULT)]
-        if broker_name is not None:
-            found = _synonyms(broker_name, layers, config)
+        value = show(own.get(name))
+        found = _broker_synonyms(definition, layers, config)
+        found = found or [Synonym(name, show(definition.default), Source.DEFAULT)]
         if name in overrides:
-            value = show(definition.parse(overrides[name]))
             found.insert(0, Synonym(name, value, Source.GROUP))
         rows.append(_row(definition, value, found))
     return rows
@@ -147,6 +144,11 @@ def _row(definition: Definition, value: str | None, found: list[Synonym]) -> Row
         definition.is_sensitive,
         definition.is_read_only,
     )
+
+
+def _broker_synonyms(definition: Definition, layers: Layers, config: BrokerConfig) -> list[Synonym]:
+    """Where the default of a topic's or a group's config is looked for."""
+    return _synonyms(definition.brokers[0].name, layers, config) if definition.brokers else []
 
 
 def _synonyms(name: str, layers: Layers, config: BrokerConfig) -> list[Synonym]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from odradek.emulator.config.tables import topic_definitions
+from odradek.emulator.config.topic_table import topic_definitions
 from odradek.wire.api.create_topics import CreateTopicsRequest
 
 from ..ask.config_values import values_of

@@ -93,9 +93,8 @@ def test_its_capabilities_do_not_hang_together(client: Client) -> None:
 def test_a_row_agrees_with_itself(release: Release) -> None:
     assert release.serves(PRODUCE, 0) == release.serves(FETCH, 0) == release.converts_old_formats
     tables = config_tables(release)
-    assert set(tables.topic_synonyms) <= set(tables.topic)
-    for names in tables.topic_synonyms.values():
-        assert {each.name for each in names} <= set(tables.broker)
+    for row in tables.topic.values():
+        assert {each.name for each in row.brokers} <= set(tables.broker)
 
 
 def test_every_capability_is_used_and_no_release_is_asked_for_by_name() -> None:

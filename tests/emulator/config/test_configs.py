@@ -8,20 +8,19 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from odradek.emulator.config.broker_table import UNLISTED, broker_definitions
+from odradek.emulator.config.broker_rules import ORDERED
+from odradek.emulator.config.broker_table import (
+    BROKER_SYNONYMS,
+    NOT_SETTABLE,
+    OUR_DEFAULTS,
+    UNLISTED,
+    broker_definitions,
+)
 from odradek.emulator.config.client_metrics import check_client_metrics
 from odradek.emulator.config.configs import ALL_BROKERS, BrokerConfig, TopicConfig
 from odradek.emulator.config.definition import ConfigError, Kind, show
-from odradek.emulator.config.tables import (
-    BROKER_SYNONYMS,
-    NOT_SETTABLE,
-    ORDERED,
-    OUR_DEFAULTS,
-    TOPIC_DEFAULTS,
-    group_definitions,
-    group_synonym,
-    topic_definitions,
-)
+from odradek.emulator.config.group_table import group_definitions
+from odradek.emulator.config.topic_table import topic_definitions
 from odradek.wire import Refused
 
 NEVER = 2**63 - 1
@@ -316,11 +315,10 @@ def test_the_tables_fit_together() -> None:
         *NOT_SETTABLE,
         *BROKER_SYNONYMS,
         *(name for pair in ORDERED for name in pair),
-        *(broker.name for names in TOPIC_DEFAULTS.values() for broker in names),
-        *filter(None, map(group_synonym, group_definitions())),
+        *(broker.name for row in topics.values() for broker in row.brokers),
+        *(broker.name for row in group_definitions().values() for broker in row.brokers),
     }
     assert named <= set(brokers)
-    assert set(TOPIC_DEFAULTS) <= set(topics)
 
 
 def test_a_default_is_the_same_for_topic_group_and_broker() -> None:
@@ -328,8 +326,8 @@ def test_a_default_is_the_same_for_topic_group_and_broker() -> None:
     for name, definition in topic_definitions().items():
         assert config.topic({}).get(name) == definition.default, name
     for name, definition in group_definitions().items():
-        synonym = group_synonym(name)
-        assert synonym is None or config.get(synonym) == definition.default, name
+        for broker in definition.brokers:
+            assert config.get(broker.name) == definition.default, name
 
 
 @pytest.mark.parametrize(

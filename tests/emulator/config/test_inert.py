@@ -13,18 +13,14 @@ from pathlib import Path
 
 import odradek.emulator
 from odradek.emulator.config.broker_table import broker_definitions
+from odradek.emulator.config.group_table import group_definitions
 from odradek.emulator.config.inert import (
     inert_broker_configs,
     inert_group_configs,
     inert_topic_configs,
     page,
 )
-from odradek.emulator.config.tables import (
-    TOPIC_DEFAULTS,
-    group_definitions,
-    group_synonym,
-    topic_definitions,
-)
+from odradek.emulator.config.topic_table import topic_definitions
 
 # These say what configs there are, and what values they may have; nobody obeys them there.
 TABLES = {
@@ -33,7 +29,8 @@ TABLES = {
     "config/configs.py",
     "metadata/config_changes.py",
     "config/rows.py",
-    "config/tables.py",
+    "config/topic_table.py",
+    "config/group_table.py",
     "handlers/describe_configs.py",
     "config/group.py",
     "config/inert.py",
@@ -73,10 +70,6 @@ def is_read(name: str) -> bool:
     return name in names_read() or any(each.fullmatch(name) for each in patterns())
 
 
-def topic_config_acts(name: str) -> bool:
-    return name not in inert_topic_configs()
-
-
 def test_every_topic_config_is_read_or_inert() -> None:
     home = Path(odradek.emulator.__file__).parent
     read = (home / "config/configs.py").read_text()
@@ -94,12 +87,16 @@ def test_every_group_config_is_read_or_inert() -> None:
 def test_every_broker_config_acts_or_is_inert() -> None:
     by_topics = {
         broker.name
-        for name, names in TOPIC_DEFAULTS.items()
-        for broker in names
-        if topic_config_acts(name)
+        for row in topic_definitions().values()
+        for broker in row.brokers
+        if not row.reason
     }
-    by_groups = {group_synonym(name) for name in group_definitions()} - {None}
-    inert_groups = {group_synonym(name) for name in inert_group_configs()}
+    by_groups = {
+        broker.name
+        for row in group_definitions().values()
+        for broker in row.brokers
+        if not row.reason
+    }
     bounds = {name for name in broker_definitions() if re.match(r"group\.\w+\.(min|max)\.", name)}
     both, neither = [], []
     for name in broker_definitions():
@@ -107,7 +104,7 @@ def test_every_broker_config_acts_or_is_inert() -> None:
             is_read(name)
             or name in by_topics
             or name in OTHERWISE
-            or name in by_groups - inert_groups
+            or name in by_groups
             or (name in bounds and name.startswith("group.consumer."))
         )
         if acts and name in inert_broker_configs():
