@@ -1,12 +1,12 @@
-"""What may be set for brokers while they run, and which values go together.
+"""Rules for the configs of brokers: which may change at run time, and which values exclude others.
 
-`check_values` is what a broker asks of its values at any time; `check_change` is what it asks of a
-change: only dynamic configs (definition.py: mode), some of them for one broker only, some
-only for one listener; threads at most doubled and at least halved. Every refusal is a ConfigError
-with Kafka's sentence. In Kafka's order, as far as one sentence is shown when several are right.
+`check_values` judges the values of a broker at any time; `check_change` judges a change: only
+dynamic configs (definition.py: mode), some of them for one broker only, some only for one listener;
+numbers of threads are at most doubled and at most halved. Every refusal is a ConfigError with
+Kafka's sentence, in Kafka's order: of several problems the first is named.
 
-Not settable here although Kafka lets: listeners and their security protocols, which follow from
-how the emulator is started; classes other than the default, as there are none to be loaded.
+Not settable here, other than in Kafka: listeners and their security protocols, which follow from
+how the emulator is started; classes other than the default, as none are loaded.
 Source: Kafka 4.3.1's answers.
 """
 
@@ -17,12 +17,13 @@ from collections.abc import Callable, Mapping
 from ..base.java_order import hash_map_order
 from .broker_table import NOT_SETTABLE, broker_definitions
 from .definition import ConfigError, Definition, Kind, Value, invalid
+from .topic_table import topic_definitions
 
 Values = Mapping[str, Value]
 
 LISTENER_PREFIX = "listener.name."
 
-# Those of TLS that are read again at run time: Kafka wants them under a listener's prefix.
+# Configs of TLS that are read again at run time: only with a listener's prefix.
 PER_LISTENER = (
     "ssl.engine.factory.class",
     "ssl.key.password",
@@ -36,7 +37,7 @@ PER_LISTENER = (
     "ssl.truststore.password",
     "ssl.truststore.type",
 )
-# Sizes of thread pools: no change may more than double or halve them.
+# Sizes of thread pools: a change at most doubles or halves them.
 THREADS = (
     "num.io.threads",
     "num.network.threads",
@@ -66,7 +67,7 @@ _LOCAL_UNSET = -2
 
 
 def check_values(values: Values) -> None:
-    """Raises ConfigError if two values, or one of them, cannot be."""
+    """Raises ConfigError for a value that is not allowed, alone or with another."""
     _at_least(values, "log.roll.ms", 1)
     _at_least(values, "log.roll.jitter.ms", 0)
     for name in ("log.retention.ms", "log.retention.minutes", "log.retention.hours"):
@@ -124,8 +125,8 @@ def check_change(
     data_dir: str,
     definitions: Mapping[str, Definition],
 ) -> None:
-    """Judge what a broker, or all of them, are to have at run time. `before` are all values
-    of a broker, `made` makes of the change what they would be. Raises ConfigError."""
+    """Judge what a broker, or all of them, are to set at run time. `before` are all values of a
+    broker, `made` returns those after the change. Raises ConfigError."""
     known = [name for name in definitions if name in texts]
     fixed = [name for name in known if definitions[name].mode not in ("cluster", "broker")]
     if fixed:
@@ -171,7 +172,7 @@ def _check_class(definition: Definition, text: str) -> None:
 def _check_reconfigured(
     before: Values, after: Values, definitions: Mapping[str, Definition]
 ) -> None:
-    """What the parts of a broker ask that are told of a change."""
+    """The checks of those parts of a broker that are reconfigured."""
     for name in THREADS:
         _check_threads(name, before[name], after[name])
     old, new = before["log.cleaner.threads"], after["log.cleaner.threads"]
@@ -183,7 +184,7 @@ def _check_reconfigured(
     if new < old // 2:
         what = "Log cleaner threads cannot be reduced to less than half the current value"
         raise _reconfigured("log.cleaner.threads", f"{what} {old}")
-    _check_local(after, "ms", retention_ms(after))
+    _check_local(after, "ms", topic_definitions()["retention.ms"].default_from(after))
     _check_local(after, "bytes", after["log.retention.bytes"])
     for name in ("max.connections", "max.connection.creation.rate"):
         if after[name] == 0:
@@ -207,7 +208,7 @@ def _check_threads(name: str, old: int, new: int) -> None:
 
 
 def _check_local(values: Values, unit: str, kept: int) -> None:
-    """What tiered storage keeps on the broker is no more than what it keeps at all."""
+    """Tiered storage keeps no more on the broker than in all."""
     name, all_name = f"log.local.retention.{unit}", f"log.retention.{unit}"
     local = values[name]
     if kept < 0 or local == _LOCAL_UNSET:
@@ -217,19 +218,6 @@ def _check_local(values: Values, unit: str, kept: int) -> None:
         raise _reconfigured(name, f"{what} -1 as {all_name} value is set as {kept}.")
     if local > kept:
         raise _reconfigured(name, f"{what} more than {all_name} property value: {kept}")
-
-
-def retention_ms(values: Values) -> int:
-    """The first of log.retention.ms, .minutes and .hours that is set, in ms; -1 is no limit."""
-    for name, factor in (
-        ("log.retention.ms", 1),
-        ("log.retention.minutes", 60_000),
-        ("log.retention.hours", 3_600_000),
-    ):
-        value: int | None = values[name]
-        if value is not None:
-            return value * factor if value >= 0 else -1
-    return -1
 
 
 def _listed(names: list[str], what: str) -> ConfigError:

@@ -1,13 +1,13 @@
-"""Configs: what the brokers have, and what one topic makes of it.
+"""Configs of brokers and of topics.
 
 A broker's value is the first of: set at run time for it, set at run time for all brokers, set at
-the start, default. A topic's value is its own or the broker's under the name that gives its default
+the start, default. A topic's value is its own or that of the broker's config that gives its default
 (retention.ms: log.retention.ms, else .minutes, else .hours). Values are read and judged as Kafka
-does; what is unknown or wrong raises ConfigError with the sentence that a client shows.
+does; an unknown config or a wrong value raises ConfigError with the sentence that a client shows.
 
 Each of several brokers has its own (`of_node`), for what it answers itself. What they share, the
-logs, follows the broker that `node.id` names. A config that no module `get`s is not obeyed: inert.py
-lists it. Tables: broker_table.py, topic_table.py.
+logs, follows the broker that `node.id` names. A config that no module `get`s is not obeyed:
+inert.py lists it. Tables: broker_table.py, topic_table.py.
 """
 
 from __future__ import annotations
@@ -73,6 +73,10 @@ class BrokerConfig:
         """The value in force, parsed. Raises KeyError for a name that Kafka does not have."""
         return self._values[name]
 
+    def default_of(self, definition: Definition) -> Value:
+        """The default of a topic's or a group's config."""
+        return definition.default_from(self._values)
+
     def judge_dynamic(self, changed: Mapping[str, Mapping[str, str]]) -> dict[str, Value]:
         """All values, if what is set at run time were replaced so for these brokers (their ids as
         text, or ALL_BROKERS). Raises ConfigError."""
@@ -113,15 +117,12 @@ class BrokerConfig:
 
     @cached_property
     def topic_defaults(self) -> dict[str, Value]:
-        """What a topic has that sets nothing itself."""
-        return {
-            name: self._topic_default(definition)
-            for name, definition in self.topic_definitions.items()
-        }
+        """The values of a topic that sets nothing itself."""
+        return {name: self.default_of(row) for name, row in self.topic_definitions.items()}
 
     @cached_property
     def plain_topic(self) -> TopicConfig:
-        """The configs of every topic that sets nothing itself: one object for ten thousand."""
+        """The configs of all topics that set nothing themselves: one object."""
         return TopicConfig(self, {})
 
     def topic(self, overrides: Mapping[str, str]) -> TopicConfig:
@@ -170,16 +171,9 @@ class BrokerConfig:
             hint = f"; is {close[0]} meant?" if close else ""
         raise ConfigError(name, f"Unknown broker config name: {name}{hint}")
 
-    def _topic_default(self, definition: Definition) -> Value:
-        for name, factor in definition.brokers:
-            value = self._values[name]
-            if value is not None:
-                return value if factor == 1 else max(-1, value * factor)
-        return definition.default
-
 
 class TopicConfig:
-    """One topic's configs over the broker's. Replaced as a whole when one changes."""
+    """One topic's configs, its own and the broker's. Replaced as a whole when one changes."""
 
     __slots__ = (
         "_log_config",
@@ -227,8 +221,8 @@ class TopicConfig:
         return self._values[name]
 
     def check(self) -> None:
-        """Judge the values together, as when they are set; those of a topic that sets none may be
-        at odds, for the brokers' may. Raises ConfigError."""
+        """Judge the values together, as when they are set. Those of a topic that sets none may
+        contradict each other, as the brokers' may. Raises ConfigError."""
         _check_topic(self._values)
 
     def compression_level(self, codec: int) -> int | None:
@@ -237,10 +231,10 @@ class TopicConfig:
         return None if name is None else self._values[name]
 
     def log_config(self) -> LogConfig:
-        """What the topic's logs obey."""
+        """The configs of the topic's logs."""
         if self._log_config is None:
             get = self._values.__getitem__
-            # Kafka's own back door: segments of less than a megabyte, so that tests may roll them.
+            # For tests of Kafka itself: segments of less than a megabyte.
             small = self._values.get("internal.segment.bytes")
             self._log_config = LogConfig(
                 segment_bytes=get("segment.bytes") if small is None else small,
@@ -269,7 +263,7 @@ _LEVELS = {1: "compression.gzip.level", 3: "compression.lz4.level", 4: "compress
 def parse_topic_configs(
     overrides: Mapping[str, str], definitions: Mapping[str, Definition]
 ) -> dict[str, Value]:
-    """The values that these texts mean, each judged by itself. Raises ConfigError."""
+    """The parsed values, each judged by itself. Raises ConfigError."""
     for name in hash_map_order(name for name in overrides if name not in definitions):
         raise ConfigError(name, f"Unknown topic config name: {name}")
     if len(overrides) == 1:

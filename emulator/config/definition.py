@@ -13,8 +13,8 @@ A table of configs is text, one row for each:
   one that may be empty and whose items may come again, `version:` and a pattern, `free` for a LIST
   of whatever, `replicas` for throttled replicas, `offsets` for where a share group begins, `*` or
   nothing anything.
-- mode: who may change it while a broker runs: `cluster` (all brokers at once, or one), `broker`
-  (one), nothing (nobody); `internal` ones are only seen where a topic sets them.
+- mode: for whom it may be changed while a broker runs: `cluster` (all brokers at once, or one),
+  `broker` (one), empty (none); `internal` configs are only shown where they are set.
 - reason: why nothing here obeys it, by a key of inert.py; without one it is obeyed.
 - from: the configs of a broker that give a topic's or a group's its default, where they are in
   another unit with a factor. The first that is not null counts.
@@ -28,6 +28,7 @@ sentences of ConfigError are what a client shows its user. Source: Kafka 4.3.1's
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from decimal import Decimal
 from enum import IntEnum
 from operator import mul
@@ -123,6 +124,14 @@ class Definition(NamedTuple):
     def is_read_only(self) -> bool:
         """True when it cannot be changed while a broker runs."""
         return not self.mode
+
+    def default_from(self, brokers: Mapping[str, Value]) -> Value:
+        """The default where brokers have these values."""
+        for name, factor in self.brokers:
+            value = brokers[name]
+            if value is not None:
+                return value if factor == 1 else max(-1, value * factor)
+        return self.default
 
     def parse(self, text: str | None) -> Value:
         """The value that a text means. Raises ConfigError with Kafka's sentence."""

@@ -4,7 +4,7 @@
 `check_group` judges what a group is to have: each value by itself (group_table.py), then within
 the bounds that the brokers set for all groups. Source: KIP-1240 and before; Kafka 4.3.1's answers.
 
-Not emulated: adjusting what a group has when the brokers' bounds move; it keeps what it has.
+Not emulated: adjusting the configs of a group when the brokers' bounds change.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 GROUP_RESOURCE = 32
 
-# What a group has within bounds that the brokers set, in the order in which Kafka looks.
+# Configs of groups with bounds that the brokers set, in the order in which Kafka checks them.
 _BOUNDED = (
     "consumer.heartbeat.interval.ms",
     "consumer.session.timeout.ms",
@@ -39,7 +39,7 @@ _BOUNDED = (
     "streams.num.standby.replicas",
     "streams.assignment.interval.ms",
 )
-_BROKERS_OWN = 11  # looked through together with what a group is to have
+_BROKERS_OWN = 11  # are in one map with what a group is to have
 _ENDS = ("min", "max")
 _PROTOCOLS = ("consumer", "share", "streams")
 
@@ -61,15 +61,14 @@ class GroupConfig:
         definition = group_definitions()[name]
         if name in self._overrides:
             return definition.parse(self._overrides[name])
-        if not definition.brokers:
-            return definition.default
-        return self._broker.get(definition.brokers[0].name)
+        return self._broker.default_of(definition)
 
 
 def group_config(
     cluster: Cluster, group_id: str, broker: BrokerConfig | None = None
 ) -> GroupConfig:
-    """The configs of a group as of now, over those of a broker; they may change at any time."""
+    """The configs of a group, over those of a broker, now. Ask again each time they are needed:
+    they may change."""
     overrides = cluster.metadata.image.configs_of(GROUP_RESOURCE, group_id)
     return GroupConfig(cluster.config if broker is None else broker, overrides)
 

@@ -1,4 +1,4 @@
-"""The topics that Kafka makes for itself, on demand, and the configs it gives them."""
+"""The topics that Kafka creates for itself, on demand, and their configs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SHARE_GROUP_STATE = "__share_group_state"
 INTERNAL_TOPICS = (CONSUMER_OFFSETS, SHARE_GROUP_STATE, TRANSACTION_STATE)
 
 METADATA_TOPIC = "__cluster_metadata"
-"""No topic that clients see: the metadata log."""
+"""The metadata log, which clients do not see as a topic."""
 
 
 class InternalTopic(NamedTuple):

@@ -1,7 +1,7 @@
-"""The configs of Kafka 3.9 as far as they are not those of 4.3 (semantics, L30).
+"""The configs of Kafka 3.9 that differ from those of 4.3 (semantics, L30).
 
-Each table has the rows that 3.9 alone has, or has otherwise; definition.py says how one is
-read. What 4.3 has and 3.9 not (GONE) keeps its default, is neither shown nor settable.
+Each table has the rows that only 3.9 has, and those that differ; definition.py says how one is
+read. What 4.3 has and 3.9 has not (GONE) keeps its default, and is neither shown nor settable.
 `message.format.version` is accepted and shown, and means nothing: what is stored is always magic 2.
 
 Left out: what ZooKeeper's configs mean. Source: Kafka 3.9.2's answers.
@@ -46,7 +46,7 @@ def old_topic_definitions() -> dict[str, Definition]:
 
 @cache
 def old_broker_definitions() -> dict[str, Definition]:
-    """The configs of a broker in 3.9, by name, with those of 4.3 that are gone as internal ones."""
+    """The configs of a broker in 3.9, by name; those that came later are internal ones."""
     known = {
         name: each._replace(mode="internal") if _is_gone(name) else each
         for name, each in broker_definitions().items()
@@ -71,7 +71,7 @@ def _without_gone(definitions: dict[str, Definition]) -> dict[str, Definition]:
 def _format_versions() -> str:
     """Every version of the message format that 3.9 knows, as alternatives.
 
-    What is behind the second number, or behind the third of versions that begin with 0, is not
+    What follows the second number, or the third in versions that begin with 0, is not
     looked at, but for the numbers of unreleased ones: `3.0.7` is 3.0, `3.0-IV1` one of two.
     """
     old = r"0\.(8\.[012]|9\.0|10\.0(-IV[01])?|10\.1(-IV[0-2])?|10\.2(-IV0)?|11\.0(-IV[0-2])?)"

@@ -1,10 +1,10 @@
 """The log levels of a broker, as configs of the resource type 8. They last until it stops.
 
-There is one logger, `root`: what the broker says through Python's logger `odradek`. Setting its
-level sets that logger's, and closing the cluster gives it back its own. Kafka lists its loggers by
-Java class instead, so a client that asks for one of those is told that there is none.
+There is one logger, `root`: Python's logger `odradek`. Its level is that logger's, which is
+restored when the cluster is closed. Kafka lists its loggers by Java class; here there are none of
+these, and a client that asks for one is told so.
 
-Levels are log4j's: FATAL is Python's CRITICAL, TRACE lies below DEBUG.
+Levels are log4j's: FATAL is Python's CRITICAL, TRACE is below DEBUG.
 """
 
 from __future__ import annotations
@@ -60,13 +60,13 @@ class Loggers:
             raise Refused(Error.INVALID_CONFIG, message)
 
     def set_level(self, level: str) -> None:
-        """Have the broker say as much as that."""
+        """Set the level of the broker's log."""
         if self._given is None:
             self._given = self._logger.level
         self._logger.setLevel(LEVELS[level])
 
     def close(self) -> None:
-        """Give the logger back the level it had."""
+        """Restore the level that the logger had."""
         if self._given is not None:
             self._logger.setLevel(self._given)
             self._given = None

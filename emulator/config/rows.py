@@ -1,13 +1,13 @@
 """What DescribeConfigs and CreateTopics show of configs: rows with value, source and synonyms.
 
-The synonyms of a config are the places its value is looked for, most specific first, and its source
-is that of the first. Kafka's rules, some of them odd:
+The synonyms of a config are the places in which its value is looked up, most specific first, and
+its source is that of the first. Kafka's rules:
 - the value is shown as parsed (` 05 ` is 5), the synonyms as they were written; of an internal
   config both as it was written;
-- synonyms begin with the config's own name: one that nobody set, and that has no default, shows
+- synonyms begin with the config's own name: one that is not set, and that has no default, shows
   none, even if another name (.hours for .ms) decides;
 - a topic config shows only the synonyms of the first broker name that may give its default;
-- what CreateTopics returns has no synonyms, raw values, and the source that really decides.
+- CreateTopics returns no synonyms, values as they were written, and the source of the value.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""What clients are told about metrics, and who has asked and pushed (KIP-714).
+"""Clients that ask which metrics to send, and push them (KIP-714).
 
 Rules (Kafka's):
-- The id of a subscription is the checksum of the metrics wanted and of the interval, mixed with the
-  client's id: so it changes when they do.
-- A client is known as long as its connection lives. It may ask once in an interval, and again at
+- The id of a subscription is a checksum of the metrics wanted and of the interval, combined with
+  the client's id: it changes when one of them does.
+- A client is known as long as its connection is open. It may ask once in an interval, and again at
   once after a push with an outdated subscription or an unknown codec. It may push once in an
-  interval; one last push, said to be that, may come at any time, and none after it.
+  interval; a push that is marked as the last may come at any time, and none after it.
 
 Left out: subscriptions (nothing is ever wanted). Source: Kafka 4.3.1's answers.
 """
@@ -32,7 +32,7 @@ _ASK_AGAIN = (Error.UNKNOWN_SUBSCRIPTION_ID, Error.UNSUPPORTED_COMPRESSION_TYPE)
 
 
 class TelemetryClient:
-    """One client: when it asked and pushed, and what the last push was answered."""
+    """One client: when it asked and pushed, and the answer to its last push."""
 
     def __init__(self) -> None:
         self.last_error = Error.NONE

@@ -2,10 +2,10 @@
 
 Kafka judges a change in two places, and so each resource passes two steps here:
 - the broker that is asked: a resource or a key that is named twice, null values, ids of brokers,
-  and whether a broker could take over its new configs (config/broker_rules.py); log levels are set
-  there and go no further;
+  and whether a broker could apply its new configs (config/broker_rules.py); log levels are set
+  there and not forwarded;
 - the controller: the operations, the values, whether a topic exists. An operation that does not
-  exist fails every resource that got so far.
+  exist fails every resource that was forwarded.
 
 A resource that is refused does not touch the others (semantics I6, I15). What is written are
 ConfigRecords, so all but log levels survives a restart.
@@ -44,7 +44,7 @@ _JAVA_INT = re.compile(r"[+-]?\d+")
 
 
 class Change(NamedTuple):
-    """What is to become of one config; the operation is SET in AlterConfigs."""
+    """A change of one config; in AlterConfigs the operation is SET."""
 
     name: str
     operation: int
@@ -60,7 +60,7 @@ class Wanted(NamedTuple):
 
 
 class Alteration:
-    """One request on its way. `node_id` is the broker that was asked."""
+    """One request. `node_id` is the broker that was asked."""
 
     def __init__(
         self, cluster: Cluster, node_id: int, *, is_incremental: bool, validate_only: bool
@@ -92,7 +92,7 @@ class Alteration:
     # At the broker that was asked
 
     def _look_over(self, wanted: Wanted) -> bool:
-        """Judge a resource, and set log levels; False when nothing is left to be done."""
+        """Judge a resource, and set log levels; False when nothing is left to do."""
         names = [change.name for change in wanted.changes]
         if len(set(names)) < len(names):
             raise Refused(Error.INVALID_REQUEST, "Error due to duplicate config keys")
@@ -152,7 +152,7 @@ class Alteration:
             try:
                 ready.append((index, wanted, self._new_texts(wanted)))
             except Refused as refused:
-                if refused.error == Error.UNKNOWN_SERVER_ERROR:  # an operation that nobody knows
+                if refused.error == Error.UNKNOWN_SERVER_ERROR:  # an unknown operation
                     yield from ((each, refused) for each, _ in resources)
                     return
                 refusals.append((index, refused))
@@ -172,7 +172,7 @@ class Alteration:
             yield from ((index, refused) for index, records in planned if records)
 
     def _plan(self, wanted: Wanted, texts: Mapping[str, str]) -> list[MetadataRecord]:
-        """What a resource that is to set these writes. Raises Refused, ConfigError."""
+        """The records of a resource that is to set these. Raises Refused, ConfigError."""
         kind, name = wanted.kind, wanted.name
         if kind == TOPIC_RESOURCE:
             self._check_topic(name, texts)
@@ -252,7 +252,7 @@ class Alteration:
 def plan_broker_configs(
     config: BrokerConfig, resource: str, texts: Mapping[str, str]
 ) -> list[MetadataRecord]:
-    """What is written for a broker (its id as text), or all (""), to have these set at run time.
+    """The records of a broker (its id as text), or of all (""), that is to set these at run time.
 
     Raises ConfigError.
     """
@@ -274,13 +274,13 @@ def _check_broker_list(change: Change, config: BrokerConfig) -> None:
 
 
 def _spliced(definition: Definition | None, text: str | None, change: Change) -> str:
-    """A list with items added, or removed. It is text all the way: blanks count."""
+    """A list with items added, or removed. Items are compared as text, with their blanks."""
     is_append = change.operation == APPEND
     if definition is None or definition.kind is not Kind.LIST:
         what = "APPEND" if is_append else "SUBTRACT"
         message = f"Can't {what} to key {change.name} because its type is not LIST."
         raise Refused(Error.INVALID_CONFIG, message)
-    if text is None and change.name in _REQUIRED:  # over which a real broker stumbles
+    if text is None and change.name in _REQUIRED:  # a real broker fails
         raise Refused(Error.UNKNOWN_SERVER_ERROR)
     whole = definition.default_text if text is None else text
     items = [item for item in (whole or "").split(",") if item]
@@ -293,8 +293,8 @@ def _spliced(definition: Definition | None, text: str | None, change: Change) ->
 
 
 def _split(text: str) -> list[str]:
-    """At the commas, as Java does: empty items at the end do not count, but a text of nothing is
-    one empty item."""
+    """At the commas, as Java does: empty items at the end do not count, but an empty text is one
+    empty item."""
     if not text:
         return [""]
     items = text.split(",")

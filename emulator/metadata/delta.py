@@ -1,13 +1,12 @@
-"""What a change of the metadata touched: which topics, partitions, configs, …, by their keys.
+"""What a change of the metadata touched: topics, partitions, configs, …, each by its key.
 
-One delta goes with each append to the metadata log, however many records it has. What now holds is
-in the image, which has taken in every record by then. A key that is in a delta and no longer in the
-image is gone.
+Each append to the metadata log has one delta, however many records it has. The values are in the
+image, which has replayed all records by then; a key that the image no longer has was removed.
 
 Rules for topics:
 - A topic that is new is in `created` alone: what is new includes its partitions and its configs.
-- A topic that came and went within one delta is in neither `created` nor `removed`.
-- A subscriber takes `removed` in before `created`: a name may have gone to another topic.
+- A topic that was created and removed within one delta is in neither `created` nor `removed`.
+- A subscriber handles `removed` before `created`: a new topic may have the name of a removed one.
 """
 
 from __future__ import annotations
@@ -46,11 +45,11 @@ class MetadataDelta:
     controllers: Keys[int] = field(default_factory=dict)
     features: Keys[str] = field(default_factory=dict)
     has_producer_ids: bool = False
-    """Whether a block of producer ids was given away."""
+    """Whether a block of producer ids was allocated."""
 
     @classmethod
     def of_all(cls, image: MetadataImage) -> MetadataDelta:
-        """Everything that an image has, as what came to an empty one."""
+        """Everything that an image has, as a change of an empty one."""
         return cls(
             created=dict(image.topics),
             configs=dict.fromkeys(image.configs),
@@ -69,7 +68,7 @@ class MetadataDelta:
         return topic_id in self.created or any(of == topic_id for of, _ in self.partitions)
 
     def topic_removed(self, topic: TopicImage) -> None:
-        """Note that a topic is gone."""
+        """Note that a topic was removed."""
         for number in topic.partitions:
             self.partitions.pop((topic.topic_id, number), None)
         if self.created.pop(topic.topic_id, None) is None:
@@ -82,5 +81,5 @@ class MetadataDelta:
 
 
 Subscriber: TypeAlias = "Callable[[MetadataDelta, MetadataImage], None]"
-"""Lets a change take effect, given the image after it. It cannot refuse the change, and may not
+"""Puts a change into effect, given the image after it. It cannot refuse the change, and must not
 append another one."""

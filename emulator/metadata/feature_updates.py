@@ -3,11 +3,12 @@
 Rules (Kafka's), for each feature of a request in the order of a HashMap, the first one that fails
 failing them all:
 - The kind of change is known, the level is not negative and within this release's range.
-- Up goes only with an upgrade, down only with a safe or unsafe downgrade; to stay is always fine.
-- `metadata.version` goes down only to a level whose records are the same, even unsafely.
-- `kraft.version` never goes down.
+- A level rises only with an upgrade, and falls only with a safe or unsafe downgrade; the same level
+  is always allowed.
+- `metadata.version` falls only to a level with the same records, also with an unsafe downgrade.
+- `kraft.version` never falls.
 - With eligible leader replicas `min.insync.replicas` is set for all brokers together: for them it
-  gets the value in force if there is none, for single ones it is taken away.
+  gets the value in force if there is none, for single ones it is removed.
 
 Source: KIP-584, KIP-778, KIP-966, KIP-1155; Kafka 4.3.1's answers and log.
 """
@@ -164,7 +165,7 @@ def _share_min_insync(config: BrokerConfig) -> list[MetadataRecord]:
 
 
 def _keep_voters_in_the_log(cluster: Cluster, version: int) -> None:
-    """Write down the quorum: this node alone."""
+    """Write the voters of the quorum: this node alone."""
     node_id = cluster.controller_id
     broker = cluster.nodes[node_id]
     first, last = cluster.release.features[KRAFT_VERSION]

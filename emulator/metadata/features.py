@@ -1,12 +1,12 @@
 """Features: which levels the cluster has agreed on, and which ones this release can have (KIP-584).
 
-A feature that is not finalized has level 0: what it brings is not there. The levels are what the
-metadata log says (FeatureLevelRecord), `metadata.version` among them; `kraft.version`, which says
-whether the voters are kept in the log itself, has a control record of its own.
+A feature that is not finalized has level 0: it is off. The levels are those of the metadata log
+(FeatureLevelRecord), `metadata.version` among them; `kraft.version`, which says whether the voters
+are kept in the log itself, has a control record of its own.
 
 Which levels a release has: base/release.py.
 
-Left out: several nodes with different ranges; what a level means is up to whoever asks for it.
+Left out: several nodes with different ranges. What a level means is up to whoever asks for it.
 How levels change while the cluster runs: feature_updates.py.
 """
 
@@ -35,7 +35,7 @@ NEW_FEATURES = {
 }
 """What `format` gives a new Kafka 4.3 cluster."""
 
-# What each level of metadata.version brings with it: since which one, and the level.
+# The level of other features in a new cluster, and the metadata.version from which on it has them.
 _DEFAULTS = {
     ELIGIBLE_LEADERS: (26, 1),
     "group.version": (22, 1),
@@ -46,7 +46,7 @@ _DEFAULTS = {
 
 
 def check_known(finalized: Mapping[str, int], release: Release) -> None:
-    """Whether a node of a release can live in a cluster of these levels. Raises ConfigError."""
+    """Whether a node of a release can run in a cluster with these levels. Raises ConfigError."""
     known = release.features
     for name, level in finalized.items():
         first, last = known.get(name, (0, 0))
@@ -58,7 +58,7 @@ def check_known(finalized: Mapping[str, int], release: Release) -> None:
 
 
 def initial_features(asked: Mapping[str, int], release: Release = KAFKA_4_3) -> dict[str, int]:
-    """The levels of a new cluster: those asked for, and what goes with its metadata.version."""
+    """The levels of a new cluster: those asked for, and those that its metadata.version brings."""
     level = asked.get(METADATA_VERSION, release.features[METADATA_VERSION][1])
     found = {METADATA_VERSION: level}
     found |= {name: given for name, (since, given) in _DEFAULTS.items() if level >= since}
@@ -103,7 +103,7 @@ class Features:
 
     @property
     def epoch(self) -> int:
-        """What rises with every change: the offset of the last record of the metadata log."""
+        """A number that rises with every change: the offset of the last metadata record."""
         return self._log.end_offset - 1
 
     def level(self, name: str) -> int:

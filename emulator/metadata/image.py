@@ -1,10 +1,10 @@
-"""The cluster as the records of its metadata log describe it: replaying them gives this.
+"""The cluster as the records of its metadata log describe it; replaying them builds this image.
 
 Rules (KRaft's):
 - Leader and partition epochs are not in a change record: one that names a leader, even the same or
   none (-1), adds 1 to the leader epoch, and every change adds 1 to the partition epoch.
 - Fields that a change leaves out keep their value.
-- A topic's configs go with the topic.
+- The configs of a topic are deleted with it.
 - Records between a begin and an end of a transaction count together, or, aborted, not at all.
 - Whatever a record touches is noted in the delta that is given with it (delta.py).
 
@@ -69,7 +69,7 @@ QuotaEntity: TypeAlias = tuple[tuple[str, str | None], ...]
 
 @dataclass(slots=True)
 class PartitionImage:
-    """One partition: who has it, who leads it."""
+    """One partition: its replicas, and which of them leads."""
 
     replicas: list[int]
     isr: list[int]
@@ -87,7 +87,7 @@ class PartitionImage:
 
     @property
     def has_eligible_leaders(self) -> bool:
-        """Whether brokers outside the ISR are noted as fit to lead."""
+        """Whether brokers outside the ISR are known to be fit to lead."""
         return bool(self.eligible_leaders or self.last_eligible_leaders)
 
 
@@ -101,7 +101,7 @@ class TopicImage:
 
 
 class MetadataImage:
-    """What the records replayed so far amount to."""
+    """What the records that were replayed so far say."""
 
     def __init__(self) -> None:
         self.features: dict[str, int] = {}
@@ -117,11 +117,11 @@ class MetadataImage:
         self.controllers: dict[int, RegisterControllerRecord] = {}
         self.next_producer_id = 0
         self.zk_migration_state: int | None = None
-        """None where no migration from ZooKeeper is known of any more: from 4.0 on."""
+        """None from 4.0 on, which knows of no migration from ZooKeeper."""
         self.kraft_version = 0
         self.voters: KRaftVoters | None = None
         self.is_partial = False
-        """There were records that are not known here: a snapshot would lose them."""
+        """Whether there were records that are not known here: a snapshot would lose them."""
         self._transaction: list[MetadataRecord] | None = None
 
     @property
@@ -318,7 +318,7 @@ class MetadataImage:
 
 
 def _set(owners: dict[K, dict[N, V]], owner: K, name: N, value: V | None) -> None:
-    """Set or, with None, take away one value of an owner, who goes with the last."""
+    """Set or, with None, remove one value of an owner; an owner without values is removed."""
     values = owners.setdefault(owner, {})
     if value is None:
         values.pop(name, None)

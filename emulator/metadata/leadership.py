@@ -1,9 +1,9 @@
-"""Who leads a partition, and who has it: elections, moves, and brokers that are unregistered.
+"""Leaders and replicas of partitions: elections, reassignments, and brokers that are unregistered.
 
-What is asked is judged, and becomes the records that it amounts to. All brokers share one
-log, so a replica that is alive is in sync, and a move is over when it begins.
+A request is judged, and becomes the records that are to be written. All brokers share one log, so a
+replica that is alive is in sync, and a reassignment is complete as soon as it is made.
 
-Not emulated: replicas that lag; a move that takes its time. Source: KIP-460, KIP-455.
+Not emulated: replicas that lag; a reassignment that takes time. Source: KIP-460, KIP-455.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def plan_move(
     *,
     may_change: bool,
 ) -> list[PartitionChangeRecord]:
-    """Move a partition to these brokers; None cancels a move, and there is never one.
+    """Move a partition to these brokers; None cancels a reassignment, and there never is one.
 
     `may_change`: there may be more or fewer of them than before. Raises Refused:
     NO_REASSIGNMENT_IN_PROGRESS, INVALID_REPLICA_ASSIGNMENT, INVALID_REPLICATION_FACTOR.
@@ -86,7 +86,7 @@ def plan_move(
 
 
 def unregister(cluster: Cluster, node_id: int) -> None:
-    """Take a broker out: what it led is led by another replica, or by nobody.
+    """Unregister a broker: its partitions are led by other replicas, or by none.
 
     The log has no registrations, so the broker is back after a restart. Raises Refused:
     BROKER_ID_NOT_REGISTERED, KAFKA_STORAGE_ERROR.
@@ -102,7 +102,7 @@ def unregister(cluster: Cluster, node_id: int) -> None:
 
 
 def elections(image: MetadataImage, able: Collection[int]) -> list[PartitionChangeRecord]:
-    """What changes for every partition to be led by one of these brokers, where that can be."""
+    """What changes so that every partition is led by one of these brokers, where one has it."""
     return [
         change
         for topic in image.topics.values()

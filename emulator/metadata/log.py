@@ -1,11 +1,12 @@
 """`__cluster_metadata-0`: every change of the cluster, in KRaft's records: Kafka can read them.
 
-The cluster is what this log says. A change takes effect in one way only, in a run and at a start:
+The cluster is what this log says. A change takes effect in one way only, while running and at a
+start:
 - Its records are written. What cannot be written is refused, and changes nothing.
-- The image takes them in.
-- Subscribers are told what was touched, in one delta for each append (delta.py), in the order in
-  which they subscribed. A new subscriber is told of everything at once; so a start is a change of
-  an empty cluster.
+- The image replays them.
+- Subscribers are told what was touched: one delta for each append (delta.py), in the order in which
+  they subscribed. A new subscriber is told of everything at once, so a start is a change of an
+  empty cluster.
 
 What is read at the start: the newest snapshot and the log after it (replay.py).
 
@@ -13,7 +14,7 @@ What is written: one batch per change, in the leader epoch of the last record re
 in the record versions of the directory's metadata.version. A new log begins with the features that
 a new Kafka 4.3 has, or with those asked for, in one transaction as Kafka's. A transaction left open
 is aborted first. upkeep/metadata_snapshots.py says when snapshots are written, and when what
-precedes them is deleted. There is no snapshot where records were passed over: it would lose them.
+precedes them is deleted. There is no snapshot where records were skipped: it would lose them.
 
 Left out: Kafka's LeaderChange and registration records, and its NoOps: it needs none of them and
 writes its own when it opens the directory.
@@ -65,12 +66,12 @@ PRODUCER_IDS_PER_BLOCK = 1000
 _FIRST_EPOCH = 1
 _NO_MIGRATION = 0
 _RECORDS_MAX = 10_000  # in one batch, as in Kafka
-# Nothing is deleted from it that no snapshot holds.
+# Nothing is deleted from it that no snapshot has.
 LOG_CONFIG = LogConfig(retention_ms=-1, retention_bytes=-1)
 
 
 def metadata_log_config(config: BrokerConfig) -> LogConfig:
-    """How the metadata log is cut into segments."""
+    """The segments of the metadata log."""
     size = config.get("internal.metadata.log.segment.bytes")
     return replace(
         LOG_CONFIG,
@@ -126,8 +127,8 @@ class MetadataLog:
         """Read everything, and begin the log if it is new.
 
         `features`: levels that are to differ from those of a new cluster, or from those found.
-        `release`: what reads it, and says what a new cluster has; 4.3, which bears with anything,
-        if it is not given. Raises LogDirectoryError, Refused (KAFKA_STORAGE_ERROR), OSError, and
+        `release`: which levels are allowed, and which a new cluster has; without it, 4.3 and any
+        level. Raises LogDirectoryError, Refused (KAFKA_STORAGE_ERROR), OSError, and
         ConfigError when the release does not know a level that is there.
         """
         stored = log_dir.open_log(TOPIC, 0, TOPIC_ID, config, clock.now())
@@ -155,7 +156,7 @@ class MetadataLog:
         self._subscribers += subscribers
 
     def append(self, records: Sequence[MetadataRecord]) -> None:
-        """Write a change, and let it take effect: one batch, all of it or nothing.
+        """Write a change, and put it into effect: one batch, all of it or nothing.
 
         More records than Kafka's batches may have (10,000) are several batches; those that were
         written before one that could not be take effect. Raises Refused (KAFKA_STORAGE_ERROR).
@@ -185,7 +186,7 @@ class MetadataLog:
         self._publish(delta, self._subscribers)
 
     def next_producer_block(self, node_id: int) -> range:
-        """Producer ids that no producer has had, written as given to a broker before it uses them.
+        """Producer ids that were never used; the log has their broker before it uses the first.
 
         Raises Refused (KAFKA_STORAGE_ERROR).
         """
@@ -197,8 +198,8 @@ class MetadataLog:
     # Snapshots
 
     def take_snapshot(self) -> SnapshotId | None:
-        """Write a snapshot of all there is. None if there is one, or if there must not be one: a
-        transaction is open, or records were passed over. Raises OSError."""
+        """Write a snapshot of the whole image. None if there is one, or if there must not be one: a
+        transaction is open, or records were skipped. Raises OSError."""
         snapshot = SnapshotId(self.end_offset, self.epoch)
         image = self.image
         if snapshot in self.snapshots or image.is_in_transaction or image.is_partial:
@@ -211,11 +212,11 @@ class MetadataLog:
         return snapshot
 
     def delete_old(self, *, retention_ms: int, retention_bytes: int) -> int:
-        """Let go of the oldest snapshots, and of the log in front of those that are left; return
-        how many snapshots went.
+        """Delete the oldest snapshots, and the log before those that are left; return how many
+        snapshots were deleted.
 
-        One goes if the last record in it is older than `retention_ms`, or while log and snapshots
-        are larger than `retention_bytes` (-1 is no limit for either). The newest always stays.
+        One is deleted if its last record is older than `retention_ms`, or while log and snapshots
+        are larger than `retention_bytes` (-1 is no limit for either). The newest is kept.
         Raises Refused (KAFKA_STORAGE_ERROR), OSError.
         """
         count = 0
@@ -266,14 +267,14 @@ class MetadataLog:
         return sum(sizes.get(each.name, 0) for each in self.snapshots)
 
     def _last_in(self, snapshot: SnapshotId) -> int:
-        """When the last record in it was written, in ms; in a damaged one, in 1970."""
+        """When the last record in it was written, in ms; 0 for a damaged one."""
         if snapshot not in self._times:
             contents = read_snapshot(self._home, snapshot.name)
             self._times[snapshot] = contents.last_timestamp if contents is not None else 0
         return self._times[snapshot]
 
     def _begin(self, asked: Mapping[str, int], release: Release) -> None:
-        """Write what has to come before anything else, if it is not there yet."""
+        """Write the first records of a log, if it has none yet."""
         records: list[MetadataRecord] = []
         image = self.image
         if image.is_in_transaction:

@@ -1,11 +1,11 @@
-"""`quorum-state`: the last epoch and vote of a KRaft node, in JSON beside its metadata log.
+"""`quorum-state`: the last epoch and vote of a KRaft node, in JSON, next to its metadata log.
 
     {"clusterId":"","leaderId":7,"leaderEpoch":1,"votedId":-1,"appliedOffset":0,
      "currentVoters":[{"voterId":7}],"data_version":0}
 
-Without it Kafka opens a log all the same, but warns that the log is ahead of the vote. So it is
-written, naming this node as the leader of the epoch in which the log is written, unless it is there
-and no older. One that cannot be read, over which Kafka would end, is replaced.
+Without it Kafka opens a log, but warns that the log is ahead of the vote. So it is written, with
+this node as the leader of the epoch in which the log is written, unless there is one of that epoch
+or a later one. A file that cannot be read, with which Kafka would not start, is replaced.
 
 Left out: elections; the form with `data_version` 1, of quorums whose voters are in the log, is kept
 as it is, since no epoch is begun here. Source: KIP-595; directories of Kafka 4.3.1.
@@ -22,7 +22,7 @@ QUORUM_STATE = "quorum-state"
 
 
 def keep_quorum_state(home: Directory, node_id: int, epoch: int) -> None:
-    """See that the directory of the metadata log has a vote of `epoch` or later. Raises OSError."""
+    """Write the file unless there is one of `epoch` or later. Raises OSError."""
     if _stored_epoch(home) >= epoch:
         return
     state = {

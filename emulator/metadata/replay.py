@@ -1,12 +1,12 @@
-"""From the files of the metadata log to what they say: the newest snapshot, and the log behind it.
+"""Reading the metadata log at a start: the newest snapshot, and the log after it.
 
 Rules:
-- The newest snapshot that is whole counts; one that is not is passed over, and a warning says so.
-  Then the one before it counts, with more of the log behind it, if the log still reaches back.
+- The newest snapshot counts. A damaged one is skipped with a warning; then the one before it
+  counts, and more of the log, if the log still has it.
 - A directory that was formatted and never started has its features in `bootstrap.checkpoint`.
-- A record that is not known here (a newer Kafka's) is passed over with a warning.
+- A record that is not known here (a newer Kafka's) is skipped with a warning.
 
-Left out: mending. The storage has cut off a torn tail before. Source: KIP-630.
+Left out: repairs; the storage has already truncated a torn tail. Source: KIP-630.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Replayed:
     last_timestamp: int = 0
     """Of the last record, in ms."""
     log_bytes: int = 0
-    """How much of the log lies behind the snapshot."""
+    """How much of the log comes after the snapshot."""
 
 
 def replay(root: Directory, home: Directory, stored: Log) -> Replayed:
@@ -83,7 +83,7 @@ def _replay_contents(contents: Contents, image: MetadataImage) -> None:
 
 
 def _replay_log(stored: Log, found: Replayed) -> None:
-    """Replay what the log has behind the snapshot. Raises Refused for damage."""
+    """Replay what the log has after the snapshot. Raises Refused for damage."""
     first = found.snapshot.end
     for header, chunk, pos in stored.reader.batches_from(first):
         records = read_records(chunk, pos)

@@ -1,4 +1,4 @@
-"""Snapshots of the metadata log: everything it says up to an offset, in one file beside it.
+"""Snapshots of the metadata log: everything it says up to an offset, in one file next to it.
 
     00000000000000000123-0000000001.checkpoint    the records before offset 123, written in epoch 1
 
@@ -8,8 +8,8 @@ It is a file of batches like a log's. Rules:
   the voters are kept in the log, KRaftVersion and KRaftVoters. Another comes last: SnapshotFooter.
 - In between: features, `metadata.version` first; brokers, controllers; each topic with its
   partitions; configs; quotas; producer ids; access rules; SCRAM credentials; tokens.
-- It is whole or not there: written beside its name and renamed. Nobody may write to it (mode 0400).
-- A snapshot with a wrong checksum, or without its end, counts as none, and a warning says so.
+- It is written under another name and renamed when complete, read-only (mode 0400).
+- A snapshot with a wrong checksum, or without its end, is skipped with a warning.
 
 Source: KIP-630, KIP-853; snapshots of Kafka 4.3.1.
 """
@@ -74,7 +74,7 @@ class SnapshotId(NamedTuple):
 
 
 class Contents(NamedTuple):
-    """What a snapshot holds. The time is that of the last record before its end, in ms."""
+    """What a snapshot has. The time is that of the last record before its end, in ms."""
 
     last_timestamp: int
     controls: list[ControlRecord]
@@ -82,7 +82,7 @@ class Contents(NamedTuple):
 
 
 def snapshots_in(home: Directory) -> list[SnapshotId]:
-    """The snapshots in the metadata log's directory, oldest first, whole or not."""
+    """The snapshots in the metadata log's directory, oldest first, damaged ones too."""
     found = map(_NAME.fullmatch, home.files() if home.exists() else ())
     return sorted(SnapshotId(int(match[1]), int(match[2])) for match in found if match)
 
@@ -127,7 +127,7 @@ def encode(image: MetadataImage, epoch: int, *, last_timestamp: int, now: int) -
 def data_batch(
     records: Sequence[MetadataRecord], level: int, *, offset: int, epoch: int, now: int
 ) -> bytearray:
-    """A batch of records, in the versions that go with this level of metadata.version."""
+    """A batch of records, in the versions of this level of metadata.version."""
     values = [
         NewRecord(now, None, frame_record(record, record_version(record, level)))
         for record in records
@@ -158,7 +158,7 @@ def record_version(record: MetadataRecord, level: int) -> int:
 
 
 def image_records(image: MetadataImage) -> Iterator[MetadataRecord]:
-    """The records that amount to an image, in a snapshot's order."""
+    """The records that give an image when replayed, in a snapshot's order."""
     features = sorted(image.features.items(), key=lambda pair: pair[0] != METADATA_VERSION)
     for name, level in features:
         yield FeatureLevelRecord(name=name, feature_level=level)

@@ -31,7 +31,7 @@ class TopicIndex:
         return self._by_id.get(topic_id)
 
     def colliding(self, name: str) -> Sequence[str]:
-        """Names of topics that metrics could not tell from one of this name."""
+        """Names of topics that would have the same names in metrics as this one."""
         return self._folded.get(folded(name), ())
 
     def __len__(self) -> int:
@@ -40,21 +40,21 @@ class TopicIndex:
     def __iter__(self) -> Iterator[Topic]:
         return (self._by_name[name] for name in list(self._names))
 
-    # For whoever keeps it
+    # Changes, made by subscribers/topics.py
 
     def changed(self) -> None:
         """Something that answers show of topics has changed: a leader, a broker, a config."""
         self.generation += 1
 
     def enter(self, topic: Topic) -> None:
-        """There is a new topic."""
+        """Add a topic."""
         self._by_name[topic.name] = topic
         self._by_id[topic.id] = topic
         insort(self._names, topic.name)
         self._folded.setdefault(folded(topic.name), []).append(topic.name)
 
     def leave(self, topic_id: bytes) -> Topic:
-        """A topic is gone; returns it. Raises KeyError."""
+        """Remove a topic, and return it. Raises KeyError."""
         topic = self._by_id.pop(topic_id)
         del self._by_name[topic.name]
         del self._names[bisect_left(self._names, topic.name)]

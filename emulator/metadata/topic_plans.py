@@ -1,4 +1,4 @@
-"""Changes of topics before they are made: each is judged in Kafka's order, and becomes records.
+"""Changes of topics are judged in Kafka's order, and become the records to be written.
 
 Nothing is changed here; what cannot be is refused as CreateTopics, CreatePartitions or AlterConfigs
 answer it. Not emulated: Kafka's random placement of replicas (topic_rules.py).
@@ -29,7 +29,7 @@ class NewTopic(NamedTuple):
     replicas: list[list[int]]
 
     def records(self) -> list[MetadataRecord]:
-        """What the metadata log notes of it."""
+        """What is written to the metadata log."""
         return topic_records(self.name, self.id, self.config.overrides, self.replicas)
 
 
@@ -40,7 +40,7 @@ class NewPartitions(NamedTuple):
     replicas: list[list[int]]
 
     def records(self) -> list[MetadataRecord]:
-        """What the metadata log notes of them."""
+        """What is written to the metadata log."""
         return partition_records(self.topic.id, len(self.topic.partitions), self.replicas)
 
 
@@ -116,6 +116,6 @@ def judged(configs: Mapping[str, str | None], config: BrokerConfig) -> TopicConf
 
 
 def null_configs(names: Iterable[str]) -> Refused:
-    """What is said of configs without a value, in the order in which they were given."""
+    """The refusal of configs without a value, in the order in which they were given."""
     message = f"Null value not supported for topic configs: {','.join(names)}"
     return Refused(Error.INVALID_CONFIG, message)

@@ -1,7 +1,7 @@
-"""The records that a change of the catalogue is written as, and who is elected.
+"""The records of a change of topics, and which replica is elected.
 
-Kafka's order: a topic, its configs, its partitions. Directories of replicas stay empty, which
-Kafka takes for "not known", and finds them. Source: KIP-631, KIP-858, KIP-966.
+Kafka's order: a topic, its configs, its partitions. The metadata log fills in the directories of
+replicas. Source: KIP-631, KIP-858, KIP-966.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def partition_records(
 def config_records(
     resource_type: int, name: str, before: Mapping[str, str], after: Mapping[str, str]
 ) -> list[MetadataRecord]:
-    """What changes between two sets of configs of one resource."""
+    """The difference between two sets of configs of one resource."""
     changes: dict[str, str | None] = {key: None for key in before if key not in after}
     changes.update((key, text) for key, text in after.items() if before.get(key) != text)
     return [
@@ -66,9 +66,8 @@ def config_records(
 def election(
     topic_id: bytes, index: int, partition: PartitionImage, alive: Collection[int]
 ) -> PartitionChangeRecord | None:
-    """What changes for a partition to have a leader that is alive, if there can be one, or None.
-
-    Every replica that is alive is in sync, for all of them share one log.
+    """The change that gives a partition a leader that is alive, or none if it can have none; None
+    if nothing changes. Every replica that is alive is in sync: all of them share one log.
     """
     if partition.leader in alive:
         return None

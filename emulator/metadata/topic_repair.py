@@ -1,12 +1,12 @@
-"""Topics whose directories are there, and which the metadata log does not know (any more).
+"""Topics that have directories, and that the metadata log does not know (any more).
 
-A metadata log that was damaged or lost takes topics with it; a real broker then renames their
-directories to `-stray`. Here they stay, and are entered again: under the id that stands in their
-`partition.metadata`, with as many partitions as the highest number asks for, and leader epochs that
-are not below those of their batches. Their configs are not known any more.
+When a metadata log is damaged or lost, topics are missing from it; a real broker then renames their
+directories to `-stray`. Here they are entered again: under the id in their `partition.metadata`,
+with as many partitions as the highest number needs, and leader epochs that are not below those of
+their batches. Their configs are lost.
 
-A topic that the log says was deleted is not brought back, nor one whose name has been given to
-another. What the metadata log says is read from a copy of it: a dry run must change nothing.
+A topic that the log says was deleted is not entered, nor one whose name another topic has now. The
+metadata log is read from a copy: a dry run must change nothing.
 """
 
 from __future__ import annotations

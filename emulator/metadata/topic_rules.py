@@ -1,4 +1,4 @@
-"""What a topic may be called, and on which brokers its partitions may be.
+"""The names that a topic may have, and the brokers that its partitions may be on.
 
 Pure checks of CreateTopics and CreatePartitions, each raising Refused with Kafka's sentence; the
 order in which they are made is part of what clients see. Source: Kafka 4.3.1's answers.
@@ -16,16 +16,16 @@ NAME_LENGTH_MAX = 249
 _LEGAL = re.compile(r"[a-zA-Z0-9._-]+")
 
 DEFAULT = -1
+"""As number of partitions or replicas: what the broker's configs say."""
 LARGEST_REQUEST = 10_000
-"""Partitions that one request may make, and records of the metadata log that it may take."""
-"""Number of partitions or replicas: what the broker's configs say."""
+"""Partitions that one request may create, and records of the metadata log that it may write."""
 
 Assignments = Sequence[tuple[int, Sequence[int]]]
-"""Partition and the brokers that are to have it, as a request names them."""
+"""Partitions and the brokers of their replicas, as a request assigns them."""
 
 
 def name_problem(name: str) -> str | None:
-    """Why a topic cannot be called that, or None if it can."""
+    """Why a topic cannot have that name, or None if it can."""
     if not name:
         return "the empty string is not allowed"
     if name in (".", ".."):
@@ -48,7 +48,7 @@ def check_name(name: str) -> None:
 
 
 def folded(name: str) -> str:
-    """The name as metrics have it, with `.` and `_` the same; two topics must not share it."""
+    """The name as in metrics, where `.` is `_`; two topics must not have the same."""
     return name.replace(".", "_")
 
 
@@ -145,8 +145,8 @@ def _check_replicas(replicas: Sequence[int], brokers: Collection[int]) -> None:
 def _place(
     partitions: Iterable[int], factor: int, brokers: Collection[int], config: BrokerConfig
 ) -> list[list[int]]:
-    """Round the brokers. Kafka begins with a random one; here partition 0 is led by the first, so
-    that a test can know who leads. Raises Refused(INVALID_REPLICATION_FACTOR)."""
+    """Round the brokers. Kafka begins with a random one; here the first leads partition 0, so that
+    a test knows the leaders. Raises Refused(INVALID_REPLICATION_FACTOR)."""
     ring = sorted(brokers)
     if factor > len(ring):
         cordoned = " or some brokers have all their log directories cordoned"

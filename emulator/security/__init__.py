@@ -1,1 +1,1 @@
-"""Who may do what, and how much: SCRAM credentials and client quotas."""
+"""SCRAM credentials and client quotas."""

@@ -1,10 +1,10 @@
-"""Client quotas: stored and described; requests are not slowed down by them.
+"""Client quotas: stored and described; requests are not throttled.
 
 Rules (Kafka's):
 - An entity is a user, a client id or both, or an IP; a name of None stands for all that have no
-  quota of their own. Named twice with one type, the last name counts.
+  quota of their own. Of two names of one type the last one counts.
 - An entity has the keys of its types. Rates are positive; those in bytes or connections are whole.
-- To remove a key is always fine, whatever its name.
+- Removing a key is always allowed, whatever its name.
 
 Left out: throttling. Source: KIP-13, KIP-546, KIP-612; Kafka 4.3.1's answers.
 """
@@ -85,7 +85,7 @@ def _check_ip(name: str | None) -> None:
 def quota_records(
     image: MetadataImage, names: Mapping[str, str | None], values: Mapping[str, float | None]
 ) -> list[MetadataRecord]:
-    """What a change writes; a value of None takes a key away. Raises Refused(INVALID_REQUEST)."""
+    """What a change writes; a value of None removes a key. Raises Refused(INVALID_REQUEST)."""
     check_entity(names)
     keys = _IP_KEYS if IP in names else _USER_KEYS
     current = image.quotas.get(entity_key(names), {})
@@ -107,7 +107,7 @@ def quota_records(
 
 
 def _in_small_map(keys: Collection[str]) -> list[str]:
-    """Keys in the order of a Java map that was made for as many as there are."""
+    """Keys in the order of a Java map with a capacity of their number."""
     size = 1
     while size < len(keys) or len(keys) > size * 3 / 4:
         size *= 2
@@ -125,7 +125,7 @@ def _check_value(key: str, value: float, keys: Mapping[str, tuple[str, int] | No
     if value <= 0:
         raise Refused(Error.INVALID_REQUEST, f"Quota {key} must be greater than 0")
     whole = keys[key]
-    if whole is None or value != value:  # no comparison refuses what is not a number
+    if whole is None or value != value:  # NaN passes every comparison
         return
     kind, largest = whole
     if value > float(largest):
@@ -142,7 +142,7 @@ def entity_key(names: Mapping[str, str | None]) -> QuotaEntity:
 
 
 def duplicate(names: Mapping[str, str | None]) -> Refused:
-    """What an entity is answered that a request names twice."""
+    """The refusal of an entity that a request names twice."""
     parts = ", ".join(
         f"{kind}={'null' if names[kind] is None else names[kind]}"
         for kind in hash_map_order(names, room=_BUCKETS)
@@ -159,8 +159,8 @@ def matching(
 ) -> dict[QuotaEntity, dict[str, float]]:
     """The quotas of entities that have all the components, and, if `strict`, no other type.
 
-    Raises Refused: INVALID_REQUEST for a filter without sense, UNSUPPORTED_VERSION for types of
-    entities that do not exist.
+    Raises Refused: INVALID_REQUEST for a filter that makes no sense, UNSUPPORTED_VERSION for an
+    unknown type of entity.
     """
     wanted: dict[str, Component] = {}
     for component in components:

@@ -1,10 +1,10 @@
-"""SCRAM credentials of users: stored, listed and removed; nobody has to log in with one here.
+"""SCRAM credentials of users: stored, listed and removed; no listener asks for them.
 
-Rules (Kafka's): changes of one request count for each user by itself. A user may be named once, in
-one mechanism; what is wrong with the first mention wins over a second one. Salted passwords become
-the two keys that RFC 5802 stores.
+Rules (Kafka's): the changes of a request succeed or fail for each user separately. A user may be
+named once, in one mechanism; a problem of the first entry is answered before that there is a second
+one. Salted passwords are stored as the two keys of RFC 5802.
 
-Left out: using them, for there is no SASL listener. Source: KIP-554; Kafka 4.3.1's answers.
+Left out: using them, as there is no SASL listener. Source: KIP-554; Kafka 4.3.1's answers.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _HASHES = {1: hashlib.sha256, 2: hashlib.sha512}
 
 
 class Deletion(NamedTuple):
-    """A credential that is to go."""
+    """A credential that is to be deleted."""
 
     user: str
     mechanism: int
@@ -56,7 +56,7 @@ class Planned(NamedTuple):
 def planned(
     image: MetadataImage, deletions: Sequence[Deletion], upsertions: Sequence[Upsertion]
 ) -> list[Planned]:
-    """What a request amounts to, in the order in which users are answered. Changes nothing."""
+    """What is to be done for each user, in the order of the answer. Changes nothing."""
     good: dict[str, Deletion | Upsertion] = {}
     bad: dict[str, Refused] = {}
     changes: list[Deletion | Upsertion] = [*deletions, *upsertions]
@@ -73,7 +73,7 @@ def planned(
         else:
             good[user] = change
     for user, change in list(good.items()):
-        if isinstance(change, Upsertion) and not change.salted_password:  # no key of a MAC
+        if isinstance(change, Upsertion) and not change.salted_password:  # not a key for a MAC
             bad[user] = Refused(Error.UNKNOWN_SERVER_ERROR)
             del good[user]
     order = [u for u in hash_map_order(d.user for d in deletions) if u in good]

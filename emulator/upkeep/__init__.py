@@ -1,1 +1,1 @@
-"""What a broker does unasked: retention, flushes, compaction, snapshots, expiry of producers."""
+"""Background work: retention, flushes, compaction, snapshots, expiry of producers."""

@@ -2,13 +2,13 @@
 
 - Every `log.cleaner.backoff.ms` (15 s) it looks at the partitions of all topics whose
   `cleanup.policy` has compact, and compacts those that are due, the dirtiest first, one at a time,
-  until none is left. Then old segments go where the policy is `compact,delete`.
-- Everything is decided in the broker's thread; the other one reads and writes files, and calls
-  `wake` at the end of each log, for someone to call `collect` in the broker's thread. Under a
-  ManualClock there is no other thread: what is due is done when the clock gets there.
-- A log with damage is left as it is until the next start, with a line in the log. A disk that fails
-  is tried again at the next run.
-- `log.cleaner.enable=false` ends all of it but `compact_all`, which a tester asks for.
+  until none is left. Then old segments are deleted where the policy is `compact,delete`.
+- Everything is decided in the broker's thread; the other thread reads and writes files, and calls
+  `wake` at the end of each log, so that `collect` is called in the broker's thread. Under a
+  ManualClock there is no other thread: what is due is done when the clock reaches its time.
+- A damaged log is logged, and left as it is until the next start. After a failure of the disk the
+  next run tries again.
+- `log.cleaner.enable=false` switches off all of it but `compact_all`, which is called by tests.
 
 The thread begins with the first log, and has ended when `close` returns.
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 class Cleaner:
     """Compacts the logs of one cluster. `retain` is called with each compacted partition, at the
-    end of a run, to let its old segments go."""
+    end of a run, to delete its old segments."""
 
     def __init__(self, cluster: Cluster, retain: Callable[[Partition], object]) -> None:
         self.wake: Callable[[], None] | None = None
@@ -57,7 +57,7 @@ class Cleaner:
             self._run_later()
 
     def collect(self) -> None:
-        """Take note of a log that is compacted, and begin with the next."""
+        """Handle a compaction that has ended, and begin the next."""
         if self._current is not None and not self._done.empty():
             self._finish(self._done.get())
         if self._is_running and self._current is None:
@@ -71,7 +71,7 @@ class Cleaner:
             self.collect()
 
     def compact_all(self) -> int:
-        """Compact every partition that may be, whatever ratio and lag; return how many were.
+        """Compact every partition that may be, whatever its ratio and lag; return how many were.
 
         Active segments are rolled first. Raises Refused as `Compactor.compact` does.
         """
@@ -90,7 +90,7 @@ class Cleaner:
         return count
 
     def close(self) -> None:
-        """Give up what is under way, and end the thread."""
+        """Cancel the compaction that runs, and end the thread."""
         self._is_running = False
         if self._current is not None:
             self._current[0].log.compactor.cancel()

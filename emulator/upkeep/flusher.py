@@ -1,12 +1,13 @@
-"""The flusher: waits for the disk in a thread of its own, so that the broker need not.
+"""The flusher: syncs logs in a thread of its own, so that the broker does not wait for the disk.
 
-Everything is decided in the broker's thread. The other one is given one log's sync after another,
-waits for the disk and hands it back; then it calls `wake`, for someone to call `collect` in the
-broker's thread, which moves the log's recovery point and begins the next sync. (Without a server
-`wake` is not set, and what is done is collected when there is more to do, and at the end.)
+Everything is decided in the broker's thread. The other thread is given one sync at a time, waits
+for the disk and returns the sync; then it calls `wake`, so that `collect` is called in the broker's
+thread, which moves the log's recovery point and begins the next sync. (Without a server `wake` is
+not set; finished syncs are collected when there is more to do, and at the end.)
 
-The metadata log is flushed before any other, unless nothing came since: a record that outlives the
-power needs its topic. The thread begins with the first sync, and has ended when `close` returns.
+The metadata log is flushed before any other, unless it has no new records: a record that survives
+a power cut needs its topic. The thread begins with the first sync, and has ended when `close`
+returns.
 
 Not as in Kafka: an append that makes a flush due does not wait for it, so its acknowledgement may
 be sent before. Left out: when a flush is due, and what it is (storage/flush.py).
@@ -48,7 +49,7 @@ class Flusher:
         self._done: SimpleQueue[Sync] = SimpleQueue()
 
     def appended(self, stored: Log) -> None:
-        """A batch was appended: flush now, or see to it that it is done in time."""
+        """A batch was appended: flush now, or set an alarm for the time when it is due."""
         due = stored.flush_due_ms()
         if due is None:
             return
@@ -58,7 +59,7 @@ class Flusher:
             self._alarms[stored] = self._timers.at(due, lambda: self._ring(stored))
 
     def flush(self, stored: Log) -> None:
-        """Flush a log, behind those that wait already."""
+        """Flush a log, after those that already wait."""
         metadata = self._metadata()
         if metadata is not None and metadata.log_end_offset != self._metadata_end:
             self._waiting[metadata] = None
@@ -67,7 +68,7 @@ class Flusher:
         self.collect()
 
     def collect(self) -> None:
-        """Take note of a sync that is over, and begin the next."""
+        """Handle a sync that has ended, and begin the next."""
         if self._current is not None and not self._done.empty():
             self._finish(self._done.get())
         if self._current is None and self._waiting:

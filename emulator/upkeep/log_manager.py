@@ -1,10 +1,10 @@
-"""What is done to logs without anyone asking: old segments go, batches are flushed, compacted.
+"""Background work on logs: retention, flushes and compaction.
 
 - Retention runs `log.initial.task.delay.ms` (30 s) after the start, then every
   `log.retention.check.interval.ms` (5 minutes), by the cluster's timers: so under a ManualClock it
   runs when the clock is moved there. It looks at every partition, with the configs of that moment.
-- Files of segments that went are unlinked `file.delete.delay.ms` later, directories of topics that
-  were deleted `log.segment.delete.delay.ms` later, or at the next start.
+- Files of deleted segments are unlinked `file.delete.delay.ms` later, directories of deleted topics
+  `log.segment.delete.delay.ms` later, or at the next start.
 - The policy is an argument of the cluster. Kafka's is the default; another one is a function, for
   instance one that keeps nothing of test topics but their newest segment:
 
@@ -15,8 +15,8 @@
 
       Cluster(..., retention=short)
 
-- Nothing that fails here stops the broker: it is logged, with the partition's name, and tried again
-  at the next run.
+- A failure does not stop the broker: it is logged, with the partition's name, and tried again at
+  the next run.
 
 Compacted topics are the cleaner's (cleaner.py), which applies the same rules to them every 15 s;
 Kafka leaves them to it, here the run every 5 minutes looks at all of them.
@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 
 
 class LogManager:
-    """Looks after the logs of one cluster. `flusher` is where they announce what is unflushed,
-    `cleaner` compacts them."""
+    """Does the background work on the logs of one cluster. Logs tell `flusher` when they have
+    something to flush; `cleaner` compacts them."""
 
     def __init__(self, cluster: Cluster, retention: RetentionPolicy) -> None:
         self.retention = retention
@@ -57,7 +57,7 @@ class LogManager:
         self._run_after(cluster.config.get("log.initial.task.delay.ms"))
 
     def delete_old_segments(self) -> int:
-        """Apply the retention policy to every partition now; return how many segments went."""
+        """Apply the retention policy everywhere now; return how many segments were deleted."""
         return sum(
             self._clean(partition)
             for topic in self._cluster.topics
@@ -68,7 +68,7 @@ class LogManager:
     def remove_later(self, names: Sequence[str]) -> None:
         """Remove the directories of a deleted topic, `log.segment.delete.delay.ms` from now on.
 
-        What is still there when the broker stops is removed at its next start.
+        What is left when the broker stops is removed at its next start.
         """
         delay_ms = self._cluster.config.get("log.segment.delete.delay.ms")
         if not names:
@@ -86,7 +86,7 @@ class LogManager:
                 log.error("%s of a deleted topic is left to the next start: %s", name, error)
 
     def close(self) -> None:
-        """Flush what the configs ask to flush sooner or later; end the threads of both."""
+        """Flush what the configs ask to flush, and end the threads of flusher and cleaner."""
         self.cleaner.close()
         for stored in self._cluster.log_dir.logs.values():
             if stored.is_flush_pending:
@@ -128,7 +128,7 @@ class LogManager:
 
 
 def say_what_is_wrong(log_dir: LogDirectory) -> None:
-    """Log what was found wrong on disk, and from now on each thing as it is found."""
+    """Log what was found wrong on disk, and from now on each new finding."""
     for notice in log_dir.notices:
         log.warning("%s", notice)
     log_dir.notices.listener = lambda notice: log.warning("%s", notice)

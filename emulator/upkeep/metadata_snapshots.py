@@ -1,19 +1,19 @@
-"""What is done to the metadata log without anyone asking: snapshots, and letting go of old ones.
+"""Background work on the metadata log: snapshots, and the deletion of old ones.
 
 Rules (Kafka's, but for one):
 - A snapshot is written when `metadata.log.max.record.bytes.between.snapshots` (20 MiB) of records
-  have come since the last one, and when that was `metadata.log.max.snapshot.interval.ms` (1 h) ago
-  and any have come; 0 ms is never.
-- At a clean stop one is written when 1 MiB of records have come: a restart of thousands of
-  partitions adds that much (metadata/restart_elections.py), and each start would replay more. Not
-  Kafka's.
-- A snapshot but the newest goes, and with it the log in front of the next one, when log and
-  snapshots together are larger than `metadata.max.retention.bytes` (100 MiB), or when its last
-  record is older than `metadata.max.retention.ms` (7 days).
-- It is looked after once a minute, by the cluster's timers.
+  were appended since the last one, and, if any were, `metadata.log.max.snapshot.interval.ms` (1 h)
+  after it; 0 ms is never.
+- At a clean stop one is written when 1 MiB of records were appended: a restart of thousands of
+  partitions adds that much (metadata/restart_elections.py), and each start would replay more. This
+  rule is not Kafka's.
+- The oldest snapshot is deleted, and with it the log before the next one, when log and snapshots
+  together are larger than `metadata.max.retention.bytes` (100 MiB), or when its last record is
+  older than `metadata.max.retention.ms` (7 days). The newest is kept.
+- This is checked once a minute, by the cluster's timers.
 
-What fails is logged, and tried again later. Left out: Kafka's NoOp records, without which an idle
-cluster has nothing to write a snapshot of; doing it beside the requests: it takes milliseconds.
+A failure is logged, and tried again later. Left out: Kafka's NoOp records, without which an idle
+cluster has nothing to write a snapshot of; a thread of its own: a snapshot takes milliseconds.
 Source: KIP-630, KIP-876.
 """
 
@@ -35,7 +35,7 @@ _REPLAYED_MAX = 1 << 20
 
 
 class MetadataUpkeep:
-    """Looks after the metadata log of one cluster."""
+    """Does the background work on the metadata log of one cluster."""
 
     def __init__(self, cluster: Cluster) -> None:
         config = cluster.config
@@ -51,7 +51,7 @@ class MetadataUpkeep:
         self._run_later()
 
     def take_snapshot(self) -> bool:
-        """Write a snapshot now; whether there was anything to write and it could be written."""
+        """Write a snapshot now; return whether one was due and could be written."""
         self._last_snapshot = self._clock.now()
         try:
             snapshot = self._log.take_snapshot()
@@ -63,12 +63,12 @@ class MetadataUpkeep:
         return snapshot is not None
 
     def resigned(self) -> None:
-        """The last record before a stop is written: let the next start replay little."""
+        """The last record before a stop is written: the next start is to replay little."""
         if self._log.bytes_since_snapshot >= _REPLAYED_MAX:
             self.take_snapshot()
 
     def delete_old(self) -> None:
-        """Let go of old snapshots and of the log in front of the others."""
+        """Delete old snapshots and the log before the others."""
         try:
             self._log.delete_old(
                 retention_ms=self._retention_ms, retention_bytes=self._retention_bytes

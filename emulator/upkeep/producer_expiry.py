@@ -1,8 +1,9 @@
-"""Idempotent producers are forgotten `producer.id.expiration.ms` (a day) after their last batch.
+"""Idempotent producers expire `producer.id.expiration.ms` (a day) after their last batch.
 
-What counts is the time written in the batch. It is looked at when a directory is opened, and then
-every `producer.id.expiration.check.interval.ms` (10 minutes). A producer with an open transaction
-stays; one that comes back later may begin with any sequence, and its duplicates are not recognised.
+What counts is the timestamp of the batch. It is checked when a directory is opened, and then every
+`producer.id.expiration.check.interval.ms` (10 minutes). A producer with an open transaction does
+not expire. One that writes again after it expired may begin with any sequence, and its duplicates
+are not recognised.
 
 Source: Kafka 4.3.1's answers after a restart.
 """
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class ProducerExpiry:
-    """Does so for the logs of one cluster, by its timers."""
+    """Expires the producers of all logs of a cluster, by its timers."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
@@ -24,7 +25,7 @@ class ProducerExpiry:
         self._run()
 
     def expire(self) -> None:
-        """Forget those whose time has come."""
+        """Remove the producers that are due."""
         now = self._cluster.clock.now()
         expiration_ms = self._cluster.config.get("producer.id.expiration.ms")
         for log in self._cluster.log_dir.logs.values():
