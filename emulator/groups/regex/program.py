@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Sequence
 from enum import IntEnum, auto
-from typing import NamedTuple
+from typing import TypeAlias
 
 from .characters import Characters
 
@@ -58,12 +58,8 @@ class Step:
         self.next = next_step
 
 
-class Fragment(NamedTuple):
-    """A part of an expression. `is_optional`: it matches the empty text, wherever that is."""
-
-    first: int
-    last: int
-    is_optional: bool
+Fragment: TypeAlias = tuple[int, int, bool]
+"""Its first step, its last, and whether it matches the empty text, wherever that is."""
 
 
 class Program:
@@ -76,17 +72,25 @@ class Program:
 
     def complete(self, whole: Fragment) -> None:
         """This is all of the expression."""
-        self.start = whole.first
-        self._lead(whole.last, self._add(Step(Kind.END)))
+        self.start, last, _ = whole
+        self.steps[last].next = self._add(Step(Kind.END))
 
-    def characters(self, each: Iterable[Characters]) -> Fragment:
+    def one_of(self, characters: Characters) -> Fragment:
+        """One character."""
+        step = Step(Kind.CHARACTER)
+        step.characters = characters
+        number = self._add(step)
+        return number, number, False
+
+    def one_of_each(self, each: Iterable[Characters]) -> Fragment:
         """Characters of these kinds (one at least), one after the other."""
-        first = len(self.steps)
+        first = number = len(self.steps)
         for characters in each:
-            step = Step(Kind.CHARACTER, len(self.steps) + 1)
+            number += 1
+            step = Step(Kind.CHARACTER, number)
             step.characters = characters
             self.steps.append(step)
-        return Fragment(first, len(self.steps) - 1, False)
+        return first, number - 1, False
 
     def at(self, place: Place) -> Fragment:
         """No character, but only here."""
@@ -94,66 +98,67 @@ class Program:
         step = Step(Kind.PLACE)
         step.place = place
         number = self._add(step)
-        return Fragment(number, number, False)
+        return number, number, False
 
     def in_turn(self, parts: Sequence[Fragment]) -> Fragment:
         """One after the other."""
         if not parts:
             step = self._split(())
-            return Fragment(step, step, True)
-        before = parts[0].last
+            return step, step, True
+        first, before, is_optional = parts[0]
         for part in parts[1:]:
-            self._lead(before, part.first)
-            before = part.last
-        return Fragment(parts[0].first, before, all(part.is_optional for part in parts))
+            self.steps[before].next = part[0]
+            before = part[1]
+            is_optional &= part[2]
+        return first, before, is_optional
 
     def either(self, parts: Sequence[Fragment]) -> Fragment:
         """Any one of these."""
         if len(parts) == 1:
             return parts[0]
-        first, join = self._split([part.first for part in parts]), self._split(())
+        branches, join = self._split([first for first, _, _ in parts]), self._split(())
+        is_optional = False
         for part in parts:
-            self._lead(part.last, join)
-        return Fragment(first, join, any(part.is_optional for part in parts))
+            self.steps[part[1]].next = join
+            is_optional |= part[2]
+        return branches, join, is_optional
 
     def repeated(self, part: Fragment, low: int, high: int | None) -> Fragment:
         """So many times, one after the other; `high` of None has no end."""
-        if part.is_optional:
+        first, last, is_optional = part
+        if is_optional:
             low = 0
+        if high is None and low <= 1:
+            loop = self._split((first,))
+            self.steps[last].next = loop
+            return (loop, loop, True) if low == 0 else (first, loop, False)
         if high == 0:
             return self.in_turn([])
         if high == 1:
-            return part if low == 1 else self._optional(part)
-        if high is None and low <= 1:
-            loop = self._split([part.first])
-            self._lead(part.last, loop)
-            return Fragment(loop if low == 0 else part.first, loop, low == 0)
+            return part if low == 1 else self._optional(first, last)
         return self._counted(part, low, ANY_NUMBER if high is None else high)
 
-    def _optional(self, part: Fragment) -> Fragment:
-        first, join = self._split([part.first]), self._split(())
-        self._lead(first, join)
-        self._lead(part.last, join)
-        return Fragment(first, join, True)
+    def _optional(self, first: int, last: int) -> Fragment:
+        branch, join = self._split((first,)), self._split(())
+        self.steps[branch].next = self.steps[last].next = join
+        return branch, join, True
 
     def _counted(self, part: Fragment, low: int, high: int) -> Fragment:
         begin, again = Step(Kind.BEGIN), Step(Kind.AGAIN)
         begin.counts = min(0, 1 - low), high if high == ANY_NUMBER else high - 1
-        begin.ways = again.ways = (part.first,)
+        begin.ways = again.ways = (part[0],)
         over = again.next = self._split(())
         if low == 0:
             begin.next = over
-        self._lead(part.last, self._add(again))
-        return Fragment(self._add(begin), over, low == 0)
-
-    def _add(self, step: Step) -> int:
-        self.steps.append(step)
-        return len(self.steps) - 1
+        self.steps[part[1]].next = self._add(again)
+        return self._add(begin), over, low == 0
 
     def _split(self, ways: Sequence[int]) -> int:
         step = Step(Kind.SPLIT)
         step.ways = ways
-        return self._add(step)
+        self.steps.append(step)
+        return len(self.steps) - 1
 
-    def _lead(self, number: int, target: int) -> None:
-        self.steps[number].next = target
+    def _add(self, step: Step) -> int:
+        self.steps.append(step)
+        return len(self.steps) - 1

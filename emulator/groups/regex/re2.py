@@ -15,7 +15,7 @@ matched by automaton.py. Sources: the syntax page of RE2; the answers of a broke
 from __future__ import annotations
 
 import re
-from functools import partial
+from functools import lru_cache, partial
 from operator import eq
 
 from .automaton import Automaton
@@ -31,10 +31,13 @@ _PLACES = {
     "b": Place.WORD_BOUNDARY,
     "B": Place.NO_WORD_BOUNDARY,
 }
-_PLAIN = re.compile(r"[^\\.+*?()|\[{^$]+")
+_SPECIAL = "\\.+*?()|[{^$"
+_PLAIN = re.compile(f"[^{re.escape(_SPECIAL)}]+")
 _COUNTS = re.compile(r"\{(0|[1-9][0-9]*)(,(0|[1-9][0-9]*)?)?\}")
 _GROUP_NAME = re.compile(r"\?P?<([0-9A-Za-z_]+)>")
 _FLAGS = re.compile(r"\?([imsU]*)(-[imsU]+)?([:)])")
+_SIMPLE_CLASS = re.compile(r"(\^?)([^\[\]\\^][^\[\]\\]*)\]")
+_RANGES = re.compile(r"(.)(?:-(.))?", re.S)
 _CLASS_NAME = re.compile(r"\{([^}]*)\}|([^{])", re.S)
 _OCTAL = re.compile(r"0[0-7]{0,2}|[1-7][0-7]{1,2}")
 _HEXADECIMAL = re.compile(r"x(?:\{([0-9A-Fa-f]+)\}|([0-9A-Fa-f]{2}))")
@@ -66,7 +69,12 @@ TRAILING_BACKSLASH = "trailing backslash at end of expression"
 
 def compile_re2(expression: str) -> Automaton:
     """The expression, ready to be matched. Raises InvalidRegex."""
-    return Automaton(expression, _Reader(expression).read())
+    return Automaton(expression, _read(expression))
+
+
+@lru_cache(maxsize=4)  # it is checked first, and then looked up
+def _read(expression: str) -> Program:
+    return _Reader(expression).read()
 
 
 class _Group:
@@ -95,7 +103,8 @@ class _Reader:
         self.outer: list[_Group] = []
 
     def read(self) -> Program:
-        while self.pos < len(self.text):
+        length = len(self.text)
+        while self.pos < length:
             self.token()
         if self.outer:
             raise InvalidRegex(NO_CLOSING_PAREN)
@@ -110,13 +119,15 @@ class _Reader:
         return self.text[self.pos - 1]
 
     def token(self) -> None:
-        plain = _PLAIN.match(self.text, self.pos)
-        if plain is not None:
+        char = self.text[self.pos]
+        if char not in _SPECIAL:
+            plain = _PLAIN.match(self.text, self.pos)
+            assert plain is not None
             self.pos = plain.end()
             self.literals(plain[0])
             self.follows_operator = False
             return
-        char = self.take()
+        self.pos += 1
         if char in "*+?{":
             self.operator(char)
             self.follows_operator = True
@@ -140,26 +151,22 @@ class _Reader:
             case "$":
                 self.place(Place.END_LINE if "m" in self.flags else Place.END_TEXT)
 
-    def add(self, part: Fragment) -> None:
-        self.group.parts.append(part)
-
     def add_one_of(self, characters: Characters) -> None:
-        self.add(self.program.characters([characters]))
+        self.group.parts.append(self.program.one_of(characters))
 
     def place(self, place: Place) -> None:
-        self.add(self.program.at(place))
+        self.group.parts.append(self.program.at(place))
 
     def literals(self, text: str) -> None:
-        if not text:
-            return
         folds = "i" in self.flags
         for char in set(text):
             if (char, folds) not in self.sets:
                 self.sets[char, folds] = Characters([Item(partial(eq, char))], folds=folds)
         each = [self.sets[char, folds] for char in text]
-        if len(each) > 1:
-            self.add(self.program.characters(each[:-1]))
-        self.add_one_of(each[-1])  # a repetition would be for this one alone
+        if each[1:]:
+            self.group.parts.append(self.program.one_of_each(each[:-1]))
+        if each:
+            self.add_one_of(each[-1])  # a repetition would be for this one alone
 
     def end_branch(self, group: _Group) -> None:
         group.branches.append(self.program.in_turn(group.parts))
@@ -167,14 +174,17 @@ class _Reader:
 
     def end_of(self, group: _Group) -> Fragment:
         """All of a group, once it has ended."""
-        self.end_branch(group)
-        return self.program.either(group.branches)
+        if group.branches:
+            self.end_branch(group)
+            return self.program.either(group.branches)
+        return self.program.in_turn(group.parts)
 
     # Repetition
 
     def operator(self, char: str) -> None:
-        low, high = _OPERATORS.get(char, (0, None))
-        if char == "{":
+        if char != "{":
+            low, high = _OPERATORS[char]
+        else:
             counts = _COUNTS.match(self.text, self.pos - 1)
             if counts is None:
                 self.literals(char)
@@ -187,16 +197,17 @@ class _Reader:
             raise InvalidRegex(NESTED_REPEAT)
         if not self.group.parts:
             raise InvalidRegex(MISSING_ARGUMENT)
-        self.add(self.program.repeated(self.group.parts.pop(), low, high))
+        self.group.parts[-1] = self.program.repeated(self.group.parts[-1], low, high)
 
     # Groups
 
     def begin_group(self) -> None:
         flags = self.flags
-        if self.looking_at("?P<") or self.looking_at("?<"):
-            self.name()
-        elif self.looking_at("?") and self.read_flags():
-            return  # they hold to the end of the group around them
+        if self.looking_at("?"):
+            if self.looking_at("?P<") or self.looking_at("?<"):
+                self.name()
+            elif self.read_flags():
+                return  # they hold to the end of the group around them
         self.outer.append(self.group)
         self.group = _Group(flags)
 
@@ -205,7 +216,7 @@ class _Reader:
             raise InvalidRegex(UNEXPECTED_PAREN)
         inner, self.group = self.group, self.outer.pop()
         self.flags = inner.flags_after
-        self.add(self.end_of(inner))
+        self.group.parts.append(self.end_of(inner))
 
     def name(self) -> None:
         found = _GROUP_NAME.match(self.text, self.pos)
@@ -222,9 +233,10 @@ class _Reader:
         if found is None:
             raise InvalidRegex(BAD_PERL)
         self.pos = found.end()
-        gone = (found[2] or "")[1:]
-        self.flags = "".join(sorted((set(self.flags) | set(found[1])) - set(gone)))
-        return found[3] == ")"
+        added, gone, end = found.groups()
+        if added or gone:
+            self.flags = "".join(sorted({*self.flags, *added} - {*(gone or "")}))
+        return end == ")"
 
     # Escapes and classes
 
@@ -296,6 +308,14 @@ class _Reader:
         raise InvalidRegex(BAD_ESCAPE)
 
     def char_class(self) -> Characters:
+        simple = _SIMPLE_CLASS.match(self.text, self.pos)
+        if simple is not None:
+            self.pos = simple.end()
+            ranges = _RANGES.findall(simple[2])
+            if any(high and high < low for low, high in ranges):
+                raise InvalidRegex(BAD_RANGE)
+            item = Item(between("".join([low + (high or low) for low, high in ranges])))
+            return Characters([item], is_negated=simple[1] == "^", folds="i" in self.flags)
         is_negated = self.looking_at("^")
         self.pos += is_negated
         items: list[Item] = []

@@ -1,0 +1,1 @@
+"""Clients of ill will: each attack runs against a broker in a process of its own."""

@@ -1,0 +1,92 @@
+"""A broker under each of the attacks: its memory, the work of a turn, and that it serves on.
+
+Nothing is timed. The work of a turn is counted (support/counted.py): whoever sends another request
+meanwhile waits for it. 250,000 units are about fifty milliseconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, NamedTuple
+
+import pytest
+
+from tests.hostile.attacks import all_attacks
+from tests.hostile.support.broker import Broker
+from tests.hostile.support.run import Outcome, attacked
+
+WORK_MAX = 250_000
+ATTACKS = all_attacks()
+
+# What does not hold yet. Whoever mends one of these takes its line away.
+TAKES_MEMORY = {
+    "requests_whose_answers_nobody_reads": "reading goes on while nobody reads the answers",
+    "empty_frames_after_a_parked_fetch": "what waits is counted by bytes only",
+    "frames_that_are_never_finished": "each connection may have sent as much as it likes",
+    "large_fetches_left_unread": "what is in flight costs its bytes for each client",
+    "slow_consumers": "what is in flight costs its bytes for each client",
+    "configs_of_one_topic": "an answer is made as a whole, with each config anew",
+    "descriptions_of_one_group": "an answer is made as a whole, with each member anew",
+    "fetch_sessions_of_unknown_partitions": "a session keeps what there is not",
+}
+TAKES_LONG_TURNS = {
+    "heartbeats_after_a_parked_fetch": "a backlog is served in one turn",
+    "heartbeats_on_many_connections": "each connection is served in one turn",
+    "clients_that_leave_during_a_fetch": "each connection is served in one turn",
+    "configs_of_one_topic": "a request is served in one turn",
+    "fetch_sessions_of_unknown_partitions": "a request is served in one turn",
+    "committed_offsets_of_one_partition": "a request is served in one turn",
+    "coordinators_of_one_group": "a request is served in one turn",
+    "zstd_bombs": "what is decompressed is limited for each batch only",
+    "gzip_bombs": "what is decompressed is limited for each batch only",
+    "lz4_bombs": "what is decompressed is limited for each batch only",
+    "a_pattern_of_transactional_ids": "all ids are matched in one turn",
+    "metadata_that_creates_topics": "a request is served in one turn",
+    "a_topic_of_many_partitions": "a request is served in one turn",
+    "records_for_many_partitions": "a request is served in one turn",
+    "configs_of_many_topics": "a request is served in one turn",
+    "deletion_of_many_topics": "a request is served in one turn",
+}
+
+
+class Seen(NamedTuple):
+    """What came of an attack."""
+
+    outcome: Outcome
+    most_work: int
+    exit_status: int
+
+
+@cache
+def seen(name: str) -> Seen:
+    """Run the attack against a new broker, once."""
+    attack = ATTACKS[name]
+    with Broker() as broker:
+        outcome = attacked(attack, attack.test, broker.target, broker.most_work)
+        return Seen(outcome, broker.most_work(), broker.stop())
+
+
+def but_for(failing: Mapping[str, str]) -> list[Any]:
+    """All attacks, those marked that are known to fail."""
+    assert failing.keys() <= ATTACKS.keys()
+    marks = {
+        name: pytest.mark.xfail(strict=True, reason=reason) for name, reason in failing.items()
+    }
+    return [pytest.param(name, marks=marks.get(name, ())) for name in ATTACKS]
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_it_serves_on_and_ends_cleanly(name: str) -> None:
+    assert seen(name).outcome.failure is None
+    assert seen(name).exit_status == 0
+
+
+@pytest.mark.parametrize("name", but_for(TAKES_MEMORY))
+def test_memory_is_bounded(name: str) -> None:
+    assert seen(name).outcome.growth < ATTACKS[name].memory_max_mb << 20
+
+
+@pytest.mark.parametrize("name", but_for(TAKES_LONG_TURNS))
+def test_no_turn_is_long(name: str) -> None:
+    assert seen(name).most_work < WORK_MAX

@@ -1,0 +1,57 @@
+"""A process may have few descriptors: the broker lives with what there is, and says so once."""
+
+from __future__ import annotations
+
+import resource
+from contextlib import ExitStack
+
+import pytest
+
+from tests.hostile.attacks.sockets import HEARTBEAT, metadata_of
+from tests.hostile.support.broker import Broker
+from tests.hostile.support.clients import Hostile, Polite
+from tests.hostile.support.setups import VICTIM, now_batch, partitions
+from tests.requests.produce import produce_all
+
+FEW = 120
+
+
+def few_descriptors() -> None:
+    resource.setrlimit(resource.RLIMIT_NOFILE, (FEW, FEW))
+
+
+@pytest.mark.xfail(strict=True, reason="the pool of open files is larger than what there is")
+def test_more_partitions_than_descriptors_can_be_written() -> None:
+    with Broker(before=few_descriptors) as broker, Hostile(broker.address) as hostile:
+        partitions(broker.target, 2 * FEW)
+        entries = ((VICTIM, number, now_batch(b"x")) for number in range(2 * FEW))
+        answer = hostile.ask(produce_all(*entries), 9)
+        codes = {each.error_code for each in answer.responses[0].partition_responses}
+        assert codes == {0}
+
+
+@pytest.mark.xfail(strict=True, reason="nothing is said, or too much")
+def test_running_out_at_accept_is_said_once_and_harms_nobody_who_is_there() -> None:
+    with Broker(before=few_descriptors) as broker:
+        polite = Polite(broker.address)
+        polite.start()
+        with ExitStack() as stack:
+            for _ in range(FEW + 10):
+                stack.enter_context(Hostile(broker.address))
+            polite.finish()
+        with Hostile(broker.address) as new:
+            assert new.ask(metadata_of(VICTIM), 9).topics[0].error_code == 3
+        assert len(broker.log.splitlines()) == 1
+
+
+@pytest.mark.xfail(strict=True, reason="asyncio writes to who is gone, and says so")
+def test_clients_that_leave_before_their_answers_are_no_news() -> None:
+    with Broker() as broker:
+        with broker.target.held():
+            for _ in range(20):
+                with Hostile(broker.address) as leaving:
+                    leaving.send(HEARTBEAT * 20)
+        with Hostile(broker.address) as other:
+            for _ in range(20):
+                other.ask(metadata_of(VICTIM), 9)
+        assert broker.log == ""

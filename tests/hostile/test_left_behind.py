@@ -1,0 +1,75 @@
+"""Whatever ends a broker, its temporary directory goes: at its end, or when the next one starts."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.hostile.support.script import run, started
+
+SERVE = ("-m", "odradek.emulator.cli", "serve", "--port", "0")
+WAIT = """
+import time
+from odradek.emulator import Emulator
+
+with Emulator() as kafka:
+    print(kafka.data_dir, flush=True)
+    time.sleep(60)
+"""
+NEXT = "from odradek.emulator import Emulator; Emulator().start().stop()"
+ENDS_S = 20.0
+
+
+def left(directory: Path) -> list[str]:
+    return sorted(path.name for path in directory.iterdir() if path.name.startswith("odradek-"))
+
+
+@contextmanager
+def ended_by(number: int, *command: str, directory: Path) -> Iterator[None]:
+    process = started(*command, directory=directory)
+    try:
+        assert len(left(directory)) == 1
+        process.send_signal(number)
+        process.wait(ENDS_S)
+        yield
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.parametrize(
+    "number",
+    [
+        signal.SIGINT,
+        signal.SIGTERM,
+        pytest.param(
+            signal.SIGHUP, marks=pytest.mark.xfail(strict=True, reason="SIGHUP ends it at once")
+        ),
+    ],
+)
+def test_serve_removes_its_directory(tmp_path: Path, number: int) -> None:
+    with ended_by(number, *SERVE, directory=tmp_path):
+        assert left(tmp_path) == []
+
+
+@pytest.mark.xfail(strict=True, reason="nothing sweeps what was left")
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM, signal.SIGKILL])
+def test_what_is_left_goes_with_the_next_start(tmp_path: Path, number: int) -> None:
+    with ended_by(number, "-c", WAIT, directory=tmp_path):
+        run(NEXT, tmp_path)
+        assert left(tmp_path) == []
+
+
+def test_what_is_in_use_stays(tmp_path: Path) -> None:
+    process = started("-c", WAIT, directory=tmp_path)
+    try:
+        (name,) = left(tmp_path)
+        run(NEXT, tmp_path)
+        assert left(tmp_path) == [name]
+    finally:
+        process.kill()
+        process.communicate()
