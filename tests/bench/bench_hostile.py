@@ -21,7 +21,7 @@ from odradek.compat import Unavailable
 
 from tests.hostile.attacks import Attack, all_attacks
 from tests.hostile.support.clients import Polite
-from tests.hostile.support.run import attacked
+from tests.hostile.support.run import attacked, limited
 from tests.hostile.support.target import Target
 
 from .brokers import Broker, Kafka, Odradek
@@ -70,7 +70,7 @@ def serves(target: Target) -> bool:
     deadline = time.monotonic() + AGAIN_S
     while time.monotonic() < deadline:
         try:
-            Polite(target.address)
+            limited(lambda: Polite(target.address), "a polite client", AGAIN_S)
         except (OSError, EOFError, AssertionError):
             time.sleep(1.0)
         else:

@@ -10,6 +10,7 @@ import pytest
 from tests.hostile.attacks.sockets import HEARTBEAT, metadata_of
 from tests.hostile.support.broker import Broker
 from tests.hostile.support.clients import Hostile, Polite
+from tests.hostile.support.run import FINISH_S
 from tests.hostile.support.setups import VICTIM, now_batch, partitions
 from tests.requests.produce import produce_all
 
@@ -38,7 +39,7 @@ def test_running_out_at_accept_is_said_once_and_harms_nobody_who_is_there() -> N
         with ExitStack() as stack:
             for _ in range(FEW + 10):
                 stack.enter_context(Hostile(broker.address))
-            polite.finish()
+            polite.finish(FINISH_S)
         with Hostile(broker.address) as new:
             assert new.ask(metadata_of(VICTIM), 9).topics[0].error_code == 3
         assert len(broker.log.splitlines()) == 1

@@ -22,7 +22,7 @@ from tests.requests.produce import batch, produce
 from tests.support.connection import Connection
 
 PATIENCE_S = 0.5
-TIMEOUT_S = 300.0
+TIMEOUT_S = 120.0
 PIECE = 1 << 16
 _TRY_AGAIN_S = 0.05
 
@@ -154,7 +154,7 @@ class Polite(threading.Thread):
         except BaseException as error:
             self._failure = error
 
-    def finish(self, timeout_s: float = TIMEOUT_S) -> None:
+    def finish(self, timeout_s: float) -> None:
         """Go on for some rounds, then stop. Raises what went wrong, if anything did."""
         deadline, rounds = time.monotonic() + timeout_s, self.rounds + 20
         while self.rounds < rounds and self._failure is None and time.monotonic() < deadline:

@@ -11,7 +11,7 @@ from tests.hostile.support.broker import Weight
 from tests.hostile.support.clients import Polite
 from tests.hostile.support.target import Target
 
-LIMIT_S = 180.0
+LIMIT_S, FINISH_S = 180.0, 70.0
 
 
 @dataclass(frozen=True)
@@ -36,18 +36,18 @@ def attacked(
     with Weight(target.pid) as weight:
         polite.start()
         try:
-            _limited(lambda: attack.run(target, count), attack.name)
+            limited(lambda: attack.run(target, count), attack.name)
         except BaseException as error:
             failure = error
         try:
-            polite.finish()
+            polite.finish(FINISH_S)
         except BaseException as error:
             failure = failure or error
     return Outcome(weight.growth, polite.longest_s, failure)
 
 
-def _limited(action: Callable[[], None], name: str) -> None:
-    """Carry it out, but wait no longer than LIMIT_S. Raises what it raises, TimeoutError."""
+def limited(action: Callable[[], object], name: str, limit_s: float = LIMIT_S) -> None:
+    """Carry it out, but wait no longer than that. Raises what it raises, TimeoutError."""
     errors: list[BaseException] = []
 
     def carry_out() -> None:
@@ -58,8 +58,8 @@ def _limited(action: Callable[[], None], name: str) -> None:
 
     thread = threading.Thread(target=carry_out, daemon=True)
     thread.start()
-    thread.join(LIMIT_S)
+    thread.join(limit_s)
     if thread.is_alive():
-        raise TimeoutError(f"{name} was not over after {LIMIT_S:.0f} s")
+        raise TimeoutError(f"{name} was not over after {limit_s:.0f} s")
     if errors:
         raise errors[0]
