@@ -23,6 +23,7 @@ from .base.clock import Clock, ManualClock, SystemClock
 from .base.logger import log
 from .base.node import alive
 from .base.timers import Timers
+from .base.turns import Turns
 from .broker import Broker
 from .config.configs import BrokerConfig, ConfigError
 from .config.loggers import Loggers
@@ -75,6 +76,7 @@ class Cluster:
         self.has_manual_clock = isinstance(self.clock, ManualClock)
         self.random = random if random is not None else Random()
         self.timers = Timers()
+        self.turns = Turns()
         self.chain: list[Step] = []  # what requests pass on their way: base/chain.py
         self.answers = AnswerCache()
         self.woken: list[Callable[[], None]] = []
@@ -198,6 +200,7 @@ class Cluster:
 
     def close(self) -> None:
         """Write what the next start needs, and close every file."""
+        self.turns.close()
         self.log_manager.close()
         self.loggers.close()
         if resign(self.metadata):

@@ -17,8 +17,8 @@ Rules:
   connection of that call only.
 - A change of the chain applies to requests that arrive after it.
 - What cannot be decoded closes the connection before any step is called. A version of ApiVersions
-  that is too high passes as an empty request of v0, the version in which it is answered. Responses
-  that are kept in encoded form (net/response_cache.py) are not used while there are steps.
+  that is not served passes as an empty request of v0, the version in which it is answered. While
+  there are steps, responses kept in encoded form (net/response_cache.py) are not used.
 
     class Slow(Step):
         def before(self, call: Call, request: Request) -> Outcome:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from ...wire import Request, Response
 from ..base.call import Call, Sentinel
+from ..base.turns import Slices
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
 
 R = TypeVar("R", bound=Request)
-Handler = Callable[["Cluster", Call, Any], Response | Sentinel]
+H = TypeVar("H", bound="Handler")
+Outcome: TypeAlias = Response | Sentinel | Slices[Response | Sentinel]
+"""What a handler returns; a generator function's is carried out in slices (base/turns.py)."""
+Handler: TypeAlias = Callable[["Cluster", Call, Any], Outcome]
 
 
 class Served:
@@ -29,21 +33,14 @@ class Served:
 SERVED: dict[int, Served] = {}
 
 
-def handles(
-    request: type[R], *, cached: bool = False
-) -> Callable[
-    [Callable[[Cluster, Call, R], Response | Sentinel]],
-    Callable[[Cluster, Call, R], Response | Sentinel],
-]:
+def handles(request: type[R], *, cached: bool = False) -> Callable[[H], H]:
     """Register a handler, for every version that the releases of Kafka have (base/release.py).
 
     `cached`: the answer follows from the bytes of the request and the catalogue alone, and may be
     given again (response_cache.py).
     """
 
-    def register(
-        handler: Callable[[Cluster, Call, R], Response | Sentinel],
-    ) -> Callable[[Cluster, Call, R], Response | Sentinel]:
+    def register(handler: H) -> H:
         SERVED[request.api_key] = Served(request, handler, cached)
         return handler
 

@@ -131,6 +131,8 @@ class Server:
         self._flusher.wake = self._collect_flushes
         self._cleaner = cluster.log_manager.cleaner
         self._cleaner.wake = self._collect_compactions
+        self._turns = cluster.turns
+        self._turns.wake = self._turn_soon
         self._idle_ms = cluster.max_idle_ms
         self._sweep: asyncio.TimerHandle | None = None
         self._close_idle()
@@ -150,6 +152,8 @@ class Server:
     async def close(self) -> None:
         """Stop accepting, close every connection, cancel the timer."""
         self._timers.on_earlier = self._flusher.wake = self._cleaner.wake = None
+        self._turns.close()
+        self._turns.wake = None
         for handle in (self._alarm, self._sweep):
             if handle is not None:
                 handle.cancel()
@@ -192,6 +196,13 @@ class Server:
     def _collect_compactions(self) -> None:
         """Called in the cleaner's thread."""
         self._loop.call_soon_threadsafe(self._cleaner.collect)
+
+    def _turn_soon(self) -> None:
+        self._loop.call_soon(self._turn)
+
+    def _turn(self) -> None:
+        self._turns.work()
+        self.cluster.settle()
 
     def _ring(self) -> None:
         self._alarm = None

@@ -2,10 +2,11 @@
 
 Rules (semantics: SocketServer.processCompletedReceives):
 - An unknown API, a version that is not served, a bad header or an undecodable body closes the
-  connection without an answer. ApiVersions alone is answered in v0 when its version is too high.
+  connection without an answer. ApiVersions alone is answered in v0 when its version is not served.
 - What could be decoded passes the chain of steps (base/chain.py), if there are any, then goes to
   its handler.
 - A handler returns a response, or PARKED after keeping the call to answer it later, or NO_REPLY.
+  One that is a generator function is carried out in slices (base/turns.py).
   An exception of a handler, `Refused` too, is a defect of ours: it is logged, and the connection
   closed.
 """
@@ -21,6 +22,7 @@ from ...wire.headers import API_VERSIONS, read_request_header
 from ..base.call import NO_REPLY, PARKED, Call, Sentinel
 from ..base.chain import Passage
 from ..base.logger import log
+from ..base.turns import Slices
 from ..handlers.api_versions import UNKNOWN_VERSION, note_software
 from ..handlers.registry import SERVED, Served
 from .response_cache import Encoded
@@ -70,12 +72,31 @@ def serve(
 
 def _handle(cluster: Cluster, call: Call, served: Served, request: Request) -> Response | Sentinel:
     try:
-        return served.handler(cluster, call, request)
+        outcome = served.handler(cluster, call, request)
     except Exception:
-        name = served.request.__name__
-        log.exception("closing %s: %s v%d failed", call.connection, name, call.version)
-        call.connection.close()
-        return NO_REPLY
+        return _failed(call, served)
+    if isinstance(outcome, Response | Sentinel):
+        return outcome
+    cluster.turns.begin(_in_slices(call, served, outcome))
+    return PARKED
+
+
+def _in_slices(call: Call, served: Served, slices: Slices[Response | Sentinel]) -> Slices[None]:
+    """Carry out a handler, and answer with what it returns."""
+    try:
+        outcome = yield from slices
+    except Exception:
+        _failed(call, served)
+        return
+    if outcome is not PARKED:
+        call.answer(outcome if isinstance(outcome, Response) else None)
+
+
+def _failed(call: Call, served: Served) -> Sentinel:
+    name = served.request.__name__
+    log.exception("closing %s: %s v%d failed", call.connection, name, call.version)
+    call.connection.close()
+    return NO_REPLY
 
 
 def _serve_cached(
