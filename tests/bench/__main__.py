@@ -17,16 +17,18 @@ import time
 from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import ExitStack
+from pathlib import Path
 
 from odradek.compat import Unavailable
 
-from .brokers import BROKERS, Broker
+from .brokers import BROKERS, Beside, Broker
 from .cases import READY, Case, Row, cases
 from .client import describe_client
 from .processes import cores, describe_machine, machine_cpu_seconds
 from .programs import built
 from .report import table
 
+NAMES = ("Odradek", "Kafka", "kfake", "beside")  # in the table's order
 SIZES = "100:1000000,1000:300000,10000:50000"
 
 
@@ -53,8 +55,10 @@ class Run:
 
     def start(self, stack: ExitStack) -> None:
         """Start every broker that can be, as often as --repeat says; the last one stays."""
-        for name in self.options.only:
-            broker = BROKERS[name]()
+        chosen = [BROKERS[name]() for name in self.options.only]
+        if self.options.beside is not None:
+            chosen.append(Beside(self.options.beside.resolve()))
+        for broker in chosen:
             try:
                 about = broker.prepare()
                 stack.callback(broker.stop)
@@ -131,8 +135,7 @@ def _print(run: Run, elapsed: float, load: str) -> None:
             built("load")
     except Unavailable as error:
         print(f"small requests were sent by Python, which may be slower than the broker: {error}")
-    names = [BROKERS[name].name for name in BROKERS if name in run.options.only]
-    present = [name for name in names if any(broker.name == name for broker in run.brokers)]
+    present = [name for name in NAMES if any(broker.name == name for broker in run.brokers)]
     print(f"\n{table(run.rows, present, run.values, set(run.failed))}")
     for (row, name), reason in run.failed.items():
         if run.is_wanted(row):
@@ -149,6 +152,9 @@ def _parser() -> argparse.ArgumentParser:
         type=_brokers,
         default=list(BROKERS),
         help=f"some of {', '.join(BROKERS)} (all)",
+    )
+    parser.add_argument(
+        "--beside", metavar="CHECKOUT", type=Path, help="Odradek of another checkout too"
     )
     parser.add_argument(
         "--rows",

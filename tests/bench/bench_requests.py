@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import gc
 import json
-import os
 import statistics
 import subprocess
 import sys
@@ -40,8 +39,9 @@ from odradek.wire.api.produce import ProduceRequest
 from odradek.wire.headers import RequestHeader, write_request_header
 from odradek.wire.records import NewRecord, build_batch
 
+from .checkout import environment
+
 ROOT = Path(__file__).parent.parent.parent
-PACKAGES = ("wire", "storage", "emulator", "fixtures", "compat")
 ROUNDS = 15
 ROUND_S = 0.02
 
@@ -146,16 +146,10 @@ def _seconds(connection: Connection, frame: bytes) -> float:
 
 def _measured_by(checkout: Path, links: Path) -> dict[str, float]:
     """What the program of another checkout finds, with that checkout's packages."""
-    tree = links / checkout.name
-    (tree / "odradek").mkdir(parents=True, exist_ok=True)
-    for package in PACKAGES:
-        link = tree / "odradek" / package
-        if not link.is_symlink():
-            link.symlink_to(checkout / package)
     out = subprocess.run(
         [sys.executable, "-m", "tests.bench.bench_requests", "--json"],
         cwd=checkout,
-        env={**os.environ, "PYTHONPATH": str(tree)},
+        env=environment(checkout, links),
         check=True,
         capture_output=True,
         text=True,

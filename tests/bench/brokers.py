@@ -3,6 +3,7 @@
 - Odradek: `odradek serve --port 0`, with its defaults: log segments in a temporary directory.
 - Apache Kafka: one KRaft node with the JVM options of Kafka's own start script. Its directory is
   formatted beforehand, which is not part of the time to ready.
+- beside: Odradek of another checkout, an earlier commit perhaps.
 - kfake: franz-go's fake cluster with one broker. It keeps records in memory, not on disk.
 
 All listen on 127.0.0.1, without TLS. A broker is ready when it first answers ApiVersions; the time
@@ -19,7 +20,7 @@ import sys
 import tempfile
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
@@ -28,6 +29,7 @@ from odradek.compat import Unavailable
 from odradek.compat.java.jars import jars, java
 from odradek.compat.real_kafka import VERSION, RealKafka
 
+from .checkout import environment
 from .frames import answers_api_versions
 from .programs import built, go_version, required_version
 
@@ -93,6 +95,10 @@ class Command(Broker):
     def command(self) -> Sequence[str]:
         """The command line."""
 
+    def environment(self, work: Path) -> Mapping[str, str]:
+        """What the process's environment is made of; `work` is its directory."""
+        return os.environ
+
     @property
     def pid(self) -> int | None:
         running = self._process is not None and self._process.poll() is None
@@ -100,7 +106,8 @@ class Command(Broker):
 
     def start(self) -> None:
         self._work = tempfile.TemporaryDirectory(prefix="odradek-bench-")
-        log = Path(self._work.name, "log")
+        work = Path(self._work.name)
+        log = work / "log"
         with log.open("wb") as output:
             begin = time.perf_counter()
             self._process = subprocess.Popen(
@@ -109,7 +116,7 @@ class Command(Broker):
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 cwd=self._work.name,
-                env={**os.environ, "TMPDIR": self._work.name},
+                env={**self.environment(work), "TMPDIR": self._work.name},
                 start_new_session=True,  # Ctrl-C is for the benchmark, which then stops it
             )
         try:
@@ -166,6 +173,28 @@ class Odradek(Command):
 
     def command(self) -> Sequence[str]:
         return [sys.executable, "-m", "odradek.emulator.cli", "serve", "--port", "0"]
+
+
+class Beside(Command):
+    """Odradek of another checkout, with this interpreter."""
+
+    name = "beside"
+
+    def __init__(self, checkout: Path) -> None:
+        super().__init__()
+        self._checkout = checkout
+
+    def prepare(self) -> str:
+        if not (self._checkout / "emulator").is_dir():
+            raise Unavailable(f"{self._checkout} is no checkout of Odradek")
+        scan = "with" if any((self._checkout / "wire").glob("_scan*.so")) else "without"
+        return f"Odradek of another checkout ({scan} C scan)"
+
+    def command(self) -> Sequence[str]:
+        return [sys.executable, "-m", "odradek.emulator.cli", "serve", "--port", "0"]
+
+    def environment(self, work: Path) -> Mapping[str, str]:
+        return environment(self._checkout, work)
 
 
 class Kfake(Command):
@@ -255,4 +284,4 @@ def _last_words(process: subprocess.Popen[bytes] | None, log: str) -> str:
     return lines[-1] if status is None else f"{lines[-1]} (exit status {status})"
 
 
-BROKERS: dict[str, type[Broker]] = {"odradek": Odradek, "kafka": Kafka, "kfake": Kfake}
+BROKERS: dict[str, Callable[[], Broker]] = {"odradek": Odradek, "kafka": Kafka, "kfake": Kfake}
