@@ -1,5 +1,8 @@
 """The rooms of each package: a file may import from its own and from those above it."""
 
+# No Python file: the C extension; the place of faults and of the journal, which are to come.
+NO_FILE = {"_scan", "control"}
+
 # The rooms of each package, and of folders that have rooms of their own: a file may import from its
 # own room and from those above it. A file that stands in no room's list belongs to the room of its
 # folder. `cluster` is what holds the emulator's rooms together, so all of them may name its type.
