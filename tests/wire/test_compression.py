@@ -250,6 +250,7 @@ LEVELS = {
 
 
 @pytest.mark.parametrize("codec", LEVELS)
+@pytest.mark.slow
 def test_levels_are_those_of_topic_configs(codec: Codec) -> None:
     good, bad = LEVELS[codec]
     for level in good:

@@ -310,6 +310,7 @@ class TestStructs:
         assert page.struct is Letter.Page
 
 
+@pytest.mark.slow
 def test_a_request_with_too_many_items_is_refused_before_they_are_made() -> None:
     from odradek.wire.api.list_offsets import ListOffsetsRequest
     from odradek.wire.codec.reader_source import REQUEST_ITEMS_MAX

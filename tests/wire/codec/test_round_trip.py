@@ -169,6 +169,7 @@ def test_any_bytes_are_any_version_or_are_refused(
     _decode_or_refuse(cls, noise, version)
 
 
+@pytest.mark.slow
 def test_a_length_that_lies_makes_nothing_large() -> None:
     lies = [b"\x7f\xff\xff\xff", b"\xff\xff\xff\xff\x07", b"\x7f\xff", b"\xff\xff\x03"]
     for cls in MESSAGES:

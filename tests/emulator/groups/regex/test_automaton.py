@@ -79,6 +79,7 @@ def test_what_takes_much_is_done_in_small_portions(expression: str) -> None:
         "((((((a{0,99}b?){0,99}c?){0,99}d?){0,99}e?){0,99}f?){0,99}g?)h",
     ],
 )
+@pytest.mark.slow
 def test_memory_is_bounded(expression: str, monkeypatch: pytest.MonkeyPatch) -> None:
     # A tenth of what is allowed: measuring takes long.
     monkeypatch.setattr(automaton, "POSITIONS_MAX", automaton.POSITIONS_MAX // 10)
@@ -100,6 +101,7 @@ def test_what_needs_too_many_states_matches_nothing(caplog: pytest.LogCaptureFix
 
 
 @pytest.mark.parametrize("count", [249, 250, 5000, 16_000])
+@pytest.mark.slow
 def test_depth_does_not_matter(count: int) -> None:
     for opening in ("(", "(?:", "(?i:", "(a|"):
         if (len(opening) + 1) * count < 65_536:
@@ -108,6 +110,7 @@ def test_depth_does_not_matter(count: int) -> None:
     assert compile_re2("(?:" * count + "a" + ")*" * count).fullmatch("aaa")
 
 
+@pytest.mark.slow
 def test_an_expression_of_the_longest_kind_is_read() -> None:
     for piece in ("a", "(a|b)", "[ab]", "a{0,9}", "(?i)", "[[:alpha:]]", "[[:", r"\Qa\E", "a|"):
         text = piece * (32_767 // len(piece))

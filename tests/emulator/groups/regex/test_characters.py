@@ -16,6 +16,7 @@ CLASSES = """
 WITH_CASE = "".join(chr(code) for code in range(0x10450) if not 0xD800 <= code < 0xE000)
 
 
+@pytest.mark.slow
 def test_letters_have_the_cases_that_re2_gives_them() -> None:
     for char in WITH_CASE:
         cases = other_cases(char)

@@ -63,6 +63,7 @@ def test_a_short_lookup_is_done_at_once() -> None:
     assert found.topics == {"t.*": {"t1", "t2"}, "[": set(), "t1": {"t1"}}
 
 
+@pytest.mark.slow
 def test_a_long_lookup_takes_many_slices_none_of_them_long() -> None:
     lookups, slices = Lookups(), 0
     lookup = lookups.new([HEAVY, "t.*"], Topics(names()))
