@@ -15,7 +15,6 @@ from ...wire import Error, Refused
 from ...wire.api.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
 from ..base.call import INVALID_REQUEST_TEXT, Call
 from ..base.logger import log
-from ..base.node import alive
 from .registry import handles
 
 if TYPE_CHECKING:
@@ -56,8 +55,8 @@ def _find(cluster: Cluster, call: Call, key: str, key_type: int) -> Coordinator:
         except Refused as refused:  # no disk, or too few brokers
             log.warning("no coordinator for %r: %s", key, refused)
             return _none(key, Error.COORDINATOR_NOT_AVAILABLE, _NOT_AVAILABLE)
-        node = alive(cluster.nodes).get(of_its_kind.leader_of(key))
-        if node is None:
+        node = cluster.nodes.get(of_its_kind.leader_of(key))
+        if node is None or not node.is_alive:
             return _none(key, Error.COORDINATOR_NOT_AVAILABLE, _NOT_AVAILABLE)
         return Coordinator(
             key=key, node_id=node.node_id, host=node.host, port=node.port, error_message=""
