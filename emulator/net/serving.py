@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from .connection import Connection
 
 
+_AT_ONCE = (Response, Sentinel)
+
+
 def serve(
     cluster: Cluster, connection: Connection, frame: bytearray
 ) -> Response | Encoded | Sentinel:
@@ -75,7 +78,7 @@ def _handle(cluster: Cluster, call: Call, served: Served, request: Request) -> R
         outcome = served.handler(cluster, call, request)
     except Exception:
         return _failed(call, served)
-    if isinstance(outcome, Response | Sentinel):
+    if isinstance(outcome, _AT_ONCE):
         return outcome
     cluster.turns.begin(_in_slices(call, served, outcome))
     return PARKED
