@@ -16,6 +16,13 @@ whatever epoch and sequence they carry):
 - A marker ends the transaction and sets the producer's epoch and coordinator epoch. One of the same
   epoch keeps the batches, so that sequences go on; one of a higher epoch forgets them.
 
+Most producers write for a short time and are kept for a day. So only those that wrote last are
+objects, at most `UNPACKED_MAX`; the others are packed into bytes, a fifth of the size, until they
+are asked for again:
+
+    epoch int16, coordinatorEpoch int32, lastTimestamp int64, currentTxnFirstOffset int64, and for
+    each batch firstSequence int32, lastSequence int32, baseOffset, lastOffset, maxTimestamp int64
+
 Nothing here reads a clock, checks batches at replay, or reads a record. A snapshot keeps only the
 last data batch of each producer, so after a restart four duplicates fewer are recognised. It is
 
@@ -36,10 +43,9 @@ Source: KIP-98, KIP-360 (no state), KIP-890 (epoch bumps); run side by side with
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from itertools import islice
+from collections.abc import Iterator, Mapping
+from itertools import chain, islice
 from struct import Struct
-from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
 from crc32c import crc32c
@@ -54,6 +60,10 @@ _ENTRY = Struct(">qhiqiqiq")
 _VERSION = 1
 
 BATCHES_KEPT = 5
+_PACKED = [Struct(">hiqq" + "iiqqq" * count) for count in range(BATCHES_KEPT + 1)]
+_PACKED_BATCH = Struct(">iiqqq")
+UNPACKED_MAX = 64
+"""How many producers of a partition are objects; half of them are packed when there are more."""
 MAX_SEQUENCE = (1 << 31) - 1
 NONE = -1
 
@@ -92,11 +102,17 @@ class ProducerState:
 
     __slots__ = ("batches", "coordinator_epoch", "epoch", "last_timestamp", "txn_first_offset")
 
-    def __init__(self, epoch: int) -> None:
+    def __init__(
+        self,
+        epoch: int,
+        coordinator_epoch: int = NONE,
+        last_timestamp: int = NONE,
+        txn_first_offset: int = NONE,
+    ) -> None:
         self.epoch = epoch
-        self.coordinator_epoch = NONE
-        self.last_timestamp = NONE
-        self.txn_first_offset = NONE
+        self.coordinator_epoch = coordinator_epoch
+        self.last_timestamp = last_timestamp
+        self.txn_first_offset = txn_first_offset
         self.batches: list[Batch] = []
 
     @property
@@ -114,7 +130,9 @@ class ProducerStates:
     """All producers of one partition, and its open transactions."""
 
     def __init__(self) -> None:
+        # Each producer is in one of these; the first is in the order in which they were unpacked.
         self._states: dict[int, ProducerState] = {}
+        self._packed: dict[int, bytes] = {}
         # First offset -> producer id, in the order of offsets, since logs only grow.
         self._open: dict[int, int] = {}
         # First offset -> marker's offset, of ended transactions that replicas may not have yet.
@@ -125,8 +143,8 @@ class ProducerStates:
 
     @property
     def states(self) -> Mapping[int, ProducerState]:
-        """Producer id -> state, read only."""
-        return MappingProxyType(self._states)
+        """Producer id -> state, read only. A state may be a copy: look at it, and let go of it."""
+        return _States(self._states, self._packed)
 
     @property
     def first_unstable_offset(self) -> int | None:
@@ -139,21 +157,25 @@ class ProducerStates:
         A transaction whose marker is above the high watermark also holds it back. The result may be
         below a log start that DeleteRecords has raised; the caller corrects that.
         """
-        replicated = [
-            first for first, marker in self._unreplicated.items() if marker < high_watermark
-        ]
-        for first in replicated:
-            del self._unreplicated[first]
+        if self._unreplicated:
+            self.replicated(high_watermark)
         return min((high_watermark, *self._unreplicated, *islice(self._open, 1)))
+
+    def replicated(self, high_watermark: int) -> None:
+        """The high watermark is this, and does not go back: markers below it are no more watched.
+        To be called after a marker, or what has ended would be kept until a reader asks."""
+        unreplicated = self._unreplicated
+        for first in [each for each, marker in unreplicated.items() if marker < high_watermark]:
+            del unreplicated[first]
 
     def has_open_transaction(self, producer_id: int, epoch: int) -> bool:
         """Whether the producer's transaction, in this epoch, has data here already."""
-        state = self._states.get(producer_id)
+        state = self._find(producer_id)
         return state is not None and state.txn_first_offset >= 0 and state.epoch == epoch
 
     def knows_later_epoch(self, producer_id: int, epoch: int) -> bool:
         """Whether the producer has written here, or a marker of it, in a later epoch."""
-        state = self._states.get(producer_id)
+        state = self._find(producer_id)
         return state is not None and state.epoch > epoch
 
     def note_verification(
@@ -174,7 +196,8 @@ class ProducerStates:
 
         Raises Refused: INVALID_PRODUCER_EPOCH, OUT_OF_ORDER_SEQUENCE_NUMBER, INVALID_TXN_STATE.
         """
-        state = self._states.get(header.producer_id, _UNKNOWN)
+        producer_id = header.producer_id
+        state = self._states.get(producer_id) or self._find(producer_id) or _UNKNOWN
         epoch, first = header.producer_epoch, header.base_sequence
         batches = state.batches
         if epoch == state.epoch:
@@ -207,7 +230,7 @@ class ProducerStates:
         must have a higher one; without an open transaction it may be the same marker, sent again.
         Raises Refused: INVALID_PRODUCER_EPOCH, TRANSACTION_COORDINATOR_FENCED.
         """
-        state = self._states.get(producer_id, _UNKNOWN)
+        state = self._find(producer_id) or _UNKNOWN
         bumps = transaction_version >= 2 and state.txn_first_offset >= 0
         if epoch < state.epoch or (bumps and epoch == state.epoch):
             raise Refused(Error.INVALID_PRODUCER_EPOCH)
@@ -256,43 +279,66 @@ class ProducerStates:
 
     def _state_in_epoch(self, header: BatchHeader) -> ProducerState:
         """The producer's state, moved to this batch's epoch. A new epoch starts without batches."""
-        state = self._states.get(header.producer_id)
+        state = self._states.get(header.producer_id) or self._find(header.producer_id)
         if state is None:
             state = self._states[header.producer_id] = ProducerState(header.producer_epoch)
+            if len(self._states) > UNPACKED_MAX:
+                self._pack(UNPACKED_MAX // 2)
         elif state.epoch != header.producer_epoch:
             state.epoch = header.producer_epoch
             state.batches = []
         return state
 
+    def _find(self, producer_id: int) -> ProducerState | None:
+        """A producer's state, which is unpacked from now on; None if it is not known here."""
+        state = self._states.get(producer_id)
+        if state is None and (packed := self._packed.pop(producer_id, None)) is not None:
+            state = self._states[producer_id] = _unpacked(packed)
+            if len(self._states) > UNPACKED_MAX:
+                self._pack(UNPACKED_MAX // 2)
+        return state
+
+    def _pack(self, count: int) -> None:
+        """Pack those that were unpacked first."""
+        for producer_id in list(islice(self._states, count)):
+            self._packed[producer_id] = _packed(self._states.pop(producer_id))
+
     def expire(self, now_ms: int, expiration_ms: int) -> None:
         """Forget producers without an open transaction whose last batch is that old, and questions
         to the coordinator that no batch has followed."""
         self._asked.clear()
-        for producer_id, state in list(self._states.items()):
-            if state.txn_first_offset < 0 and now_ms - state.last_timestamp >= expiration_ms:
-                del self._states[producer_id]
+        self._pack(len(self._states))
+        for producer_id, packed in list(self._packed.items()):
+            _, _, last_timestamp, txn_first_offset = _PACKED[0].unpack_from(packed)
+            if txn_first_offset < 0 and now_ms - last_timestamp >= expiration_ms:
+                del self._packed[producer_id]
 
     def clear(self) -> None:
         """Forget everything, as before a replay."""
         self._states.clear()
+        self._packed.clear()
         self._open.clear()
         self._unreplicated.clear()
         self._asked.clear()
 
     def snapshot(self) -> bytes:
         """The content of a `.snapshot` file."""
-        body = bytearray(_COUNT.pack(len(self._states)))
-        for producer_id, state in self._states.items():
-            _, sequence, base, last, _ = state.batches[-1] if state.batches else _NO_BATCH
+        packed = self._packed | {key: _packed(state) for key, state in self._states.items()}
+        body = bytearray(_COUNT.pack(len(packed)))
+        for producer_id, each in sorted(packed.items()):
+            epoch, coordinator_epoch, timestamp, txn_first = _PACKED[0].unpack_from(each)
+            sequence, base, last = NONE, NONE, NONE
+            if len(each) > _PACKED[0].size:
+                _, sequence, base, last, _ = _PACKED_BATCH.unpack_from(each, -_PACKED_BATCH.size)
             body += _ENTRY.pack(
                 producer_id,
-                state.epoch,
+                epoch,
                 sequence,
                 last,
                 last - base,
-                state.last_timestamp,
-                state.coordinator_epoch,
-                state.txn_first_offset,
+                timestamp,
+                coordinator_epoch,
+                txn_first,
             )
         return _PREFIX.pack(_VERSION, crc32c(body)) + body
 
@@ -301,26 +347,60 @@ class ProducerStates:
 
         Raises SnapshotError, and changes nothing, if it is damaged.
         """
-        states: dict[int, ProducerState] = {}
+        states: dict[int, bytes] = {}
         opened: list[tuple[int, int]] = []
         for entry in _entries(snapshot):
             producer_id, epoch, sequence, last, delta, time, coordinator, first = entry
-            state = states[producer_id] = ProducerState(epoch)
-            state.last_timestamp = time
-            state.coordinator_epoch = coordinator
+            state = ProducerState(epoch, coordinator, time, first)
             if last >= 0:
                 state.batches.append((_back(sequence, delta), sequence, last - delta, last, time))
             if first >= 0:
-                state.txn_first_offset = first
                 opened.append((first, producer_id))
+            states[producer_id] = _packed(state)
         self.clear()
-        self._states.update(states)
+        self._packed.update(states)
         self._open.update(sorted(opened))
 
 
 _UNKNOWN = ProducerState(NONE)
 """The state of a producer that has written nothing here. Shared, so it is never changed."""
-_NO_BATCH: Batch = (NONE, NONE, NONE, NONE, NONE)
+
+
+class _States(Mapping[int, ProducerState]):
+    """All producers of a partition, packed or not."""
+
+    def __init__(self, unpacked: dict[int, ProducerState], packed: dict[int, bytes]) -> None:
+        self._unpacked_ones = unpacked
+        self._packed_ones = packed
+
+    def __getitem__(self, producer_id: int) -> ProducerState:
+        state = self._unpacked_ones.get(producer_id)
+        return _unpacked(self._packed_ones[producer_id]) if state is None else state
+
+    def __iter__(self) -> Iterator[int]:
+        yield from self._packed_ones
+        yield from self._unpacked_ones
+
+    def __len__(self) -> int:
+        return len(self._packed_ones) + len(self._unpacked_ones)
+
+
+def _packed(state: ProducerState) -> bytes:
+    return _PACKED[len(state.batches)].pack(
+        state.epoch,
+        state.coordinator_epoch,
+        state.last_timestamp,
+        state.txn_first_offset,
+        *chain.from_iterable(state.batches),
+    )
+
+
+def _unpacked(packed: bytes) -> ProducerState:
+    count = (len(packed) - _PACKED[0].size) // _PACKED_BATCH.size
+    fields = _PACKED[count].unpack(packed)
+    state = ProducerState(*fields[:4])
+    state.batches = [fields[at : at + 5] for at in range(4, len(fields), 5)]
+    return state
 
 
 def _entries(snapshot: Buffer) -> list[tuple[int, ...]]:

@@ -66,6 +66,7 @@ class Partition:
         self._base_seen: int | None = None
         """Where the newest segment began when waiting fetches were last told of more."""
         self._complained_ms: int | None = None
+        log.producers.replicated(log.log_end_offset)
 
     def __repr__(self) -> str:
         return f"<{self.topic.name}-{self.index}>"
@@ -131,6 +132,8 @@ class Partition:
         except Refused as error:
             self._complain(error, now)
             raise
+        if header.is_control:
+            stored.producers.replicated(stored.log_end_offset)
         if waits:
             self._appended(header.size, unstable_before)
         return base_offset

@@ -17,7 +17,13 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
-from odradek.storage.producers import AbortedTransaction, Duplicate, ProducerStates, SnapshotError
+from odradek.storage.producers import (
+    UNPACKED_MAX,
+    AbortedTransaction,
+    Duplicate,
+    ProducerStates,
+    SnapshotError,
+)
 from odradek.wire.errors import Error, Refused
 from odradek.wire.records import BatchHeader
 
@@ -267,6 +273,42 @@ def test_of_each_producer_only_the_last_batch_survives_a_snapshot() -> None:
     assert partition.states.first_unstable_offset == 14
 
 
+def test_producers_that_were_packed_are_known_as_before() -> None:
+    partition = after("0:0x3", "0:3x2t", "0!7c", "0:5t")
+    partition.step("0:6t", time=1000)
+    others = range(2, 3 + UNPACKED_MAX)
+    for other in others:
+        partition.step("5:2147483646x3", other)
+    before = partition.states.snapshot()
+
+    assert set(partition.states.states) == {1, *others}
+    assert partition.states.states[1].last_timestamp == 1000
+    assert partition.states.states[1].txn_first_offset == 6
+    assert partition.states.states[1].last_offset == 7
+    assert partition.states.has_open_transaction(1, 0)
+    assert not partition.states.knows_later_epoch(1, 0)
+    for step, answer in [
+        ("0:0x3", "dup@0"),
+        ("0:3x2t", "dup@3"),
+        ("0:6t", "dup@7"),
+        ("0:8t", "order"),
+        ("0:7", "state"),
+        ("0!6c", "fenced"),
+    ]:
+        assert partition.step(step) == answer
+    assert partition.states.snapshot() == before
+
+
+def test_what_is_replicated_holds_nothing_back() -> None:
+    partition = after("0:0t", "0!0c", "0:1t", "0!0c")
+
+    partition.states.replicated(2)
+
+    assert partition.states.last_stable_offset(3) == 2
+    partition.states.replicated(4)
+    assert partition.states.last_stable_offset(3) == 3
+
+
 def test_loading_replaces_everything() -> None:
     states = three_producers().states
 
@@ -325,6 +367,7 @@ class ProducersOfALog(RuleBasedStateMachine):
         self.forgotten: set[Written] = set()
         # Epoch and lowest sequence the coordinator was asked for since the last transaction.
         self.asked: dict[int, tuple[int, int]] = {}
+        self.others = 3
 
     def of(self, producer: int) -> list[Written]:
         """The newest first."""
@@ -396,6 +439,13 @@ class ProducersOfALog(RuleBasedStateMachine):
         noted = [(entry[1], entry[2]) for entry in self.partition.aborted[aborted:]]
         leaves = expected == "ok" and kind in "aA" and opened is not None
         assert noted == ([(opened, marker)] if leaves else [])
+
+    @rule()
+    def others_write(self) -> None:
+        """So many that the two are packed."""
+        for other in range(self.others, self.others + UNPACKED_MAX):
+            assert self.partition.data(other, 0, 0, 1, "", time=0) == "ok"
+        self.others += UNPACKED_MAX
 
     @rule()
     def restart(self) -> None:
