@@ -12,7 +12,6 @@ metadata log is read from a copy: a dry run must change nothing.
 from __future__ import annotations
 
 import shutil
-import tempfile
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import TypeAlias
@@ -33,6 +32,7 @@ from ...wire.errors import WireError
 from ...wire.records import read_records
 from ...wire.stored.cluster import MetadataRecord, PartitionRecord, RemoveTopicRecord, read_record
 from ..base.clock import Clock
+from ..base.temporary import TemporaryDirectory
 from .image import MetadataImage
 from .log import TOPIC, MetadataLog
 from .topic_records import topic_records
@@ -120,8 +120,7 @@ def _known(
 ) -> tuple[MetadataImage, set[bytes]]:
     """What the metadata log says, and the ids of topics that it says were deleted."""
     home = naming.directory(TOPIC, 0)
-    copy = Path(tempfile.mkdtemp(prefix="odradek-"))
-    try:
+    with TemporaryDirectory() as copy:
         if directory.exists(home):
             shutil.copytree(Path(directory.path) / home, copy / home)
         log_dir = LogDirectory.open(copy, node_id=node_id, naming=naming)
@@ -129,8 +128,6 @@ def _known(
             return MetadataLog.open(log_dir, clock).image, set(_deleted(log_dir))
         finally:
             log_dir.close(clean=False)
-    finally:
-        shutil.rmtree(copy)
 
 
 def _deleted(log_dir: LogDirectory) -> Iterator[bytes]:
