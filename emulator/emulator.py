@@ -5,6 +5,10 @@
 
 It runs an event loop in a background thread, also under `async with`: a test that blocks in a
 client must not block the broker. Its methods run in that thread; the caller waits.
+
+Every method may be called from any thread. Of several that start one Emulator, one starts it and
+the others are told that it is running already; several that stop it wait for the same end. In a
+process that was forked meanwhile the broker goes on in the first one: broker_thread.py.
 """
 
 from __future__ import annotations
@@ -12,14 +16,12 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import os
-import shutil
-import tempfile
-import threading
-import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
+from threading import RLock
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Self, TypeVar
 
 from ..storage import (
     Directory,
@@ -35,6 +37,8 @@ from .base.clock import Clock, whole_ms
 from .base.logger import log
 from .base.node import Node
 from .base.release import KAFKA_4_3
+from .base.temporary import TemporaryDirectory
+from .broker_thread import FORKED, NOT_RUNNING, BrokerThread, Serving
 from .cluster import Cluster
 from .config.configs import BrokerConfig
 from .metadata.features import check_features
@@ -43,8 +47,8 @@ from .parameters import ConfigValue
 from .views import TopicView
 
 T = TypeVar("T")
-_STOP_TIMEOUT_S = 30
-_STOPPED = "the broker was stopped meanwhile"
+_START_TIMEOUT_S = 30
+_RUNNING = "the broker is running already"
 
 
 class Emulator:
@@ -101,41 +105,34 @@ class Emulator:
         self._disk = disk
         self._address = parameters.listener(host, port)
         self._advertised = parameters.advertised_address(advertised)
-        self._pending: set[concurrent.futures.Future[Any]] = set()
         self._clock = parameters.checked_clock(clock)
         self._scan_limit = parameters.scan_limit(scan_limit)
-        self._thread: threading.Thread | None = None
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._stopping: asyncio.Event | None = None
-        self._cluster: Cluster | None = None
-        self._data_dir: Path | None = None
-        self._bootstrap = ""
+        self._thread: BrokerThread | None = None
 
     # Starting and stopping
 
     def start(self) -> Self:
-        """Start the broker. Returns when it accepts connections."""
-        ready, thread = self._begin()
+        """Start the broker. Returns when it accepts connections.
+
+        Raises RuntimeError if it is running already, besides what the class says.
+        """
+        thread = self._begin()
         try:
-            ready.result()
+            thread.ready.result()
         except BaseException:
-            thread.join(_STOP_TIMEOUT_S)
+            self._end(thread)
             raise
         return self
 
     def stop(self) -> None:
         """Stop it cleanly: when this returns, its thread has ended, and sockets and files are
-        closed."""
-        thread, loop, stopping = self._thread, self._loop, self._stopping
-        if thread is None:
-            return
-        if loop is not None and stopping is not None:
-            loop.call_soon_threadsafe(stopping.set)
-        thread.join(_STOP_TIMEOUT_S)
-        if thread.is_alive():
-            raise RuntimeError(f"the broker did not stop within {_STOP_TIMEOUT_S} seconds")
-        self._thread = None
-        self._cleanup()
+        closed. Does nothing if it is not running, or runs in the process that this was forked from.
+
+        Raises RuntimeError in the broker's own thread, and after 30 seconds in vain.
+        """
+        thread = self._thread
+        if thread is not None:
+            self._end(thread)
 
     def __enter__(self) -> Self:
         return self.start()
@@ -149,13 +146,13 @@ class Emulator:
         self.stop()
 
     async def __aenter__(self) -> Self:
-        ready, _ = self._begin()
+        thread = self._begin()
         try:
             # Shielded: the broker's thread must not find its future cancelled.
-            await asyncio.shield(asyncio.wrap_future(ready))
-        except asyncio.CancelledError:
-            concurrent.futures.wait([ready], _STOP_TIMEOUT_S)
-            self.stop()
+            await asyncio.shield(asyncio.wrap_future(thread.ready))
+        except BaseException:
+            concurrent.futures.wait([thread.ready], _START_TIMEOUT_S)
+            self._end(thread)
             raise
         return self
 
@@ -173,46 +170,28 @@ class Emulator:
     @property
     def bootstrap_servers(self) -> str:
         """What goes into a client's `bootstrap.servers`."""
-        self._running()
-        return self._bootstrap
+        return self._started().serving_anywhere().bootstrap
 
     @property
     def data_dir(self) -> Path:
         """The directory of the segments. Raises RuntimeError if they are in memory."""
-        self._running()
-        if self._data_dir is None:
+        data_dir = self._started().serving_anywhere().data_dir
+        if data_dir is None:
             raise RuntimeError("there is no directory: everything is on the disk in memory")
-        return self._data_dir
+        return data_dir
 
     @property
     def cluster(self) -> Cluster:
         """The state of the cluster. Use it only inside `run`."""
-        return self._running()
+        return self._started().running().cluster
 
     def run(self, action: Callable[[Cluster], T]) -> T:
-        """Call `action(cluster)` in the broker's thread, and return what it returns."""
-        cluster = self._running()
-        assert self._loop is not None
-        if threading.current_thread() is self._thread:
-            return action(cluster)
-        done: concurrent.futures.Future[T] = concurrent.futures.Future()
-        self._pending.add(done)
+        """Call `action(cluster)` in the broker's thread, and return what it returns.
 
-        def carry_out() -> None:
-            self._pending.discard(done)
-            try:
-                result = action(cluster)
-            except BaseException as error:
-                done.set_exception(error)
-            else:
-                done.set_result(result)
-            cluster.settle()
-
-        try:
-            self._loop.call_soon_threadsafe(carry_out)
-        except RuntimeError as error:
-            raise RuntimeError(_STOPPED) from error
-        return done.result()
+        Raises RuntimeError if the broker is not running, or runs in another process; and what the
+        action raises.
+        """
+        return self._started().call(action)
 
     @property
     def notices(self) -> list[str]:
@@ -261,78 +240,61 @@ class Emulator:
 
     # The thread
 
-    def _running(self) -> Cluster:
-        if self._cluster is None:
-            raise RuntimeError("the broker is not running: use `with Emulator() as kafka:`")
-        return self._cluster
+    def _started(self) -> BrokerThread:
+        if self._thread is None:
+            raise RuntimeError(NOT_RUNNING)
+        return self._thread
 
-    def _begin(self) -> tuple[concurrent.futures.Future[None], threading.Thread]:
-        if self._thread is not None:
-            raise RuntimeError("the broker is running already")
-        ready: concurrent.futures.Future[None] = concurrent.futures.Future()
-        self._thread = threading.Thread(
-            target=self._thread_main, args=(ready,), name="odradek", daemon=True
-        )
-        ready.add_done_callback(self._began)
-        thread = self._thread
-        thread.start()
-        return ready, thread
+    def _begin(self) -> BrokerThread:
+        with _guard:
+            if self._thread is not None:
+                raise RuntimeError(FORKED if self._thread.is_forked else _RUNNING)
+            self._thread = BrokerThread(self._broker)
+            return self._thread
 
-    def _began(self, ready: concurrent.futures.Future[None]) -> None:
-        if ready.exception() is not None:
-            self._thread = None
+    def _end(self, thread: BrokerThread) -> None:
+        thread.stop()
+        with _guard:
+            # Else it was stopped twice and started between, or goes on in another process.
+            if self._thread is thread and not thread.is_forked:
+                self._thread = None
 
-    def _thread_main(self, ready: concurrent.futures.Future[None]) -> None:
-        loop = new_event_loop()
-        try:
-            loop.run_until_complete(self._serve(ready))
-        except BaseException as error:
-            self._cluster = None
-            self._cleanup()
-            if ready.done():
-                raise
-            ready.set_exception(error)
-        finally:
-            self._cluster = None
-            loop.close()
-            # Calls that came too late to run must not wait for ever.
-            while self._pending:
-                self._pending.pop().set_exception(RuntimeError(_STOPPED))
-
-    async def _serve(self, ready: concurrent.futures.Future[None]) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._stopping = asyncio.Event()
-        cluster = self._open_cluster()
-        server = Server(cluster)
-        try:
-            broker = cluster.nodes[cluster.controller_id]
-            host, port = await server.listen(*self._address, broker.node_id)
-            broker.host, broker.port = self._advertised or (reachable(host), port)
-            cluster.topics.changed()
-            for name, partitions in self._topics.items():
-                _ensure_topic(cluster, name, partitions)
-            self._bootstrap = f"{bracketed(broker.host)}:{broker.port}"
-            self._cluster = cluster
-            ready.set_result(None)
-            await self._stopping.wait()
-        finally:
-            await server.close()
+    @asynccontextmanager
+    async def _broker(self) -> AsyncIterator[Serving]:
+        with self._home() as home:
+            cluster = self._new_cluster(home)
+            server = Server(cluster)
             try:
-                cluster.close()
-            except LogDirectoryError as error:  # a full disk, say; the next start checks more
-                log.error("%s", error)
+                bootstrap = await self._listen(cluster, server)
+                yield Serving(cluster, server, bootstrap, home if isinstance(home, Path) else None)
+            finally:
+                await server.close()
+                try:
+                    cluster.close()
+                except LogDirectoryError as error:  # a full disk, say; the next start checks more
+                    log.error("%s", error)
 
-    def _open_cluster(self) -> Cluster:
+    async def _listen(self, cluster: Cluster, server: Server) -> str:
+        """Accept connections, and create the topics. Returns the address for clients."""
+        broker = cluster.nodes[cluster.controller_id]
+        host, port = await server.listen(*self._address, broker.node_id)
+        broker.host, broker.port = self._advertised or (reachable(host), port)
+        cluster.topics.changed()
+        for name, partitions in self._topics.items():
+            _ensure_topic(cluster, name, partitions)
+        return f"{bracketed(broker.host)}:{broker.port}"
+
+    @contextmanager
+    def _home(self) -> Iterator[Path | Directory]:
+        """Where everything is kept while the broker runs."""
         if self._disk is not None:
-            return self._new_cluster(self._disk.directory())
-        if self._given_dir is None:
-            self._data_dir = Path(tempfile.mkdtemp(prefix="odradek-"))
-            # Removed also when the interpreter ends without `stop`.
-            weakref.finalize(self, _remove, self._data_dir, os.getpid())
+            yield self._disk.directory()
+        elif self._given_dir is not None:
+            self._given_dir.mkdir(parents=True, exist_ok=True)
+            yield self._given_dir
         else:
-            self._data_dir = self._given_dir
-            self._data_dir.mkdir(parents=True, exist_ok=True)
-        return self._new_cluster(self._data_dir)
+            with TemporaryDirectory() as path:
+                yield path
 
     def _new_cluster(self, data_dir: Path | Directory) -> Cluster:
         return Cluster(
@@ -348,21 +310,6 @@ class Emulator:
             features=self._features,
         )
 
-    def _cleanup(self) -> None:
-        self._loop = self._stopping = None
-        if self._given_dir is None and self._data_dir is not None:
-            shutil.rmtree(self._data_dir, ignore_errors=True)
-
-
-def new_event_loop() -> asyncio.AbstractEventLoop:
-    """uvloop's where it is installed, else asyncio's."""
-    try:
-        import uvloop
-    except ImportError:
-        return asyncio.new_event_loop()
-    loop: asyncio.AbstractEventLoop = uvloop.new_event_loop()
-    return loop
-
 
 def _ensure_topic(cluster: Cluster, name: str, partitions: int) -> None:
     topic = cluster.topics.get(name)
@@ -374,7 +321,9 @@ def _ensure_topic(cluster: Cluster, name: str, partitions: int) -> None:
         raise Refused(Error.INVALID_PARTITIONS, message)
 
 
-def _remove(directory: Path, process: int) -> None:
-    """Remove a temporary directory, in the process that made it and in no fork of it."""
-    if os.getpid() == process:
-        shutil.rmtree(directory, ignore_errors=True)
+# Guards the `_thread` of every Emulator; held over a fork, so that no child finds it taken.
+# Reentrant, because a signal handler may stop the broker while this thread starts one.
+_guard = RLock()
+os.register_at_fork(
+    before=_guard.acquire, after_in_parent=_guard.release, after_in_child=_guard.release
+)

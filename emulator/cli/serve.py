@@ -1,4 +1,4 @@
-"""`odradek serve`: a broker that runs until Ctrl-C or SIGTERM.
+"""`odradek serve`: a broker that runs until Ctrl-C, SIGTERM or SIGHUP.
 
 It prints one line on standard output when it is ready, with the address; everything else goes to
 standard error. Exit status 0 after a clean stop, 2 for a wrong option or config, 1 when it cannot
@@ -102,10 +102,12 @@ def run_serve(options: argparse.Namespace, parser: argparse.ArgumentParser) -> i
 
 
 def _serve(options: argparse.Namespace) -> int:
-    # SIGTERM ends a broker as Ctrl-C does: through this event.
+    # SIGTERM, and SIGHUP from a terminal that closes, end a broker as Ctrl-C does: through this
+    # event. Under `nohup` SIGHUP is ignored, and stays so.
     stop = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stop.set())
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, lambda *_: stop.set())
     # Imported here, so that `odradek --help` does not pay for it.
     from ...storage import LogDirectoryError
     from ...wire import Refused

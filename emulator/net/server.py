@@ -106,6 +106,12 @@ class ClientProtocol(asyncio.BufferedProtocol):
             self._is_reading = True
             self._transport.resume_reading()
 
+    @property
+    def descriptor(self) -> int:
+        """That of the connection's socket; -1 once it is closed."""
+        sock = self._transport.get_extra_info("socket")
+        return -1 if sock is None else int(sock.fileno())
+
     def close(self) -> None:
         """Called by the connection. What was written before is still sent."""
         self._transport.close()
@@ -148,6 +154,12 @@ class Server:
         self._servers.append(server)
         name = server.sockets[0].getsockname()
         return str(name[0]), int(name[1])
+
+    def descriptors(self) -> list[int]:
+        """Those of its sockets: where it listens, and its connections."""
+        found = [protocol.descriptor for protocol in list(self.protocols)]
+        found += [each.fileno() for server in self._servers for each in server.sockets]
+        return [number for number in found if number >= 0]
 
     async def close(self) -> None:
         """Stop accepting, close every connection, cancel the timer."""

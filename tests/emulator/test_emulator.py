@@ -212,10 +212,59 @@ def test_a_fork_that_ends_leaves_the_directory_to_its_owner() -> None:
     with Emulator(topics={"t": 1}) as kafka:
         code = "import os,sys; from odradek.emulator import Emulator; kafka = Emulator().start();"
         code += "child = os.fork(); child or sys.exit(0); os.waitpid(child, 0);"
-        code += "print(kafka.data_dir.exists()); kafka.stop(); print(kafka._data_dir.exists())"
+        code += "data = kafka.data_dir; print(data.exists()); kafka.stop(); print(data.exists())"
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
         assert done.stdout.split() == ["True", "False"], done.stderr
         assert kafka.data_dir.exists()
+
+
+def test_a_stop_in_the_brokers_own_thread_is_refused() -> None:
+    with Emulator(topics={"t": 1}) as kafka:
+        with pytest.raises(RuntimeError, match="stop it from another one"):
+            kafka.run(lambda cluster: kafka.stop())
+        assert kafka.topics() == ["t"]
+
+
+def test_a_stop_during_a_start_waits_for_its_end() -> None:
+    before = threading.active_count()
+    kafka = Emulator(topics={"t": 3000})
+    starting = threading.Thread(target=kafka.start)
+    starting.start()
+    while kafka._thread is None:
+        time.sleep(0)
+    kafka.stop()
+    starting.join(10)
+    assert threading.active_count() == before
+    with kafka:
+        assert kafka.topics() == ["t"]
+
+
+def test_several_stops_wait_for_the_same_end() -> None:
+    kafka = Emulator().start()
+    address = kafka.bootstrap_servers
+    threads = [threading.Thread(target=kafka.stop) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(10)
+    with pytest.raises(ConnectionRefusedError):
+        answers(address)
+    kafka.stop()
+
+
+def test_a_broker_stopped_by_a_signal_handler_while_it_starts() -> None:
+    code = """
+import os, signal
+from odradek.emulator import Emulator
+
+kafka = Emulator(topics={"t": 2000})
+signal.signal(signal.SIGALRM, lambda *_: (kafka.stop(), os.write(1, b"stopped")))
+signal.setitimer(signal.ITIMER_REAL, 0.01)
+kafka.start()
+signal.pause() if kafka._thread is not None else None
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "stopped", "")
 
 
 def test_lists_are_given_as_lists() -> None:

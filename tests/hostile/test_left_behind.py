@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from tests.hostile.support.script import run, started
+from tests.hostile.support.script import environment, run, started
 
 SERVE = ("-m", "odradek.emulator.cli", "serve", "--port", "0")
 WAIT = """
@@ -41,22 +43,12 @@ def ended_by(number: int, *command: str, directory: Path) -> Iterator[None]:
         process.communicate()
 
 
-@pytest.mark.parametrize(
-    "number",
-    [
-        signal.SIGINT,
-        signal.SIGTERM,
-        pytest.param(
-            signal.SIGHUP, marks=pytest.mark.xfail(strict=True, reason="SIGHUP ends it at once")
-        ),
-    ],
-)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_serve_removes_its_directory(tmp_path: Path, number: int) -> None:
     with ended_by(number, *SERVE, directory=tmp_path):
         assert left(tmp_path) == []
 
 
-@pytest.mark.xfail(strict=True, reason="nothing sweeps what was left")
 @pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM, signal.SIGKILL])
 def test_what_is_left_goes_with_the_next_start(tmp_path: Path, number: int) -> None:
     with ended_by(number, "-c", WAIT, directory=tmp_path):
@@ -73,3 +65,36 @@ def test_what_is_in_use_stays(tmp_path: Path) -> None:
     finally:
         process.kill()
         process.communicate()
+
+
+def test_under_nohup_a_terminal_may_close(tmp_path: Path) -> None:
+    ignoring = "import os, signal, sys; signal.signal(signal.SIGHUP, signal.SIG_IGN);"
+    ignoring += "os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
+    process = started("-c", ignoring, *SERVE, directory=tmp_path)
+    try:
+        process.send_signal(signal.SIGHUP)
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(0.5)
+        process.terminate()
+        assert process.wait(ENDS_S) == 0
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_pytest_that_is_ended_leaves_it_to_the_next_start(tmp_path: Path) -> None:
+    test = tmp_path / "test_it.py"
+    test.write_text(
+        "import os, signal\n"
+        "def test_it(kafka):\n"
+        "    print(kafka.data_dir)\n"
+        "    os.kill(os.getpid(), signal.SIGTERM)\n"
+    )
+    place = tmp_path / "place"
+    place.mkdir()
+    pytest_run = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(test)]
+    done = subprocess.run(pytest_run, env=environment(place), cwd=tmp_path, capture_output=True)
+    assert done.returncode == -signal.SIGTERM
+    assert len(left(place)) == 1
+    run(NEXT, place)
+    assert left(place) == []

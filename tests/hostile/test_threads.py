@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.hostile.support.script import run
 
 SIX = """
@@ -37,6 +35,5 @@ print([error for error in errors if not error.startswith("the broker is ")])
 """
 
 
-@pytest.mark.xfail(strict=True, reason="they stop each other's loops, and wait for ever")
 def test_six_threads_start_and_stop_one_broker() -> None:
     assert run(SIX).splitlines() == ["0", "0", "[]"]

@@ -39,7 +39,7 @@ ROOMS = {
         control
         net
         parameters broker cluster
-        emulator views
+        broker_thread emulator views
         cli
     """,
     "emulator/groups": """

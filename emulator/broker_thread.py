@@ -1,0 +1,183 @@
+"""BrokerThread: one run of a broker, from a start to the stop after it.
+
+- Its thread has an event loop of its own, in which everything happens. `stop` and `call` may come
+  from any thread; what has ended stays so: the next start is another BrokerThread.
+- A stop during the start takes effect once the broker is ready. Several stops wait for the same
+  end.
+- A call that comes too late to be carried out raises RuntimeError; none waits for ever.
+- A process that was forked has a copy of this object, but not the thread. There `stop` does
+  nothing, and `call` raises RuntimeError. The copies of the broker's sockets are given up right
+  after the fork: else a connection that the broker closes would stay open as long as the child
+  lives, and a port in use after the broker's end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import AbstractAsyncContextManager, suppress
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+from weakref import WeakSet
+
+from .cluster import Cluster
+from .net.server import Server
+
+T = TypeVar("T")
+_STOP_TIMEOUT_S = 30
+_STOPPED = "the broker was stopped meanwhile"
+NOT_RUNNING = "the broker is not running: use `with Emulator() as kafka:`"
+_OWN_THREAD = (
+    "the broker is not stopped from its own thread, where `run` and rules are carried out: "
+    "stop it from another one"
+)
+FORKED = (
+    "the broker runs in the process that this one was forked from: here only `bootstrap_servers` "
+    "and `data_dir` can be asked for; connect a client, or start another Emulator"
+)
+
+
+class Serving(NamedTuple):
+    """A broker that accepts connections."""
+
+    cluster: Cluster
+    server: Server
+    bootstrap: str
+    data_dir: Path | None
+
+
+class BrokerThread:
+    """A broker and the thread it runs in. `ready` is done when it accepts connections, or has the
+    error for which it does not; then the thread is about to end."""
+
+    def __init__(self, broker: Callable[[], AbstractAsyncContextManager[Serving]]) -> None:
+        """Start the thread. Raises OSError, RuntimeError if the system has no more."""
+        """Start the thread. Raises OSError or RuntimeError if the system has none left."""
+        self.ready: Future[None] = Future()
+        self.serving: Serving | None = None
+        self._broker = broker
+        self._process = os.getpid()
+        self._pending: set[Future[Any]] = set()
+        self._stopping = asyncio.Event()
+        self._loop = new_event_loop()
+        self._thread = threading.Thread(target=self._run, name="odradek", daemon=True)
+        try:
+            self._thread.start()
+        except BaseException:
+            self._loop.close()
+            raise
+        _running.add(self)
+
+    @property
+    def is_forked(self) -> bool:
+        """Whether this is the copy in a process that was forked from the broker's."""
+        return os.getpid() != self._process
+
+    def stop(self) -> None:
+        """Stop it cleanly; does nothing if it has ended. Returns when the thread has ended.
+
+        Raises RuntimeError in that thread, and if the end takes too long.
+        """
+        if self.is_forked:
+            return
+        if threading.current_thread() is self._thread:
+            raise RuntimeError(_OWN_THREAD)
+        with suppress(RuntimeError):  # the loop is closed: it has ended
+            self._loop.call_soon_threadsafe(self._stopping.set)
+        self._thread.join(_STOP_TIMEOUT_S)
+        if self._thread.is_alive():
+            raise RuntimeError(f"the broker did not stop within {_STOP_TIMEOUT_S} seconds")
+
+    def call(self, action: Callable[[Cluster], T]) -> T:
+        """Call `action(cluster)` in the broker's thread, and return what it returns."""
+        cluster = self.running().cluster
+        if threading.current_thread() is self._thread:
+            return action(cluster)
+        done: Future[T] = Future()
+        self._pending.add(done)
+
+        def carry_out() -> None:
+            self._pending.discard(done)
+            try:
+                result = action(cluster)
+            except BaseException as error:
+                done.set_exception(error)
+            else:
+                done.set_result(result)
+            cluster.settle()
+
+        try:
+            self._loop.call_soon_threadsafe(carry_out)
+        except RuntimeError as error:
+            raise RuntimeError(_STOPPED) from error
+        return done.result()
+
+    def running(self) -> Serving:
+        """The broker, if it accepts connections, and in this process. Raises RuntimeError."""
+        if self.is_forked:
+            raise RuntimeError(FORKED)
+        return self.serving_anywhere()
+
+    def serving_anywhere(self) -> Serving:
+        """The broker, also in a process that was forked from its own. Raises RuntimeError."""
+        if self.serving is None:
+            raise RuntimeError(NOT_RUNNING)
+        return self.serving
+
+    # The thread
+
+    def _run(self) -> None:
+        failure: BaseException | None = None
+        try:
+            self._loop.run_until_complete(self._serve())
+        except BaseException as error:
+            failure = error
+        self.serving = None
+        self._loop.close()
+        # Calls that came too late to be carried out must not wait for ever.
+        while self._pending:
+            self._pending.pop().set_exception(RuntimeError(_STOPPED))
+        if failure is not None:
+            if self.ready.done():
+                raise failure
+            self.ready.set_exception(failure)
+
+    async def _serve(self) -> None:
+        async with self._broker() as self.serving:
+            self.ready.set_result(None)
+            await self._stopping.wait()
+
+    def give_up_sockets(self) -> None:
+        """In a process that was forked: put the null device in place of each socket. Nothing is
+        closed, so that no object's idea of its descriptor becomes wrong."""
+        if self.serving is None:
+            return
+        with suppress(OSError):
+            null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+            for descriptor in self.serving.server.descriptors():
+                os.dup2(null, descriptor, inheritable=False)
+            os.close(null)
+
+
+def new_event_loop() -> asyncio.AbstractEventLoop:
+    """uvloop's where it is installed, else asyncio's."""
+    try:
+        import uvloop
+    except ImportError:
+        return asyncio.new_event_loop()
+    loop: asyncio.AbstractEventLoop = uvloop.new_event_loop()
+    return loop
+
+
+_running: WeakSet[BrokerThread] = WeakSet()
+
+
+def _forked() -> None:
+    for each in list(_running):
+        each.give_up_sockets()
+
+
+os.register_at_fork(after_in_child=_forked)
