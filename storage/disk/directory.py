@@ -11,7 +11,8 @@ memory, which loses what was not synced. Rules:
 - What a read returned never changes, whatever happens to the file: unlinking leaves a mapping
   alone; truncating below a mapped window (which would kill a process that reads it) gives the file
   a new inode instead.
-- Descriptors come from a pool that closes the least recently used one when it is full.
+- Descriptors come from a pool that closes the least recently used one when it is full: at 128 of
+  them, at an eighth of what the process may have (`ulimit -n`), or once the system has none left.
 - Small files are replaced whole: written beside their name with `.tmp`, then renamed.
 - `durable` decides whether replacing, rolling and closing wait for the disk. A test's files have to
   survive the process, not a power cut; so by default only an explicit `File.sync` does.
@@ -24,6 +25,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import resource
 import shutil
 from collections import OrderedDict
 from contextlib import suppress
@@ -39,6 +41,7 @@ MAPPED_FROM = 1 << 17
 _WINDOWS_MAX = 64  # a mapping keeps a descriptor of its own until Python 3.13
 _COPY_BYTES = 1 << 20
 _TMP = ".tmp"
+_NO_DESCRIPTOR = (errno.EMFILE, errno.ENFILE)
 
 
 class _Window(mmap):
@@ -52,16 +55,37 @@ class _Window(mmap):
 _windows: WeakSet[_Window] = WeakSet()
 
 
+_POOL_MAX = 128
+_SHARE = 8  # of the process's descriptors: one pool takes an eighth, and so do mapped windows
+
+
+def descriptors_max(most: int) -> int:
+    """A share of the descriptors that this process may have open, and `most` at most."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return most if soft == resource.RLIM_INFINITY else max(1, min(most, soft // _SHARE))
+
+
 class Descriptors:
     """A pool of open file descriptors. The least recently used one is closed for a new one."""
 
-    def __init__(self, limit: int = 128) -> None:
-        self.limit = limit
+    def __init__(self, limit: int | None = None) -> None:
+        self.limit = descriptors_max(_POOL_MAX) if limit is None else limit
         self._open: OrderedDict[File, None] = OrderedDict()
         self.touch = self._open.move_to_end
 
     def __len__(self) -> int:
         return len(self._open)
+
+    def open(self, path: str, flags: int) -> int:
+        """Open a file or directory. Where the system has no descriptor left, files of the pool are
+        closed for it, one after the other. Raises OSError."""
+        while True:
+            try:
+                return os.open(path, flags | os.O_CLOEXEC, 0o644)
+            except OSError as error:
+                if error.errno not in _NO_DESCRIPTOR or not self._open:
+                    raise
+            next(iter(self._open)).release()
 
     def admit(self, file: File) -> None:
         """Add a file just opened, closing another one if need be."""
@@ -109,8 +133,12 @@ class File:
             fd = self._open()
         else:
             self._descriptors.touch(self)
-        if size > MAPPED_FROM and len(_windows) < _WINDOWS_MAX:
-            return self._map(fd, position, size)
+        if size > MAPPED_FROM and len(_windows) < descriptors_max(_WINDOWS_MAX):
+            try:
+                return self._map(fd, position, size)
+            except OSError as error:
+                if error.errno not in _NO_DESCRIPTOR:  # else it is copied
+                    raise
         data = os.pread(fd, size, position)
         if len(data) != size:
             raise self._ends_early(position, size)
@@ -152,7 +180,7 @@ class File:
     def _open(self, flags: int = 0) -> int:
         if self._closed:
             raise OSError(errno.EBADF, "closed", self.path)
-        fd = os.open(self.path, os.O_RDWR | os.O_CLOEXEC | flags, 0o644)
+        fd = self._descriptors.open(self.path, os.O_RDWR | flags)
         self._descriptors.admit(self)
         self._fd = fd
         return fd
@@ -192,8 +220,8 @@ class Handle:
 
     __slots__ = ("_fd",)
 
-    def __init__(self, path: str) -> None:
-        self._fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    def __init__(self, path: str, descriptors: Descriptors) -> None:
+        self._fd = descriptors.open(path, os.O_RDONLY)
 
     def sync(self) -> None:
         """Return when everything is on disk. Raises OSError."""
@@ -249,7 +277,7 @@ class Directory:
 
     def read_bytes(self, name: str) -> bytes:
         """All of a small file."""
-        with open(self._at(name), "rb") as file:
+        with open(self._at(name), "rb", opener=self.descriptors.open) as file:
             return file.read()
 
     def write_atomic(self, name: str, data: Buffer) -> None:
@@ -322,7 +350,7 @@ class Directory:
 
     def handle(self, name: str = "") -> Handle:
         """Open a file, or by default the directory with its names, for a sync."""
-        return Handle(self._at(name))
+        return Handle(self._at(name), self.descriptors)
 
     def sync(self) -> None:
         """Return when the directory's names are on disk."""

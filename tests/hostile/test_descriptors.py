@@ -12,6 +12,7 @@ from tests.hostile.support.broker import Broker
 from tests.hostile.support.clients import Hostile, Polite
 from tests.hostile.support.run import FINISH_S
 from tests.hostile.support.setups import VICTIM, now_batch, partitions
+from tests.requests.fetch import asked, fetch_all
 from tests.requests.produce import produce_all
 
 FEW = 120
@@ -21,12 +22,41 @@ def few_descriptors() -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (FEW, FEW))
 
 
-@pytest.mark.xfail(strict=True, reason="the pool of open files is larger than what there is")
 def test_more_partitions_than_descriptors_can_be_written() -> None:
     with Broker(before=few_descriptors) as broker, Hostile(broker.address) as hostile:
         partitions(broker.target, 2 * FEW)
         entries = ((VICTIM, number, now_batch(b"x")) for number in range(2 * FEW))
         answer = hostile.ask(produce_all(*entries), 9)
+        codes = {each.error_code for each in answer.responses[0].partition_responses}
+        assert codes == {0}
+
+
+def very_few_descriptors() -> None:
+    resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+
+
+def test_sixty_four_descriptors_are_enough_for_five_hundred_partitions() -> None:
+    with Broker(before=very_few_descriptors) as broker, Hostile(broker.address) as hostile:
+        partitions(broker.target, 500)
+        for _ in range(2):
+            entries = ((VICTIM, number, now_batch(b"x")) for number in range(500))
+            answer = hostile.ask(produce_all(*entries), 9)
+            codes = {each.error_code for each in answer.responses[0].partition_responses}
+            assert codes == {0}
+        fetched = hostile.ask(fetch_all((VICTIM, [asked(number) for number in range(500)])), 12)
+        assert {each.error_code for each in fetched.responses[0].partitions} == {0}
+        assert broker.stop() == 0
+        assert broker.log == ""
+
+
+def test_clients_that_take_every_descriptor_leave_the_logs_theirs() -> None:
+    with Broker(before=few_descriptors) as broker, Hostile(broker.address) as hostile:
+        partitions(broker.target, 2 * FEW)
+        with ExitStack() as stack:
+            for _ in range(FEW + 10):
+                stack.enter_context(Hostile(broker.address))
+            entries = ((VICTIM, number, now_batch(b"x")) for number in range(2 * FEW))
+            answer = hostile.ask(produce_all(*entries), 9)
         codes = {each.error_code for each in answer.responses[0].partition_responses}
         assert codes == {0}
 

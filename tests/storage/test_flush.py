@@ -9,7 +9,7 @@ from threading import Thread
 
 import pytest
 from odradek.storage.config import LogConfig
-from odradek.storage.disk.directory import Handle
+from odradek.storage.disk.directory import Descriptors, Handle
 from odradek.storage.log import Log
 from odradek.wire.errors import Error, Refused
 from odradek.wire.records import build_batch
@@ -36,8 +36,8 @@ def syncs(monkeypatch: pytest.MonkeyPatch) -> Syncs:
     syncs = Syncs()
 
     class Watched(Handle):
-        def __init__(self, path: str) -> None:
-            super().__init__(path)
+        def __init__(self, path: str, descriptors: Descriptors) -> None:
+            super().__init__(path, descriptors)
             self.name = Path(path).name
             syncs.open += 1
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import resource
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -118,6 +121,65 @@ def test_the_descriptor_that_was_idle_longest_is_closed_for_a_new_one(tmp_path: 
     assert len(pool) == 3
     b.write(b"2", 0)
     assert [file._fd >= 0 for file in (a, b, c, d)] == [True, True, False, True]
+
+
+@pytest.mark.parametrize(
+    ("soft", "limit"),
+    [(1024, 128), (10**6, 128), (resource.RLIM_INFINITY, 128), (256, 32), (64, 8), (4, 1)],
+)
+def test_a_pool_takes_an_eighth_of_what_the_process_may_open(
+    soft: int, limit: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (soft, soft))
+    assert Descriptors().limit == limit
+    assert module.descriptors_max(3) == min(3, limit)
+
+
+@contextmanager
+def no_descriptor_left() -> Iterator[None]:
+    """Opens everything that this process may; the limit is lowered for it."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    taken = [os.open(os.devnull, os.O_RDONLY)]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (taken[0] + 20, hard))
+    try:
+        while (found := another_descriptor()) is not None:
+            taken.append(found)
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        for descriptor in taken:
+            os.close(descriptor)
+
+
+def another_descriptor() -> int | None:
+    try:
+        return os.open(os.devnull, os.O_RDONLY)
+    except OSError:
+        return None
+
+
+def test_where_no_descriptor_is_left_the_pool_gives_one_up(files: Directory) -> None:
+    a, b, c = (written(files, name, b"x") for name in "abc")
+    c.release()
+    with no_descriptor_left():
+        assert bytes(c.read(0, 1)) == b"x"
+        assert files.read_bytes("a") == b"x"
+        files.handle("b").close()
+        files.write_atomic("d", b"x")
+        assert bytes(b.read(0, 1)) == bytes(a.read(0, 1)) == b"x"
+
+
+def test_where_no_descriptor_is_left_for_a_view_the_bytes_are_copied(files: Directory) -> None:
+    file = written(files, "f", bytes(LARGE))
+    with no_descriptor_left():
+        assert type(file.read(0, LARGE)) is (bytes if sys.version_info < (3, 13) else memoryview)
+
+
+def test_where_no_descriptor_is_left_and_the_pool_has_none_it_fails(files: Directory) -> None:
+    file = written(files, "f", b"x")
+    file.release()
+    with no_descriptor_left(), pytest.raises(OSError, match="Too many open files"):
+        file.read(0, 1)
 
 
 def test_a_closed_file_stays_closed(files: Directory) -> None:
