@@ -1,11 +1,15 @@
 """Frames: an int32 size and that many bytes. Bytes in, frames out; no socket here.
 
-The owner of a socket receives directly into `buffer()` and then calls `received(n)`. Small frames
-are collected in one buffer and copied out, which takes microseconds. That buffer begins small,
-since most of ten thousand connections only ever send heartbeats. A frame that does not fit there
-gets a buffer of its own, and the rest of it is received into its final place. That buffer is as
-large as the largest frame the connection has sent so far; beyond that it grows with what arrives,
-so a huge size in the first four bytes costs next to nothing.
+The owner of a socket receives directly into `buffer()`, calls `received(n)`, and takes out whole
+frames one by one. What is not taken stays as it was received: a thousand small frames that wait
+cost their bytes. Once `is_full`, nothing can be received until a frame was taken.
+
+Small frames are collected in one buffer and copied out, which takes microseconds. That buffer
+begins small, since most of ten thousand connections only ever send heartbeats. A frame that does
+not fit there gets a buffer of its own, and the rest of it is received into its final place. A huge
+size in the first four bytes costs next to nothing: up to a megabyte, that buffer is as large as the
+largest frame the connection has sent so far, and beyond that it grows with what arrives; above a
+megabyte it is a mapping of no file, whose pages take memory as they are written to.
 
 A size that is negative or above the limit is fatal to the connection (semantics: SocketServer's
 `socket.request.max.bytes`). Source: the protocol guide, "Network".
@@ -13,23 +17,42 @@ A size that is negative or above the limit is fatal to the connection (semantics
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from mmap import MAP_ANON, MAP_PRIVATE, mmap
 from struct import Struct
+from typing import Protocol, TypeAlias, cast
 
 from .errors import WireError
 from .primitives import Buffer
 
 SIZE = Struct(">i")
 
+SMALL = 64 * 1024
+"""A frame that is longer, with its size, has a buffer of its own."""
 _FIRST = 4 * 1024
-_SMALL = 64 * 1024
-_UNPROVEN = 2 * _SMALL
-# Pieces of a response up to this long are joined before they are sent; longer ones are not copied.
+_UNPROVEN = 2 * SMALL
+_MAPPED_FROM = 1 << 20
+_ROOM = 256 * 1024
+_JOINED = 64 * 1024
 _JOIN = 16 * 1024
+
+Frame: TypeAlias = bytearray | memoryview
 
 
 class Frames:
     """The receiving half of one connection."""
+
+    __slots__ = (
+        "_end",
+        "_filled",
+        "_large",
+        "_max_bytes",
+        "_proven",
+        "_size",
+        "_small",
+        "_start",
+        "_view",
+    )
 
     def __init__(self, max_bytes: int = 104857600) -> None:
         self._max_bytes = max_bytes
@@ -37,7 +60,7 @@ class Frames:
         self._view = memoryview(self._small)
         self._start = 0
         self._end = 0
-        self._large: bytearray | None = None
+        self._large: Frame | None = None
         self._filled = 0
         self._size = 0
         # The longest frame that has arrived: buffers of up to this size are allocated at once.
@@ -48,97 +71,186 @@ class Frames:
         self._large = None
         self._small = bytearray()
         self._view = memoryview(self._small)
+        self._start = self._end = 0
+
+    @property
+    def large_bytes(self) -> int:
+        """What the buffer of a large frame takes; at least 1 if one has begun."""
+        large = self._large
+        if large is None:
+            return 1 if self._end and self._is_large() else 0
+        return self._filled if isinstance(large, memoryview) else len(large)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether nothing can be received until a frame was taken."""
+        if self._large is not None:
+            return self._filled == self._size
+        return self._end == SMALL and self._has_whole()
+
+    @property
+    def has_more(self) -> bool:
+        """Whether something was received that was not taken."""
+        return self._end > 0 or self._large is not None
 
     def buffer(self) -> memoryview:
-        """Where to receive the next bytes; never empty."""
-        if self._large is None:
+        """Where to receive the next bytes; not empty unless `is_full`."""
+        if self._end:
+            self._make_room()
+        large = self._large
+        if large is None:
             return self._view[self._end :]
-        if self._filled == len(self._large):
-            grown = bytearray(min(self._size, 2 * self._filled))
-            grown[: self._filled] = self._large
-            self._large = grown
-        return memoryview(self._large)[self._filled :]
+        filled = self._filled
+        if filled == len(large) < self._size:
+            grown = bytearray(min(self._size, 2 * filled))
+            grown[:filled] = large
+            self._large = large = grown
+        return memoryview(large)[filled : filled + _ROOM]
 
-    def received(self, count: int) -> list[bytearray]:
-        """`count` bytes were received; return the frames that are now complete, without sizes.
+    def received(self, count: int) -> None:
+        """`count` bytes were received into the buffer."""
+        if self._large is None:
+            self._end += count
+        else:
+            self._filled += count
+
+    def take(self) -> Frame | None:
+        """The next whole frame, without its size.
 
         Raises WireError for a size that no frame can have; then the connection must be closed.
         """
-        if self._large is not None:
-            self._filled += count
+        large = self._large
+        if large is not None:
             if self._filled < self._size:
-                return []
-            frame, self._large = self._large, None
-            self._proven = max(self._proven, self._size)
-            return [frame]
-        self._end += count
-        return self._take_small()
+                return None
+            self._large = None
+            self._proven = max(self._proven, min(self._size, _MAPPED_FROM))
+            return large
+        start, end, small = self._start, self._end, self._small
+        if end - start < 4:
+            return None
+        (size,) = SIZE.unpack_from(small, start)
+        if size < 0 or size > self._max_bytes:
+            raise WireError(f"frame of {size} bytes; at most {self._max_bytes} are allowed")
+        start += 4
+        stop = start + size
+        if stop > end:
+            return None
+        if stop == end:
+            self._start = self._end = 0
+            if end == len(small) < SMALL:
+                self._grow()
+        else:
+            self._start = stop
+        return small[start:stop]
 
-    def feed(self, data: Buffer) -> list[bytearray]:
-        """Receive all of `data`, for owners that have the bytes already."""
+    def feed(self, data: Buffer) -> list[Frame]:
+        """Receive all of `data` and take every frame, for owners that have the bytes already."""
         frames, rest = [], memoryview(data)
         while rest:
             room = self.buffer()
             count = min(len(room), len(rest))
             room[:count] = rest[:count]
             del room
-            frames += self.received(count)
+            self.received(count)
             rest = rest[count:]
+            while (frame := self.take()) is not None:
+                frames.append(frame)
         return frames
 
-    def _take_small(self) -> list[bytearray]:
-        frames: list[bytearray] = []
-        start, end, small = self._start, self._end, self._small
-        while end - start >= 4:
-            (size,) = SIZE.unpack_from(small, start)
-            if size < 0 or size > self._max_bytes:
-                raise WireError(f"frame of {size} bytes; at most {self._max_bytes} are allowed")
-            if end - start - 4 < size:
-                if size + 4 > _SMALL:
-                    self._begin_large(size, start + 4)
-                    return frames
-                break
-            start += 4 + size
-            frames.append(small[start - size : start])
-        if end == len(small) < _SMALL:
-            # There may be more frames.
-            self._small = bytearray(_SMALL)
-            self._view = memoryview(self._small)
-            self._view[: end - start] = small[start:end]
-            start, end = 0, end - start
-        elif start == end:
-            start = end = 0
-        elif start and end == _SMALL:
-            self._view[: end - start] = bytes(self._view[start:end])
-            start, end = 0, end - start
-        self._start, self._end = start, end
-        return frames
+    def _pending_size(self) -> int:
+        """The size of the first frame in the small buffer; -1 if it is not known or invalid."""
+        if self._end - self._start < 4:
+            return -1
+        size: int = SIZE.unpack_from(self._small, self._start)[0]
+        return size if size <= self._max_bytes else -1
 
-    def _begin_large(self, size: int, start: int) -> None:
+    def _has_whole(self) -> bool:
+        return 0 <= self._pending_size() <= self._end - self._start - 4
+
+    def _is_large(self) -> bool:
+        return self._pending_size() + 4 > SMALL
+
+    def _make_room(self) -> None:
+        """Some bytes wait in the small buffer: move them to where the next ones can follow."""
+        if self._is_large():
+            self._begin_large(self._pending_size())
+        elif self._end == len(self._small) < SMALL:
+            self._grow()  # there may be more frames
+        elif self._start and self._end == SMALL:
+            rest = bytes(self._view[self._start : self._end])
+            self._view[: len(rest)] = rest
+            self._start, self._end = 0, len(rest)
+
+    def _grow(self) -> None:
+        rest = self._small[self._start : self._end]
+        self._small = bytearray(SMALL)
+        self._view = memoryview(self._small)
+        self._view[: len(rest)] = rest
+        self._start, self._end = 0, len(rest)
+
+    def _begin_large(self, size: int) -> None:
+        start = self._start + 4
         self._size, self._filled = size, self._end - start
-        self._large = bytearray(min(size, self._proven))
+        if size > _MAPPED_FROM:
+            self._large = memoryview(mmap(-1, size, flags=MAP_PRIVATE | MAP_ANON))
+        else:
+            self._large = bytearray(min(size, self._proven))
         self._large[: self._filled] = self._view[start : self._end]
         self._start = self._end = 0
 
 
-def frame(parts: Iterable[Buffer]) -> list[Buffer]:
-    """Put the size before a response and join its small pieces; large ones stay uncopied."""
-    out: list[Buffer] = []
-    run: list[Buffer] = [b""]
-    total = 0
+class Stored(Protocol):
+    """Bytes of a response that stay where they are stored until they are sent; more than 64 KiB."""
+
+    def __len__(self) -> int: ...
+
+    def read(self, position: int, most: int) -> Buffer:
+        """Some of them, from `position` on: at least one byte. Raises OSError."""
+
+
+Part: TypeAlias = Buffer | Stored
+
+
+def frame(parts: Iterable[Part]) -> list[Part]:
+    """Put the size before a response; a short one is joined."""
+    parts = list(parts)
+    total = sum(map(len, parts))
+    size = SIZE.pack(total)
+    if total > _JOINED:
+        return [size, *parts]
+    return [b"".join([size, *cast(list[Buffer], parts)])]
+
+
+def pieces(parts: Iterable[Part], most: Callable[[], int]) -> Iterator[Buffer]:
+    """What goes over the wire, piece by piece: short parts joined, as they come up, and long ones
+    in slices of at most so many bytes, uncopied. Raises OSError for what cannot be read."""
+    run: list[Buffer] = []
+    length = 0
     for part in parts:
-        length = len(part)
-        total += length
-        if length > _JOIN:
-            out.append(b"".join(run))
-            out.append(part)
-            run = []
+        size = len(part)
+        if length and (size > _JOIN or length + size > _JOINED):
+            yield b"".join(run)
+            run, length = [], 0
+        if isinstance(part, bytes | bytearray | memoryview):
+            if size <= _JOIN:
+                run.append(part)
+                length += size
+            else:
+                yield from _slices(part, most)
         else:
-            run.append(part)
-    if not out:
-        run[0] = SIZE.pack(total)
-        return [b"".join(run)]
-    out[0] = SIZE.pack(total) + bytes(out[0])
-    if run:
-        out.append(b"".join(run))
-    return out
+            position = 0
+            while position < size:
+                found = part.read(position, size - position)
+                position += len(found)
+                yield from _slices(found, most)
+    if length:
+        yield b"".join(run)
+
+
+def _slices(data: Buffer, most: Callable[[], int]) -> Iterator[Buffer]:
+    view, position = memoryview(data), 0
+    while position < len(view):
+        stop = position + most()
+        yield view[position:stop] if position or stop < len(view) else data
+        position = stop

@@ -2,8 +2,14 @@
 
 The broker has one thread. Work that may take long is a generator that yields between its pieces,
 each well under a millisecond; a handler that is a generator function is carried out so, and returns
-its response as ever. Once a job's quantum is over it goes to the end of the queue, and the loop
-serves other connections before the next job has its turn.
+its response as ever. So are the requests of a connection that has sent many ahead, one a piece, and
+the sending of a large answer. A turn is one round of the event loop. Jobs that are not over at the
+end of the turn's time wait in a queue; the loop serves other connections, then the first job has
+the next turn, and goes to the end of the queue.
+
+What is served directly, as bytes arrive, takes from the same time: once it is used up, whatever
+else has become readable in that round queues up too. Only then is a new turn asked for, so a broker
+with little to do never asks for one.
 
 State may change at every `yield`, as it may on a real broker between two of its locks: whatever was
 looked up before has to be looked up again, or its absence allowed for.
@@ -26,7 +32,7 @@ Slices: TypeAlias = Generator[None, None, T]
 """Work that yields wherever others may be served, and returns its result."""
 
 QUANTUM_S = 0.002
-"""How long a job is carried out in one turn."""
+"""How long jobs are carried out in one turn."""
 
 
 class Turns:
@@ -34,6 +40,8 @@ class Turns:
 
     def __init__(self) -> None:
         self._jobs: deque[Slices[None]] = deque()
+        self._left = QUANTUM_S
+        self._is_woken = False
         # Has `work` called soon, after other connections were served; set by a server.
         self.wake: Callable[[], None] | None = None
 
@@ -41,9 +49,26 @@ class Turns:
         """How many jobs have not ended."""
         return len(self._jobs)
 
+    @property
+    def is_over(self) -> bool:
+        """Whether what comes up now has to queue."""
+        return self._left <= 0 and self.wake is not None
+
+    def spend(self, seconds: float) -> None:
+        """So much of this turn was used."""
+        self._left -= seconds
+        if self._left <= 0:
+            self._wake()
+
     def begin(self, job: Slices[None]) -> None:
-        """Carry out a job now, and in later turns if its quantum is over before it ends."""
-        if not self._advance(job):
+        """Carry out a job now, and in later turns if it is not over at the end of this one."""
+        if self.is_over:
+            self.add(job)
+            return
+        begin = perf_counter()
+        has_ended = self._advance(job, begin + self._left)
+        self.spend(perf_counter() - begin)
+        if not has_ended:
             self.add(job)
 
     def add(self, job: Slices[None]) -> None:
@@ -51,23 +76,30 @@ class Turns:
         self._jobs.append(job)
         if self.wake is None:
             self.work()
-        elif len(self._jobs) == 1:
-            self.wake()
+        else:
+            self._wake()
 
     def work(self) -> None:
-        """One turn of the first job; without a server, all jobs to their end."""
+        """A new turn, of the first jobs; without a server, all jobs to their end."""
+        self._is_woken = False
+        self._left = QUANTUM_S
+        end = perf_counter() + QUANTUM_S
         while self._jobs:
             job = self._jobs.popleft()
-            if not self._advance(job):
+            if not self._advance(job, end):
                 self._jobs.append(job)
-            if self.wake is not None:
+            if self.wake is not None and perf_counter() >= end:
                 break
-        if self._jobs and self.wake is not None:
+        if self._jobs:
+            self._wake()
+
+    def _wake(self) -> None:
+        if self.wake is not None and not self._is_woken:
+            self._is_woken = True
             self.wake()
 
-    def _advance(self, job: Slices[None]) -> bool:
-        """Carry out a job until its quantum is over. Returns whether it has ended."""
-        end = perf_counter() + QUANTUM_S
+    def _advance(self, job: Slices[None], end: float) -> bool:
+        """Carry out a job until that time. Returns whether it has ended."""
         try:
             for _ in job:
                 if self.wake is not None and perf_counter() >= end:

@@ -1,19 +1,25 @@
-"""One client connection, without its socket: frames in, buffers out, one request at a time.
+"""One client connection, without its socket: bytes in, buffers out, one request at a time.
 
 Requests are served one after another, and answered in their order: a parked fetch delays
-everything that was sent after it, as on a real broker.
+everything that was sent after it, as on a real broker. Nothing is served while an answer waits to
+be sent. What cannot be served yet stays where it was received (wire/frames.py), and once that is
+full nothing more is read.
+
+A connection with more requests than fit into a turn takes turns with the others (base/turns.py).
 """
 
 from __future__ import annotations
 
-from collections import deque
+from time import perf_counter
 from typing import TYPE_CHECKING, Protocol
 
 from ...wire import Buffer, Response, WireError
+from ...wire.frames import SMALL, Frame, Frames, Part
 from ...wire.frames import frame as framed
 from ..base.call import PARKED, Call, Sentinel
 from ..base.client import ANONYMOUS, UNKNOWN_SOFTWARE
 from ..base.logger import log
+from ..base.turns import Slices
 from .response_cache import Encoded
 from .serving import serve
 
@@ -28,7 +34,11 @@ PLAINTEXT = "PLAINTEXT"
 class Transport(Protocol):
     """The half of a connection that knows the socket."""
 
-    def send(self, buffers: list[Buffer]) -> None: ...
+    def send(self, parts: list[Part]) -> None:
+        """Send a response. Until all of it is on its way, the connection is `paused`."""
+
+    def read_on(self) -> None:
+        """Requests were served: there may be room for more."""
 
     def close(self) -> None: ...
 
@@ -36,8 +46,11 @@ class Transport(Protocol):
 class _Gone:
     """The transport of a connection whose socket is closed."""
 
-    def send(self, buffers: list[Buffer]) -> None:
-        """Drop the buffers."""
+    def send(self, parts: list[Part]) -> None:
+        """Drop them."""
+
+    def read_on(self) -> None:
+        """Do nothing: nothing more is read."""
 
     def close(self) -> None:
         """Do nothing: it is closed."""
@@ -51,17 +64,20 @@ class Connection:
 
     __slots__ = (
         "__weakref__",
-        "_frames",
         "_transport",
         "_working",
         "client_host",
         "cluster",
         "current",
+        "frames",
         "is_open",
+        "is_queued",
+        "is_reading",
         "listener",
         "node_id",
         "paused",
         "principal",
+        "served_bytes",
         "software",
     )
 
@@ -81,35 +97,86 @@ class Connection:
         self.software = UNKNOWN_SOFTWARE
         self.is_open = True
         self.paused = False
+        """Whether an answer waits to be sent."""
+        self.is_reading = True
+        """Whether bytes are read; the transport stops when there is no room for them."""
+        self.frames = Frames(cluster.max_request_bytes)
+        self.served_bytes = 0
+        """The size of the request that is being served, if it is a large one."""
         # The request that is being answered, or is parked.
         self.current: Call | None = None
         self._transport = transport
-        self._frames: deque[bytearray] = deque()
         self._working = False
+        self.is_queued = False
 
     def __repr__(self) -> str:
         return f"<connection from {self.client_host} to broker {self.node_id}>"
 
-    @property
-    def waiting_bytes(self) -> int:
-        """Bytes of requests that wait for an earlier one to be answered."""
-        return sum(map(len, self._frames))
-
-    def receive(self, frames: list[bytearray]) -> None:
-        """Queue whole frames, and serve those that can be served now."""
-        self._frames.extend(frames)
-        self.work()
+    def feed(self, data: Buffer) -> None:
+        """Receive all of `data`, and serve what can be served now, for owners without a socket."""
+        rest = memoryview(data)
+        while rest and self.is_open:
+            room = self.frames.buffer()
+            if not room:
+                raise BufferError("no room for more until a request was answered")
+            count = min(len(room), len(rest))
+            room[:count] = rest[:count]
+            del room
+            self.frames.received(count)
+            rest = rest[count:]
+            self.work()
 
     def work(self) -> None:
-        """Serve queued frames until one parks, the client reads too slowly, or none is left."""
-        if self._working:
+        """Serve requests until one parks, the client reads too slowly, the turn is over, or none is
+        left."""
+        if self._working or self.is_queued:
             return
         self._working = True
+        turns = self.cluster.turns
+        begin = perf_counter()
         try:
-            while self._frames and self.current is None and self.is_open and not self.paused:
-                self._serve(self._frames.popleft())
+            while self.current is None and self.frames.has_more:
+                if turns.is_over:
+                    self.is_queued = True
+                    turns.add(self._backlog())
+                    return
+                frame = self._next()
+                if frame is None:
+                    break
+                self._serve(frame)
+                now = perf_counter()
+                turns.spend(now - begin)
+                begin = now
         finally:
             self._working = False
+        if self.served_bytes or not self.is_reading:
+            self._may_read_on()
+
+    def _backlog(self) -> Slices[None]:
+        """Serve requests, one in each slice, until none is left or can be served."""
+        try:
+            while (frame := self._next()) is not None:
+                self._serve(frame)
+                yield
+        finally:
+            self.is_queued = False
+        self._may_read_on()
+
+    def _may_read_on(self) -> None:
+        if self.current is None:
+            self.served_bytes = 0
+        self._transport.read_on()
+
+    def _next(self) -> Frame | None:
+        """The next request that can be served now."""
+        if self.current is not None or self.paused or not self.is_open:
+            return None
+        try:
+            return self.frames.take()
+        except WireError as error:
+            log.info("closing %s: %s", self, error)
+            self.close()
+            return None
 
     def answer(self, call: Call, response: Response | None) -> None:
         """Send the answer of a parked call, then serve the frames that are queued after it."""
@@ -128,11 +195,11 @@ class Connection:
             transport.close()
 
     def lost(self) -> None:
-        """The socket is closed: drop the queued frames, and end a parked call."""
+        """The socket is closed: drop what was received, and end a parked call."""
         self.is_open = False
         # Protocol and connection refer to each other; else only a collection would free them.
         self._transport = _GONE
-        self._frames.clear()
+        self.frames.close()
         call, self.current = self.current, None
         if call is None:
             return
@@ -141,7 +208,9 @@ class Connection:
         if call.passage is not None:
             call.passage.lost()
 
-    def _serve(self, frame: bytearray) -> None:
+    def _serve(self, frame: Frame) -> None:
+        if len(frame) > SMALL:
+            self.served_bytes = len(frame)
         outcome = serve(self.cluster, self, frame)
         call = self.current
         # No call: the connection was closed, or the handler has answered through the call itself.
@@ -155,9 +224,9 @@ class Connection:
         if not self.is_open:
             return
         try:
-            buffers = framed(call.encode(response))
+            parts = framed(call.encode(response))
         except WireError:
             log.exception("closing %s: answer could not be written", self)
             self.close()
             return
-        self._transport.send(buffers)
+        self._transport.send(parts)

@@ -1,8 +1,8 @@
 """The only asyncio: sockets, and one timer at the next deadline.
 
 Cluster and Connection decide everything, and use neither. Bytes are received straight into the
-buffer that `Frames` offers, and answers are given to the transport as they are, mapped segments
-included.
+buffer that `Frames` offers (protocol.py), and answers are given to the transport piece by piece as
+they are, windows of mapped segments included.
 
 A sendfile from segment to socket was tried and is no faster than the mapping. A stock consumer of
 240 MiB over loopback, in 1 and 12 partitions, medians of 5 alternating runs: 0.09-0.13 s of the
@@ -17,108 +17,22 @@ import asyncio
 import socket
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING, cast
+from functools import partial
+from typing import TYPE_CHECKING
 
-from ...wire import Buffer, WireError
-from ...wire.frames import Frames
-from ..base.logger import log
 from ..base.timers import Timers
-from .connection import Connection
+from ..metadata.delta import MetadataDelta
+from ..metadata.image import BROKER_RESOURCE, MetadataImage
+from .listener import Connections, Listener
+from .protocol import ClientProtocol
+from .room import ROOM_BYTES, Room
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
 
-# Requests sent ahead while an earlier one is parked are kept up to this many bytes; then nothing
-# more is read until they are served.
-_READ_AHEAD = 8 * 1024 * 1024
-
-
-class ClientProtocol(asyncio.BufferedProtocol):
-    """One accepted connection."""
-
-    def __init__(self, server: Server, node_id: int) -> None:
-        self._server = server
-        self._node_id = node_id
-        self._frames = Frames(server.cluster.max_request_bytes)
-        self._transport: asyncio.Transport
-        self._joins_lines = False
-        self._is_reading = True
-        # Sweeps of the server since this connection last received anything.
-        self.silent_for = 0
-        self.connection: Connection
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        # uvloop's transports are not subclasses of asyncio's, but have the same methods.
-        self._transport = cast(asyncio.Transport, transport)
-        # Before 3.12 asyncio's own writelines copies everything into one string first.
-        self._joins_lines = sys.version_info < (3, 12) and type(transport).__module__.startswith(
-            "asyncio"
-        )
-        peer = self._transport.get_extra_info("peername")
-        self.connection = Connection(
-            self._server.cluster, self, peer[0] if peer else "", self._node_id
-        )
-        self._server.protocols.add(self)
-
-    def get_buffer(self, sizehint: int) -> memoryview:
-        return self._frames.buffer()
-
-    def buffer_updated(self, nbytes: int) -> None:
-        connection = self.connection
-        self.silent_for = 0
-        try:
-            frames = self._frames.received(nbytes)
-        except WireError as error:
-            log.info("closing %s: %s", connection, error)
-            connection.close()
-            return
-        if frames:
-            connection.receive(frames)
-            if connection.current is not None and connection.waiting_bytes > _READ_AHEAD:
-                self._is_reading = False
-                self._transport.pause_reading()
-
-    def eof_received(self) -> bool:
-        return False
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._server.protocols.discard(self)
-        self.connection.lost()
-        self._frames.close()
-
-    def pause_writing(self) -> None:
-        self.connection.paused = True
-
-    def resume_writing(self) -> None:
-        self.connection.paused = False
-        self.connection.work()
-
-    def send(self, buffers: list[Buffer]) -> None:
-        """Called by the connection with one framed response."""
-        if len(buffers) == 1:
-            self._transport.write(buffers[0])
-        elif self._joins_lines:
-            for buffer in buffers:
-                self._transport.write(buffer)
-        else:
-            self._transport.writelines(buffers)
-        if not self._is_reading and self.connection.waiting_bytes <= _READ_AHEAD:
-            self._is_reading = True
-            self._transport.resume_reading()
-
-    @property
-    def descriptor(self) -> int:
-        """That of the connection's socket; -1 once it is closed."""
-        sock = self._transport.get_extra_info("socket")
-        return -1 if sock is None else int(sock.fileno())
-
-    def close(self) -> None:
-        """Called by the connection. What was written before is still sent."""
-        self._transport.close()
-
-    def abort(self) -> None:
-        """Close without waiting for a client that does not read."""
-        self._transport.abort()
+# What transports may hold of answers that are not sent, all together, and one of them.
+_UNSENT_BYTES = 32 << 20
+_PIECE_BYTES = 1 << 20
 
 
 class Server:
@@ -126,9 +40,16 @@ class Server:
 
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
-        self.protocols: set[ClientProtocol] = set()
+        # In the order in which they came.
+        self.protocols: dict[ClientProtocol, None] = {}
+        self.sending = 0  # connections with an answer that is sent in pieces
         self._loop = asyncio.get_running_loop()
-        self._servers: list[asyncio.Server] = []
+        size: int = cluster.config.get("queued.max.request.bytes")
+        self.room = Room(size if size > 0 else ROOM_BYTES, self._loop.call_later)
+        self.connections = {
+            node_id: Connections(broker.config) for node_id, broker in cluster.brokers.items()
+        }
+        self._listeners: list[Listener] = []
         self._alarm: asyncio.TimerHandle | None = None
         self._alarm_at = 0
         self._timers: Timers = cluster.timers
@@ -142,24 +63,29 @@ class Server:
         self._idle_ms = cluster.max_idle_ms
         self._sweep: asyncio.TimerHandle | None = None
         self._close_idle()
+        cluster.metadata.subscribe(self._configs_changed)
 
     async def listen(self, host: str, port: int, node_id: int) -> tuple[str, int]:
         """Accept connections for a broker; port 0 is any free one. Returns the address.
 
         Raises OSError when the address is not available.
         """
-        server = await self._loop.create_server(
-            lambda: ClientProtocol(self, node_id), sock=_bound(host, port), backlog=1024
-        )
-        self._servers.append(server)
-        name = server.sockets[0].getsockname()
+        sock = _bound(host, port)
+        name = sock.getsockname()
+        connections = self.connections[node_id]
+        listener = Listener(sock, connections, partial(ClientProtocol, self, node_id))
+        self._listeners.append(listener)
         return str(name[0]), int(name[1])
 
     def descriptors(self) -> list[int]:
         """Those of its sockets: where it listens, and its connections."""
         found = [protocol.descriptor for protocol in list(self.protocols)]
-        found += [each.fileno() for server in self._servers for each in server.sockets]
+        found += [listener.descriptor for listener in self._listeners]
         return [number for number in found if number >= 0]
+
+    def piece_bytes(self) -> int:
+        """How much one connection may give its transport at once."""
+        return min(_PIECE_BYTES, _UNSENT_BYTES // max(1, self.sending))
 
     async def close(self) -> None:
         """Stop accepting, close every connection, cancel the timer."""
@@ -169,14 +95,12 @@ class Server:
         for handle in (self._alarm, self._sweep):
             if handle is not None:
                 handle.cancel()
-        for server in self._servers:
-            server.close()
+        for listener in self._listeners:
+            await listener.close()
         for protocol in list(self.protocols):
             protocol.abort()
         while self.protocols:
             await asyncio.sleep(0)
-        for server in self._servers:
-            await server.wait_closed()
 
     def _close_idle(self) -> None:
         """Twice per `connections.max.idle.ms`: close connections that were silent for two of these
@@ -184,9 +108,23 @@ class Server:
         for protocol in list(self.protocols):
             protocol.silent_for += 1
             if protocol.silent_for > 2 and protocol.connection.current is None:
-                protocol.connection.close()
+                protocol.abort()
         if self._idle_ms > 0:
             self._sweep = self._loop.call_later(self._idle_ms / 2000, self._close_idle)
+
+    def _configs_changed(self, delta: MetadataDelta, _: MetadataImage) -> None:
+        if any(kind == BROKER_RESOURCE for kind, _ in delta.configs):
+            self._loop.call_soon(self._close_excess)
+
+    def _close_excess(self) -> None:
+        """Close those beyond `max.connections`, the one that was silent longest first."""
+        for node_id, connections in self.connections.items():
+            excess = connections.total - connections.most
+            if excess > 0:
+                those = [each for each in self.protocols if each.node_id == node_id]
+                those.sort(key=lambda each: -each.silent_for)
+                for protocol in those[:excess]:
+                    protocol.abort()
 
     def _arm(self) -> None:
         when = self._timers.next()

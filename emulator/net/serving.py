@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from ...wire import Request, Response, WireError
 from ...wire.codec.messages import read_message
+from ...wire.frames import Frame
 from ...wire.headers import API_VERSIONS, read_request_header
 from ..base.call import NO_REPLY, PARKED, Call, Sentinel
 from ..base.chain import Passage
@@ -35,9 +36,7 @@ if TYPE_CHECKING:
 _AT_ONCE = (Response, Sentinel)
 
 
-def serve(
-    cluster: Cluster, connection: Connection, frame: bytearray
-) -> Response | Encoded | Sentinel:
+def serve(cluster: Cluster, connection: Connection, frame: Frame) -> Response | Encoded | Sentinel:
     """Decode one frame and call its handler. Returns what the handler returned; the call stays on
     the connection as its current one. NO_REPLY when the connection was closed."""
     try:

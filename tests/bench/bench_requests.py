@@ -28,7 +28,7 @@ from odradek.emulator.cluster import Cluster
 from odradek.emulator.config.configs import BrokerConfig
 from odradek.emulator.net.connection import Connection
 from odradek.storage import MemoryDisk
-from odradek.wire import Buffer, Request
+from odradek.wire import Request
 from odradek.wire.api.api_versions import ApiVersionsRequest
 from odradek.wire.api.fetch import FetchRequest
 from odradek.wire.api.find_coordinator import FindCoordinatorRequest
@@ -36,6 +36,7 @@ from odradek.wire.api.heartbeat import HeartbeatRequest
 from odradek.wire.api.list_offsets import ListOffsetsRequest
 from odradek.wire.api.metadata import MetadataRequest
 from odradek.wire.api.produce import ProduceRequest
+from odradek.wire.frames import SIZE, Part
 from odradek.wire.headers import RequestHeader, write_request_header
 from odradek.wire.records import NewRecord, build_batch
 
@@ -49,8 +50,11 @@ ROUND_S = 0.02
 class Sink:
     """A transport that nobody reads."""
 
-    def send(self, buffers: list[Buffer]) -> None:
+    def send(self, parts: list[Part]) -> None:
         """Drop an answer."""
+
+    def read_on(self) -> None:
+        """There is always room."""
 
     def close(self) -> None:
         raise AssertionError("the connection was closed")
@@ -109,7 +113,8 @@ def measure() -> dict[str, float]:
     frames = {}
     for name, (request, version) in requests(cluster).items():
         header = write_request_header(RequestHeader(request.api_key, version, 1, "bench"))
-        frames[name] = header + request.encode(version)
+        body = header + request.encode(version)
+        frames[name] = SIZE.pack(len(body)) + body
     chain = getattr(cluster, "chain", None)  # a checkout from before has none
     rows: dict[str, Callable[[], float]] = {
         name: partial(_seconds, connection, frame) for name, frame in frames.items()
@@ -138,7 +143,7 @@ def _seconds(connection: Connection, frame: bytes) -> float:
     begin = end = process_time()
     while end - begin < ROUND_S:
         for _ in range(50):
-            connection.receive([bytearray(frame)])
+            connection.feed(frame)
         count += 50
         end = process_time()
     return (end - begin) / count

@@ -21,9 +21,6 @@ ATTACKS = all_attacks()
 
 # What does not hold yet. Whoever mends one of these takes its line away.
 TAKES_MEMORY = {
-    "requests_whose_answers_nobody_reads": "reading goes on while nobody reads the answers",
-    "empty_frames_after_a_parked_fetch": "what waits is counted by bytes only",
-    "frames_that_are_never_finished": "each connection may have sent as much as it likes",
     "large_fetches_left_unread": "what is in flight costs its bytes for each client",
     "slow_consumers": "what is in flight costs its bytes for each client",
     "configs_of_one_topic": "an answer is made as a whole, with each config anew",
@@ -31,9 +28,6 @@ TAKES_MEMORY = {
     "fetch_sessions_of_unknown_partitions": "a session keeps what there is not",
 }
 TAKES_LONG_TURNS = {
-    "heartbeats_after_a_parked_fetch": "a backlog is served in one turn",
-    "heartbeats_on_many_connections": "each connection is served in one turn",
-    "clients_that_leave_during_a_fetch": "each connection is served in one turn",
     "configs_of_one_topic": "a request is served in one turn",
     "fetch_sessions_of_unknown_partitions": "a request is served in one turn",
     "committed_offsets_of_one_partition": "a request is served in one turn",

@@ -14,9 +14,9 @@ from odradek.emulator.cluster import Cluster
 from odradek.emulator.config.configs import BrokerConfig
 from odradek.emulator.net.connection import Connection
 from odradek.storage.disk.directory import Directory
-from odradek.wire import Buffer, Request, Response
+from odradek.wire import Request, Response
 from odradek.wire.api import response_class
-from odradek.wire.frames import Frames
+from odradek.wire.frames import SIZE, Frames, Part, pieces
 from odradek.wire.headers import RequestHeader, read_response_header, write_request_header
 
 from tests.support.clock import NOW
@@ -74,7 +74,7 @@ class Client:
 
     def send_raw(self, frame: bytes) -> None:
         """Send the bytes of one frame, without its size."""
-        self.connection.receive([bytearray(frame)])
+        self.connection.feed(SIZE.pack(len(frame)) + frame)
 
     def answers(self) -> list[Any]:
         """What was answered since the last look, in order."""
@@ -83,8 +83,8 @@ class Client:
 
     # The transport's side
 
-    def send_buffers(self, buffers: list[Buffer]) -> None:
-        for frame in self._frames.feed(b"".join(buffers)):
+    def send_parts(self, parts: list[Part]) -> None:
+        for frame in self._frames.feed(b"".join(pieces(parts, lambda: 1 << 20))):
             correlation, key, version = self._asked.pop(0)
             got, pos = read_response_header(frame, key, version)
             assert got == correlation
@@ -100,8 +100,11 @@ class _Transport:
     """Connection calls `send` on its transport, and tests on a client: two names for two things."""
 
     def __init__(self, client: Client) -> None:
-        self.send = client.send_buffers
+        self.send = client.send_parts
         self.close = client.close
+
+    def read_on(self) -> None:
+        """There is always room."""
 
 
 def client_of(cluster: Cluster, client_id: str = "test", node_id: int = 1) -> Client:

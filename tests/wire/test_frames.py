@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import random
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from odradek.wire import WireError
-from odradek.wire.frames import Frames, frame
+from odradek.wire.frames import Frames, Part, frame, pieces
 
 
 def framed(body: bytes) -> bytes:
@@ -57,9 +60,21 @@ def test_a_connection_takes_room_only_when_it_sends_more() -> None:
 
 
 def test_a_huge_size_costs_nothing_until_its_bytes_arrive() -> None:
+    many = [Frames() for _ in range(100)]
+    before = resident_bytes()
+    for frames in many:
+        assert frames.feed((100 * 1024 * 1024).to_bytes(4, "big") + b"x") == []
+        assert len(frames.buffer()) > 0
+    assert resident_bytes() - before < 5 << 20
+    assert {frames.large_bytes for frames in many} == {1}
+
+
+@pytest.mark.parametrize("size", [1 << 20, 5 << 20])
+def test_a_large_frame_takes_about_what_has_arrived_of_it(size: int) -> None:
     frames = Frames()
-    assert frames.feed((100 * 1024 * 1024).to_bytes(4, "big") + b"x") == []
-    assert len(frames.buffer()) <= 128 * 1024
+    for arrived in range(0, size, 50_000):
+        assert frames.large_bytes <= max(128 * 1024, 2 * arrived)
+        frames.feed(framed(bytes(size))[arrived : arrived + 50_000])
 
 
 def test_a_peer_that_has_sent_a_large_frame_gets_room_for_the_next_at_once() -> None:
@@ -67,7 +82,42 @@ def test_a_peer_that_has_sent_a_large_frame_gets_room_for_the_next_at_once() -> 
     large = framed(bytes(1_000_000))
     assert len(frames.feed(large)) == 1
     frames.feed(large[:100_000])
-    assert len(frames.buffer()) == 900_004
+    frames.buffer()
+    assert frames.large_bytes == 1_000_000
+
+
+def received(frames: Frames, data: bytes) -> int:
+    """Receive until there is no more room: how much that was."""
+    done = 0
+    while done < len(data) and not frames.is_full:
+        room = frames.buffer()
+        count = min(len(room), len(data) - done)
+        room[:count] = data[done : done + count]
+        frames.received(count)
+        done += count
+    return done
+
+
+def test_what_waits_takes_one_small_buffer_and_nothing_is_lost() -> None:
+    frames, data = Frames(), framed(b"") * 50_000
+    done = received(frames, data)
+    assert done == 64 * 1024
+    found = 0
+    while True:
+        while frames.take() is not None:
+            found += 1
+        if done == len(data):
+            break
+        done += received(frames, data[done:])
+    assert found == 50_000
+    assert not frames.has_more
+
+
+def test_a_large_frame_waits_alone() -> None:
+    frames, large = Frames(), framed(bytes(2_000_000))
+    assert received(frames, large + framed(b"x")) == len(large)
+    assert frames.take() == bytes(2_000_000)
+    assert frames.feed(framed(b"x")) == [b"x"]
 
 
 def test_the_buffer_to_receive_into_is_never_empty() -> None:
@@ -78,11 +128,59 @@ def test_the_buffer_to_receive_into_is_never_empty() -> None:
         assert frames.feed(framed(b"x" * 100)[60:]) == [b"x" * 100]
 
 
-def test_a_response_joins_small_pieces_and_passes_large_ones_uncopied() -> None:
-    large = memoryview(bytes(20_000))
-    buffers = frame([b"ab", b"c", large, b"d"])
-    assert buffers[0] == (20_004).to_bytes(4, "big") + b"abc"
-    assert buffers[1] is large
-    assert buffers[2] == b"d"
+def test_a_short_response_is_joined() -> None:
     assert frame([b"ab", b"c"]) == [framed(b"abc")]
-    assert b"".join(frame([large])) == framed(bytes(large))
+    assert frame([]) == [framed(b"")]
+
+
+def test_small_parts_of_a_response_are_joined_and_large_ones_are_not_copied() -> None:
+    large = memoryview(bytes(70_000))
+    found = list(pieces(frame([b"ab", b"c", large, b"d"]), lambda: 1 << 20))
+    assert found[0] == (70_004).to_bytes(4, "big") + b"abc"
+    assert found[1] is large
+    assert found[2] == b"d"
+    assert b"".join(pieces(frame([large]), lambda: 1 << 20)) == framed(bytes(large))
+
+
+def test_no_piece_is_longer_than_is_asked_for() -> None:
+    large = random.Random(1).randbytes(1_000_000)
+    most = iter([1000, 200_000, 300_000, 400_000, 500_000])
+    found = list(pieces(frame([large]), lambda: next(most)))
+    assert [len(piece) for piece in found] == [4, 1000, 200_000, 300_000, 400_000, 99_000]
+    assert b"".join(found) == framed(large)
+
+
+def test_a_part_that_is_repeated_is_not_joined_as_a_whole() -> None:
+    parts: list[Part] = [bytes(5_000)] * 20_000
+    before = resident_bytes()
+    longest = total = 0
+    for piece in pieces(frame(parts), lambda: 1 << 20):
+        longest = max(longest, len(piece))
+        total += len(piece)
+    assert total == 4 + 100_000_000
+    assert longest <= 64 * 1024
+    assert resident_bytes() - before < 10 << 20
+
+
+class Counting:
+    """Stored bytes, each of which is its position."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+
+    def __len__(self) -> int:
+        return self._size
+
+    def read(self, position: int, most: int) -> bytes:
+        return bytes(each % 251 for each in range(position, position + min(most, 1000)))
+
+
+def test_stored_parts_are_read_when_they_come_up() -> None:
+    parts = frame([b"ab", Counting(100_000), b"c"])
+    rest = bytes(each % 251 for each in range(100_000))
+    assert b"".join(pieces(parts, lambda: 300)) == framed(b"ab" + rest + b"c")
+
+
+def resident_bytes() -> int:
+    with open("/proc/self/statm") as statm:
+        return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")

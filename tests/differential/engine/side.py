@@ -18,7 +18,7 @@ from odradek.wire.api import response_class
 from odradek.wire.api.fetch import FetchRequest
 from odradek.wire.api.join_group import JoinGroupRequest
 from odradek.wire.api.sync_group import SyncGroupRequest
-from odradek.wire.frames import Frames
+from odradek.wire.frames import Frame, Frames
 from odradek.wire.headers import read_response_header
 
 from .brokers import Broker
@@ -73,7 +73,7 @@ class Link:
             return False
         return True
 
-    def receive(self) -> list[bytearray] | None:
+    def receive(self) -> list[Frame] | None:
         """The frames that are there; None once the broker has closed the connection."""
         try:
             data = self.socket.recv(1 << 20)
@@ -155,7 +155,7 @@ class Side:
         self.close(name)
         self.arrived[name, CLOSED] = Arrived(None, CLOSED)
 
-    def _take(self, name: str, link: Link, frame: bytearray) -> None:
+    def _take(self, name: str, link: Link, frame: Frame) -> None:
         (correlation_id,) = _CORRELATION.unpack_from(frame)
         asked = link.asked.pop(correlation_id, None)
         if asked is None:
@@ -178,7 +178,7 @@ def late_answers(real: Side, ours: Side) -> dict[Key, list[Difference]]:
     return late
 
 
-def decoded(frame: bytearray, asked: Asked) -> Response | str:
+def decoded(frame: Frame, asked: Asked) -> Response | str:
     """The answer in a frame, or words that say why it is none."""
     key, version = asked.request.api_key, asked.version
     try:

@@ -33,8 +33,8 @@ class Woken:
 
 @pytest.fixture
 def turns(monkeypatch: pytest.MonkeyPatch) -> Turns:
-    """A job's quantum is over after each piece."""
-    monkeypatch.setattr(module, "QUANTUM_S", -1.0)
+    """A turn is over after each piece."""
+    monkeypatch.setattr(module, "QUANTUM_S", 1e-9)
     return Turns()
 
 

@@ -14,7 +14,7 @@ from odradek.storage.disk.directory import File
 from odradek.wire import Buffer
 from odradek.wire.batch import read_header
 from odradek.wire.compression import Codec
-from odradek.wire.frames import SIZE, Frames
+from odradek.wire.frames import SIZE, Part, pieces
 from odradek.wire.headers import RequestHeader, write_request_header
 
 from tests.requests.fetch import asked, fetch_request
@@ -29,7 +29,6 @@ class Socket:
     """The server's half of a connection: bytes go into the buffer that is offered for them."""
 
     def __init__(self, cluster: Cluster) -> None:
-        self.frames = Frames()
         self.connection = Connection(cluster, self, "127.0.0.1", 1)
         self.offered: list[object] = []
         self.sent: list[Buffer] = []
@@ -38,15 +37,19 @@ class Socket:
         """As many bytes at a time as one read from a socket may give."""
         rest = memoryview(SIZE.pack(len(frame)) + frame)
         while rest:
-            room = self.frames.buffer()
+            room = self.connection.frames.buffer()
             self.offered.append(room.obj)
             count = min(len(room), len(rest), 100_000)
             room[:count], rest = rest[:count], rest[count:]
             del room
-            self.connection.receive(self.frames.received(count))
+            self.connection.frames.received(count)
+            self.connection.work()
 
-    def send(self, buffers: list[Buffer]) -> None:
-        self.sent += buffers
+    def send(self, parts: list[Part]) -> None:
+        self.sent += pieces(parts, lambda: 1 << 20)
+
+    def read_on(self) -> None:
+        """There is always room."""
 
     def close(self) -> None:
         raise AssertionError("the connection was closed")

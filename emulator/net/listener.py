@@ -1,0 +1,153 @@
+"""A listening socket of one broker, and how many connections it may have.
+
+As Kafka does (SocketServer's ConnectionQuotas, tried on 4.3.1):
+
+- While a broker has `max.connections`, the next client is connected and nothing it sends is read
+  until another one leaves; later ones wait in the backlog of the socket. Where several listeners
+  are there, that of the brokers is exempt; here a broker has one listener, which is not.
+- A client whose address has `max.connections.per.ip`, or the number of its own in
+  `max.connections.per.ip.overrides`, is connected and then closed at once.
+- All three can be changed at run time. If a broker then has more than `max.connections`, those that
+  were silent longest are closed (server.py).
+
+When the process has no descriptor left, that is said in one line, and again only after a while;
+clients wait in the backlog meanwhile. An accept loop of our own, because asyncio logs a traceback
+each time, and uvloop closes such clients without a word.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import socket
+from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
+from functools import lru_cache
+
+from ..base.logger import log
+from ..config.configs import BrokerConfig
+
+BACKLOG = 1024
+_NOTHING_LEFT = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
+_AGAIN_S = 0.1
+_SAY_AGAIN_S = 10.0
+
+
+class Connections:
+    """The connections of one broker, counted."""
+
+    def __init__(self, config: BrokerConfig) -> None:
+        self._config = config
+        self._by_address: Counter[str] = Counter()
+        self.total = 0
+
+    @property
+    def most(self) -> int:
+        """How many there may be."""
+        most: int = self._config.get("max.connections")
+        return most
+
+    def admit(self, address: str) -> bool:
+        """Count a new one, unless its address has as many as it may."""
+        most = self._most_of(address)
+        if self._by_address[address] >= most:
+            log.info("refused a connection from %s: it has %d, as many as it may", address, most)
+            return False
+        self._by_address[address] += 1
+        self.total += 1
+        return True
+
+    def left(self, address: str) -> None:
+        """One has ended."""
+        self.total -= 1
+        self._by_address[address] -= 1
+        if not self._by_address[address]:
+            del self._by_address[address]
+
+    def _most_of(self, address: str) -> int:
+        overrides = self._config.get("max.connections.per.ip.overrides")
+        for entry in overrides.split(",") if overrides else ():
+            host, _, number = entry.strip().rpartition(":")
+            if address in _addresses(host.strip()):
+                return int(number)
+        most: int = self._config.get("max.connections.per.ip")
+        return most
+
+
+@lru_cache(maxsize=256)
+def _addresses(host: str) -> frozenset[str]:
+    """What a host is called by its number; nothing for one that is unknown."""
+    try:
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except OSError:
+        return frozenset()
+    return frozenset(str(each[4][0]) for each in found[:1])
+
+
+class Listener:
+    """Accepts connections on a bound socket, until it is closed."""
+
+    def __init__(
+        self,
+        sock: socket.socket,
+        connections: Connections,
+        new_protocol: Callable[[str], asyncio.BaseProtocol],
+    ) -> None:
+        self._socket = sock
+        self._connections = connections
+        self._new_protocol = new_protocol
+        self._loop = asyncio.get_running_loop()
+        self._silent_until = 0.0
+        sock.listen(BACKLOG)
+        sock.setblocking(False)
+        self._task = self._loop.create_task(self._accept_all())
+
+    @property
+    def descriptor(self) -> int:
+        """That of the listening socket; -1 once it is closed."""
+        return self._socket.fileno()
+
+    async def close(self) -> None:
+        """Accept nothing more."""
+        self._task.cancel()
+        with suppress(asyncio.CancelledError):
+            await self._task
+        self._socket.close()
+
+    async def _accept_all(self) -> None:
+        while True:
+            try:
+                client, peer = await self._loop.sock_accept(self._socket)
+            except OSError as error:
+                if error.errno in _NOTHING_LEFT:
+                    self._say(error)
+                    await asyncio.sleep(_AGAIN_S)
+                continue  # else that client has gone already
+            try:
+                await self._connect(client, str(peer[0]))
+            except OSError as error:
+                client.close()
+                log.info("a connection from %s failed: %s", peer[0], error)
+            except BaseException:
+                client.close()
+                raise
+
+    async def _connect(self, client: socket.socket, address: str) -> None:
+        while self._connections.total >= self._connections.most:
+            await asyncio.sleep(_AGAIN_S)
+        if not self._connections.admit(address):
+            client.close()
+            return
+        try:
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+            await self._loop.connect_accepted_socket(lambda: self._new_protocol(address), client)
+        except BaseException:
+            self._connections.left(address)
+            raise
+
+    def _say(self, error: OSError) -> None:
+        now = self._loop.time()
+        if now >= self._silent_until:
+            self._silent_until = now + _SAY_AGAIN_S
+            log.warning("clients have to wait: a connection cannot be accepted: %s", error.strerror)

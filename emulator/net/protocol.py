@@ -1,0 +1,175 @@
+"""One accepted connection: a socket's bytes in, and its answers out."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, cast
+
+from ...wire import Buffer
+from ...wire.frames import Part, pieces
+from ..base.logger import log
+from ..base.turns import Slices
+from .connection import Connection
+
+if TYPE_CHECKING:
+    from .server import Server
+
+UNSENT_BYTES = 16 * 1024
+"""With more than this in its transport, a connection is given no more to send."""
+
+
+class ClientProtocol(asyncio.BufferedProtocol):
+    """The protocol of one connection. `taken` is what it has of the server's room."""
+
+    def __init__(self, server: Server, node_id: int, client_host: str) -> None:
+        self._server = server
+        self.node_id = node_id
+        self._client_host = client_host
+        self._transport: asyncio.Transport
+        self._is_blocked = False
+        self._is_at_end = False
+        # What is left of an answer that is being sent.
+        self._pieces: Iterator[Buffer] | None = None
+        # Sweeps of the server since this connection last received anything.
+        self.silent_for = 0
+        self.taken = 0
+        self.connection: Connection
+
+    def __repr__(self) -> str:
+        return repr(self.connection)
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        # uvloop's transports are not subclasses of asyncio's, but have the same methods.
+        self._transport = cast(asyncio.Transport, transport)
+        self._transport.set_write_buffer_limits(high=UNSENT_BYTES)
+        self.connection = Connection(self._server.cluster, self, self._client_host, self.node_id)
+        self._server.protocols[self] = None
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._server.protocols.pop(self, None)
+        self._server.connections[self.node_id].left(self._client_host)
+        self._end_answer()
+        self.connection.lost()
+        self._server.room.keep(self, 0)
+
+    @property
+    def descriptor(self) -> int:
+        """That of the connection's socket; -1 once it is closed."""
+        sock = self._transport.get_extra_info("socket")
+        return -1 if sock is None else int(sock.fileno())
+
+    # Reading
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        return self.connection.frames.buffer()
+
+    def buffer_updated(self, nbytes: int) -> None:
+        connection = self.connection
+        self.silent_for = 0
+        connection.frames.received(nbytes)
+        connection.work()
+        if self.taken or connection.frames.has_more:
+            self.read_on()
+
+    def eof_received(self) -> bool:
+        """What it has sent before is served, unless that has to wait for something else than its
+        turn; producers that want no answer rely on it."""
+        self._is_at_end = self.connection.is_queued or self._pieces is not None
+        return self._is_at_end
+
+    def read_on(self) -> None:
+        """Called when something was received or served: read on if there is room, else not."""
+        connection = self.connection
+        if not connection.is_open:
+            return
+        if self._is_at_end:
+            if not connection.is_queued and self._pieces is None:
+                connection.close()
+            return
+        large = connection.frames.large_bytes
+        if connection.frames.is_full:
+            self._server.room.keep(self, large + connection.served_bytes)
+            reads = False
+        elif large:
+            reads = self._server.room.take(self, large + connection.served_bytes)
+        else:
+            self._server.room.keep(self, connection.served_bytes)
+            reads = True
+        if reads != connection.is_reading:
+            connection.is_reading = reads
+            if reads:
+                self._transport.resume_reading()
+            else:
+                self._transport.pause_reading()
+
+    # Writing
+
+    def send(self, parts: list[Part]) -> None:
+        """Called by the connection with one framed response."""
+        transport = self._transport
+        if transport.is_closing():  # the client is gone, and we have not been told yet
+            self.connection.lost()
+        elif len(parts) == 1:
+            transport.write(cast(Buffer, parts[0]))
+        else:
+            self._pieces = pieces(parts, self._server.piece_bytes)
+            self._server.sending += 1
+            self.connection.paused = True
+            self._server.cluster.turns.begin(self._sending())
+
+    def _sending(self) -> Slices[None]:
+        """Give the transport pieces of an answer for as long as it takes them."""
+        transport = self._transport
+        try:
+            while not self._is_blocked and self._pieces is not None:
+                piece = next(self._pieces, None)
+                if piece is None:
+                    self._end_answer()
+                else:
+                    transport.write(piece)
+                    if transport.is_closing() and not self._is_at_end:
+                        self.connection.lost()
+                        return
+                    yield
+        except OSError as error:
+            log.warning("closing %s: stored records could not be read: %s", self.connection, error)
+            self.abort()
+            return
+        self._written()
+
+    def _end_answer(self) -> None:
+        if self._pieces is not None:
+            self._pieces = None
+            self._server.sending -= 1
+
+    def _written(self) -> None:
+        if not self._is_blocked and self._pieces is None:
+            self.connection.paused = False
+            self.connection.work()
+            if self._is_at_end:
+                self.read_on()
+
+    def pause_writing(self) -> None:
+        self._is_blocked = self.connection.paused = True
+
+    def resume_writing(self) -> None:
+        self._is_blocked = False
+        if self._pieces is not None:
+            self._server.cluster.turns.begin(self._sending())
+        else:
+            self._written()
+
+    # Closing
+
+    def close(self) -> None:
+        """Called by the connection. What was written before is still sent."""
+        self._transport.close()
+
+    def give_up(self) -> None:
+        """Called by the room."""
+        self.abort()
+
+    def abort(self) -> None:
+        """Close without waiting for a client that does not read."""
+        self._transport.abort()
