@@ -155,14 +155,14 @@ socket.send.buffer.bytes                           INT      102400 #os-sockets
 socket.receive.buffer.bytes                        INT      102400 #os-sockets
 socket.request.max.bytes                           INT      104857600 1..
 socket.listen.backlog.size                         INT      50 1.. #os-sockets
-max.connections.per.ip                             INT      2147483647 0.. cluster #uncounted
-max.connections.per.ip.overrides                   STRING   "" * cluster #uncounted
-max.connections                                    INT      2147483647 0.. cluster #uncounted
-max.connection.creation.rate                       INT      2147483647 0.. cluster #uncounted
+max.connections.per.ip                             INT      2147483647 0.. cluster
+max.connections.per.ip.overrides                   STRING   "" * cluster
+max.connections                                    INT      2147483647 0.. cluster
+max.connection.creation.rate                       INT      2147483647 0.. cluster #unrated
 connections.max.idle.ms                            LONG     600000
 connection.failed.authentication.delay.ms          INT      100 0.. #no-throttling
 queued.max.requests                                INT      500 1.. #no-queues
-queued.max.request.bytes                           LONG     -1 #no-queues
+queued.max.request.bytes                           LONG     -1
 num.network.threads                                INT      3 1.. cluster #one-thread
 controller.socket.timeout.ms                       INT      30000 #one-process
 default.replication.factor                         INT      1

@@ -27,7 +27,7 @@ REASONS = {
     "no-classes": "no classes are loaded",
     "no-metrics": "there are no metrics",
     "no-throttling": "nothing is throttled",
-    "uncounted": "connections are not counted",
+    "unrated": "new connections are not slowed down",
     "os-sockets": "sockets are the operating system's",
     "no-purgatory": "requests are parked in no purgatory",
     "no-tokens": "there are no delegation tokens",

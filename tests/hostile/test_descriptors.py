@@ -61,7 +61,6 @@ def test_clients_that_take_every_descriptor_leave_the_logs_theirs() -> None:
         assert codes == {0}
 
 
-@pytest.mark.xfail(strict=True, reason="nothing is said, or too much")
 def test_running_out_at_accept_is_said_once_and_harms_nobody_who_is_there() -> None:
     with Broker(before=few_descriptors) as broker:
         polite = Polite(broker.address)
@@ -75,7 +74,6 @@ def test_running_out_at_accept_is_said_once_and_harms_nobody_who_is_there() -> N
         assert len(broker.log.splitlines()) == 1
 
 
-@pytest.mark.xfail(strict=True, reason="asyncio writes to who is gone, and says so")
 def test_clients_that_leave_before_their_answers_are_no_news() -> None:
     with Broker() as broker:
         with broker.target.held():
