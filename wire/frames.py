@@ -35,6 +35,7 @@ _MAPPED_FROM = 1 << 20
 _ROOM = 256 * 1024
 _JOINED = 64 * 1024
 _JOIN = 16 * 1024
+_SIZE_MAX = 2**31 - 1
 
 Frame: TypeAlias = bytearray | memoryview
 
@@ -213,9 +214,14 @@ Part: TypeAlias = Buffer | Stored
 
 
 def frame(parts: Iterable[Part]) -> list[Part]:
-    """Put the size before a response; a short one is joined."""
+    """Put the size before a response; a short one is joined.
+
+    Raises WireError for a response that no size can tell.
+    """
     parts = list(parts)
     total = sum(map(len, parts))
+    if total > _SIZE_MAX:
+        raise WireError(f"an answer of {total} bytes; at most {_SIZE_MAX} can be told")
     size = SIZE.pack(total)
     if total > _JOINED:
         return [size, *parts]

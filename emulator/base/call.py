@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from ...wire import Buffer, Response
 from ...wire.headers import write_response_header
 from .client import ClientSoftware, Principal
+from .turns import Slices
 
 if TYPE_CHECKING:
     from .chain import Passage
@@ -80,6 +81,7 @@ class Call:
         "now",
         "on_lost",
         "passage",
+        "prepared",
         "version",
     )
 
@@ -102,6 +104,8 @@ class Call:
         self.on_lost: Callable[[], None] | None = None
         # Its passage through the chain of steps, if there are any.
         self.passage: Passage | None = None
+        # An answer that is encoded already, and its body.
+        self.prepared: tuple[Writable, list[Buffer]] | None = None
 
     @property
     def client_host(self) -> str:
@@ -150,7 +154,17 @@ class Call:
         """Close the connection: a broker's refusal where the protocol has no error for it."""
         self.connection.close()
 
+    def prepare(self, response: Response) -> Slices[list[Buffer]]:
+        """Encode an answer before it is given, in slices. Raises WireError."""
+        if self.passage is not None:  # a step may still change it
+            return []
+        body = yield from response.parts_in_slices(self.version)
+        self.prepared = response, body
+        return body
+
     def encode(self, response: Writable) -> list[Any]:
         """The response as buffers, header first. Raises WireError if it cannot be encoded."""
         header = write_response_header(self.correlation_id, self.api_key, self.version)
+        if self.prepared is not None and self.prepared[0] is response:
+            return [header, *self.prepared[1]]
         return [header, *response.parts(self.version)]

@@ -21,18 +21,29 @@ to its end at once.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from time import perf_counter
 from typing import TypeAlias, TypeVar
 
 from .logger import log
 
 T = TypeVar("T")
+R = TypeVar("R")
 Slices: TypeAlias = Generator[None, None, T]
 """Work that yields wherever others may be served, and returns its result."""
 
 QUANTUM_S = 0.002
 """How long jobs are carried out in one turn."""
+
+
+def each_of(items: Iterable[T], make: Callable[[T], R], at_a_time: int = 1) -> Slices[list[R]]:
+    """What is made of each item, that many in a slice."""
+    made: list[R] = []
+    for number, item in enumerate(items, 1):
+        made.append(make(item))
+        if not number % at_a_time:
+            yield
+    return made
 
 
 class Turns:

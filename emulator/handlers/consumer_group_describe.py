@@ -1,12 +1,14 @@
 """ConsumerGroupDescribe (69): state and members of consumer groups (KIP-848).
 
 What a member has includes what it has yet to give up. Authorized operations are those of a broker
-without an authorizer: all of them.
+without an authorizer: all of them. A group that is asked for again is answered again, as it was
+found first.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import TYPE_CHECKING, TypeAlias
 
 from ...wire import Error, Refused
@@ -16,6 +18,7 @@ from ...wire.api.consumer_group_describe import (
 )
 from ..base.call import Call
 from ..base.java_order import int_order
+from ..base.turns import Slices, each_of
 from ..groups.consumer.group import ConsumerGroup
 from ..groups.consumer.members import ConsumerMember
 from .consumer_group_heartbeat import has_new_protocol
@@ -32,14 +35,17 @@ _CLASSIC, _CONSUMER = 0, 1
 @handles(ConsumerGroupDescribeRequest)
 def consumer_group_describe(
     cluster: Cluster, call: Call, request: ConsumerGroupDescribeRequest
-) -> ConsumerGroupDescribeResponse:
-    if not has_new_protocol(cluster):
-        refused = Refused(Error.UNSUPPORTED_VERSION)
-        return Response(groups=[_refused(group_id, refused) for group_id in request.group_ids])
+) -> Slices[ConsumerGroupDescribeResponse]:
+    is_served = has_new_protocol(cluster)
     asked = request.include_authorized_operations
-    return Response(
-        groups=[_described(cluster, call, group_id, asked) for group_id in request.group_ids]
-    )
+
+    @cache
+    def group(group_id: str) -> Response.Group:
+        if not is_served:
+            return _refused(group_id, Refused(Error.UNSUPPORTED_VERSION))
+        return _described(cluster, call, group_id, asked)
+
+    return Response(groups=(yield from each_of(request.group_ids, group)))
 
 
 def _described(

@@ -1,14 +1,17 @@
 """DescribeGroups (15): state and members of classic groups; of no others.
 
-Authorized operations are those of a broker without an authorizer: all of them.
+Authorized operations are those of a broker without an authorizer: all of them. A group that is
+asked for again is answered again, as it was found first.
 """
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 from ...wire.api.describe_groups import DescribeGroupsRequest, DescribeGroupsResponse
 from ..base.call import Call
+from ..base.turns import Slices, each_of
 from ..groups.classic.messages import GroupDescription
 from .registry import handles
 
@@ -23,16 +26,16 @@ _NOT_ASKED = -(2**31)
 @handles(DescribeGroupsRequest)
 def describe_groups(
     cluster: Cluster, call: Call, request: DescribeGroupsRequest
-) -> DescribeGroupsResponse:
+) -> Slices[DescribeGroupsResponse]:
     asked = request.include_authorized_operations
-    return DescribeGroupsResponse(
-        groups=[
-            _group(found, GROUP_OPERATIONS if asked and not found.error else _NOT_ASKED)
-            for found in cluster.groups.at(call.node_id).classic.describe(
-                request.groups, call.version
-            )
-        ]
-    )
+    classic = cluster.groups.at(call.node_id).classic
+
+    @cache
+    def group(group_id: str) -> DescribeGroupsResponse.Group:
+        (found,) = classic.describe([group_id], call.version)
+        return _group(found, GROUP_OPERATIONS if asked and not found.error else _NOT_ASKED)
+
+    return DescribeGroupsResponse(groups=(yield from each_of(request.groups, group)))
 
 
 def _group(found: GroupDescription, operations: int) -> DescribeGroupsResponse.Group:

@@ -9,12 +9,14 @@ Not emulated: share groups, of which a real broker refuses only malformed keys, 
 
 from __future__ import annotations
 
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from ...wire import Error, Refused
 from ...wire.api.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
 from ..base.call import INVALID_REQUEST_TEXT, Call
 from ..base.logger import log
+from ..base.turns import Slices, each_of
 from .registry import handles
 
 if TYPE_CHECKING:
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 GROUP, TRANSACTION, SHARE = 0, 1, 2
 _MANY_SINCE = 4
 _SHARE_SINCE = 6
+_KEYS_A_SLICE = 20
 _NOT_AVAILABLE = "The coordinator is not available."
 Coordinator = FindCoordinatorResponse.Coordinator
 
@@ -30,14 +33,12 @@ Coordinator = FindCoordinatorResponse.Coordinator
 @handles(FindCoordinatorRequest)
 def find_coordinator(
     cluster: Cluster, call: Call, request: FindCoordinatorRequest
-) -> FindCoordinatorResponse:
+) -> Slices[FindCoordinatorResponse]:
+    find = cache(partial(_find, cluster, call, request.key_type))
     if call.version >= _MANY_SINCE:
-        return FindCoordinatorResponse(
-            coordinators=[
-                _find(cluster, call, key, request.key_type) for key in request.coordinator_keys
-            ]
-        )
-    found = _find(cluster, call, request.key, request.key_type)
+        coordinators = yield from each_of(request.coordinator_keys, find, _KEYS_A_SLICE)
+        return FindCoordinatorResponse(coordinators=coordinators)
+    found = find(request.key)
     return FindCoordinatorResponse(
         error_code=found.error_code,
         error_message=found.error_message if found.error_code else "NONE",
@@ -47,7 +48,7 @@ def find_coordinator(
     )
 
 
-def _find(cluster: Cluster, call: Call, key: str, key_type: int) -> Coordinator:
+def _find(cluster: Cluster, call: Call, key_type: int, key: str) -> Coordinator:
     if key_type in (GROUP, TRANSACTION):
         of_its_kind = cluster.groups if key_type == GROUP else cluster.transactions
         try:

@@ -11,13 +11,15 @@ Not emulated: tiered storage.
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ...wire import Error, Refused
 from ...wire.api.list_offsets import ListOffsetsRequest, ListOffsetsResponse
 from ..base.call import Call
+from ..base.turns import Slices, each_of
 from ..partitions.partition import READ_COMMITTED, READ_UNCOMMITTED, Partition
-from .list_offsets_old import DEBUGGER, list_old_offsets
+from .list_offsets_old import DEBUGGER, PARTITIONS_A_SLICE, list_old_offsets
 from .registry import handles
 
 if TYPE_CHECKING:
@@ -45,12 +47,14 @@ _SINCE = {
 
 
 @handles(ListOffsetsRequest)
-def list_offsets(cluster: Cluster, call: Call, request: ListOffsetsRequest) -> ListOffsetsResponse:
+def list_offsets(
+    cluster: Cluster, call: Call, request: ListOffsetsRequest
+) -> Slices[ListOffsetsResponse]:
     if call.version == 0:
-        return list_old_offsets(cluster, call, request)
+        return (yield from list_old_offsets(cluster, call, request))
     times = Counter((t.name, p.partition_index) for t in request.topics for p in t.partitions)
     if cluster.release.lists_offsets_entry_by_entry:
-        return _as_asked(cluster, call, request, times)
+        return (yield from _as_asked(cluster, call, request, times))
     if request.isolation_level not in _ISOLATION_LEVELS:
         return _refused(request, Error.UNKNOWN_SERVER_ERROR)
     answered: set[tuple[str, int]] = set()
@@ -60,7 +64,9 @@ def list_offsets(cluster: Cluster, call: Call, request: ListOffsetsRequest) -> L
             continue
         answer = ListOffsetsResponse.Topic(name=topic.name, partitions=[])
         partitions = topics.setdefault(topic.name, answer).partitions
-        for asked in topic.partitions:
+        for number, asked in enumerate(topic.partitions, 1):
+            if not number % PARTITIONS_A_SLICE:
+                yield
             key = (topic.name, asked.partition_index)
             if times[key] > 1:
                 if key not in answered:
@@ -76,7 +82,7 @@ def list_offsets(cluster: Cluster, call: Call, request: ListOffsetsRequest) -> L
 
 def _as_asked(
     cluster: Cluster, call: Call, request: ListOffsetsRequest, times: Counter[tuple[str, int]]
-) -> ListOffsetsResponse:
+) -> Slices[ListOffsetsResponse]:
     """What releases up to 3.9 answer: entry by entry, each that is named twice with 42."""
 
     is_known = request.replica_id != CONSUMER or request.isolation_level in _ISOLATION_LEVELS
@@ -92,14 +98,11 @@ def _as_asked(
         except Refused as refused:
             return _error(asked, refused.error)
 
-    return ListOffsetsResponse(
-        topics=[
-            ListOffsetsResponse.Topic(
-                name=topic.name, partitions=[one(topic.name, asked) for asked in topic.partitions]
-            )
-            for topic in request.topics
-        ]
-    )
+    topics = []
+    for topic in request.topics:
+        found = yield from each_of(topic.partitions, partial(one, topic.name), PARTITIONS_A_SLICE)
+        topics.append(ListOffsetsResponse.Topic(name=topic.name, partitions=found))
+    return ListOffsetsResponse(topics=topics)
 
 
 def _refused(request: ListOffsetsRequest, error: Error) -> ListOffsetsResponse:

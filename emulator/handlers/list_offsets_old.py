@@ -9,11 +9,13 @@ like anything else. A partition named twice is answered twice.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ...wire import Error, Refused
 from ...wire.api.list_offsets import ListOffsetsRequest, ListOffsetsResponse
 from ..base.call import Call
+from ..base.turns import Slices, each_of
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 Asked = ListOffsetsRequest.Topic.Partition
 Found = ListOffsetsResponse.Topic.Partition
 
+PARTITIONS_A_SLICE = 20
 LATEST, EARLIEST = -1, -2
 DEBUGGER = -2
 """The replica id of one who also asks followers."""
@@ -29,19 +32,14 @@ DEBUGGER = -2
 
 def list_old_offsets(
     cluster: Cluster, call: Call, request: ListOffsetsRequest
-) -> ListOffsetsResponse:
+) -> Slices[ListOffsetsResponse]:
     """Answer v0."""
-    return ListOffsetsResponse(
-        topics=[
-            ListOffsetsResponse.Topic(
-                name=topic.name,
-                partitions=[
-                    _find(cluster, call, request, topic.name, asked) for asked in topic.partitions
-                ],
-            )
-            for topic in request.topics
-        ]
-    )
+    topics = []
+    for topic in request.topics:
+        one = partial(_find, cluster, call, request, topic.name)
+        found = yield from each_of(topic.partitions, one, PARTITIONS_A_SLICE)
+        topics.append(ListOffsetsResponse.Topic(name=topic.name, partitions=found))
+    return ListOffsetsResponse(topics=topics)
 
 
 def _find(

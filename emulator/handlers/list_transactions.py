@@ -11,21 +11,23 @@ from typing import TYPE_CHECKING
 from ...wire import Error
 from ...wire.api.list_transactions import ListTransactionsRequest, ListTransactionsResponse
 from ..base.call import Call
+from ..base.turns import Slices
+from ..groups.regex.automaton import Automaton, Work
 from ..groups.regex.re2 import InvalidRegex, compile_re2
 from ..transactions.states import KNOWN_NAMES
 from .registry import handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
-    from ..transactions.transaction import Transaction
 
 Listed = ListTransactionsResponse.TransactionState
+_WORK_A_SLICE = 500
 
 
 @handles(ListTransactionsRequest)
 def list_transactions(
     cluster: Cluster, call: Call, request: ListTransactionsRequest
-) -> ListTransactionsResponse:
+) -> Slices[ListTransactionsResponse]:
     try:
         pattern = compile_re2(request.transactional_id_pattern or "(?s).*")
     except InvalidRegex:
@@ -34,6 +36,10 @@ def list_transactions(
             unknown_state_filters=[],
             transaction_states=[],
         )
+    transactions = cluster.transactions.at(call.node_id).transactions
+    matching = yield from _matching(pattern, list(transactions))
+    producers, states = set(request.producer_id_filters), set(request.state_filters)
+    found = [transactions[each] for each in matching if each in transactions]
     return ListTransactionsResponse(
         unknown_state_filters=list(dict.fromkeys(request.state_filters).keys() - KNOWN_NAMES),
         transaction_states=[
@@ -42,15 +48,25 @@ def list_transactions(
                 producer_id=known.producer_id,
                 transaction_state=known.state.value,
             )
-            for known in cluster.transactions.at(call.node_id).transactions.values()
-            if _is_wanted(known, request, call.now) and pattern.fullmatch(known.transactional_id)
+            for known in found
+            if (not producers or known.producer_id in producers)
+            and (not states or known.state.value in states)
+            and (
+                request.duration_filter < 0 or call.now - known.start_ms >= request.duration_filter
+            )
         ],
     )
 
 
-def _is_wanted(known: Transaction, request: ListTransactionsRequest, now: int) -> bool:
-    if request.producer_id_filters and known.producer_id not in request.producer_id_filters:
-        return False
-    if request.state_filters and known.state.value not in request.state_filters:
-        return False
-    return request.duration_filter < 0 or now - known.start_ms >= request.duration_filter
+def _matching(pattern: Automaton, ids: list[str]) -> Slices[list[str]]:
+    """The ids that match, with no more work in a slice than a millisecond's."""
+    work = Work(_WORK_A_SLICE)
+    portions = pattern.matching(ids, work)
+    while True:
+        try:
+            next(portions)
+        except StopIteration as end:
+            found: list[str] = end.value
+            return found
+        work.left = _WORK_A_SLICE
+        yield

@@ -12,6 +12,7 @@ Not emulated: several listeners with different addresses, followers that are in 
 from __future__ import annotations
 
 from collections.abc import Container, Iterable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ...wire import NO_ID, Error, Refused
@@ -19,12 +20,14 @@ from ...wire.api.metadata import MetadataRequest, MetadataResponse
 from ..base.call import Call
 from ..base.logger import log
 from ..base.node import alive
+from ..base.turns import Slices, each_of
 from ..config.internal_topics import INTERNAL_TOPICS
 from ..metadata.topic_rules import name_problem
 from .registry import handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
+    from ..partitions.partition import Partition
     from ..partitions.topic import Topic
 
 
@@ -36,25 +39,28 @@ CLUSTER_OPERATIONS = 8096
 NOT_ASKED = -(2**31)
 
 _IDS_SINCE = 12
+_TOPICS_A_SLICE = 50
+_PARTITIONS_A_SLICE = 100
 
 
 @handles(MetadataRequest, cached=True)
-def metadata(cluster: Cluster, call: Call, request: MetadataRequest) -> MetadataResponse:
+def metadata(cluster: Cluster, call: Call, request: MetadataRequest) -> Slices[MetadataResponse]:
     asked, able = request.topics, alive(cluster.nodes)
     if asked is None or (call.version == 0 and not asked):
-        topics = [_found(topic, able) for topic in cluster.topics]
+        topics = yield from _all_of([topic.id for topic in cluster.topics], cluster, able)
     else:
         by_id = [entry.topic_id for entry in asked if entry.topic_id != NO_ID]
         nameless = any(entry.name is None for entry in asked)
         if call.version < _IDS_SINCE and (by_id or nameless):
             return _refused(asked, Error.INVALID_REQUEST)
         if by_id:
-            topics = _by_id(cluster, by_id, able)
+            topics = yield from _by_id(cluster, by_id, able)
         elif nameless:
             return _refused(asked, Error.UNKNOWN_SERVER_ERROR)
         else:
-            names = (entry.name or "" for entry in asked)
-            topics = _by_name(cluster, names, able, request.allow_auto_topic_creation)
+            names = dict.fromkeys(entry.name or "" for entry in asked)
+            may_create = request.allow_auto_topic_creation
+            topics = yield from _by_name(cluster, names, able, may_create)
     if request.include_topic_authorized_operations:
         for topic in topics:
             if topic.error_code != Error.UNKNOWN_TOPIC_ID:
@@ -74,32 +80,47 @@ def metadata(cluster: Cluster, call: Call, request: MetadataRequest) -> Metadata
     )
 
 
-def _by_id(cluster: Cluster, asked: Iterable[bytes], able: Container[int]) -> list[Answer]:
-    unknown, known = [], []
-    for topic_id in dict.fromkeys(asked):
+def _all_of(ids: Iterable[bytes], cluster: Cluster, able: Container[int]) -> Slices[list[Answer]]:
+    """The topics with these ids that there are, by the time they are looked at."""
+    answers = []
+    for number, topic_id in enumerate(ids, 1):
         topic = cluster.topics.by_id(topic_id)
-        if topic is None:
-            error = Error.UNKNOWN_TOPIC_ID
-            unknown.append(Answer(error_code=error, name=None, topic_id=topic_id, partitions=[]))
-        else:
-            known.append(_found(topic, able))
+        if topic is not None:
+            answers.append((yield from _found(topic, able)))
+        if not number % _TOPICS_A_SLICE:
+            yield
+    return answers
+
+
+def _by_id(cluster: Cluster, asked: Iterable[bytes], able: Container[int]) -> Slices[list[Answer]]:
+    ids = dict.fromkeys(asked)
+    known = yield from _all_of(ids, cluster, able)
+    found = {answer.topic_id for answer in known}
+    unknown = [
+        Answer(error_code=Error.UNKNOWN_TOPIC_ID, name=None, topic_id=topic_id, partitions=[])
+        for topic_id in ids
+        if topic_id not in found
+    ]
     return unknown + known
 
 
 def _by_name(
     cluster: Cluster, asked: Iterable[str], able: Container[int], may_create: bool
-) -> list[Answer]:
+) -> Slices[list[Answer]]:
     known, missing = [], []
-    for name in dict.fromkeys(asked):
+    for number, name in enumerate(asked, 1):
+        if not number % _TOPICS_A_SLICE:
+            yield
         topic = cluster.topics.get(name)
         if topic is not None:
-            known.append(_found(topic, able))
+            known.append((yield from _found(topic, able)))
             continue
         error = Error.UNKNOWN_TOPIC_OR_PARTITION
         if name_problem(name) is not None:
             error = Error.INVALID_TOPIC_EXCEPTION
         elif may_create and cluster.config.get("auto.create.topics.enable"):
             _create(cluster, name)
+            yield
         internal = name in INTERNAL_TOPICS
         missing.append(Answer(error_code=error, name=name, is_internal=internal, partitions=[]))
     return known + missing
@@ -116,26 +137,27 @@ def _create(cluster: Cluster, name: str) -> None:
         log.info("topic %r is not created on demand: %s", name, refused)
 
 
-def _found(topic: Topic, able: Container[int]) -> Answer:
-    partitions = []
-    for partition in topic.partitions:
-        is_led = partition.leader in able
-        partitions.append(
-            Answer.Partition(
-                error_code=Error.NONE if is_led else Error.LEADER_NOT_AVAILABLE,
-                partition_index=partition.index,
-                leader_id=partition.leader if is_led else -1,
-                leader_epoch=partition.leader_epoch,
-                replica_nodes=partition.replicas,
-                isr_nodes=partition.isr,
-                offline_replicas=[r for r in partition.replicas if r not in able],
-            )
-        )
+def _found(topic: Topic, able: Container[int]) -> Slices[Answer]:
+    one = partial(_partition, able=able)
+    partitions = yield from each_of(list(topic.partitions), one, _PARTITIONS_A_SLICE)
     return Answer(
         name=topic.name,
         topic_id=topic.id,
         is_internal=topic.is_internal,
         partitions=partitions,
+    )
+
+
+def _partition(partition: Partition, able: Container[int]) -> Answer.Partition:
+    is_led = partition.leader in able
+    return Answer.Partition(
+        error_code=Error.NONE if is_led else Error.LEADER_NOT_AVAILABLE,
+        partition_index=partition.index,
+        leader_id=partition.leader if is_led else -1,
+        leader_epoch=partition.leader_epoch,
+        replica_nodes=partition.replicas,
+        isr_nodes=partition.isr,
+        offline_replicas=[r for r in partition.replicas if r not in able],
     )
 
 

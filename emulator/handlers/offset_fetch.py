@@ -15,6 +15,7 @@ from ...wire import Error, Refused
 from ...wire.api.offset_fetch import OffsetFetchRequest, OffsetFetchResponse
 from ..base.call import Call
 from ..base.java_order import hash_map_order, partition_order
+from ..base.turns import Slices, each_of
 from ..groups.offsets.committed import FetchedOffset
 from .registry import handles
 
@@ -23,52 +24,69 @@ if TYPE_CHECKING:
 
 Group = OffsetFetchResponse.Group
 Old = OffsetFetchResponse.Topic
+Key = tuple[str, int]
+
+_PARTITIONS_A_SLICE = 100
 
 
 @handles(OffsetFetchRequest)
-def offset_fetch(cluster: Cluster, call: Call, request: OffsetFetchRequest) -> OffsetFetchResponse:
-    if call.version >= 8:
-        return OffsetFetchResponse(
-            groups=[
-                _group(cluster, call, asked, request.require_stable) for asked in request.groups
-            ]
-        )
-    return _single(cluster, call, request)
+def offset_fetch(
+    cluster: Cluster, call: Call, request: OffsetFetchRequest
+) -> Slices[OffsetFetchResponse]:
+    if call.version < 8:
+        return (yield from _single(cluster, call, request))
+    groups = []
+    for asked in request.groups:
+        groups.append((yield from _group(cluster, call, asked, request.require_stable)))
+        yield
+    return OffsetFetchResponse(groups=groups)
 
 
-def _single(cluster: Cluster, call: Call, request: OffsetFetchRequest) -> OffsetFetchResponse:
+def _single(
+    cluster: Cluster, call: Call, request: OffsetFetchRequest
+) -> Slices[OffsetFetchResponse]:
     if call.version == 0:
         return _unsupported(request)
     wanted = None
     if request.topics is not None:
         wanted = [(t.name, index) for t in request.topics for index in t.partition_indexes]
     try:
-        found = cluster.groups.at(call.node_id).offsets.fetch(
-            request.group_id, wanted, require_stable=request.require_stable
-        )
+        found = yield from _fetched(cluster, call, request.group_id, wanted, request.require_stable)
     except Refused as refused:
         if call.version >= 2:
             return OffsetFetchResponse(error_code=refused.error)
         # v1 has no place for an error of the group: every partition gets it.
         found = [FetchedOffset(topic, index, error=refused.error) for topic, index in wanted or []]
-    return OffsetFetchResponse(
-        topics=[
-            Old(
-                name=name,
-                partitions=[
-                    Old.Partition(
-                        partition_index=one.partition,
-                        committed_offset=one.offset,
-                        committed_leader_epoch=one.leader_epoch,
-                        metadata=one.metadata,
-                        error_code=one.error,
-                    )
-                    for one in offsets
-                ],
-            )
-            for name, offsets in _as_asked(request, found)
-        ]
+    topics = []
+    for name, offsets in _as_asked(request, found):
+        partitions = yield from each_of(offsets, _old_partition, _PARTITIONS_A_SLICE)
+        topics.append(Old(name=name, partitions=partitions))
+    return OffsetFetchResponse(topics=topics)
+
+
+def _old_partition(one: FetchedOffset) -> Old.Partition:
+    return Old.Partition(
+        partition_index=one.partition,
+        committed_offset=one.offset,
+        committed_leader_epoch=one.leader_epoch,
+        metadata=one.metadata,
+        error_code=one.error,
     )
+
+
+def _fetched(
+    cluster: Cluster, call: Call, group_id: str, wanted: list[Key] | None, require_stable: bool
+) -> Slices[list[FetchedOffset]]:
+    """What a group has committed for these partitions, or for all. Raises Refused."""
+    offsets = cluster.groups.at(call.node_id).offsets
+    if wanted is None:
+        return offsets.fetch(group_id, None, require_stable=require_stable)
+    found: list[FetchedOffset] = []
+    for first in range(0, max(1, len(wanted)), _PARTITIONS_A_SLICE):
+        some = wanted[first : first + _PARTITIONS_A_SLICE]
+        found += offsets.fetch(group_id, some, require_stable=require_stable)
+        yield
+    return found
 
 
 def _unsupported(request: OffsetFetchRequest) -> OffsetFetchResponse:
@@ -100,28 +118,26 @@ def _as_asked(
 
 def _group(
     cluster: Cluster, call: Call, asked: OffsetFetchRequest.Group, require_stable: bool
-) -> Group:
+) -> Slices[Group]:
     try:
         cluster.groups.at(call.node_id).offsets.check_fetch(
             asked.group_id, asked.member_id, asked.member_epoch
         )
         if asked.topics is None:
-            found = cluster.groups.at(call.node_id).offsets.fetch(
-                asked.group_id, None, require_stable=require_stable
-            )
-            topics = [
-                _topic(cluster, name, offsets, by_id=call.version >= 10)
-                for name, offsets in _by_topic(found)
-            ]
+            found = yield from _fetched(cluster, call, asked.group_id, None, require_stable)
+            topics = []
+            for name, offsets in _by_topic(found):
+                topics.append((yield from _topic(cluster, name, offsets, call.version >= 10)))
         else:
             by_id = call.version >= 10
             # Ids that are unknown are answered last.
             ordered = sorted(
                 asked.topics, key=lambda t: by_id and cluster.topics.by_id(t.topic_id) is None
             )
-            topics = [
-                _asked(cluster, call, asked.group_id, topic, require_stable) for topic in ordered
-            ]
+            topics = []
+            for each in ordered:
+                answer = yield from _asked(cluster, call, asked.group_id, each, require_stable)
+                topics.append(answer)
     except Refused as refused:
         return Group(group_id=asked.group_id, topics=[], error_code=refused.error)
     return Group(group_id=asked.group_id, topics=topics)
@@ -133,7 +149,7 @@ def _asked(
     group_id: str,
     topic: OffsetFetchRequest.Group.Topic,
     require_stable: bool,
-) -> Group.Topic:
+) -> Slices[Group.Topic]:
     name = topic.name
     if call.version >= 10:
         known = cluster.topics.by_id(topic.topic_id)
@@ -142,37 +158,34 @@ def _asked(
                 FetchedOffset("", index, error=Error.UNKNOWN_TOPIC_ID)
                 for index in topic.partition_indexes
             ]
-            answer = _topic(cluster, "", unknown, by_id=False)
+            answer = yield from _topic(cluster, "", unknown, by_id=False)
             answer.topic_id = topic.topic_id
             return answer
         name = known.name
     wanted = [(name, index) for index in topic.partition_indexes]
-    found = cluster.groups.at(call.node_id).offsets.fetch(
-        group_id, wanted, require_stable=require_stable
-    )
-    return _topic(cluster, name, found, by_id=call.version >= 10)
+    found = yield from _fetched(cluster, call, group_id, wanted, require_stable)
+    return (yield from _topic(cluster, name, found, by_id=call.version >= 10))
 
 
 def _topic(
-    cluster: Cluster, name: str, offsets: Sequence[FetchedOffset], *, by_id: bool
-) -> Group.Topic:
+    cluster: Cluster, name: str, offsets: Sequence[FetchedOffset], by_id: bool
+) -> Slices[Group.Topic]:
     topic = cluster.topics.get(name) if by_id else None
-    answer = Group.Topic(
-        name=name,
-        partitions=[
-            Group.Topic.Partition(
-                partition_index=one.partition,
-                committed_offset=one.offset,
-                committed_leader_epoch=one.leader_epoch,
-                metadata=one.metadata,
-                error_code=one.error,
-            )
-            for one in offsets
-        ],
-    )
+    partitions = yield from each_of(offsets, _partition, _PARTITIONS_A_SLICE)
+    answer = Group.Topic(name=name, partitions=partitions)
     if topic is not None:
         answer.topic_id = topic.id
     return answer
+
+
+def _partition(one: FetchedOffset) -> Group.Topic.Partition:
+    return Group.Topic.Partition(
+        partition_index=one.partition,
+        committed_offset=one.offset,
+        committed_leader_epoch=one.leader_epoch,
+        metadata=one.metadata,
+        error_code=one.error,
+    )
 
 
 def _by_topic(offsets: Iterable[FetchedOffset]) -> list[tuple[str, list[FetchedOffset]]]:

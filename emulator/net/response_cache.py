@@ -6,7 +6,7 @@ the catalogue: while the catalogue's generation is the same, the encoded answer 
 
 from __future__ import annotations
 
-from ...wire import Buffer, Response
+from ...wire import Buffer
 
 _ENTRIES_MAX = 64
 _REQUEST_BYTES_MAX = 4096
@@ -19,8 +19,8 @@ class Encoded:
 
     __slots__ = ("_body", "generation")
 
-    def __init__(self, response: Response, version: int, generation: int) -> None:
-        self._body = response.encode(version)
+    def __init__(self, body: bytes, generation: int) -> None:
+        self._body = body
         self.generation = generation
 
     def parts(self, version: int) -> list[Buffer]:
@@ -39,9 +39,9 @@ class AnswerCache:
         answer = self._answers.get(key)
         return answer if answer is not None and answer.generation == generation else None
 
-    def keep(self, key: Key, response: Response, generation: int) -> Encoded:
-        """Encode a response and keep it. Raises WireError if it cannot be encoded."""
-        answer = Encoded(response, key[1], generation)
+    def keep(self, key: Key, body: bytes, generation: int) -> Encoded:
+        """Keep the body of an answer."""
+        answer = Encoded(body, generation)
         if len(key[2]) <= _REQUEST_BYTES_MAX:
             if len(self._answers) >= _ENTRIES_MAX:
                 self._answers.clear()

@@ -13,10 +13,11 @@ Rules (semantics: SocketServer.processCompletedReceives):
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
-from ...wire import Request, Response, WireError
+from ...wire import Buffer, Request, Response, WireError
 from ...wire.codec.messages import read_message
 from ...wire.frames import Frame
 from ...wire.headers import API_VERSIONS, read_request_header
@@ -31,6 +32,8 @@ from .response_cache import Encoded
 if TYPE_CHECKING:
     from ..cluster import Cluster
     from .connection import Connection
+
+Kept: TypeAlias = Callable[[list[Buffer]], None]
 
 
 _AT_ONCE = (Response, Sentinel)
@@ -72,21 +75,29 @@ def serve(cluster: Cluster, connection: Connection, frame: Frame) -> Response | 
     return PARKED
 
 
-def _handle(cluster: Cluster, call: Call, served: Served, request: Request) -> Response | Sentinel:
+def _handle(
+    cluster: Cluster, call: Call, served: Served, request: Request, kept: Kept | None = None
+) -> Response | Sentinel:
     try:
         outcome = served.handler(cluster, call, request)
     except Exception:
         return _failed(call, served)
     if isinstance(outcome, _AT_ONCE):
         return outcome
-    cluster.turns.begin(_in_slices(call, served, outcome))
+    cluster.turns.begin(_in_slices(call, served, outcome, kept))
     return PARKED
 
 
-def _in_slices(call: Call, served: Served, slices: Slices[Response | Sentinel]) -> Slices[None]:
-    """Carry out a handler, and answer with what it returns."""
+def _in_slices(
+    call: Call, served: Served, slices: Slices[Response | Sentinel], kept: Kept | None
+) -> Slices[None]:
+    """Carry out a handler, and answer with what it returns; `kept` is called with its encoding."""
     try:
         outcome = yield from slices
+        if isinstance(outcome, Response):
+            body = yield from call.prepare(outcome)
+            if kept is not None:
+                kept(body)
     except Exception:
         _failed(call, served)
         return
@@ -111,7 +122,9 @@ def _serve_cached(
     if known is not None:
         return known
     request, _ = read_message(served.request, body, call.version)
-    response = _handle(cluster, call, served, request)
-    if isinstance(response, Response) and cluster.topics.generation == generation:
-        return cluster.answers.keep(key, response, generation)
-    return response
+
+    def kept(parts: list[Buffer]) -> None:
+        if cluster.topics.generation == generation:
+            cluster.answers.keep(key, b"".join(parts), generation)
+
+    return _handle(cluster, call, served, request, kept)

@@ -184,3 +184,8 @@ def test_stored_parts_are_read_when_they_come_up() -> None:
 def resident_bytes() -> int:
     with open("/proc/self/statm") as statm:
         return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def test_a_response_that_no_size_can_tell_is_refused() -> None:
+    with pytest.raises(WireError, match="at most 2147483647"):
+        frame([bytes(1 << 20)] * 2048)

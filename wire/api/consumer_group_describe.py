@@ -26,7 +26,7 @@ class ConsumerGroupDescribeResponse(Response, api=69, versions="0-1", flexible="
         group_epoch: i32
         assignment_epoch: i32
         assignor_name: str
-        members: list[Member]
+        members: list[Member] = v(shared=True)
         authorized_operations: i32 = -(2**31)
 
         class Member(Struct):

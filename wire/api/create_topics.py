@@ -43,7 +43,7 @@ class CreateTopicsResponse(Response, api=19, versions="0-7", flexible="5+"):
         topic_config_error_code: i16 = tag(0, "5+", default=0)
         num_partitions: i32 = v("5+", default=-1)
         replication_factor: i16 = v("5+", default=-1)
-        configs: list[Config] | None = v("5+", default=[])
+        configs: list[Config] | None = v("5+", default=[], shared=True)
 
         class Config(Struct):
             name: str

@@ -29,7 +29,7 @@ class DescribeConfigsResponse(Response, api=32, versions="0-4", flexible="4+"):
         error_message: str | None
         resource_type: i8
         resource_name: str
-        configs: list[Config]
+        configs: list[Config] = v(shared=True)
 
         class Config(Struct):
             name: str

@@ -25,7 +25,7 @@ class DescribeGroupsResponse(Response, api=15, versions="0-6", flexible="5+"):
         group_state: str
         protocol_type: str
         protocol_data: str
-        members: list[Member]
+        members: list[Member] = v(shared=True)
         authorized_operations: i32 = v("3+", default=-(2**31))
 
         class Member(Struct):

@@ -9,8 +9,9 @@ Reading allocates nothing larger than the bytes given can fill.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from functools import cache
+from itertools import groupby
 from struct import error as StructError
 from typing import Any, TypeVar
 
@@ -23,9 +24,14 @@ from .writer_source import WriterSource
 
 M = TypeVar("M", bound=Message)
 
+JOINED_MAX = 512
+"""Bytes of a buffer that is copied to have fewer of them."""
+
 # What readers raise, besides WireError; the first two if bytes are missing.
 CUT_SHORT = (IndexError, StructError)
 DAMAGE = (*CUT_SHORT, UnicodeDecodeError)
+# What writers raise, besides WireError.
+WRITE_ERRORS = (StructError, AttributeError, TypeError, UnicodeEncodeError)
 
 
 def read_message(cls: type[M], buf: Buffer, version: int, pos: int = 0) -> tuple[M, int]:
@@ -56,10 +62,43 @@ def write_parts(message: Message, version: int) -> list[Buffer]:
     parts: list[Buffer] = []
     try:
         writer(type(message), version)(message, parts.append, parts.extend)
-    except (StructError, AttributeError, TypeError, UnicodeEncodeError) as error:
-        name = type(message).__name__
-        raise WireError(f"{name} v{version} holds a value that does not fit: {error}") from error
+    except WRITE_ERRORS as error:
+        raise _does_not_fit(message, version, error) from error
     return parts
+
+
+def write_in_slices(message: Message, version: int) -> Generator[None, None, list[Buffer]]:
+    """The same as `write_parts`, yielding between pieces, whose small buffers are joined. Raises
+    WireError."""
+    parts: list[Buffer] = []
+    done = 0
+    try:
+        for _ in slicing_writer(type(message), version)(message, parts.append, parts.extend):
+            done = _join_from(done, parts)
+            yield
+    except WRITE_ERRORS as error:
+        raise _does_not_fit(message, version, error) from error
+    return parts
+
+
+def _join_from(first: int, parts: list[Buffer]) -> int:
+    """Join small buffers that follow each other, from the first one that is given; return how many
+    there are then."""
+    joined: list[Buffer] = []
+    for is_small, run in groupby(parts[first:], _is_small):
+        pieces = list(run)
+        joined += [b"".join(pieces)] if is_small else pieces
+    parts[first:] = joined
+    return len(parts)
+
+
+def _is_small(part: Buffer) -> bool:
+    return len(part) <= JOINED_MAX
+
+
+def _does_not_fit(message: Message, version: int, error: Exception) -> WireError:
+    name = type(message).__name__
+    return WireError(f"{name} v{version} holds a value that does not fit: {error}")
 
 
 @cache
@@ -83,6 +122,17 @@ def writer(cls: type[Message], version: int) -> Callable[[Message, Any, Any], No
     cls.check_version(version)
     write: Callable[[Message, Any, Any], None]
     write = WriterSource(version, cls.is_flexible(version)).compile(cls)
+    return write
+
+
+@cache
+def slicing_writer(
+    cls: type[Message], version: int
+) -> Callable[[Message, Any, Any], Generator[None, None, None]]:
+    """The same as a generator function, which yields between the structs of its lists."""
+    cls.check_version(version)
+    write: Callable[[Message, Any, Any], Generator[None, None, None]]
+    write = WriterSource(version, cls.is_flexible(version), sliced=True).compile(cls)
     return write
 
 

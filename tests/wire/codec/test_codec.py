@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from odradek.wire.codec.writer_source import STRUCTS_A_SLICE
 from odradek.wire.errors import WireError
 from odradek.wire.primitives import NO_ID
 from odradek.wire.schema import (
@@ -94,6 +95,19 @@ class Maybe(Message, versions="0", flexible="0+"):
     class Cursor(Struct):
         name: str = ""
         at: i32 = 0
+
+
+class Family(Message, versions="0-1", flexible="1+"):
+    """Lists that may be the same."""
+
+    homes: list[Home]
+
+    class Home(Struct):
+        street: str
+        people: list[Family.Person] | None = v(shared=True)
+
+    class Person(Struct):
+        name: str
 
 
 class TestTheOldEncoding:
@@ -308,6 +322,56 @@ class TestStructs:
     def test_a_name_means_the_nearest_struct_around(self) -> None:
         (page,) = (t for field, t in Letter.fields() if field.name == "pages")
         assert page.struct is Letter.Page
+
+
+class TestSharedLists:
+    @pytest.mark.parametrize("version", [0, 1])
+    def test_one_list_is_encoded_once_and_its_bytes_are_everywhere(self, version: int) -> None:
+        people = [Family.Person(name="Ada" * 100), Family.Person(name="Bob")]
+        homes = [Family.Home(street=f"street {n}", people=people) for n in range(5)]
+        shared = Family(homes=homes)
+        parts = shared.parts(version)
+        found = {id(part) for part in parts if b"AdaAda" in part}
+        assert len(found) == 1
+        apart = Family(
+            homes=[Family.Home(street=home.street, people=list(people)) for home in homes]
+        )
+        assert b"".join(parts) == apart.encode(version)
+        assert Family.decode(b"".join(parts), version) == shared
+
+    def test_it_may_be_null_or_empty(self) -> None:
+        family = Family(
+            homes=[Family.Home(street="a", people=None), Family.Home(street="b", people=[])]
+        )
+        for version in (0, 1):
+            assert Family.decode(family.encode(version), version) == family
+
+
+def in_slices(message: Message, version: int) -> tuple[bytes, int]:
+    """A message encoded in slices, and how many times it yielded."""
+    slices = message.parts_in_slices(version)
+    yields = 0
+    while True:
+        try:
+            next(slices)
+            yields += 1
+        except StopIteration as end:
+            return b"".join(end.value), yields
+
+
+class TestWritingInSlices:
+    def test_it_yields_between_the_structs_of_lists(self) -> None:
+        people = [Family.Person(name=str(number)) for number in range(1000)]
+        family = Family(homes=[Family.Home(street="a", people=people)])
+        assert in_slices(family, 1) == (family.encode(1), 1001 // STRUCTS_A_SLICE)
+
+    def test_what_has_no_lists_is_written_at_once(self) -> None:
+        numbers = Numbers(h=1.5, i=NO_ID)
+        assert in_slices(numbers, 0) == (numbers.encode(0), 0)
+
+    def test_a_value_that_does_not_fit_is_refused(self) -> None:
+        with pytest.raises(WireError, match="Family v1 holds a value that does not fit"):
+            in_slices(Family(homes=[None]), 1)  # type: ignore[list-item]
 
 
 @pytest.mark.slow

@@ -7,9 +7,10 @@ many times in the tests marked slow.
 from __future__ import annotations
 
 import tracemalloc
+from collections.abc import Generator
 from itertools import cycle
 from random import Random
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
@@ -22,6 +23,7 @@ from odradek.wire.schema import Message, Struct
 
 from tests.wire.support.messages import MESSAGES, full, may_be_null, structs, versions
 
+T = TypeVar("T")
 each_message = pytest.mark.parametrize("cls", MESSAGES, ids=lambda cls: cls.__name__)
 each_version = pytest.mark.parametrize(
     ("cls", "version"),
@@ -72,12 +74,23 @@ def _reads_as_written(message: Message, version: int) -> None:
     assert type(message).decode_from(encoded, version) == (message, len(encoded))
 
 
+def carried_out(slices: Generator[None, None, T]) -> T:
+    """What a generator returns."""
+    while True:
+        try:
+            next(slices)
+        except StopIteration as end:
+            found: T = end.value
+            return found
+
+
 @each_message
 def test_a_message_with_every_field_set_reads_as_it_was_written(cls: type[Message]) -> None:
     for version in versions(cls):
         message = full(cls, version)
         encoded = message.encode(version)
         assert cls.decode(encoded, version) == message
+        assert b"".join(carried_out(message.parts_in_slices(version))) == encoded
         for there in (bytearray(encoded), memoryview(encoded)):
             assert cls.decode(there, version) == message
         assert cls.decode_from(b"before" + encoded + b"behind", version, 6) == (
