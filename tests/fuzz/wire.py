@@ -1,7 +1,7 @@
 """Feeds the wire package bytes of any kind, and says so when anything but WireError comes out.
 
-    python -m tests.wire.fuzz_wire -runs=10000000        every option of libFuzzer will do
-    python -m tests.wire.fuzz_wire --only records,frames -max_total_time=60
+    python -m tests.fuzz.wire -runs=10000000        every option of libFuzzer will do
+    python -m tests.fuzz.wire --only records,frames -max_total_time=60
 
 Guided by coverage, by way of atheris (`pip install atheris`), which is wanted for nothing else. An
 input is two bytes that choose a target and the bytes for it; every target begins with seeds, bytes
