@@ -153,7 +153,8 @@ class Polite(threading.Thread):
         assert error is Error.NONE, error
         answer = committed(self._connection, version=7, group=NAME, topic=NAME)
         assert answer.committed_offset == offset, answer
-        assert ask(leave_request(member.member_id, group=NAME), 4).error_code == 0
+        left = ask(leave_request(member.member_id, group=NAME), 4)
+        assert left.error_code == 0, left
 
 
 def _coordinator(connection: Connection) -> None:

@@ -1,6 +1,6 @@
 """What is not sent, because a broker that does as it is told is then slow, mute or shut for all:
 requests of sheer amount, rates that throttle everybody, limits of connections, silent logs; or
-leads nothing, because it was taken out of its cluster."""
+leads nothing, because it was taken out of its cluster; or has lost the topic of the offsets."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from odradek.wire.api.alter_client_quotas import AlterClientQuotasRequest
 from odradek.wire.api.alter_configs import AlterConfigsRequest
 from odradek.wire.api.create_partitions import CreatePartitionsRequest
 from odradek.wire.api.create_topics import CreateTopicsRequest
+from odradek.wire.api.delete_topics import DeleteTopicsRequest
 from odradek.wire.api.incremental_alter_configs import IncrementalAlterConfigsRequest
 from odradek.wire.api.unregister_broker import UnregisterBrokerRequest
 from odradek.wire.headers import read_request_header
@@ -22,11 +23,24 @@ REFUSED_FROM = 100_000
 """Nobody creates so many partitions at once: a broker refuses."""
 LEAST_RATE = 1e6
 _BROKER, _LOGGER = 4, 8
+_INTERNAL = b"__"
+_CHANGE_TOPICS = frozenset(
+    cls.api_key
+    for cls in (
+        DeleteTopicsRequest,
+        CreatePartitionsRequest,
+        AlterConfigsRequest,
+        IncrementalAlterConfigsRequest,
+    )
+)
 
 
 def is_spared(frame: bytes) -> bool:
     """Whether a frame is not to be sent."""
-    hurts = _HURTS.get(int.from_bytes(frame[:2], "big"))
+    key = int.from_bytes(frame[:2], "big")
+    if key in _CHANGE_TOPICS and _INTERNAL in frame:
+        return True
+    hurts = _HURTS.get(key)
     if hurts is None:
         return False
     try:

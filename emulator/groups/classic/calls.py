@@ -270,6 +270,11 @@ class ClassicCalls:
         for token, answer in group.close(error, now).answers:
             self.send(token, answer)
 
+    def interrupt(self, group: ClassicGroup, error: Error) -> None:
+        """A group goes on, but its parked requests are answered `error`."""
+        for token, answer in group.interrupt(error).answers:
+            self.send(token, answer)
+
     def carry_out(self, group: ClassicGroup, effects: Effects) -> None:
         """Write, tell the group whether that succeeded, then answer. The answers are sent last and
         all together: a client may send its next request while it is being answered."""

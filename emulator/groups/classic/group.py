@@ -240,8 +240,8 @@ class ClassicGroup:
         if self.state is not EMPTY:
             raise Refused(Error.NON_EMPTY_GROUP)
 
-    def close(self, error: Error, now: int) -> Effects:
-        """The group ends, or its partition moves away: all parked requests are answered `error`."""
+    def interrupt(self, error: Error) -> Effects:
+        """All parked requests are answered `error`; their members may ask again."""
         effects = Effects()
         for member_id, join in self.joins.items():
             effects.answer(join, JoinAnswer(error, member_id))
@@ -249,6 +249,11 @@ class ClassicGroup:
             effects.answer(sync, SyncAnswer(error))
         self.joins.clear()
         self.syncs.clear()
+        return effects
+
+    def close(self, error: Error, now: int) -> Effects:
+        """The group ends, or its partition moves away: all parked requests are answered `error`."""
+        effects = self.interrupt(error)
         self.move(DEAD, now)
         return effects
 

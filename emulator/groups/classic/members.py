@@ -34,6 +34,10 @@ class Member:
         """True if it named an instance (KIP-345)."""
         return self.instance_id is not None
 
+    def supports(self, protocol_name: str) -> bool:
+        """Whether this protocol is among its own."""
+        return any(name == protocol_name for name, _ in self.protocols)
+
     def metadata(self, protocol_name: str | None) -> bytes:
         """Its metadata for this protocol. Raises KeyError if it does not support it."""
         return dict(self.protocols)[protocol_name or ""]

@@ -21,7 +21,7 @@ from ..records import MessageRecord, Record
 from ..runtime import Runtime
 from ..shard import Shard
 from .classic_calls import ClassicMembers
-from .conversion import is_empty_classic, records_of, upgraded
+from .conversion import check_upgrade, is_empty_classic, records_of, upgraded
 from .group import ConsumerGroup, Due
 from .heartbeat import heartbeat, time_revocation
 from .leaving import leave_for_a_while, leaver, overdue
@@ -88,7 +88,12 @@ class ConsumerCalls:
             return ConsumerGroup(group_id, settings, topics), gone
         if not isinstance(group, ClassicGroup):
             raise _not_a_consumer_group(group_id)
-        made = upgraded(group, settings, topics, self._runtime.now())
+        check_upgrade(group, settings)
+        try:
+            made = upgraded(group, settings, topics, self._runtime.now())
+        except Refused:
+            self._classic.interrupt(group, Error.REBALANCE_IN_PROGRESS)
+            raise
         return made, [*group.tombstones(), *records_of(made)]
 
     def _leave(self, shard: Shard, beat: Beat) -> BeatAnswer:

@@ -51,9 +51,9 @@ def may_join_classic(group: ConsumerGroup) -> None:
 def upgraded(
     classic: ClassicGroup, settings: GroupSettings, topics: TopicsView, now: int
 ) -> ConsumerGroup:
-    """The consumer group that a classic group with members becomes. Raises
-    Refused(GROUP_ID_NOT_FOUND) with a message if it cannot be converted."""
-    _check_upgrade(classic, settings)
+    """The consumer group that a classic group with members becomes, if check_upgrade has allowed
+    it. Raises Refused: GROUP_ID_NOT_FOUND with a message if what its members said cannot be read,
+    UNKNOWN_SERVER_ERROR while one of them does not support the protocol of the last generation."""
     group = ConsumerGroup(classic.group_id, settings, topics)
     group.epoch = group.target_epoch = classic.generation
     try:
@@ -76,7 +76,8 @@ def upgraded(
     return group
 
 
-def _check_upgrade(classic: ClassicGroup, settings: GroupSettings) -> None:
+def check_upgrade(classic: ClassicGroup, settings: GroupSettings) -> None:
+    """May a classic group be converted? Raises Refused(GROUP_ID_NOT_FOUND) with a message."""
     if settings.consumer_migration_policy.lower() not in _UP:
         raise _cannot(classic, "online upgrade is disabled")
     if classic.protocol_type != CONSUMER:
@@ -92,6 +93,8 @@ def _cannot(classic: ClassicGroup, reason: str) -> Refused:
 
 def _consumer_member(classic: ClassicGroup, member: Member, topics: TopicsView) -> ConsumerMember:
     name = classic.protocol_name
+    if name and not member.supports(name):  # it is joining again, with others
+        raise Refused(Error.UNKNOWN_SERVER_ERROR)
     metadata = member.metadata(name) if name else member.protocols[0][1]
     assigned = read_assignment(member.assignment, topics)
     told = read_subscription(metadata, topics)

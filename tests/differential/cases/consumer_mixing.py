@@ -26,7 +26,7 @@ from ..ask.consumer_groups import (
 from ..ask.groups import beat, commit, describe, join, leave, offsets_of, sync
 from ..ask.topics import create
 from ..ask.transactions import add_offsets, init, txn_offsets
-from ..engine.steps import Ask, Restart, Sleep, Steps, seen
+from ..engine.steps import Ask, Restart, Send, Sleep, Steps, seen
 from . import case
 from .group_records import log_of
 
@@ -148,6 +148,32 @@ def what_cannot_be_converted() -> Steps:
         ),
         Ask(enter("a", group="~u")),
         Ask(describe_consumers()),
+    ]
+
+
+@case("G26")
+def a_group_is_converted_while_a_member_changes_its_protocols() -> Steps:
+    """Its protocol is still one that the member no longer supports; then the round is over."""
+    both = (*classic(), *classic(protocol="roundrobin"))
+    one = classic(protocol="roundrobin")
+    a, b = seen("a"), seen("b")
+    return [
+        *known_topic(),
+        Ask(join(protocols=both), 3, "a", keep={"a": "member_id"}),
+        Ask(sync(a, assignments=[(a, b"")]), 3, "a"),
+        Send(join(protocols=both), 3, "b", keep={"b": "member_id"}),
+        Sleep(0.1),
+        Ask(join(a, protocols=both), 3, "a"),
+        Ask(sync(b, 2), 3, "b", waits=False),
+        Ask(sync(a, 2, assignments=[(a, b""), (b, b"")]), 3, "a"),
+        Ask(describe(), 6),
+        Send(join(a, protocols=one), 3, "a"),
+        Ask(describe(), 6),
+        Ask(enter("c")),
+        Ask(describe(), 6),
+        Ask(describe_consumers()),
+        Ask(beat(b, 2), 3),
+        Ask(heartbeat("c", 1)),
     ]
 
 

@@ -249,6 +249,19 @@ def test_a_classic_group_that_cannot_be_converted_says_why(
     assert [listing.type for listing in world.coordinator.list_groups()] == ["classic"]
 
 
+def test_a_group_whose_member_changes_its_protocols_cannot_be_converted_yet(world: World) -> None:
+    both = (*SUBSCRIBED, ("sticky", WANTS_T))
+    first = classic(world, protocols=both)
+    calls = world.coordinator.classic
+    calls.join("second", "g", join_request("d", version=3, protocols=both))
+    world.join("c", member_id=first, version=3, protocols=both)
+    calls.join("first", "g", join_request("c", member_id=first, version=3, protocols=both[1:]))
+    assert refusal(beat, world, "a") == (Error.UNKNOWN_SERVER_ERROR, None)
+    token, answer = world.answers[-1]
+    assert (token, answer.error) == ("first", Error.REBALANCE_IN_PROGRESS)
+    assert [listing.type for listing in world.coordinator.list_groups()] == ["classic"]
+
+
 def test_a_group_is_listed_when_its_last_member_has_left(world: World) -> None:
     beat(world, "a")
     beat(world, "a", -1)
