@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from odradek.emulator.base import turns as turns_module
 from odradek.emulator.cluster import Cluster
-from odradek.wire import Buffer, Request
+from odradek.wire import Request
 from odradek.wire.api.consumer_group_describe import ConsumerGroupDescribeRequest
 from odradek.wire.api.describe_configs import DescribeConfigsRequest
 from odradek.wire.api.describe_groups import DescribeGroupsRequest
@@ -18,6 +18,7 @@ from odradek.wire.api.find_coordinator import FindCoordinatorRequest
 from odradek.wire.api.list_offsets import ListOffsetsRequest
 from odradek.wire.api.metadata import MetadataRequest
 from odradek.wire.api.offset_fetch import OffsetFetchRequest
+from odradek.wire.frames import Part
 
 from tests.support.cluster import Client
 
@@ -73,14 +74,14 @@ class Held(Client):
     def __init__(self, cluster: Cluster) -> None:
         super().__init__(cluster)
         self._frame = b""
-        self._buffers: list[Buffer] = []
+        self._parts: list[Part] = []
 
     def send_raw(self, frame: bytes) -> None:
         """Hold the frame."""
         self._frame = frame
 
-    def send_buffers(self, buffers: list[Buffer]) -> None:
-        self._buffers += buffers
+    def send_parts(self, parts: list[Part]) -> None:
+        self._parts += parts
 
     def pass_on(self) -> None:
         """Send what is held."""
@@ -88,7 +89,7 @@ class Held(Client):
 
     def answer(self) -> Any:
         """The only answer."""
-        super().send_buffers(self._buffers)
+        super().send_parts(self._parts)
         (answer,) = self.answers()
         return answer
 

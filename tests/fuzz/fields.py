@@ -28,8 +28,13 @@ _TEXTS = (
     "*",
     "[",
     "(a*)*",
+    "__consumer_offsets",
+    "__transaction_state",
+    "__cluster_metadata",
+    "-1",
+    "9" * 30,
+    "x,y",
 )
-_TEXTS += ("__consumer_offsets", "__transaction_state", "__cluster_metadata", "-1", "9" * 30, "x,y")
 _BYTES = (b"", b"\0", b"\xff" * 9, bytes(40), b"\x7f\xff\xff\xff", b"\0\0\0\0\0\1")
 _FLOATS = (0.0, -0.0, -1.0, 1e6, 1e308, float("inf"), float("-inf"), float("nan"))
 

@@ -90,8 +90,8 @@ class Polite(threading.Thread):
             done = self.rounds // ROUNDS_A_GROUP * ROUNDS_A_GROUP
             if done:
                 _coordinator(connection)
-                answer = committed(connection, version=7, group=NAME, topic=NAME)
-                assert answer.committed_offset == done, answer
+                kept = committed(connection, version=7, group=NAME, topic=NAME)
+                assert kept.committed_offset == done, kept
 
     def _set_up(self) -> None:
         topic, entry = CreateTopicsRequest.Topic, AlterClientQuotasRequest.Entry

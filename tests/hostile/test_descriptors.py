@@ -5,8 +5,6 @@ from __future__ import annotations
 import resource
 from contextlib import ExitStack
 
-import pytest
-
 from tests.hostile.attacks.sockets import HEARTBEAT, metadata_of
 from tests.hostile.support.broker import Broker
 from tests.hostile.support.clients import Hostile, Polite

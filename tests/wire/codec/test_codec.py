@@ -366,7 +366,7 @@ class TestWritingInSlices:
         assert in_slices(family, 1) == (family.encode(1), 1001 // STRUCTS_A_SLICE)
 
     def test_what_has_no_lists_is_written_at_once(self) -> None:
-        numbers = Numbers(h=1.5, i=NO_ID)
+        numbers = Numbers(a=True, b=1, c=2, d=3, e=4, f=5, g=6, h=1.5, i=NO_ID)
         assert in_slices(numbers, 0) == (numbers.encode(0), 0)
 
     def test_a_value_that_does_not_fit_is_refused(self) -> None:
