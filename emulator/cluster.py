@@ -188,6 +188,8 @@ class Cluster:
         try:
             self.log_dir.checkpoint()
         except (Refused, OSError) as error:
+            if self.log_dir.availability.offline is not None:
+                return  # said already
             log.error("checkpoints of %s could not be written: %s", self.log_dir.path, error)
 
     def _checkpoint_later(self) -> None:

@@ -196,7 +196,12 @@ class Emulator:
     @property
     def notices(self) -> list[str]:
         """What was found to be wrong on disk, and what was done about it, in sentences."""
-        return self.run(lambda cluster: list(cluster.log_dir.notices))
+
+        def told(cluster: Cluster) -> list[str]:
+            log_dir = cluster.log_dir
+            return [*log_dir.notices, *log_dir.availability.notices]
+
+        return self.run(told)
 
     def create_topic(
         self, name: str, partitions: int = 1, configs: Mapping[str, ConfigValue] | None = None

@@ -26,6 +26,7 @@ from ..wire.batch import CONTROL, BatchHeader
 from ..wire.errors import Error, Refused
 from ..wire.primitives import Buffer
 from ..wire.records import read_marker
+from .availability import Availability
 from .compaction.compactor import Compactor
 from .config import LogConfig
 from .disk.directory import Directory
@@ -49,7 +50,8 @@ class Log:
 
     Read these, but do not set them: `log_start_offset`, `log_end_offset` (after the last batch),
     `segments` (oldest first; the last takes the appends), `recovery_point` (batches before it need
-    no check after a crash), `notices` (what opening found and repaired).
+    no check after a crash), `notices` (what opening found and repaired), `availability` (of the log
+    directory).
 
     `on_unflushed`, if set, is called after each append while the configs ask for flushes.
     """
@@ -74,6 +76,7 @@ class Log:
         self._flushes = FlushState(log_start_offset)
         self._config = config
         self._home = home
+        self.availability = home.availability
         self.reader = LogReader(self, home)
         self.compactor = Compactor(self, home)
         self.replace_segments([self._new_segment(log_start_offset, now_ms)])
@@ -92,6 +95,7 @@ class Log:
         recovery_point: int = 0,
         log_start_offset: int = 0,
         naming: Naming = KAFKA,
+        availability: Availability | None = None,
     ) -> Log:
         """Open the partition's log in the log directory `directory`, recovering what is there.
 
@@ -99,7 +103,7 @@ class Log:
         (KAFKA_STORAGE_ERROR) when the disk fails.
         """
         log = cls(
-            PartitionDirectory(directory, topic, partition, naming),
+            PartitionDirectory(directory, topic, partition, naming, availability),
             topic_id=topic_id,
             config=config,
             log_start_offset=log_start_offset,
@@ -162,6 +166,8 @@ class Log:
         if self._flushes.failure is not None:
             raise self._home.storage_error(self._flushes.failure)
         try:
+            if self.availability.checked_ms != now_ms:
+                self._look_at_file(now_ms)
             if not self._home.exists:
                 self._home.create(self.topic_id, self.epochs)
             epoch, end_offset = header.leader_epoch, self.log_end_offset
@@ -191,6 +197,13 @@ class Log:
         if is_roll_due(active, header, header.size, config, self._age_ms_max, now_ms):
             with self._home.client_errors():
                 self._roll(next_base(self.log_end_offset, header), now_ms)
+
+    def _look_at_file(self, now_ms: int) -> None:
+        """Raise OSError if the log directory is offline; say so if the file is gone."""
+        self.availability.check()
+        self.availability.checked_ms = now_ms
+        if self._active.file.is_removed():
+            self.availability.removed(self._home.name)
 
     def start_epoch(self, epoch: int) -> None:
         """Record that an epoch starts at the log end. It is stored with the first batch, so that a

@@ -25,12 +25,14 @@ keeps here. Source: directories of Kafka 4.3.1.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
 from typing import TypeAlias
 
 from ..wire.errors import Refused
 from ..wire.primitives import id_text, random_id
+from .availability import Availability
 from .checkpoints import (
     CLEAN_SHUTDOWN,
     CLEANED_OFFSETS,
@@ -73,7 +75,7 @@ class LogDirectory:
     Read only: `directory`, its `path`, `properties` (cluster, node, directory id), `clean` (whether
     the last stop was clean), `partitions` (each partition on disk and its topic's id, None if that
     is not known), `logs` (those opened), `high_watermarks` (of the last checkpoint), `notices`
-    (what was found wrong).
+    (what was found wrong), `availability` (whether it can be used).
     """
 
     def __init__(
@@ -89,6 +91,7 @@ class LogDirectory:
         self.logs: dict[TopicPartition, Log] = {}
         self.partitions: dict[TopicPartition, bytes | None] = {}
         self.notices = Notices()
+        self.availability = Availability(directory)
         self.directory = directory
         self.naming = naming
         self._lock: FileLock | None = lock
@@ -169,6 +172,7 @@ class LogDirectory:
             recovery_point=self._recovery_points.get(key, 0),
             log_start_offset=self._log_starts.get(key, 0),
             naming=self.naming,
+            availability=self.availability,
         )
         if first is not None:
             self._find_log_start(log, first)
@@ -219,6 +223,7 @@ class LogDirectory:
         A log that `high_watermarks` does not name counts as replicated up to its end. Raises
         Refused (KAFKA_STORAGE_ERROR), OSError.
         """
+        self.availability.look()
         for log in self.logs.values():
             log.checkpoint()
         for (topic, partition), log in self.logs.items():
@@ -252,11 +257,16 @@ class LogDirectory:
     ) -> None:
         """Close every log, write checkpoints and marker, and unlock; a second close does nothing.
 
-        Without `clean` leave everything as a kill would, but unlocked. Raises LogDirectoryError if
-        something could not be written; then there is no marker, but everything is closed.
+        Without `clean`, or if the directory is offline, leave everything as a kill would, but
+        unlocked. Raises LogDirectoryError if something could not be written; then there is no
+        marker, but everything is closed.
         """
         if self._lock is None:
             return
+        if clean:
+            with suppress(OSError):  # said in a notice
+                self.availability.look()
+            clean = self.availability.offline is None
         errors: list[Exception] = []
         self._written.clear()
         for log in self.logs.values():

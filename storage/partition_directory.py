@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from errno import EBADF
 
 from ..wire.errors import Error, Refused, WireError
+from .availability import Availability
 from .checkpoints import (
     LEADER_EPOCHS,
     META_PROPERTIES,
@@ -35,7 +36,15 @@ from .segment import Segment
 class PartitionDirectory:
     """The directory of one partition, below `parent`."""
 
-    def __init__(self, parent: Directory, topic: str, partition: int, naming: Naming) -> None:
+    def __init__(
+        self,
+        parent: Directory,
+        topic: str,
+        partition: int,
+        naming: Naming,
+        availability: Availability | None = None,
+    ) -> None:
+        self.availability = availability or Availability()
         self.name = naming.directory(topic, partition)
         self.files = parent.child(self.name)
         self.naming = naming
@@ -53,6 +62,7 @@ class PartitionDirectory:
     def client_errors(self) -> Iterator[None]:
         """Turn errors of files and batches into Refused, for clients."""
         try:
+            self.availability.check()
             yield
         except WireError as error:
             raise Refused(Error.CORRUPT_MESSAGE, f"{self.name}: {error}") from error
@@ -60,12 +70,19 @@ class PartitionDirectory:
             raise self.storage_error(error) from error
 
     def storage_error(self, error: OSError) -> Refused:
-        """The error that clients are answered for it."""
+        """The error that clients are answered for it. If the directory has gone, that is found."""
+        try:
+            self.availability.look()
+            if self.exists and not self.closed and not self.files.is_accessible():
+                self.availability.take_offline(f"{self.name} was removed or may not be used")
+        except OSError as reason:
+            error = reason
         return Refused(Error.KAFKA_STORAGE_ERROR, f"{self.name}: {error}")
 
     def create(self, topic_id: bytes, epochs: LeaderEpochs) -> None:
         """Create the directory, for the first batch."""
         self.check_open()
+        self.availability.look()  # `make` would bring a log directory back that was removed
         self.files.make()
         self.write_metadata(topic_id)
         self.exists = True

@@ -74,6 +74,7 @@ class LogReader:
         segments = log.segments
         active = segments[-1]
         try:
+            self._home.availability.check()
             if offset >= active.base_offset:
                 return active.read(offset, max_bytes, upto, whole_first) or b""
             for segment in segments[containing(segments, offset) :]:

@@ -175,7 +175,7 @@ replica.fetch.backoff.ms                           INT      1000 0.. #one-proces
 replica.fetch.min.bytes                            INT      1 #one-process
 replica.fetch.response.max.bytes                   INT      10485760 0.. #one-process
 num.replica.fetchers                               INT      1 1.. cluster #one-thread
-replica.high.watermark.checkpoint.interval.ms      LONG     5000 #shared-data
+replica.high.watermark.checkpoint.interval.ms      LONG     5000
 fetch.purgatory.purge.interval.requests            INT      1000 #no-purgatory
 producer.purgatory.purge.interval.requests         INT      1000 #no-purgatory
 delete.records.purgatory.purge.interval.requests   INT      1 #no-purgatory

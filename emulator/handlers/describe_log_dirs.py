@@ -1,7 +1,7 @@
 """DescribeLogDirs (35): the log directory, what lies in it, and how much room there is.
 
 Sizes are those of the batches. What does not exist, or has no replica at the broker that is asked,
-is left out. Null asks for every partition.
+is left out. Null asks for every partition. Of a directory that is offline only that is said.
 
 Not emulated: several log directories of one node, and so replicas that are on their way from one to
 another (`is_future_key`); cordoned ones. A disk in memory has no size.
@@ -9,9 +9,9 @@ another (`is_future_key`); cordoned ones. A disk in memory has no size.
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
+from ...wire import Error
 from ...wire.api.describe_log_dirs import DescribeLogDirsRequest, DescribeLogDirsResponse
 from ..base.call import Call
 from .registry import handles
@@ -29,7 +29,14 @@ UNKNOWN = (-1, -1)
 def describe_log_dirs(
     cluster: Cluster, call: Call, request: DescribeLogDirsRequest
 ) -> DescribeLogDirsResponse:
-    total_bytes, usable_bytes = cluster.log_dir.directory.space() or UNKNOWN
+    try:
+        cluster.log_dir.availability.look()
+        total_bytes, usable_bytes = cluster.log_dir.directory.space() or UNKNOWN
+    except OSError:
+        offline = Result(
+            log_dir=absolute_path(cluster), topics=[], error_code=Error.KAFKA_STORAGE_ERROR
+        )
+        return DescribeLogDirsResponse(results=[offline])
     return DescribeLogDirsResponse(
         results=[
             Result(
@@ -51,8 +58,7 @@ def describe_log_dirs(
 
 def absolute_path(cluster: Cluster) -> str:
     """Where the logs lie; a disk in memory has a name of its own kind."""
-    path = cluster.log_dir.path
-    return path if cluster.log_dir.directory.space() is None else os.path.abspath(path)
+    return cluster.log_dir.directory.absolute_path
 
 
 def _asked(cluster: Cluster, node_id: int, request: DescribeLogDirsRequest) -> dict[str, list[int]]:

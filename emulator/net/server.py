@@ -54,6 +54,7 @@ class Server:
         self._alarm_at = 0
         self._timers: Timers = cluster.timers
         self._timers.on_earlier = self._arm
+        self._arm()  # for what was set before
         self._flusher = cluster.log_manager.flusher
         self._flusher.wake = self._collect_flushes
         self._cleaner = cluster.log_manager.cleaner

@@ -98,7 +98,10 @@ class Partition:
             raise Refused(Error.NOT_LEADER_OR_FOLLOWER)
 
     def check_replica(self, node_id: int) -> None:
-        """Raises Refused(NOT_LEADER_OR_FOLLOWER) for a broker without a replica."""
+        """Raises Refused: NOT_LEADER_OR_FOLLOWER for a broker without a replica; before that
+        KAFKA_STORAGE_ERROR, if the log directory is offline."""
+        if self.log.availability.offline is not None:
+            raise Refused(Error.KAFKA_STORAGE_ERROR)
         if self.leader != node_id and node_id not in self.replicas:
             raise Refused(Error.NOT_LEADER_OR_FOLLOWER)
 
@@ -140,6 +143,8 @@ class Partition:
 
     def _complain(self, error: Refused, now: int) -> None:
         """Log that nothing can be written, but not for every request."""
+        if self.log.availability.offline is not None:
+            return  # said of the whole directory
         since = self._complained_ms
         if since is None or not 0 <= now - since < _SAID_AGAIN_MS:
             self._complained_ms = now

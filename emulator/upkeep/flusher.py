@@ -113,6 +113,8 @@ class Flusher:
         try:
             stored.end_flush(sync)
         except Refused as error:
+            if stored.availability.offline is not None:
+                return  # said of the whole directory
             log.error("flush failed, no more batches are taken: %s", error)
 
     def _work(self) -> None:

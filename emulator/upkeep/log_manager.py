@@ -15,6 +15,8 @@
 
       Cluster(..., retention=short)
 
+- Whether the log directory is still there is looked at every
+  `replica.high.watermark.checkpoint.interval.ms` (5 s), but not under a ManualClock.
 - A failure does not stop the broker: it is logged, with the partition's name, and tried again at
   the next run.
 
@@ -26,6 +28,7 @@ Source: KIP-107; Kafka 4.3.1.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from ...storage import Log, LogDirectory, RetentionPolicy
@@ -55,6 +58,8 @@ class LogManager:
         self.cleaner = Cleaner(cluster, self._clean)
         self._interval_ms: int = cluster.config.get("log.retention.check.interval.ms")
         self._run_after(cluster.config.get("log.initial.task.delay.ms"))
+        if not cluster.has_manual_clock:  # which may go over years in a moment
+            self._look_later()
 
     def delete_old_segments(self) -> int:
         """Apply the retention policy everywhere now; return how many segments were deleted."""
@@ -92,6 +97,16 @@ class LogManager:
             if stored.is_flush_pending:
                 self.flusher.flush(stored)
         self.flusher.close()
+
+    def _look_later(self) -> None:
+        """Kafka writes a checkpoint so often, and so finds out that the directory has gone."""
+        interval_ms: int = self._cluster.config.get("replica.high.watermark.checkpoint.interval.ms")
+        self._timers.at(self._clock.now() + max(1, interval_ms), self._look)
+
+    def _look(self) -> None:
+        with suppress(OSError):  # said in a notice
+            self._cluster.log_dir.availability.look()
+        self._look_later()
 
     def _run_after(self, delay_ms: int) -> None:
         self._timers.at(self._clock.now() + delay_ms, self._run)
@@ -131,4 +146,5 @@ def say_what_is_wrong(log_dir: LogDirectory) -> None:
     """Log what was found wrong on disk, and from now on each new finding."""
     for notice in log_dir.notices:
         log.warning("%s", notice)
+    log_dir.availability.notices.listener = lambda notice: log.error("%s", notice)
     log_dir.notices.listener = lambda notice: log.warning("%s", notice)

@@ -148,6 +148,10 @@ class File:
         """The file's size in bytes."""
         return os.fstat(self._ready()).st_size
 
+    def is_removed(self) -> bool:
+        """Whether the file is open, and has no name any more: what is written to it is lost."""
+        return self._fd >= 0 and os.fstat(self._fd).st_nlink == 0
+
     def truncate(self, size: int) -> None:
         """Truncate the file to `size` bytes; views of what is truncated stay as they were."""
         fd = self._ready()
@@ -245,6 +249,11 @@ class Directory:
         self.durable = durable
         self.descriptors = Descriptors() if descriptors is None else descriptors
 
+    @property
+    def absolute_path(self) -> str:
+        """The whole path, as the system knows it."""
+        return os.path.abspath(self.path)
+
     def child(self, name: str) -> Directory:
         """A subdirectory, whether it exists or not."""
         return Directory(self._at(name), durable=self.durable, descriptors=self.descriptors)
@@ -260,6 +269,10 @@ class Directory:
     def exists(self, name: str = "") -> bool:
         """Whether a file or directory of that name exists; by default, the directory itself."""
         return os.path.exists(self._at(name))
+
+    def is_accessible(self) -> bool:
+        """Whether it exists, and its files can be listed, opened, created and removed."""
+        return os.access(self.path, os.R_OK | os.W_OK | os.X_OK, effective_ids=True)
 
     def files(self) -> dict[str, int]:
         """Name and size of each plain file."""

@@ -48,6 +48,9 @@ class MemoryFile(File):
     def size(self) -> int:
         return len(self._held().data)
 
+    def is_removed(self) -> bool:
+        return False
+
     def truncate(self, size: int) -> None:
         content = self._held()
         self._disk._truncate(self.path, content, len(content.data), size)
@@ -96,6 +99,10 @@ class MemoryDirectory(Directory):
         self.descriptors = Descriptors()  # stays empty: nothing here uses up the system's
         self._disk = disk
 
+    @property
+    def absolute_path(self) -> str:
+        return self.path
+
     def child(self, name: str) -> Directory:
         return MemoryDirectory(self._disk, self._at(name), durable=self.durable)
 
@@ -111,6 +118,9 @@ class MemoryDirectory(Directory):
         except OSError:
             return False
         return True
+
+    def is_accessible(self) -> bool:
+        return self.exists()
 
     def files(self) -> dict[str, int]:
         entries = dict(self._disk._folder(self.path).entries)

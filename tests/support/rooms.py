@@ -18,8 +18,8 @@ ROOMS = {
     """,
     "storage": """
         disk
-        naming naming_detection config notices checkpoints epochs damage batch_walk index producers
-            segment flush retention rolling lookup partition_directory reading
+        naming naming_detection config notices checkpoints availability epochs damage batch_walk
+            index producers segment flush retention rolling lookup partition_directory reading
         recovery
         truncation
         compaction
@@ -39,7 +39,7 @@ ROOMS = {
         control
         net
         parameters broker cluster
-        broker_thread emulator views
+        emulator broker_thread views
         cli
     """,
     "emulator/groups": """
