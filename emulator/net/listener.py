@@ -129,19 +129,30 @@ class Listener:
             except OSError as error:
                 client.close()
                 log.info("a connection from %s failed: %s", peer[0], error)
-            except BaseException:
-                client.close()
-                raise
 
     async def _connect(self, client: socket.socket, address: str) -> None:
-        while self._connections.total >= self._connections.most:
-            await asyncio.sleep(_AGAIN_S)
+        try:
+            while self._connections.total >= self._connections.most:
+                await asyncio.sleep(_AGAIN_S)
+        except asyncio.CancelledError:
+            client.close()
+            raise
         if not self._connections.admit(address):
             client.close()
             return
         try:
             client.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-            await self._loop.connect_accepted_socket(lambda: self._new_protocol(address), client)
+            made = self._loop.connect_accepted_socket(lambda: self._new_protocol(address), client)
+            connecting = self._loop.create_task(made)
+        except BaseException:
+            self._connections.left(address)
+            raise
+        try:
+            await asyncio.shield(connecting)
+        except asyncio.CancelledError:
+            # A transport that is left half-way would never tell its protocol that it has ended.
+            await connecting
+            raise
         except BaseException:
             self._connections.left(address)
             raise
