@@ -73,14 +73,8 @@ class Client:
         self._asked.append((correlation_id, api_key, version))
 
     def send_raw(self, frame: bytes) -> None:
-        """Send the bytes of one frame, without its size. Also within a broker's thread it is
-        carried out at once, and not in later turns of the loop."""
-        turns = self.cluster.turns
-        wake, turns.wake = turns.wake, None
-        try:
-            self.connection.feed(SIZE.pack(len(frame)) + frame)
-        finally:
-            turns.wake = wake
+        """Send the bytes of one frame, without its size."""
+        self.connection.feed(SIZE.pack(len(frame)) + frame)
 
     def answers(self) -> list[Any]:
         """What was answered since the last look, in order."""
