@@ -4,6 +4,8 @@ come out decoded.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +40,17 @@ def open_cluster(
         brokers=[Node(node_id, "localhost", 9091 + node_id) for node_id in nodes],
         clock=ManualClock(now),
     )
+
+
+@contextmanager
+def at_once(cluster: Cluster) -> Iterator[None]:
+    """Within a broker's thread: what clients ask meanwhile is carried out at once, and not in later
+    turns of its loop."""
+    wake, cluster.turns.wake = cluster.turns.wake, None
+    try:
+        yield
+    finally:
+        cluster.turns.wake = wake
 
 
 class Client:

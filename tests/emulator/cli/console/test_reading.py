@@ -22,6 +22,7 @@ from odradek.wire.records import NewRecord
 
 from tests.emulator.cli.console.support import Shell, commit, fill
 from tests.support.clock import NOW
+from tests.support.cluster import at_once
 from tests.support.transactional_producer import TxnClient
 from tests.support.written import record, write_records
 
@@ -30,10 +31,11 @@ def write_in_transaction(kafka: Emulator, value: bytes, *, commit: bool | None =
     """One record for partition 0, by a producer called as its value; None leaves it open."""
 
     def write(cluster: Cluster) -> None:
-        producer = TxnClient(cluster, value.decode()).begin()
-        assert producer.write(value, topic="orders") is Error.NONE
-        if commit is not None:
-            assert producer.end(commit) is Error.NONE
+        with at_once(cluster):
+            producer = TxnClient(cluster, value.decode()).begin()
+            assert producer.write(value, topic="orders") is Error.NONE
+            if commit is not None:
+                assert producer.end(commit) is Error.NONE
 
     kafka.run(write)
 
