@@ -5,6 +5,8 @@ Rules:
 - `flush.messages` counts the records since the last flush began; `flush.ms` the time since the
   first append after that. By default neither is set and nothing is synced: what was written
   survives the process, but not a power cut.
+- Records that make a flush due by number may be acknowledged when it is over: `awaited_offset`, as
+  Kafka's append flushes before it returns.
 - A flush is a `Sync`. Its files are opened when it begins, so any thread may wait for it while the
   log goes on. It covers the batches up to the log end of that time, the indexes of segments that
   take no more batches, and the names in the directory.
@@ -57,29 +59,46 @@ class Sync:
 class FlushState:
     """The progress of one log's flushes."""
 
-    __slots__ = ("_begun_offset", "_pending", "_since_ms", "failure", "synced_offset")
+    __slots__ = (
+        "_begun_offset",
+        "_pending",
+        "_since_ms",
+        "awaited_offset",
+        "failure",
+        "synced_offset",
+    )
 
     def __init__(self, synced_offset: int) -> None:
         self.synced_offset = synced_offset
         """Below this offset everything was synced, here or earlier."""
+        self.awaited_offset: int | None = None
+        """What is below this offset may be acknowledged when it is on disk; None if it is."""
         self.failure: OSError | None = None
         """Why the last sync failed; after that there is no other."""
         self._begun_offset = 0
         self._pending: Sync | None = None
         self._since_ms: int | None = None
 
-    def appended(self, now_ms: int) -> None:
-        """A batch was appended."""
+    def appended(
+        self, now_ms: int, config: LogConfig, recovery_point: int, end_offset: int
+    ) -> None:
+        """A batch was appended, which ends at this offset."""
         if self._since_ms is None:
             self._since_ms = now_ms
+        if self._is_due(config, recovery_point, end_offset):
+            self.awaited_offset = end_offset
 
     def due_ms(self, config: LogConfig, recovery_point: int, end_offset: int) -> int | None:
         """When the next flush is due, now or earlier if by record count; None for never."""
         if self._since_ms is None or self.failure is not None:
             return None
-        if end_offset - max(recovery_point, self._begun_offset) >= config.flush_messages:
+        if self._is_due(config, recovery_point, end_offset):
             return self._since_ms
         return self._since_ms + config.flush_ms if config.flush_ms < NEVER else None
+
+    def _is_due(self, config: LogConfig, recovery_point: int, end_offset: int) -> bool:
+        """Whether so many records were appended that they are to be flushed now."""
+        return end_offset - max(recovery_point, self._begun_offset) >= config.flush_messages
 
     @property
     def is_pending(self) -> bool:
@@ -109,10 +128,12 @@ class FlushState:
         if is_current:
             self._pending = None
             self.synced_offset = max(self.synced_offset, sync.end_offset)
+            if self.awaited_offset is not None and self.awaited_offset <= self.synced_offset:
+                self.awaited_offset = None
         return is_current
 
     def truncated(self, end_offset: int) -> None:
         """The log was truncated to `end_offset`."""
-        self._pending = None
+        self._pending = self.awaited_offset = None
         self._begun_offset = min(self._begun_offset, end_offset)
         self.synced_offset = min(self.synced_offset, end_offset)

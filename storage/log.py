@@ -9,7 +9,8 @@ Rules:
   Kafka does in its retention task; until then a search by time still finds them.
 - The list of segments is replaced, never changed, and files of which readers hold views are not
   shortened in place: every reader keeps a consistent view.
-- A flush that the configs ask for is announced to `on_unflushed`, not waited for (flush.py).
+- A flush that the configs ask for is announced to `on_unflushed`, not waited for (flush.py); who
+  acknowledges what was appended waits, if there is an `awaited_offset`.
 
 A failing disk (full, gone) is KAFKA_STORAGE_ERROR; an append that failed has changed nothing.
 
@@ -186,7 +187,7 @@ class Log:
         elif header.producer_id >= 0:
             self.producers.update(header)
         if self._flush_asked:
-            self._flushes.appended(now_ms)
+            self._flushes.appended(now_ms, self._config, self.recovery_point, self.log_end_offset)
             if self.on_unflushed is not None:
                 self.on_unflushed(self)
 
@@ -328,6 +329,22 @@ class Log:
     def flush_due_ms(self) -> int | None:
         """When the configs ask for the next flush; in the past if it is due by record count."""
         return self._flushes.due_ms(self._config, self.recovery_point, self.log_end_offset)
+
+    @property
+    def awaited_offset(self) -> int | None:
+        """What is below this offset may be acknowledged when it is flushed; None if it is."""
+        return self._flushes.awaited_offset
+
+    @property
+    def synced_offset(self) -> int:
+        """Below this offset everything was synced."""
+        return self._flushes.synced_offset
+
+    @property
+    def flush_failure(self) -> Refused | None:
+        """Why a flush has failed, after which the log takes no more batches; or None."""
+        failure = self._flushes.failure
+        return None if failure is None else self._home.storage_error(failure)
 
     @property
     def is_flush_pending(self) -> bool:

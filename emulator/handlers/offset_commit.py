@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 
 from ...wire import Error, Refused
 from ...wire.api.offset_commit import OffsetCommitRequest, OffsetCommitResponse
-from ..base.call import Call
+from ..base.call import Call, Sentinel
+from ..base.coordinator_errors import as_coordinator
 from ..groups.commit_request import CommitRequest, OffsetCommit
+from .flushed_answers import once_group_flushed
 from .merging import merged
 from .registry import handles
 
@@ -22,24 +24,25 @@ if TYPE_CHECKING:
     from ..partitions.topic import Topic
 
 Answered = OffsetCommitResponse.Topic
+Partition = Answered.Partition
 
 
 @handles(OffsetCommitRequest)
 def offset_commit(
     cluster: Cluster, call: Call, request: OffsetCommitRequest
-) -> OffsetCommitResponse:
+) -> OffsetCommitResponse | Sentinel:
     if call.version == 0:
         return _unsupported(cluster, request)
     refused: dict[bytes | str, Answered] = {}
     accepted: list[Answered] = []
     commits: list[OffsetCommit] = []
-    places: list[Answered.Partition] = []
+    places: list[Partition] = []
     for asked in request.topics:
         topic = _topic(cluster, call, asked)
-        failed: list[Answered.Partition] = []
-        stored: list[Answered.Partition] = []
+        failed: list[Partition] = []
+        stored: list[Partition] = []
         for partition in asked.partitions:
-            answer = Answered.Partition(partition_index=partition.partition_index)
+            answer = Partition(partition_index=partition.partition_index)
             error = _problem(topic, partition.partition_index, by_id=call.version >= 10)
             if error:
                 answer.error_code = error
@@ -55,9 +58,21 @@ def offset_commit(
         if stored:
             accepted.append(Answered(name=asked.name, topic_id=asked.topic_id, partitions=stored))
     if commits:
-        for place, error in zip(places, _store(cluster, call, request, commits), strict=True):
-            place.error_code = error
-    return OffsetCommitResponse(topics=merged(refused, accepted, partial(_key, call)))
+        _answer(places, _store(cluster, call, request, commits))
+    response = OffsetCommitResponse(topics=merged(refused, accepted, partial(_key, call)))
+    refuse = partial(_refuse, places)
+    return once_group_flushed(cluster, call, response, request.group_id, refuse)
+
+
+def _answer(places: list[Partition], errors: list[Error]) -> None:
+    for place, error in zip(places, errors, strict=True):
+        place.error_code = error
+
+
+def _refuse(places: list[Partition], refused: Refused) -> None:
+    """What was written could not be flushed."""
+    for place in places:
+        place.error_code = place.error_code or as_coordinator(refused).error
 
 
 def _unsupported(cluster: Cluster, request: OffsetCommitRequest) -> OffsetCommitResponse:
@@ -72,7 +87,7 @@ def _unsupported(cluster: Cluster, request: OffsetCommitRequest) -> OffsetCommit
             Answered(
                 name=topic.name,
                 partitions=[
-                    Answered.Partition(partition_index=p.partition_index, error_code=error)
+                    Partition(partition_index=p.partition_index, error_code=error)
                     for p in topic.partitions
                 ],
             )

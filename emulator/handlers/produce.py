@@ -8,7 +8,7 @@ produce_old.py. With acks 0 there is no answer, and any error closes the connect
 v0 on though v0-2 close the connection, because librdkafka would otherwise turn compression off
 (KAFKA-18659). The same partition twice in a request: only the last is appended, and answered. Data
 that begins with an impossible size or magic refuses the whole request, as a transactional batch
-without an id.
+without an id. Where `flush.messages` asks for a flush, the answer waits for it.
 
 Not emulated: waiting for replicas: data is stored once, so acks=all is answered when it is written.
 """
@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...wire import NO_ID, Buffer, Error, Refused
@@ -26,6 +27,7 @@ from ..partitions.produced import Produced
 from ..partitions.produced_batches import Checked, RecordsRejected, validate
 from ..transactions.admission import Candidate, of_produce, refusals
 from ..transactions.transaction import Key, Producer
+from .flushed_answers import Acknowledged, once_flushed
 from .node_endpoints import endpoints
 from .produce_old import BATCHES_SINCE, refusal_of_all, to_be_stored
 from .registry import handles
@@ -78,6 +80,7 @@ def produce(cluster: Cluster, call: Call, request: ProduceRequest) -> ProduceRes
         except Refused as error:
             refused = error
     answers: dict[tuple[bytes, str], ProduceResponse.Topic] = {}
+    unflushed: list[Acknowledged] = []
     failed = False
     for entries in _by_partition(sent):
         asked, topic, index = entries[0][:3]
@@ -87,6 +90,9 @@ def produce(cluster: Cluster, call: Call, request: ProduceRequest) -> ProduceRes
             if not_admitted and topic is not None and (topic.name, index) in not_admitted:
                 raise not_admitted[topic.name, index]
             result = _produce(cluster, call, request, entries)
+            partition = entries[0].partition
+            if partition is not None and partition.log.awaited_offset is not None:
+                unflushed.append(Acknowledged(partition.log, partial(_refuse, result)))
         except Refused as error:
             result = _refusal(topic, index, error)
             failed = True
@@ -98,7 +104,9 @@ def produce(cluster: Cluster, call: Call, request: ProduceRequest) -> ProduceRes
         answers[key].partition_responses.append(result)
     if request.acks != 0:
         topics = list(answers.values())
-        return ProduceResponse(responses=topics, node_endpoints=_leaders_told(cluster, topics))
+        told = _leaders_told(cluster, topics)
+        response = ProduceResponse(responses=topics, node_endpoints=told)
+        return once_flushed(cluster, call, response, unflushed) if unflushed else response
     if failed:
         call.close()
     return NO_REPLY
@@ -301,6 +309,13 @@ def _refusal(topic: Topic | None, index: int, refused: Refused) -> Result:
             leader_id=partition.leader, leader_epoch=partition.leader_epoch
         )
     return result
+
+
+def _refuse(result: Result, refused: Refused) -> None:
+    """What was appended could not be flushed."""
+    result.error_code = refused.error
+    result.base_offset = result.log_append_time_ms = result.log_start_offset = -1
+    result.error_message = refused.message
 
 
 def _leaders_told(cluster: Cluster, answers: list[ProduceResponse.Topic]) -> list[Endpoint]:

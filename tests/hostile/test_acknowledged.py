@@ -13,7 +13,6 @@ from tests.requests.produce import batch, produce_request
 from tests.support.cluster import client_of, open_cluster
 
 
-@pytest.mark.xfail(strict=True, reason="acknowledgements do not wait for the sync")
 @pytest.mark.parametrize("acks", [1, -1])
 def test_what_is_acknowledged_was_synced(acks: int, monkeypatch: pytest.MonkeyPatch) -> None:
     sync: Any = Sync.run

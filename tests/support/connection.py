@@ -25,17 +25,21 @@ class Connection:
 
     def ask(self, request: Request, version: int) -> Any:
         """Return the answer. Raises OSError or EOFError when the broker goes away meanwhile."""
-        self._correlation_id += 1
         key = request.api_key
-        header = RequestHeader(key, version, self._correlation_id, "by hand")
-        body = write_request_header(header) + request.encode(version)
-        self._socket.sendall(struct.pack(">i", len(body)) + body)
+        self.send(request, version)
         frame = self._read(struct.unpack(">i", self._read(4))[0])
         correlation_id, pos = read_response_header(frame, key, version)
         assert correlation_id == self._correlation_id
         message, end = response_class(key).decode_from(frame, version, pos)
         assert end == len(frame), "bytes behind the answer"
         return message
+
+    def send(self, request: Request, version: int) -> None:
+        """Send a request whose answer nobody wants."""
+        self._correlation_id += 1
+        header = RequestHeader(request.api_key, version, self._correlation_id, "by hand")
+        body = write_request_header(header) + request.encode(version)
+        self._socket.sendall(struct.pack(">i", len(body)) + body)
 
     def _read(self, size: int) -> bytes:
         data = self._stream.read(size)

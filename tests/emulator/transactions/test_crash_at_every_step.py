@@ -182,12 +182,13 @@ class Crash:
 @dataclass
 class Run:
     """A run of the script without a crash: what was seen and known before each step, and after
-    the last; and the disks of all crashes there could have been."""
+    the last; and the disks of all crashes there could have been, in a step or right after it."""
 
     generation: int
     sights: list[Sight] = field(default_factory=list)
     actors: list[dict[str, Actor]] = field(default_factory=list)
     crashes: list[Crash] = field(default_factory=list)
+    answered: list[Crash] = field(default_factory=list)
 
 
 @contextmanager
@@ -226,8 +227,9 @@ def run(
             found.actors.append(play.actors())
             disk.on_change = changed
             step(play)
-            cluster.log_manager.flusher.drain()
             disk.on_change = None
+            at, now = len(found.sights) - 1, cluster.clock.now()
+            found.answered += [Crash(each, at, "answered", now) for each in cut(disk, "")]
         found.sights.append(sight(cluster))
     return found
 
@@ -327,5 +329,8 @@ def test_after_a_power_cut_at_any_change_it_goes_on_too(generation: int, seed: i
 
     found = run(generation, FLUSHED, cut)
     assert found.sights[-1] == END
+    for crash in found.answered:
+        with opened(crash.disk, crash.now, FLUSHED) as cluster:
+            assert sight(cluster) == found.sights[crash.step + 1], f"step {crash.step} was answered"
     for crash in found.crashes[::EVERY]:
         check_both(found, crash, FLUSHED)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,14 +11,14 @@ from odradek.emulator import Emulator
 from odradek.emulator.cluster import Cluster
 from odradek.storage import LogView
 from odradek.storage.checkpoints import RECOVERY_POINTS
-from odradek.storage.disk.directory import Handle
 from odradek.wire import Error
 
 from tests.requests.fetch import fetch, values
 from tests.requests.offsets import EARLIEST, delete_before, look_up
-from tests.requests.produce import batch, produce
+from tests.requests.produce import batch, produce, produce_request
 from tests.support.clock import NOW
 from tests.support.cluster import Client, client_of, open_cluster
+from tests.support.slow_disk import Disk
 
 ONE = len(batch(b"0"))
 SEGMENTS = {"internal.segment.bytes": str(2 * ONE), "retention.ms": "-1"}
@@ -30,6 +29,13 @@ SECOND, MINUTE, DAY, WEEK = 1000, 60_000, 86_400_000, 7 * 86_400_000
 def topic(cluster: Cluster, name: str = "t", **configs: str) -> None:
     named = {key.replace("_", "."): text for key, text in configs.items()}
     cluster.create_topic(name, 1, SEGMENTS | named)
+
+
+def fill_unasked(cluster: Cluster, count: int, name: str = "t") -> None:
+    """Write without waiting for an answer."""
+    client = client_of(cluster)
+    for number in range(count):
+        client.send(produce_request(batch(b"%d" % number), name, acks=0), 9)
 
 
 def fill(cluster: Cluster, count: int = 5, name: str = "t") -> None:
@@ -256,30 +262,6 @@ def test_a_failing_disk_is_named_and_stops_nothing(
 # Flushing.
 
 
-class Disk:
-    """A disk that takes its time: a sync returns when `go` is set, and fails if told to."""
-
-    def __init__(self) -> None:
-        self.go = threading.Event()
-        self.go.set()
-        self.error: OSError | None = None
-        self.threads: set[str] = set()
-
-    def sync(self, handle: Handle) -> None:
-        self.threads.add(threading.current_thread().name)
-        assert self.go.wait(10)
-        if self.error is not None:
-            raise self.error
-
-
-@pytest.fixture
-def disk(monkeypatch: pytest.MonkeyPatch) -> Iterator[Disk]:
-    disk = Disk()
-    monkeypatch.setattr(Handle, "sync", lambda handle: disk.sync(handle))
-    yield disk
-    disk.go.set()
-
-
 def recovery_point(cluster: Cluster, name: str = "t") -> int:
     return cluster.partition(name, 0).log.recovery_point
 
@@ -325,8 +307,8 @@ def test_the_broker_goes_on_while_the_disk_is_busy(cluster: Cluster, disk: Disk)
     topic(cluster, flush_messages="1")
     topic(cluster, "other", flush_messages="1")
     disk.go.clear()
-    fill(cluster, 3)
-    fill(cluster, 1, "other")
+    fill_unasked(cluster, 3)
+    fill_unasked(cluster, 1, "other")
     assert recovery_point(cluster) == 0
     assert values(fetch(client_of(cluster), 0)) == [b"0", b"1"]
     disk.go.set()
@@ -352,7 +334,7 @@ def test_a_deleted_topic_is_no_trouble_to_the_flusher(
 ) -> None:
     topic(cluster, flush_ms="1000", flush_messages="2")
     disk.go.clear()
-    fill(cluster, 3)
+    fill_unasked(cluster, 3)
     cluster.topics.delete(cluster.topic("t"))
     disk.go.set()
     cluster.advance(MINUTE)
@@ -367,8 +349,9 @@ def test_a_failed_flush_is_named_and_refuses_what_comes_after(
     topic(cluster, flush_messages="1")
     topic(cluster, "other", flush_messages="1")
     disk.error = OSError(5, "Input/output error")
-    fill(cluster, 1)
-    cluster.log_manager.flusher.drain()
+    answer = produce(client_of(cluster), batch(b"0"))
+    assert (answer.error_code, answer.base_offset) == (Error.KAFKA_STORAGE_ERROR, -1)
+    assert answer.error_message == "t-0: [Errno 5] Input/output error"
     assert "t-0: [Errno 5] Input/output error" in caplog.text
     disk.error = None
     client = client_of(cluster)
@@ -405,7 +388,7 @@ def test_a_served_broker_moves_the_recovery_point_by_itself(
             flusher.collect = collected  # type: ignore[method-assign]
 
         kafka.run(watch)
-        kafka.run(lambda cluster: fill(cluster, 1))
+        kafka.run(lambda cluster: fill_unasked(cluster, 1))
         assert seen.wait(10)
     assert threading.active_count() == threads
     assert caplog.text == ""

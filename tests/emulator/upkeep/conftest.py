@@ -1,0 +1,19 @@
+"""What the tests of upkeep share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from odradek.storage.disk.directory import Handle
+
+from tests.support.slow_disk import Disk
+
+
+@pytest.fixture
+def disk(monkeypatch: pytest.MonkeyPatch) -> Iterator[Disk]:
+    """The disk of all clusters."""
+    disk = Disk()
+    monkeypatch.setattr(Handle, "sync", lambda handle: disk.sync(handle))
+    yield disk
+    disk.go.set()
