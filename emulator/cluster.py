@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
+from math import inf
 from pathlib import Path
 from random import Random
+from time import perf_counter
 from typing import TYPE_CHECKING
 
 from ..storage import Directory, LogDirectory, RetentionPolicy, kafka_retention
@@ -104,7 +106,8 @@ class Cluster:
         self.groups = open_groups(self)
         self.transactions = open_transactions(self)
         self.metadata.subscribe(self.groups, self.transactions)
-        self._checkpoint_later()
+        checkpoints = _Checkpoints(self)
+        self.timers.every(self.clock.now() + checkpoints.interval_ms(), checkpoints)
 
     def _open_metadata(self, features: Mapping[str, int]) -> MetadataLog:
         """The metadata log, replayed, every partition having its leader."""
@@ -163,27 +166,42 @@ class Cluster:
                     self.timers.fire(now)
                 if not self.woken:
                     return
+                self.timers.changed()
                 woken, self.woken = self.woken, []
                 for finish in woken:
                     finish()
         finally:
             self._is_settling = False
 
-    def advance(self, milliseconds: int) -> None:
-        """Move a manual clock. What is due on the way happens at its own time, in order."""
+    def advance(self, milliseconds: int, seconds: float = inf) -> int:
+        """Move a manual clock. What is due on the way happens at its own time, in order; checks
+        that would find nothing are left out. Returns how many milliseconds are left, if so many
+        seconds were over before the end."""
         if not isinstance(self.clock, ManualClock):
             raise TypeError("only a ManualClock can be advanced: Emulator(clock=ManualClock())")
         end = self.clock.now() + milliseconds
-        while (when := self.timers.next()) is not None and when <= end:
+        over = perf_counter() + seconds
+        self.timers.changed()  # since the clock was moved last, anything
+        while (when := self._next_event(end)) is not None:
             self.clock.advance(max(0, when - self.clock.now()))
             self.settle()
+            if perf_counter() > over:
+                return end - self.clock.now()
         self.clock.advance(end - self.clock.now())
+        return 0
 
-    def checkpoint(self) -> None:
+    def _next_event(self, end: int) -> int | None:
+        """When something happens next, at the end at the latest."""
+        self.timers.skip_idle(end)
+        when = self.timers.next()
+        return when if when is not None and when <= end else None
+
+    def checkpoint(self) -> bool:
         """Write to disk where each log starts and how far it is flushed, for a start after a crash.
 
         Done every `log.flush.offset.checkpoint.interval.ms`, and after records were deleted, so
         that a crash does not restore them. A failure is logged, and the next call tries again.
+        Returns whether it succeeded.
         """
         try:
             self.log_dir.checkpoint()
@@ -191,14 +209,8 @@ class Cluster:
             if self.log_dir.availability.offline is not None:
                 return  # said already
             log.error("checkpoints of %s could not be written: %s", self.log_dir.path, error)
-
-    def _checkpoint_later(self) -> None:
-        interval_ms: int = self.config.get("log.flush.offset.checkpoint.interval.ms")
-        self.timers.at(self.clock.now() + interval_ms, self._checkpoint_regularly)
-
-    def _checkpoint_regularly(self) -> None:
-        self.checkpoint()
-        self._checkpoint_later()
+            return False
+        return True
 
     def close(self) -> None:
         """Write what the next start needs, and close every file."""
@@ -208,6 +220,25 @@ class Cluster:
         if resign(self.metadata):
             self.metadata_upkeep.resigned()
         self.log_dir.close(clean=True)
+
+
+class _Checkpoints:
+    """The regular checkpoint."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._has_failed = False
+
+    def interval_ms(self) -> int:
+        interval_ms: int = self._cluster.config.get("log.flush.offset.checkpoint.interval.ms")
+        return interval_ms
+
+    def run(self, now: int) -> bool:
+        self._has_failed = not self._cluster.checkpoint()
+        return False
+
+    def due(self, now: int) -> int | None:
+        return now if self._has_failed else None
 
 
 def _scan_limit(given: int | str | None) -> int | None:

@@ -18,6 +18,7 @@ import concurrent.futures
 import os
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
+from functools import partial
 from pathlib import Path
 from threading import RLock
 from types import TracebackType
@@ -48,6 +49,7 @@ from .views import TopicView
 
 T = TypeVar("T")
 _START_TIMEOUT_S = 30
+_SLICE_S = 0.01
 _RUNNING = "the broker is running already"
 
 
@@ -239,9 +241,13 @@ class Emulator:
         return self.run(lambda cluster: cluster.log_manager.cleaner.compact_all())
 
     def advance(self, milliseconds: int) -> None:
-        """Move a ManualClock forward; everything due on the way happens, in order."""
-        whole_ms("milliseconds", milliseconds)
-        self.run(lambda cluster: cluster.advance(milliseconds))
+        """Move a ManualClock forward; everything due on the way happens, in order.
+
+        Clients are served meanwhile. Ctrl-C ends it where the clock then is.
+        """
+        left = whole_ms("milliseconds", milliseconds)
+        while left := self.run(partial(Cluster.advance, milliseconds=left, seconds=_SLICE_S)):
+            continue
 
     # The thread
 

@@ -40,7 +40,7 @@ from .producers import ProducerStates
 from .reading import LogReader
 from .recovery.producer_replay import end_transaction, restore_producers
 from .recovery.recovery import Recovery
-from .retention import LogView, RetentionPolicy, deletable, kafka_retention, view_of
+from .retention import LogView, RetentionPolicy, deletable, kafka_retention, next_expiry, view_of
 from .rolling import age_ms_max, is_roll_due, next_base
 from .segment import Segment, containing
 from .truncation import truncate_segments
@@ -263,6 +263,11 @@ class Log:
             with self._home.client_errors():
                 self._drop(self.segments[:count], now_ms)
         return count
+
+    def next_expiry_ms(self) -> int | None:
+        """When the age of the oldest segment makes it removable, by Kafka's policy; None for
+        never."""
+        return next_expiry(view_of(self.segments[:2], self.log_end_offset), self._config)
 
     def begin_segment(self, now_ms: int) -> None:
         """Roll, if the active segment has batches. Raises OSError."""

@@ -303,15 +303,23 @@ class ProducerStates:
         for producer_id in list(islice(self._states, count)):
             self._packed[producer_id] = _packed(self._states.pop(producer_id))
 
-    def expire(self, now_ms: int, expiration_ms: int) -> None:
+    def oldest_timestamp(self) -> int | None:
+        """The least of the last timestamps of all producers without an open transaction."""
+        self._pack(len(self._states))
+        heads = map(_PACKED[0].unpack_from, self._packed.values())
+        return min((head[2] for head in heads if head[3] < 0), default=None)
+
+    def expire(self, now_ms: int, expiration_ms: int) -> int:
         """Forget producers without an open transaction whose last batch is that old, and questions
-        to the coordinator that no batch has followed."""
+        to the coordinator that no batch has followed. Returns how many producers those were."""
         self._asked.clear()
         self._pack(len(self._states))
+        before = len(self._packed)
         for producer_id, packed in list(self._packed.items()):
             _, _, last_timestamp, txn_first_offset = _PACKED[0].unpack_from(packed)
             if txn_first_offset < 0 and now_ms - last_timestamp >= expiration_ms:
                 del self._packed[producer_id]
+        return before - len(self._packed)
 
     def clear(self) -> None:
         """Forget everything, as before a replay."""

@@ -100,6 +100,15 @@ def expired(segments: tuple[SegmentView, ...], retention_ms: int, now_ms: int) -
     return len(segments)
 
 
+def next_expiry(segments: tuple[SegmentView, ...], config: LogConfig) -> int | None:
+    """When Kafka's policy next removes a segment because of its age, or has; None for never."""
+    oldest = segments[0]
+    is_kept = len(segments) == 1 and not oldest.size
+    if is_kept or config.retention_ms < 0 or "delete" not in config.cleanup_policy:
+        return None
+    return oldest.largest_timestamp + config.retention_ms + 1
+
+
 def view_of(segments: list[Segment], log_end_offset: int) -> tuple[SegmentView, ...]:
     """What a policy sees of these, all segments of a log."""
     ends = [*(segment.base_offset for segment in segments[1:]), log_end_offset]

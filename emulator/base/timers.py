@@ -1,5 +1,10 @@
 """Callbacks at certain times, in order. There is no clock here: `fire` takes `now`.
 
+`at` is for something that happens once, `every` for a check that is repeated. Whoever moves a
+manual clock far need not visit each of a million checks that find nothing: one that has found
+nothing is idle until something changes, or until what it guards is due; `skip_idle` moves it there.
+What changes: anything that happens once, a check that finds something, and what `changed` is told.
+
 A heap of deadlines. A cancelled timer stays in it until it reaches the top and is then skipped, so
 the many timers that never fire cost one comparison each.
 """
@@ -9,15 +14,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from heapq import heapify, heappop, heappush
 from itertools import count
+from typing import Protocol
 
 
 class Timer:
     """One callback to come."""
 
-    __slots__ = ("_owner", "callback", "when")
+    __slots__ = ("_owner", "callback", "check", "when")
 
-    def __init__(self, when: int, callback: Callable[[], None], owner: Timers) -> None:
+    def __init__(
+        self,
+        when: int,
+        callback: Callable[[], None],
+        owner: Timers,
+        check: RepeatedCheck | None = None,
+    ) -> None:
         self.when = when
+        self.check = check
         self.callback: Callable[[], None] | None = callback
         self._owner = owner
 
@@ -28,6 +41,68 @@ class Timer:
             self._owner._cancelled()
 
 
+class Check(Protocol):
+    """Work that is done every so often."""
+
+    def interval_ms(self) -> int:
+        """How long after each run the next one follows."""
+        ...
+
+    def run(self, now: int, /) -> bool:
+        """Look for what is due, and do it. Returns whether anything was changed."""
+        ...
+
+    def due(self, now: int, /) -> int | None:
+        """The earliest time at which a run could find something though nothing else changes, as of
+        the run that was now; None for never. One that has passed is tried again at the next run."""
+        ...
+
+
+class RepeatedCheck:
+    """A check, and its next run."""
+
+    __slots__ = ("_owner", "_ran_at", "_seen", "_timer", "_work")
+
+    def __init__(self, work: Check, when: int, owner: Timers) -> None:
+        self._work = work
+        self._owner = owner
+        self._ran_at = when
+        self._seen = -1  # the changes that the last run had seen when it found nothing
+        self._timer = owner.at(when, self._run, self)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether the last run has found nothing, and nothing has changed since."""
+        return self._seen == self._owner.changes
+
+    def cancel(self) -> None:
+        """Check no more."""
+        self._timer.cancel()
+
+    def next_found(self) -> int | None:
+        """When the next run comes that could find something, while this is idle."""
+        due = self._work.due(self._ran_at)
+        return None if due is None else self._from(due)
+
+    def skip_to(self, time: int) -> None:
+        """Leave out the runs before that time. The timer is no longer among the others."""
+        self._timer = self._owner.at(self._from(time), self._run, self)
+
+    def _from(self, time: int) -> int:
+        """The first run at or after that time."""
+        when, interval = self._timer.when, max(1, self._work.interval_ms())
+        return when if time <= when else time + (when - time) % interval
+
+    def _run(self) -> None:
+        owner = self._owner
+        self._ran_at = owner.now
+        self._timer = owner.at(owner.now + max(1, self._work.interval_ms()), self._run, self)
+        if self._work.run(owner.now):
+            owner.changed()
+        else:
+            self._seen = owner.changes
+
+
 class Timers:
     """The timers of a cluster. `on_earlier` is called when the next deadline becomes earlier."""
 
@@ -36,18 +111,50 @@ class Timers:
         self._order = count()
         self._dead = 0
         self.on_earlier: Callable[[], None] | None = None
+        self.changes = 0
+        self.now = 0
+        """When `fire` was last called."""
 
     def __len__(self) -> int:
         """How many have yet to fire."""
         return len(self._heap) - self._dead
 
-    def at(self, when: int, callback: Callable[[], None]) -> Timer:
-        """Call `callback` once the time is `when` (milliseconds) or later."""
-        timer = Timer(when, callback, self)
+    def at(
+        self, when: int, callback: Callable[[], None], check: RepeatedCheck | None = None
+    ) -> Timer:
+        """Call `callback` once the time is `when` (milliseconds) or later; `check` is whose run
+        that is."""
+        timer = Timer(when, callback, self, check)
         heappush(self._heap, (when, next(self._order), timer))
         if self.on_earlier is not None and self._heap[0][2] is timer:
             self.on_earlier()
         return timer
+
+    def every(self, when: int, work: Check) -> RepeatedCheck:
+        """Run a check once the time is `when`, and again and again after that."""
+        return RepeatedCheck(work, when, self)
+
+    def changed(self) -> None:
+        """Something has happened of which there is no timer."""
+        self.changes += 1
+
+    def skip_idle(self, end: int) -> None:
+        """Leave out the runs of checks that would find nothing, up to the next time at which
+        something happens, or to the end."""
+        idle: list[RepeatedCheck] = []
+        until = end + 1
+        while (when := self.next()) is not None and when < until:
+            check = self._heap[0][2].check
+            if check is None or not check.is_idle:
+                until = when
+                break
+            heappop(self._heap)
+            idle.append(check)
+            found = check.next_found()
+            if found is not None:
+                until = min(until, found)
+        for check in idle:
+            check.skip_to(until)
 
     def next(self) -> int | None:
         """The next deadline, if there is one."""
@@ -63,7 +170,10 @@ class Timers:
             timer = heappop(self._heap)[2]
             callback, timer.callback = timer.callback, None
             assert callback is not None
+            self.now = now
             callback()
+            if timer.check is None:
+                self.changes += 1
 
     def _cancelled(self) -> None:
         # A fetch a millisecond with a wait of minutes must not pile up a million dead entries.

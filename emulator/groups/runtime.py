@@ -25,6 +25,7 @@ from ...wire.records import Record as LoggedRecord
 from ..base.coordinator_errors import as_coordinator
 from ..base.deadlines import Deadlines
 from ..base.java_order import partition_for
+from ..base.timers import Check
 from .group import Group
 from .records import Decode, Record, decode
 from .settings import GroupSettings
@@ -39,9 +40,23 @@ class Timer(Protocol):
 
 
 class Timers(Protocol):
-    """Calls back once, when a time (milliseconds) has come."""
+    """Calls back when a time (milliseconds) has come: once, or again and again."""
 
     def at(self, when: int, callback: Callable[[], None], /) -> Timer: ...
+
+    def every(self, when: int, work: Check, /) -> Timer: ...
+
+
+class OffsetCheck(Protocol):
+    """What is done for each shard every `retention_check_interval_ms`."""
+
+    def expire(self, shard: Shard, now: int, /) -> bool:
+        """Remove what is too old. Returns whether there was anything."""
+        ...
+
+    def next_expiry(self, shard: Shard, /) -> int | None:
+        """When something is next too old, if nothing else changes; None for never."""
+        ...
 
 
 class Producer(NamedTuple):
@@ -98,6 +113,24 @@ class GroupType(RecordKeeper, Protocol[G]):
         ...
 
 
+class _ShardCheck:
+    """The regular check of one shard."""
+
+    def __init__(self, shard: Shard, check: OffsetCheck, settings: GroupSettings) -> None:
+        self._shard = shard
+        self._check = check
+        self._settings = settings
+
+    def interval_ms(self) -> int:
+        return self._settings.retention_check_interval_ms
+
+    def run(self, now: int) -> bool:
+        return self._check.expire(self._shard, now)
+
+    def due(self, now: int) -> int | None:
+        return self._check.next_expiry(self._shard)
+
+
 def random_uuid() -> str:
     """The random half of a member id."""
     return str(uuid4())
@@ -127,9 +160,10 @@ class Runtime:
         self._timers = timers
         self._keepers: dict[int, RecordKeeper] = {}
         self._types: dict[type, GroupType[Any]] = {}
-        self._check_offsets: Callable[[Shard, int], None] = lambda shard, now: None
-        # A group's deadline by its id; a shard's next check of old offsets by its partition.
-        self._deadlines: Deadlines[str | int] = Deadlines()
+        self._offset_check: OffsetCheck | None = None
+        self._shard_checks: dict[int, Timer] = {}
+        # A group's deadline by its id.
+        self._deadlines: Deadlines[str] = Deadlines()
         self._timer: Timer | None = None
         # When the timer fires; before any time while it is firing, so that nobody sets another.
         self._timer_when = 0
@@ -144,9 +178,9 @@ class Runtime:
         self.register(group_type)
         self._types[group_type.group_class] = group_type
 
-    def register_offset_check(self, check: Callable[[Shard, int], None]) -> None:
-        """Call this for each shard every `retention_check_interval_ms`."""
-        self._check_offsets = check
+    def register_offset_check(self, check: OffsetCheck) -> None:
+        """Use this for each shard every `retention_check_interval_ms`."""
+        self._offset_check = check
 
     # Shards
 
@@ -167,7 +201,10 @@ class Runtime:
         """A shard's log has been read to its end: start its members' sessions, and serve it."""
         now = self.now()
         shard.state = ShardState.ACTIVE
-        self._deadlines.set(shard.partition, now + self.settings.retention_check_interval_ms)
+        if self._offset_check is not None:
+            check = _ShardCheck(shard, self._offset_check, self.settings)
+            timer = self._timers.every(now + check.interval_ms(), check)
+            self._shard_checks[shard.partition] = timer
         for group in list(shard.groups.values()):
             self._types[type(group)].loaded(group, now)
         self._set_timer()
@@ -178,7 +215,8 @@ class Runtime:
         shard = self.shards.pop(partition, None)
         if shard is None:
             return
-        self._deadlines.clear(partition)
+        if partition in self._shard_checks:
+            self._shard_checks.pop(partition).cancel()
         for group in shard.groups.values():
             self._deadlines.clear(group.group_id)
             self._types[type(group)].resigned(group, self.now())
@@ -254,11 +292,7 @@ class Runtime:
         try:
             now = self.now()
             while (key := self._deadlines.pop(now)) is not None:
-                if isinstance(key, int):
-                    self._deadlines.set(key, now + self.settings.retention_check_interval_ms)
-                    self._check_offsets(self.shards[key], now)
-                else:
-                    self._group_due(key, now)
+                self._group_due(key, now)
         finally:
             self._timer = None
             self._set_timer()

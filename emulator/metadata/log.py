@@ -236,6 +236,14 @@ class MetadataLog:
             self._log.unlink_deleted(now)
         return count
 
+    def next_deletion(self, *, retention_ms: int) -> int | None:
+        """When `delete_old` next finds something because of its age; None for never. Raises
+        OSError."""
+        times = [] if self._unlink_at is None else [self._unlink_at]
+        if retention_ms >= 0 and len(self.snapshots) > 1:
+            times.append(self._last_in(self.snapshots[0]) + retention_ms + 1)
+        return min(times, default=None)
+
     # Within
 
     @property

@@ -38,7 +38,7 @@ class Cleaner:
     """Compacts the logs of one cluster. `retain` is called with each compacted partition, at the
     end of a run, to delete its old segments."""
 
-    def __init__(self, cluster: Cluster, retain: Callable[[Partition], object]) -> None:
+    def __init__(self, cluster: Cluster, retain: Callable[[Partition], int]) -> None:
         self.wake: Callable[[], None] | None = None
         self._retain = retain
         self._cluster = cluster
@@ -53,8 +53,9 @@ class Cleaner:
         self._thread: Thread | None = None
         self._orders: SimpleQueue[Compaction | None] = SimpleQueue()
         self._done: SimpleQueue[Compaction] = SimpleQueue()
+        self._has_changed = self._has_failed = False  # in this run
         if cluster.config.get("log.cleaner.enable"):
-            self._run_later()
+            cluster.timers.every(self._clock.now() + self.interval_ms(), self)
 
     def collect(self) -> None:
         """Handle a compaction that has ended, and begin the next."""
@@ -100,16 +101,34 @@ class Cleaner:
             self._thread.join()
             self._thread = None
 
-    def _run_later(self) -> None:
-        backoff_ms: int = self._cluster.config.get("log.cleaner.backoff.ms")
-        self._cluster.timers.at(self._clock.now() + max(1, backoff_ms), self._run)
+    # The regular check
 
-    def _run(self) -> None:
-        self._run_later()
+    def interval_ms(self) -> int:
+        """How long it waits after each look."""
+        backoff_ms: int = self._cluster.config.get("log.cleaner.backoff.ms")
+        return max(1, backoff_ms)
+
+    def run(self, now: int) -> bool:
+        """Compact what is due."""
         if not self._is_running:
             self._is_running = True
+            self._has_changed = self._has_failed = False
             self._tried.clear()
             self.collect()
+        return self._has_changed
+
+    def due(self, now: int) -> int | None:
+        """When the age of its records next makes a log due."""
+        if self._has_failed:
+            return now
+        times: list[int] = []
+        for partition in self._partitions():
+            stored = partition.log
+            if stored.exists:
+                times += [time for time in stored.compactor.plan_changes() if time > now]
+                if (expiry := stored.next_expiry_ms()) is not None:
+                    times.append(expiry)
+        return min(times, default=None)
 
     def _partitions(self) -> list[Partition]:
         topics = self._cluster.topics
@@ -134,7 +153,7 @@ class Cleaner:
         self._is_running = False
         for partition in self._partitions():
             if len(partition.log.segments) > 1 or "delete" in partition.log.config.cleanup_policy:
-                self._retain(partition)
+                self._has_changed |= self._retain(partition) > 0
 
     def _dirtiest(self) -> tuple[Partition, Plan] | None:
         best: tuple[Partition, Plan] | None = None
@@ -158,6 +177,7 @@ class Cleaner:
 
     def _begin(self, partition: Partition, plan: Plan) -> bool:
         """Begin with a log; True if the other thread has it now."""
+        self._has_changed = True
         try:
             compaction = partition.log.compactor.begin(
                 plan,
@@ -208,6 +228,8 @@ class Cleaner:
         log.error("%r could not be compacted: %s", partition, error)
         if error.error is Error.CORRUPT_MESSAGE:
             self._uncleanable.add(partition)
+        else:
+            self._has_failed = True
 
     def _unlink(self, partition: Partition) -> None:
         try:

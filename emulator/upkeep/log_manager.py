@@ -31,7 +31,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from ...storage import Log, LogDirectory, RetentionPolicy
+from ...storage import Log, LogDirectory, RetentionPolicy, kafka_retention
 from ...wire import Refused
 from ..base.logger import log
 from ..config.internal_topics import METADATA_TOPIC
@@ -57,7 +57,8 @@ class LogManager:
         self.flusher = Flusher(self._clock, self._timers, lambda: logs.get((METADATA_TOPIC, 0)))
         self.cleaner = Cleaner(cluster, self._clean)
         self._interval_ms: int = cluster.config.get("log.retention.check.interval.ms")
-        self._run_after(cluster.config.get("log.initial.task.delay.ms"))
+        delay_ms: int = cluster.config.get("log.initial.task.delay.ms")
+        self._timers.every(self._clock.now() + delay_ms, self)
         if not cluster.has_manual_clock:  # which may go over years in a moment
             self._look_later()
 
@@ -108,12 +109,28 @@ class LogManager:
             self._cluster.log_dir.availability.look()
         self._look_later()
 
-    def _run_after(self, delay_ms: int) -> None:
-        self._timers.at(self._clock.now() + delay_ms, self._run)
+    # The regular check
 
-    def _run(self) -> None:
-        self.delete_old_segments()
-        self._run_after(self._interval_ms)
+    def interval_ms(self) -> int:
+        """How often retention runs."""
+        return self._interval_ms
+
+    def run(self, now: int) -> bool:
+        """Apply the retention policy everywhere."""
+        return self.delete_old_segments() > 0
+
+    def due(self, now: int) -> int | None:
+        """When the next segment is old enough; of another policy than Kafka's only its function
+        knows, which has to be called."""
+        logs = [
+            partition.log
+            for topic in self._cluster.topics
+            for partition in topic.partitions
+            if partition.log.exists
+        ]
+        if self.retention is not kafka_retention:
+            return now if any(stored.size for stored in logs) else None
+        return min(filter(None, (stored.next_expiry_ms() for stored in logs)), default=None)
 
     def _clean(self, partition: Partition) -> int:
         stored, now = partition.log, self._clock.now()

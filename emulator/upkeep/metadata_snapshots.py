@@ -48,7 +48,7 @@ class MetadataUpkeep:
         self._retention_ms: int = config.get("metadata.max.retention.ms")
         self._last_snapshot = self._clock.now()
         self._log.subscribe(self._appended)
-        self._run_later()
+        self._timers.every(self._clock.now() + self.interval_ms(), self)
 
     def take_snapshot(self) -> bool:
         """Write a snapshot now; return whether one was due and could be written."""
@@ -67,26 +67,39 @@ class MetadataUpkeep:
         if self._log.bytes_since_snapshot >= _REPLAYED_MAX:
             self.take_snapshot()
 
-    def delete_old(self) -> None:
-        """Delete old snapshots and the log before the others."""
+    def delete_old(self) -> int:
+        """Delete old snapshots and the log before the others; return how many snapshots."""
         try:
-            self._log.delete_old(
+            return self._log.delete_old(
                 retention_ms=self._retention_ms, retention_bytes=self._retention_bytes
             )
         except (Refused, OSError) as error:
             log.error("old metadata could not be deleted: %s", error)
+            return 0
 
     def _appended(self, delta: MetadataDelta, image: MetadataImage) -> None:
         if self._log.bytes_since_snapshot >= self._bytes_max:
             self.take_snapshot()
 
-    def _run_later(self) -> None:
-        delay_ms = min(_MINUTE_MS, self._interval_ms or _MINUTE_MS)
-        self._timers.at(self._clock.now() + delay_ms, self._run)
+    # The regular check
 
-    def _run(self) -> None:
-        is_due = self._clock.now() - self._last_snapshot >= self._interval_ms > 0
-        if is_due and self._log.bytes_since_snapshot > 0:
-            self.take_snapshot()
-        self.delete_old()
-        self._run_later()
+    def interval_ms(self) -> int:
+        """How often snapshots are looked at."""
+        return min(_MINUTE_MS, self._interval_ms or _MINUTE_MS)
+
+    def run(self, now: int) -> bool:
+        """Take a snapshot if its time has come, and delete old ones."""
+        is_due = now - self._last_snapshot >= self._interval_ms > 0
+        is_taken = is_due and self._log.bytes_since_snapshot > 0 and self.take_snapshot()
+        return self.delete_old() > 0 or is_taken
+
+    def due(self, now: int) -> int | None:
+        """When the next snapshot is due, or an old one is old enough to be deleted."""
+        try:
+            due = self._log.next_deletion(retention_ms=self._retention_ms)
+        except OSError:
+            return now
+        if self._interval_ms > 0 and self._log.bytes_since_snapshot > 0:
+            snapshot = self._last_snapshot + self._interval_ms
+            due = snapshot if due is None else min(due, snapshot)
+        return due

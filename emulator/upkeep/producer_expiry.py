@@ -21,17 +21,31 @@ class ProducerExpiry:
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
-        self._interval_ms: int = cluster.config.get("producer.id.expiration.check.interval.ms")
-        self._run()
+        now = cluster.clock.now()
+        self.run(now)
+        cluster.timers.every(now + self.interval_ms(), self)
 
-    def expire(self) -> None:
+    def interval_ms(self) -> int:
+        """How often producers are looked at."""
+        interval_ms: int = self._cluster.config.get("producer.id.expiration.check.interval.ms")
+        return interval_ms
+
+    def run(self, now: int) -> bool:
         """Remove the producers that are due."""
-        now = self._cluster.clock.now()
-        expiration_ms = self._cluster.config.get("producer.id.expiration.ms")
+        expiration_ms = self._expiration_ms()
+        expired = 0
         for log in self._cluster.log_dir.logs.values():
             if log.producers.states:
-                log.producers.expire(now, expiration_ms)
+                expired += log.producers.expire(now, expiration_ms)
+        return expired > 0
 
-    def _run(self) -> None:
-        self.expire()
-        self._cluster.timers.at(self._cluster.clock.now() + self._interval_ms, self._run)
+    def due(self, now: int) -> int | None:
+        """When the next producer expires."""
+        logs = self._cluster.log_dir.logs.values()
+        oldest = [log.producers.oldest_timestamp() for log in logs if log.producers.states]
+        least = min((one for one in oldest if one is not None), default=None)
+        return None if least is None else least + self._expiration_ms()
+
+    def _expiration_ms(self) -> int:
+        expiration_ms: int = self._cluster.config.get("producer.id.expiration.ms")
+        return expiration_ms

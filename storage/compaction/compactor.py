@@ -24,7 +24,7 @@ from ..flush import is_flush_configured
 from ..partition_directory import PartitionDirectory
 from ..producers import ProducerStates
 from ..segment import Segment, containing
-from .plan import LogBounds, Plan, make_plan
+from .plan import LogBounds, Plan, changes_with_time, make_plan
 from .run import Cancelled, Compaction, CompactionTask, SourceSegment
 from .swap import discard, swap_in
 
@@ -92,6 +92,12 @@ class Compactor:
         )
         with self._home.client_errors():
             return make_plan(log.segments, log.config, bounds, now_ms)
+
+    def plan_changes(self) -> list[int]:
+        """The times at which the plan changes because records have become old enough, also past
+        ones. Raises Refused."""
+        with self._home.client_errors():
+            return changes_with_time(self._log.segments, self._log.config)
 
     def begin(
         self,

@@ -87,6 +87,17 @@ def make_plan(segments: list[Segment], config: LogConfig, bounds: LogBounds, now
     )
 
 
+def changes_with_time(segments: list[Segment], config: LogConfig) -> list[int]:
+    """The times (ms) at which the plan for these segments changes though the log does not."""
+    times: list[int] = []
+    for segment in segments[:-1]:
+        if config.min_compaction_lag_ms > 0:
+            times.append(segment.largest_timestamp + config.min_compaction_lag_ms)
+        if config.max_compaction_lag_ms < NEVER:
+            times.append(first_timestamp(segment) + config.max_compaction_lag_ms + 1)
+    return times
+
+
 def _from(segments: list[Segment], offset: int) -> list[Segment]:
     """All segments but the active one, from the one that contains `offset` on."""
     return segments[containing(segments, offset) : -1]

@@ -126,15 +126,20 @@ class Offsets:
 
     def expired(self, group: Group, now: int, retention_ms: int) -> list[Key]:
         """The partitions whose offset has outlived its retention."""
+        return [key for key, when in self._expiries(group, retention_ms) if now >= when]
+
+    def expiries(self, group: Group, retention_ms: int) -> list[int]:
+        """When each offset has outlived its retention, of those that may expire now."""
+        return [when for _, when in self._expiries(group, retention_ms)]
+
+    def _expiries(self, group: Group, retention_ms: int) -> list[tuple[Key, int]]:
         if not self._committed or not group.offsets_may_expire:
             return []
         since = group.offsets_expire_since
         return [
-            key
+            (key, _expiry(record, since, retention_ms))
             for key, (record, _) in self._committed.items()
-            if not group.is_subscribed(record.topic)
-            and _is_over(record, since, now, retention_ms)
-            and not self.is_pending(*key)
+            if not group.is_subscribed(record.topic) and not self.is_pending(*key)
         ]
 
     def has_more_than(self, keys: Sequence[Key]) -> bool:
@@ -142,10 +147,10 @@ class Offsets:
         return len(keys) < len(self._committed) or bool(self._pending)
 
 
-def _is_over(record: OffsetRecord, since: int | None, now: int, retention_ms: int) -> bool:
+def _expiry(record: OffsetRecord, since: int | None, retention_ms: int) -> int:
     if record.expire_timestamp is not None:
-        return now >= record.expire_timestamp
-    return now - (record.commit_timestamp if since is None else since) >= retention_ms
+        return record.expire_timestamp
+    return (record.commit_timestamp if since is None else since) + retention_ms
 
 
 def commit_records(

@@ -27,7 +27,7 @@ class Removal:
     def __init__(self, runtime: Runtime, store: OffsetStore) -> None:
         self._runtime = runtime
         self._store = store
-        runtime.register_offset_check(self._expire)
+        runtime.register_offset_check(self)
 
     def delete(self, group_id: str) -> Error:
         """Delete a group. Returns the error that DeleteGroups answers."""
@@ -50,7 +50,9 @@ class Removal:
                 gone = [t for t in offsets.tombstones(group_id) if t.topic == topic]
                 self._try(shard, group_id, gone)
 
-    def _expire(self, shard: Shard, now: int) -> None:
+    def expire(self, shard: Shard, now: int) -> bool:
+        """Remove offsets that are too old, and Empty groups without any."""
+        found = False
         for group in list(shard.groups.values()):
             group_id = group.group_id
             offsets = self._store.of(shard, group_id)
@@ -59,8 +61,21 @@ class Removal:
             is_over = group.state == EMPTY and not offsets.has_more_than(old)
             if is_over:
                 gone += group.tombstones()
-            if self._try(shard, group_id, gone) and is_over:
-                self._forget(shard, group_id)
+            if self._try(shard, group_id, gone):
+                found |= is_over or bool(gone)
+                if is_over:
+                    self._forget(shard, group_id)
+        return found
+
+    def next_expiry(self, shard: Shard) -> int | None:
+        """When the next offset is too old; now, if what is could not be removed."""
+        times: list[int] = []
+        for group in shard.groups.values():
+            offsets = self._store.of(shard, group.group_id)
+            if group.state == EMPTY and not offsets.has_more_than(()):
+                return 0
+            times += offsets.expiries(group, self._runtime.settings.retention_ms)
+        return min(times, default=None)
 
     def _try(self, shard: Shard, group_id: str, tombstones: Sequence[Record]) -> bool:
         try:

@@ -72,3 +72,96 @@ def test_just_what_is_due_and_not_cancelled_fires(
         (when, n) for n, (when, cancelled) in enumerate(entries) if when <= now and not cancelled
     ]
     assert fired == [n for _, n in sorted(due)]
+
+
+class Every:
+    """A check of something that is due at certain times; it finds each once."""
+
+    def __init__(self, interval: int, *times: int) -> None:
+        self.interval = interval
+        self.times = list(times)
+        self.runs: list[int] = []
+        self.found: list[int] = []
+
+    def interval_ms(self) -> int:
+        return self.interval
+
+    def run(self, now: int) -> bool:
+        self.runs.append(now)
+        due = [time for time in self.times if time <= now]
+        self.times = [time for time in self.times if time > now]
+        self.found += [now] * len(due)
+        return bool(due)
+
+    def due(self, now: int) -> int | None:
+        return min(self.times, default=None)
+
+
+def move(timers: Timers, end: int, *, leaves_out: bool = True) -> None:
+    """Stop at each deadline on the way."""
+    while True:
+        if leaves_out:
+            timers.skip_idle(end)
+        when = timers.next()
+        if when is None or when > end:
+            return
+        timers.fire(when)
+
+
+def test_a_check_that_would_find_nothing_is_left_out() -> None:
+    timers, check = Timers(), Every(10, 55, 1_000_003)
+    timers.every(5, check)
+    move(timers, 10**12)
+    assert check.found == [55, 1_000_005]
+    assert len(check.runs) <= 6
+    assert timers.next() == 10**12 + 5
+
+
+def test_a_change_runs_each_check_again() -> None:
+    timers, check = Timers(), Every(10)
+    timers.every(0, check)
+    timers.at(1234, lambda: check.times.append(1300))
+    move(timers, 5000)
+    assert check.runs == [0, 1240, 1300, 1310]
+    timers.changed()
+    move(timers, 6000)
+    assert check.runs[4:] == [5010]
+
+
+def test_a_check_that_goes_on_failing_is_run_each_time() -> None:
+    timers, check = Timers(), Every(10)
+    check.due = lambda now: now  # type: ignore[method-assign]
+    timers.every(0, check)
+    move(timers, 100)
+    assert check.runs == [*range(0, 101, 10)]
+
+
+def test_a_cancelled_check_is_over() -> None:
+    timers, check = Timers(), Every(10)
+    repeated = timers.every(0, check)
+    move(timers, 5)
+    repeated.cancel()
+    assert timers.next() is None
+    assert len(timers) == 0
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 30), st.lists(st.integers(0, 500), max_size=4)), max_size=4),
+    st.lists(st.tuples(st.integers(0, 500), st.integers(0, 3), st.integers(0, 200)), max_size=5),
+)
+def test_leaving_out_changes_nothing_that_is_found(
+    drawn: list[tuple[int, list[int]]], events: list[tuple[int, int, int]]
+) -> None:
+    """Checks, and events that add to what one of them will find."""
+    found = []
+    for leaves_out in (True, False):
+        timers, checks = Timers(), [Every(interval, *times) for interval, times in drawn]
+        for check in checks:
+            timers.every(check.interval, check)
+        for when, number, later in events:
+            if checks:
+                times = checks[number % len(checks)].times
+                timers.at(when, partial(times.append, when + later))
+        move(timers, 600, leaves_out=leaves_out)
+        found.append([check.found for check in checks])
+    assert found[0] == found[1]

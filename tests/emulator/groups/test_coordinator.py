@@ -208,11 +208,11 @@ def test_heartbeats_set_no_timers() -> None:
     made: list[int] = []
     at = world.timers.at
 
-    def counting(when: int, callback: Any) -> Any:
+    def counting(when: int, *rest: Any) -> Any:
         made.append(when)
-        return at(when, callback)
+        return at(when, *rest)
 
-    world.timers.at = counting  # type: ignore[method-assign]
+    world.timers.at = counting  # type: ignore[assignment,method-assign]
     for _ in range(100):
         world.now += 10
         for member_id in ids:
@@ -228,9 +228,10 @@ def test_all_groups_share_one_timer() -> None:
     for name in ("a", "b", "c"):
         world.coordinator.classic.join(name, name, join_request(name, version=3))
         world.advance(1000)
+        assert len([timer for timer in live if timer.callback is not None]) == 1
     for _ in range(20):
         world.advance(10_000)
-        assert len([timer for timer in live if timer.callback is not None]) == 1
+        assert len([timer for timer in live if timer.callback is not None]) <= 1
     world.coordinator.shut_down()
     assert world.timers.next() is None
 
