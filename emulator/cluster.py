@@ -25,7 +25,7 @@ from .base.clock import Clock, ManualClock, SystemClock
 from .base.logger import log
 from .base.node import alive
 from .base.timers import Timers
-from .base.turns import Turns
+from .base.turns import Gate, Turns
 from .broker import Broker
 from .config.configs import BrokerConfig, ConfigError
 from .config.loggers import Loggers
@@ -79,6 +79,7 @@ class Cluster:
         self.random = random if random is not None else Random()
         self.timers = Timers()
         self.turns = Turns()
+        self.decompressing = Gate(self.turns)  # a large batch, whose content needs room
         self.chain: list[Step] = []  # what requests pass on their way: base/chain.py
         self.answers = AnswerCache()
         self.woken: list[Callable[[], None]] = []

@@ -30,7 +30,7 @@ frame's magic number. `break_lz4_checksum` and `mend_lz4_checksum` convert betwe
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Iterator
 from enum import IntEnum
 from importlib import import_module
 from struct import Struct
@@ -71,9 +71,34 @@ def decompress(codec: int, data: Buffer, limit: int = LIMIT) -> Buffer:
     Raises WireError if `data` is damaged or incomplete, decompresses to more than `limit` bytes, or
     the codec does not exist or its library is missing.
     """
+    pieces = decompress_in_pieces(codec, data, limit)
+    while True:
+        try:
+            next(pieces)
+        except StopIteration as end:
+            text: Buffer = end.value
+            return text
+
+
+def decompress_in_pieces(
+    codec: int, data: Buffer, limit: int = LIMIT
+) -> Generator[int, None, Buffer]:
+    """The same as a generator, which yields the size of each piece it has made, in the time of a
+    millisecond or two at most. Snappy without framing is one piece. Raises WireError."""
+    if not codec:
+        return data
     if codec not in _DECOMPRESS:
         raise WireError(f"there is no compression codec {codec}")
-    return _DECOMPRESS[codec](data, limit)
+    text: bytes | bytearray = b""
+    for piece in _DECOMPRESS[codec](data, limit):
+        if not text:
+            text = piece
+        else:
+            if isinstance(text, bytes):
+                text = bytearray(text)
+            text += piece  # not joined in the end: that would take the room twice
+        yield len(piece)
+    return text
 
 
 def _library(name: str, package: str) -> Any:
@@ -97,10 +122,6 @@ def _store(data: Buffer, level: int | None) -> bytes:
     return bytes(data)
 
 
-def _unstore(data: Buffer, limit: int) -> Buffer:
-    return data
-
-
 # gzip.
 
 _GZIP_TRAILER = Struct("<II")
@@ -119,30 +140,38 @@ def _gzip(data: Buffer, level: int | None) -> bytes:
     return _GZIP_HEAD + packed[len(_GZIP_HEAD) :]
 
 
-def _gunzip(data: Buffer, limit: int) -> bytes:
-    out: list[bytes] = []
+_GZIP_PIECE = 1 << 18
+
+
+def _gunzip(data: Buffer, limit: int) -> Iterator[bytes]:
     left = limit
     begin = text_at(data)
     if begin is None:
         raise WireError("no gzip")
     while begin is not None:
         member = zlib.decompressobj(wbits=-zlib.MAX_WBITS)
-        try:
-            text = member.decompress(data[begin:], left + 1)
-        except zlib.error as error:
-            raise WireError(f"damaged gzip: {error}") from error
-        left -= len(text)
-        if left < 0:
-            raise _too_large(limit)
+        checksum, before = 0, left
+        rest: Buffer = data[begin:]
+        while not member.eof:
+            try:
+                text = member.decompress(rest, min(_GZIP_PIECE, left + 1))
+            except zlib.error as error:
+                raise WireError(f"damaged gzip: {error}") from error
+            left -= len(text)
+            if left < 0:
+                raise _too_large(limit)
+            rest = member.unconsumed_tail
+            if not text and not rest and not member.eof:
+                raise WireError("gzip is cut short")
+            checksum = zlib.crc32(text, checksum)
+            yield text
         data = member.unused_data
-        if not member.eof or len(data) < _GZIP_TRAILER.size:
+        if len(data) < _GZIP_TRAILER.size:
             raise WireError("gzip is cut short")
-        if _GZIP_TRAILER.unpack_from(data) != (zlib.crc32(text), len(text) & 0xFFFFFFFF):
+        if _GZIP_TRAILER.unpack_from(data) != (checksum, (before - left) & 0xFFFFFFFF):
             raise WireError("damaged gzip: wrong checksum or size")
-        out.append(text)
         data = data[_GZIP_TRAILER.size :]
         begin = text_at(data) if len(data) > _GZIP_EMPTY else None
-    return out[0] if len(out) == 1 else b"".join(out)
 
 
 # snappy, in xerial's framing.
@@ -165,12 +194,12 @@ def _snappy(data: Buffer, level: int | None) -> bytes:
     return b"".join(out)
 
 
-def _unsnappy(data: Buffer, limit: int) -> bytes:
+def _unsnappy(data: Buffer, limit: int) -> Iterator[bytes]:
     library = _library("snappy", "python-snappy")
     data = bytes(data)
     if len(data) < _XERIAL_HEAD.size or not data.startswith(_XERIAL_MAGIC):
-        return _unsnappy_block(library, data, limit, limit)
-    out: list[bytes] = []
+        yield _unsnappy_block(library, data, limit, limit)
+        return
     left, pos = limit, 0
     while pos + _XERIAL_LENGTH.size <= len(data):
         # At the start, and at the start of each concatenated stream.
@@ -188,9 +217,8 @@ def _unsnappy(data: Buffer, limit: int) -> bytes:
             raise WireError(f"snappy block of {size} bytes where {len(data) - pos} are left")
         text = _unsnappy_block(library, data[pos : pos + size], left, limit)
         left -= len(text)
-        out.append(text)
+        yield text
         pos += size
-    return b"".join(out)
 
 
 def _unsnappy_block(library: Any, block: bytes, left: int, limit: int) -> bytes:
@@ -233,10 +261,9 @@ def _lz4(data: Buffer, level: int | None) -> bytes:
     return packed
 
 
-def _unlz4(data: Buffer, limit: int) -> bytes:
+def _unlz4(data: Buffer, limit: int) -> Iterator[bytes]:
     frame = _library("lz4.frame", "lz4")
     context = frame.create_decompression_context()
-    out: list[bytes] = []
     left, pos, ended = limit, 0, False
     flags = data[_LZ4_FLAGS_AT] if len(data) > _LZ4_FLAGS_AT else _LZ4_INDEPENDENT
     if not flags & _LZ4_INDEPENDENT:
@@ -255,12 +282,11 @@ def _unlz4(data: Buffer, limit: int) -> bytes:
                 raise WireError("lz4 is cut short")
             pos += used
             left -= len(text)
-            out.append(text)
             if left < 0:
                 raise _too_large(limit)
+            yield text
         if is_checked and len(view) - pos < _LZ4_CHECKSUM_SIZE:
             raise WireError("lz4 is cut short")
-    return out[0] if len(out) == 1 else b"".join(out)
 
 
 def _without_checksum(frame: Buffer) -> bytearray:
@@ -332,8 +358,11 @@ def _xxhash32(data: bytearray) -> int:
 
 _ZSTD_LOOK = (1 << 17) + 3
 """How many bytes zstd's Java library reads at a time."""
-_ZSTD_PIECE = 1 << 10
-"""Bytes given to the decoder at a time: it makes at most 32 MiB of them before we can check."""
+_ZSTD_PIECES = (1 << 4, 1 << 8, 1 << 10)
+"""How many bytes the decoder is given at a time, at least, at first and at most: each four can be
+128 KiB, and it makes all of them before we can check."""
+_ZSTD_MANY, _ZSTD_FEW = 1 << 19, 1 << 16
+"""From how many bytes made of a piece on the next one is smaller, and below how many larger."""
 
 
 def _zstd(data: Buffer, level: int | None) -> bytes:
@@ -349,17 +378,17 @@ def _zstd(data: Buffer, level: int | None) -> bytes:
     return packed + bytes(stream.flush())
 
 
-def _unzstd(data: Buffer, limit: int) -> bytes:
+def _unzstd(data: Buffer, limit: int) -> Iterator[bytes]:
     library = _library("zstandard", "zstandard")
-    out: list[bytes] = []
     left = limit
+    least, given, most = _ZSTD_PIECES
     with memoryview(data) as view:
         pos = ended = 0
         frame = _zstd_frame(library)
         while pos < len(view):
             if frame.eof:
                 frame = _zstd_frame(library)
-            piece = view[pos : pos + _ZSTD_PIECE]
+            piece = view[pos : pos + given]
             try:
                 text: bytes = frame.decompress(piece)
             except library.ZstdError as error:
@@ -369,12 +398,15 @@ def _unzstd(data: Buffer, limit: int) -> bytes:
             left -= len(text)
             if left < 0:
                 raise _too_large(limit)
-            out.append(text)
+            if len(text) >= _ZSTD_MANY:
+                given = max(least, given // 4)
+            elif len(text) < _ZSTD_FEW:
+                given = min(most, given * 2)
+            yield text
         # Of a frame that is cut Java's reader says nothing if its last look for bytes was before.
         is_cut = pos > ended and (not ended or (ended - 1) // _ZSTD_LOOK != (pos - 1) // _ZSTD_LOOK)
-    if out and is_cut:
-        raise WireError("zstd is cut short")
-    return out[0] if len(out) == 1 else b"".join(out)
+        if is_cut:
+            raise WireError("zstd is cut short")
 
 
 def _zstd_frame(library: Any) -> Any:
@@ -390,8 +422,7 @@ _COMPRESS: dict[int, Callable[[Buffer, int | None], bytes]] = {
     Codec.ZSTD: _zstd,
 }
 
-_DECOMPRESS: dict[int, Callable[[Buffer, int], Buffer]] = {
-    Codec.NONE: _unstore,
+_DECOMPRESS: dict[int, Callable[[Buffer, int], Iterator[bytes]]] = {
     Codec.GZIP: _gunzip,
     Codec.SNAPPY: _unsnappy,
     Codec.LZ4: _unlz4,

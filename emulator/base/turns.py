@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
 from time import perf_counter
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar, cast
 
 from .logger import log
 
@@ -31,6 +31,8 @@ T = TypeVar("T")
 R = TypeVar("R")
 Slices: TypeAlias = Generator[None, None, T]
 """Work that yields wherever others may be served, and returns its result."""
+Keeper: TypeAlias = Callable[[Slices[None]], None]
+"""What only a gate yields: it is given the job, which leaves the queue until it is added again."""
 
 QUANTUM_S = 0.002
 """How long jobs are carried out in one turn."""
@@ -110,9 +112,12 @@ class Turns:
             self.wake()
 
     def _advance(self, job: Slices[None], end: float) -> bool:
-        """Carry out a job until that time. Returns whether it has ended."""
+        """Carry out a job until that time. Returns whether it has ended, or waits."""
         try:
-            for _ in job:
+            for keep in cast("Generator[Keeper | None, None, None]", job):
+                if keep is not None:
+                    keep(job)
+                    return True
                 if self.wake is not None and perf_counter() >= end:
                     return False
         except Exception:
@@ -123,3 +128,24 @@ class Turns:
         """Give up what has not ended."""
         while self._jobs:
             self._jobs.popleft().close()
+
+
+class Gate:
+    """Room for one job at a time: the others wait their turn."""
+
+    def __init__(self, turns: Turns) -> None:
+        self._turns = turns
+        self._is_taken = False
+        self._waiting: deque[Slices[None]] = deque()
+
+    def enter(self) -> Slices[None]:
+        """Take the room, once it is free."""
+        while self._is_taken:
+            yield cast(None, self._waiting.append)
+        self._is_taken = True
+
+    def leave(self) -> None:
+        """Leave it to the next."""
+        self._is_taken = False
+        if self._waiting:
+            self._turns.add(self._waiting.popleft())

@@ -34,11 +34,13 @@ Coordinator = FindCoordinatorResponse.Coordinator
 def find_coordinator(
     cluster: Cluster, call: Call, request: FindCoordinatorRequest
 ) -> Slices[FindCoordinatorResponse]:
-    find = cache(partial(_find, cluster, call, request.key_type))
     if call.version >= _MANY_SINCE:
+        find = partial(_find, cluster, call, request.key_type)
+        if len(request.coordinator_keys) > _KEYS_A_SLICE:
+            find = cache(find)
         coordinators = yield from each_of(request.coordinator_keys, find, _KEYS_A_SLICE)
         return FindCoordinatorResponse(coordinators=coordinators)
-    found = find(request.key)
+    found = _find(cluster, call, request.key_type, request.key)
     return FindCoordinatorResponse(
         error_code=found.error_code,
         error_message=found.error_message if found.error_code else "NONE",

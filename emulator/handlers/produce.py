@@ -18,19 +18,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from ...wire import NO_ID, Buffer, Error, Refused
 from ...wire.api.produce import ProduceRequest, ProduceResponse
 from ..base.call import NO_REPLY, Call, Sentinel
+from ..base.turns import Slices
 from ..partitions.produced import Produced
-from ..partitions.produced_batches import Checked, RecordsRejected, validate
+from ..partitions.produced_batches import Checked, RecordsRejected, validate, validate_in_slices
 from ..transactions.admission import Candidate, of_produce, refusals
 from ..transactions.transaction import Key, Producer
 from .flushed_answers import Acknowledged, once_flushed
 from .node_endpoints import endpoints
 from .produce_old import BATCHES_SINCE, refusal_of_all, to_be_stored
-from .registry import handles
+from .registry import Outcome, handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -43,6 +44,10 @@ Endpoint = ProduceResponse.NodeEndpoint
 _ACKS = (-1, 0, 1)
 _PRODUCER_ID_END = 51
 _SECOND_GENERATION_SINCE = 12
+_AT_ONCE = 20
+"""How many partitions are appended to at once, if nothing is compressed."""
+_PARSED_A_SLICE = 100
+_APPENDED_A_SLICE = 3
 _ADMIN = "__admin_client"
 # These are found before the log is asked, or say nothing of it: no log start offset with them.
 _WITHOUT_LOG_START = frozenset(
@@ -69,60 +74,163 @@ class Sent(NamedTuple):
     data: Produced
 
 
+class Answered(NamedTuple):
+    """What is answered for one partition, and whether that waits for a flush."""
+
+    asked: ProduceRequest.Topic
+    result: Result
+    unflushed: Acknowledged | None
+
+
+Refusals: TypeAlias = tuple[Refused | None, dict[Key, Refused]]
+"""What is refused before anything is appended: all of a request, or some partitions."""
+
+
 @handles(ProduceRequest)
-def produce(cluster: Cluster, call: Call, request: ProduceRequest) -> ProduceResponse | Sentinel:
-    sent = _sent(cluster, call, request)
+def produce(cluster: Cluster, call: Call, request: ProduceRequest) -> Outcome:
+    sent: list[Sent] = []
+    for asked in request.topic_data:
+        if len(asked.partition_data) > _AT_ONCE - len(sent):
+            return _in_slices(cluster, call, request)
+        _add_sent(sent, cluster, call, asked, asked.partition_data)
+    for each in sent:
+        if each.data.is_compressed:
+            return _in_slices(cluster, call, request)
+    refusals = _refusals(cluster, call, request, sent)
+    answers = [
+        _answer(cluster, call, request, entries, refusals) for entries in _by_partition(sent)
+    ]
+    return _outcome(cluster, call, request, answers)
+
+
+def _in_slices(
+    cluster: Cluster, call: Call, request: ProduceRequest
+) -> Slices[ProduceResponse | Sentinel]:
+    """The same in slices: partition by partition, large batches piece by piece. At each yield
+    topics may go, and transactions end; so both are looked up again before a batch is appended."""
+    sent: list[Sent] = []
+    for asked in request.topic_data:
+        for first in range(0, len(asked.partition_data), _PARSED_A_SLICE):
+            some = asked.partition_data[first : first + _PARSED_A_SLICE]
+            _add_sent(sent, cluster, call, asked, some)
+            yield
+    refusals = _refusals(cluster, call, request, sent)
+    answers: list[Answered] = []
+    for number, entries in enumerate(_by_partition(sent), 1):
+        if not number % _APPENDED_A_SLICE:
+            yield
+        yield from _check_beforehand(cluster, call, entries, refusals)
+        entries = [_looked_up(cluster, call, each) for each in entries]
+        if refusals[0] is None and request.transactional_id is not None:
+            again = _not_admitted(cluster, call, entries, request.transactional_id)
+            refusals[1].update(again)
+        answers.append(_answer(cluster, call, request, entries, refusals))
+    return _outcome(cluster, call, request, answers)
+
+
+def _check_beforehand(
+    cluster: Cluster, call: Call, entries: list[Sent], refusals: Refusals
+) -> Slices[None]:
+    """Check the batch that is to be appended, if it is compressed."""
+    _, topic, number, partition, _ = entries[0]
+    found, _ = _last_whole(entries)
+    if topic is None or partition is None or found is None or not found.is_compressed:
+        return
+    if call.version < BATCHES_SINCE:
+        return
+    assert found.batch is not None
+    name, config = f"{topic.name}-{number}", _config(cluster, call, topic)
+    try:
+        _check_refusals(refusals, topic, number)
+        found.checked = yield from validate_in_slices(
+            *(found.batch, found.header, config, call.now, cluster.scan_limit, name),
+            cluster.decompressing,
+        )
+    except Refused as refused:
+        found.checked = refused
+
+
+def _refusals(cluster: Cluster, call: Call, request: ProduceRequest, sent: list[Sent]) -> Refusals:
+    """What is refused before anything is appended."""
     refused = _refusal_of_all(call, request, sent)
-    not_admitted: dict[Key, Refused] = {}
     if refused is None and request.transactional_id is not None:
         try:
-            not_admitted = _not_admitted(cluster, call, sent, request.transactional_id)
+            return None, _not_admitted(cluster, call, sent, request.transactional_id)
         except Refused as error:
             refused = error
-    answers: dict[tuple[bytes, str], ProduceResponse.Topic] = {}
-    unflushed: list[Acknowledged] = []
-    failed = False
-    for entries in _by_partition(sent):
-        asked, topic, index = entries[0][:3]
-        try:
-            if refused is not None:
-                raise refused
-            if not_admitted and topic is not None and (topic.name, index) in not_admitted:
-                raise not_admitted[topic.name, index]
-            result = _produce(cluster, call, request, entries)
-            partition = entries[0].partition
-            if partition is not None and partition.log.awaited_offset is not None:
-                unflushed.append(Acknowledged(partition.log, partial(_refuse, result)))
-        except Refused as error:
-            result = _refusal(topic, index, error)
-            failed = True
+    return refused, {}
+
+
+def _check_refusals(refusals: Refusals, topic: Topic | None, index: int) -> None:
+    """Raises Refused if a partition is among them."""
+    refused, not_admitted = refusals
+    if refused is not None:
+        raise refused
+    if not_admitted and topic is not None and (topic.name, index) in not_admitted:
+        raise not_admitted[topic.name, index]
+
+
+def _answer(
+    cluster: Cluster, call: Call, request: ProduceRequest, entries: list[Sent], refusals: Refusals
+) -> Answered:
+    """Append to one partition, or say why not."""
+    asked, topic, index, partition, _ = entries[0]
+    try:
+        _check_refusals(refusals, topic, index)
+        result = _produce(cluster, call, request, entries)
+    except Refused as error:
+        return Answered(asked, _refusal(topic, index, error), None)
+    unflushed = None
+    if partition is not None and partition.log.awaited_offset is not None:
+        unflushed = Acknowledged(partition.log, partial(_refuse, result))
+    return Answered(asked, result, unflushed)
+
+
+def _outcome(
+    cluster: Cluster, call: Call, request: ProduceRequest, answers: list[Answered]
+) -> ProduceResponse | Sentinel:
+    """The response, topic by topic. With acks 0 there is none; any error closes the connection."""
+    if request.acks == 0:
+        if any(answer.result.error_code for answer in answers):
+            call.close()
+        return NO_REPLY
+    topics: dict[tuple[bytes, str], ProduceResponse.Topic] = {}
+    for asked, result, _ in answers:
         key = asked.topic_id, asked.name
-        if key not in answers:
-            answers[key] = ProduceResponse.Topic(
+        if key not in topics:
+            topics[key] = ProduceResponse.Topic(
                 name=asked.name, topic_id=asked.topic_id, partition_responses=[]
             )
-        answers[key].partition_responses.append(result)
-    if request.acks != 0:
-        topics = list(answers.values())
-        told = _leaders_told(cluster, topics)
-        response = ProduceResponse(responses=topics, node_endpoints=told)
-        return once_flushed(cluster, call, response, unflushed) if unflushed else response
-    if failed:
-        call.close()
-    return NO_REPLY
+        topics[key].partition_responses.append(result)
+    responses = list(topics.values())
+    told = _leaders_told(cluster, responses)
+    response = ProduceResponse(responses=responses, node_endpoints=told)
+    unflushed = [answer.unflushed for answer in answers if answer.unflushed is not None]
+    return once_flushed(cluster, call, response, unflushed) if unflushed else response
 
 
-def _sent(cluster: Cluster, call: Call, request: ProduceRequest) -> list[Sent]:
-    """What a request holds, in its order."""
-    version, sent = call.version, []
-    for asked in request.topic_data:
-        topic = _topic(cluster, call, asked)
-        for entry in asked.partition_data:
-            number, partition = entry.index, None
-            if topic is not None and 0 <= number < len(topic.partitions):
-                partition = topic.partitions[number]
-            sent.append(Sent(asked, topic, number, partition, Produced(entry.records, version)))
-    return sent
+def _add_sent(
+    sent: list[Sent],
+    cluster: Cluster,
+    call: Call,
+    asked: ProduceRequest.Topic,
+    entries: list[ProduceRequest.Topic.Partition],
+) -> None:
+    """Add what a request holds for partitions of a topic, in its order."""
+    version, topic = call.version, _topic(cluster, call, asked)
+    for entry in entries:
+        number, partition = entry.index, None
+        if topic is not None and 0 <= number < len(topic.partitions):
+            partition = topic.partitions[number]
+        sent.append(Sent(asked, topic, number, partition, Produced(entry.records, version)))
+
+
+def _looked_up(cluster: Cluster, call: Call, each: Sent) -> Sent:
+    """The same with topic and partition as they are now."""
+    topic, partition = _topic(cluster, call, each.asked), None
+    if topic is not None and 0 <= each.number < len(topic.partitions):
+        partition = topic.partitions[each.number]
+    return each._replace(topic=topic, partition=partition)
 
 
 def _by_partition(sent: Iterable[Sent]) -> list[list[Sent]]:
@@ -233,7 +341,11 @@ def _append(
 ) -> Result:
     assert data.batch is not None
     name, config = f"{topic.name}-{partition.index}", _config(cluster, call, topic)
-    checked = validate(data.batch, data.header, config, call.now, cluster.scan_limit, name)
+    checked = data.checked
+    if checked is None:
+        checked = validate(data.batch, data.header, config, call.now, cluster.scan_limit, name)
+    elif isinstance(checked, Refused):
+        raise checked
     return _append_checked(call, config, partition, checked)
 
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ..cluster import Cluster
     from .connection import Connection
 
-Kept: TypeAlias = Callable[[list[Buffer]], None]
+Kept: TypeAlias = Callable[[list[Buffer]], Encoded | None]
 
 
 _AT_ONCE = (Response, Sentinel)
@@ -84,14 +84,27 @@ def _handle(
         return _failed(call, served)
     if isinstance(outcome, _AT_ONCE):
         return outcome
-    cluster.turns.begin(_in_slices(call, served, outcome, kept))
+    try:
+        waits = next(outcome)  # what is short ends here
+    except StopIteration as end:
+        found: Response | Sentinel = end.value
+        return found
+    except Exception:
+        return _failed(call, served)
+    cluster.turns.begin(_in_slices(call, served, waits, outcome, kept))
     return PARKED
 
 
 def _in_slices(
-    call: Call, served: Served, slices: Slices[Response | Sentinel], kept: Kept | None
+    call: Call,
+    served: Served,
+    waits: None,
+    slices: Slices[Response | Sentinel],
+    kept: Kept | None,
 ) -> Slices[None]:
-    """Carry out a handler, and answer with what it returns; `kept` is called with its encoding."""
+    """Go on with a handler after its first slice, and answer with what it returns; `kept` is called
+    with its encoding."""
+    yield waits
     try:
         outcome = yield from slices
         if isinstance(outcome, Response):
@@ -123,8 +136,12 @@ def _serve_cached(
         return known
     request, _ = read_message(served.request, body, call.version)
 
-    def kept(parts: list[Buffer]) -> None:
-        if cluster.topics.generation == generation:
-            cluster.answers.keep(key, b"".join(parts), generation)
+    def kept(parts: list[Buffer]) -> Encoded | None:
+        if cluster.topics.generation != generation:
+            return None
+        return cluster.answers.keep(key, b"".join(parts), generation)
 
-    return _handle(cluster, call, served, request, kept)
+    response = _handle(cluster, call, served, request, kept)
+    if isinstance(response, Response):
+        return kept(response.parts(call.version)) or response
+    return response

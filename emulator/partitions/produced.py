@@ -20,6 +20,7 @@ from ...wire.batch import (
     read_header,
 )
 from ...wire.compression import Codec
+from .produced_batches import Checked
 
 _SIZE_AND_MAGIC = Struct(">8xi4xb")
 _ATTRIBUTES = Struct(">h")
@@ -31,7 +32,16 @@ _ZSTD_SINCE = 7
 class Produced:
     """The data for one partition, in a request of a version."""
 
-    __slots__ = ("batch", "damage", "data", "header", "is_transactional", "problem")
+    __slots__ = (
+        "batch",
+        "checked",
+        "damage",
+        "data",
+        "header",
+        "is_compressed",
+        "is_transactional",
+        "problem",
+    )
 
     def __init__(self, data: Buffer | None, version: int) -> None:
         self.data = data
@@ -42,6 +52,10 @@ class Produced:
         """Its header, if it has room for one."""
         self.is_transactional = False
         """Whether it is a transactional batch."""
+        self.is_compressed = False
+        """Whether its records are compressed."""
+        self.checked: Checked | Refused | None = None
+        """What came of the checks of the batch, if they were made beforehand."""
         self.damage: Refused | None = None
         """CORRUPT_MESSAGE: the data begins with a size or magic that no batch has."""
         self.problem: Refused | None = None
@@ -63,6 +77,7 @@ class Produced:
             self.header = read_header(self.batch)
         (attributes,) = _ATTRIBUTES.unpack_from(view, _ATTRIBUTES_AT)
         self.is_transactional = bool(attributes & TRANSACTIONAL)
+        self.is_compressed = bool(attributes & CODEC_MASK)
         try:
             _check_codec(attributes & CODEC_MASK, version)
             if size < len(view) and _entry(view, size)[0] is not None:

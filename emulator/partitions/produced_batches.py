@@ -9,6 +9,7 @@ of old releases they are converted to a batch first (handlers/produce_old.py).
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from typing import NamedTuple
 
 from ...wire import Error, Refused, WireError
@@ -21,16 +22,19 @@ from ...wire.batch import (
     read_header,
     restamp,
 )
-from ...wire.compression import Codec, decompress
+from ...wire.compression import Codec, decompress, decompress_in_pieces
 from ...wire.primitives import Buffer
 from ...wire.records import NewRecord, Record, build_batch, read_records
 from ...wire.scan import Problem, Scan, record_problems, scan
+from ..base.turns import Gate, Slices
 from ..config.configs import TopicConfig
 
 NO_PRODUCER_ID = -1
 _UNBOUNDED = (-(2**63), 2**63 - 1)
 DECOMPRESSED_MAX = 64 << 20
 """A batch that decompresses to more bytes is refused: kilobytes must not stop a broker."""
+_SMALL_MAX = 256 << 10
+"""What decompresses to no more is looked at without waiting for anything."""
 
 CODECS = {"gzip": Codec.GZIP, "snappy": Codec.SNAPPY, "lz4": Codec.LZ4, "zstd": Codec.ZSTD}
 
@@ -65,6 +69,67 @@ def validate(
     has a codec of its own. Records of a batch with more than `scan_limit` records are not checked;
     None checks all. `partition` is its name, for messages to clients. Raises Refused.
     """
+    header = _whole(batch, header, config)
+    if scan_limit is not None and header.count > scan_limit:
+        return _unscanned(batch, header, config, now)
+    payload: Buffer = batch[HEADER_SIZE:]
+    if header.attributes & CODEC_MASK:
+        try:
+            payload = decompress(header.codec, payload, DECOMPRESSED_MAX)
+        except WireError:
+            raise Refused(Error.UNKNOWN_SERVER_ERROR) from None
+    return _scanned(batch, header, payload, config, now, partition)
+
+
+def validate_in_slices(
+    batch: memoryview,
+    header: BatchHeader | None,
+    config: TopicConfig,
+    now: int,
+    scan_limit: int | None,
+    partition: str,
+    large: Gate,
+) -> Slices[Checked]:
+    """The same in slices. What is large once it is decompressed passes a gate first, one batch at a
+    time: so there is room."""
+    header = _whole(batch, header, config)
+    if scan_limit is not None and header.count > scan_limit:
+        return _unscanned(batch, header, config, now)
+    payload = batch[HEADER_SIZE:]
+    small = _small(header.codec, payload)
+    if small is not None:
+        return _scanned(batch, header, small, config, now, partition)
+    yield from large.enter()
+    try:
+        pieces = decompress_in_pieces(header.codec, payload, DECOMPRESSED_MAX)
+        return _scanned(batch, header, (yield from _whole_of(pieces)), config, now, partition)
+    finally:
+        large.leave()
+
+
+def _small(codec: Codec, payload: memoryview) -> Buffer | None:
+    """The decompressed payload; None if it is large, or damaged."""
+    try:
+        return decompress(codec, payload, _SMALL_MAX)
+    except WireError:
+        return None
+
+
+def _whole_of(pieces: Generator[int, None, Buffer]) -> Slices[Buffer]:
+    """What is made in pieces, one in a slice. Raises Refused."""
+    while True:
+        try:
+            next(pieces)
+        except StopIteration as end:
+            whole: Buffer = end.value
+            return whole
+        except WireError:
+            raise Refused(Error.UNKNOWN_SERVER_ERROR) from None
+        yield
+
+
+def _whole(batch: memoryview, header: BatchHeader | None, config: TopicConfig) -> BatchHeader:
+    """The header of a batch that is worth looking into. Raises Refused."""
     if batch[:8] != bytes(8):
         raise Refused(Error.INVALID_RECORD)
     if len(batch) > config.max_message_bytes:
@@ -72,14 +137,29 @@ def validate(
     if header is None or checksum(batch, 0, len(batch)) != header.crc:
         raise Refused(Error.CORRUPT_MESSAGE)
     _check_header(header)
+    return header
+
+
+def _unscanned(batch: memoryview, header: BatchHeader, config: TopicConfig, now: int) -> Checked:
+    """What becomes of a batch of which only the header is checked. Raises Refused."""
+    target = _target_codec(header.codec, config)
+    if target != header.codec:
+        return _rebuilt(batch, header, config, target, now)
+    return _stamped(batch, header, config, header.max_timestamp, now)
+
+
+def _scanned(
+    batch: memoryview,
+    header: BatchHeader,
+    payload: Buffer,
+    config: TopicConfig,
+    now: int,
+    partition: str,
+) -> Checked:
+    """Check every record of the payload. Raises Refused."""
     codec = header.codec
     target = _target_codec(codec, config)
     kept = target == codec
-    if scan_limit is not None and header.count > scan_limit:  # only the header is checked
-        if not kept:
-            return _rebuilt(batch, header, config, target, now)
-        return _stamped(batch, header, config, header.max_timestamp, now)
-    payload = _payload(batch, codec)
     found = scan(payload, header.count, header.base_timestamp)
     if error := found.fault.error(compressed=bool(codec), kept=kept):
         raise Refused(error)
@@ -111,16 +191,6 @@ def _check_header(header: BatchHeader) -> None:
         raise Refused(Error.INVALID_RECORD)
     if header.attributes & CODEC_MASK > Codec.ZSTD:
         raise Refused(Error.UNKNOWN_SERVER_ERROR)
-
-
-def _payload(batch: memoryview, codec: Codec) -> Buffer:
-    payload = batch[HEADER_SIZE:]
-    if not codec:
-        return payload
-    try:
-        return decompress(codec, payload, DECOMPRESSED_MAX)
-    except WireError:
-        raise Refused(Error.UNKNOWN_SERVER_ERROR) from None
 
 
 def _check_records(

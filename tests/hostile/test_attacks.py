@@ -23,23 +23,12 @@ ATTACKS = all_attacks()
 TAKES_MEMORY = {
     "large_fetches_left_unread": "what is in flight costs its bytes for each client",
     "slow_consumers": "what is in flight costs its bytes for each client",
-    "configs_of_one_topic": "an answer is made as a whole, with each config anew",
     "descriptions_of_one_group": "an answer is made as a whole, with each member anew",
     "fetch_sessions_of_unknown_partitions": "a session keeps what there is not",
 }
 TAKES_LONG_TURNS = {
-    "configs_of_one_topic": "a request is served in one turn",
     "fetch_sessions_of_unknown_partitions": "a request is served in one turn",
-    "committed_offsets_of_one_partition": "a request is served in one turn",
-    "coordinators_of_one_group": "a request is served in one turn",
-    "zstd_bombs": "what is decompressed is limited for each batch only",
-    "gzip_bombs": "what is decompressed is limited for each batch only",
-    "lz4_bombs": "what is decompressed is limited for each batch only",
-    "a_pattern_of_transactional_ids": "all ids are matched in one turn",
-    "metadata_that_creates_topics": "a request is served in one turn",
     "a_topic_of_many_partitions": "a request is served in one turn",
-    "records_for_many_partitions": "a request is served in one turn",
-    "configs_of_many_topics": "a request is served in one turn",
     "deletion_of_many_topics": "a request is served in one turn",
 }
 

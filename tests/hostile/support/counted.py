@@ -2,7 +2,7 @@
 
 A turn is one round of the event loop, and nobody else is served meanwhile. What is counted does not
 depend on the machine: every call of a function, Python's or C's, is a unit, and so are
-BYTES_A_UNIT bytes that were decompressed, which takes one call however many they are. A unit is
+BYTES_A_UNIT bytes that were decompressed, which takes few calls however many they are. A unit is
 about a fifth of a microsecond. The loop is asyncio's own, whose rounds can be seen from Python.
 
 For each line on standard input one of JSON is printed: the most work that a turn had since the last
@@ -49,8 +49,8 @@ class Turns:
                 self._work = 0
         elif event == "c_call":
             self._work += 1
-        elif frame.f_code is self._decompress and argument is not None:
-            self._work += len(argument) // BYTES_A_UNIT
+        elif frame.f_code is self._decompress and isinstance(argument, int):
+            self._work += argument // BYTES_A_UNIT
 
     def answer(self) -> None:
         """Print what was counted for each line that is read, until there are no more."""
@@ -67,7 +67,7 @@ def main() -> int:
     from odradek.wire import compression
 
     loop: Any = asyncio.base_events.BaseEventLoop
-    turns = Turns(loop._run_once.__code__, compression.decompress.__code__)
+    turns = Turns(loop._run_once.__code__, compression.decompress_in_pieces.__code__)
     threading.Thread(target=turns.answer, daemon=True).start()
     threading.setprofile(turns.look_for_loop)
     return odradek(["serve", "--port", "0", *sys.argv[1:]])
