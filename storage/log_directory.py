@@ -190,6 +190,11 @@ class LogDirectory:
         self._correct_offsets(key, log)
         return log
 
+    def knows(self, topic: str, partition: int) -> bool:
+        """Whether anything of a partition is on disk, or should be."""
+        key = topic, partition
+        return key in self.partitions or key in self._lost_partitions
+
     def _correct_offsets(self, key: TopicPartition, log: Log) -> None:
         """Correct stored offsets above the log end, where new batches replace lost ones: a stale
         recovery point would exempt those from checks, a stale log start would hide them."""

@@ -3,11 +3,14 @@
 Data is stored once, whatever the number of replicas; so the high watermark is the log end offset.
 The last stable offset follows from the open transactions of the log's producers. A reader of
 committed data is woken when it moves: by plain data while nothing is open, else by a marker.
+A log that has nothing on disk is opened when it is first asked for, so that a topic of ten thousand
+partitions costs little before.
 That the disk accepts no more is logged at most once a minute for each partition.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ...storage import Log
@@ -31,9 +34,11 @@ NO_EPOCH = -1
 class Partition:
     """One partition of a topic."""
 
+    log: Log
     __slots__ = (
         "_base_seen",
         "_complained_ms",
+        "_open_log",
         "index",
         "isr",
         "leader",
@@ -48,7 +53,7 @@ class Partition:
         self,
         topic: Topic,
         index: int,
-        log: Log,
+        open_log: Callable[[], Log],
         *,
         leader: int,
         leader_epoch: int = 0,
@@ -57,7 +62,7 @@ class Partition:
     ) -> None:
         self.topic = topic
         self.index = index
-        self.log = log
+        self._open_log = open_log
         self.leader = leader
         self.leader_epoch = leader_epoch
         self.replicas = [leader] if replicas is None else replicas
@@ -66,10 +71,31 @@ class Partition:
         self._base_seen: int | None = None
         """Where the newest segment began when waiting fetches were last told of more."""
         self._complained_ms: int | None = None
-        log.producers.replicated(log.log_end_offset)
 
     def __repr__(self) -> str:
         return f"<{self.topic.name}-{self.index}>"
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Log:
+            """The log, at its first use. Raises Refused(UNKNOWN_TOPIC_OR_PARTITION) if the topic
+            was deleted before."""
+            if name != "log":
+                raise AttributeError(name)
+            if self.topic.is_deleted:
+                raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION)
+            self.log = log = self._open_log()
+            log.producers.replicated(log.log_end_offset)
+            return log
+
+    @property
+    def is_log_open(self) -> bool:
+        """Whether the log was opened; if not, it is empty."""
+        try:
+            object.__getattribute__(self, "log")
+        except AttributeError:
+            return False
+        return True
 
     @property
     def log_start_offset(self) -> int:

@@ -141,7 +141,7 @@ class Cleaner:
                 for partition in topic.partitions
             ]
             self._uncleanable &= set(self._compacted)
-        return self._compacted
+        return [partition for partition in self._compacted if partition.is_log_open]
 
     def _next(self) -> None:
         """Begin with the dirtiest log that is due, or end this run."""

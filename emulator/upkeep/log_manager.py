@@ -68,7 +68,7 @@ class LogManager:
             self._clean(partition)
             for topic in self._cluster.topics
             for partition in topic.partitions
-            if partition.log.exists
+            if partition.is_log_open and partition.log.exists
         )
 
     def remove_later(self, names: Sequence[str]) -> None:

@@ -139,7 +139,7 @@ LONG: dict[str, tuple[Request, int]] = {
     "configs_of_one_topic": (configs_of(*[(2, "t")] * MANY), 4),
     "configs_of_missing_topics": (configs_of(*((2, name) for name in DIFFERENT)), 4),
     "configs_of_groups": (configs_of(*((32, name) for name in DIFFERENT)), 4),
-    "some_configs_of_the_broker": (configs_of(*[(4, "1")] * MANY, keys=DIFFERENT[:1]), 4),
+    "some_configs_of_the_broker": (configs_of(*[(4, "1")] * 2_000, keys=DIFFERENT[:1]), 4),
     "descriptions_of_groups": (DescribeGroupsRequest(groups=DIFFERENT), 6),
     "descriptions_of_consumer_groups": (
         ConsumerGroupDescribeRequest(group_ids=DIFFERENT, include_authorized_operations=True),

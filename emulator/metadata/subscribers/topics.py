@@ -1,7 +1,8 @@
 """Topics and partitions: from the metadata log into the catalogue, with their logs and configs.
 
 Rules:
-- Opening a log costs no directory before the first append, so many empty topics are cheap.
+- A log of which nothing is on disk is opened when it is first used, and its directory is created
+  with the first append: so many empty topics are cheap.
 - A new leader begins its leader epoch in the log. Whoever waits for a partition that has changed
   is woken, and answered as things are then.
 - Logs of a deleted topic are renamed at once and removed later (LogManager). A log that cannot be
@@ -13,8 +14,10 @@ Rules:
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
+from ....storage import Log
 from ....wire import Refused
 from ...base.logger import log
 from ...config.configs import TopicConfig
@@ -69,6 +72,8 @@ class Topics:
             topic.is_deleted = True
             for partition in topic.partitions:
                 partition.close_waiters()
+                if not partition.is_log_open:
+                    continue
                 try:
                     left.append(log_dir.delete_log(topic.name, partition.index, later=True))
                 except Refused as error:
@@ -80,7 +85,8 @@ class Topics:
     def _configure(self, topic: Topic, image: MetadataImage) -> None:
         topic.config = config = self._config(topic.name, image)
         for partition in topic.partitions:
-            partition.log.config = config.log_config()
+            if partition.is_log_open:
+                partition.log.config = config.log_config()
 
     def _config(self, name: str, image: MetadataImage) -> TopicConfig:
         texts: Mapping[str, str] = image.configs_of(TOPIC_RESOURCE, name)
@@ -94,21 +100,27 @@ class Topics:
     # Partitions
 
     def _open(self, topic: Topic, found: Sequence[PartitionImage]) -> None:
-        open_log, now = self._cluster.log_dir.open_log, self._cluster.clock.now()
-        config = topic.config.log_config()
         for number, image in enumerate(found, len(topic.partitions)):
-            stored = open_log(topic.name, number, topic.id, config, now)
-            stored.on_unflushed = self._cluster.log_manager.flusher.appended
-            if image.leader != NO_LEADER:
-                stored.start_epoch(image.leader_epoch)
+            epoch = image.leader_epoch if image.leader != NO_LEADER else None
             partition = Partition(
-                *(topic, number, stored),
+                *(topic, number, partial(self._open_log, topic, number, epoch)),
                 leader=image.leader,
                 leader_epoch=image.leader_epoch,
                 replicas=list(image.replicas),
                 isr=list(image.isr),
             )
             topic.partitions.append(partition)
+            if self._cluster.log_dir.knows(topic.name, number):
+                _ = partition.log
+
+    def _open_log(self, topic: Topic, number: int, epoch: int | None) -> Log:
+        """The log of a partition, in the leader epoch that it had when it became known."""
+        config, now = topic.config.log_config(), self._cluster.clock.now()
+        stored = self._cluster.log_dir.open_log(topic.name, number, topic.id, config, now)
+        stored.on_unflushed = self._cluster.log_manager.flusher.appended
+        if epoch is not None:
+            stored.start_epoch(epoch)
+        return stored
 
     def _change(self, topic_id: bytes, number: int, now: PartitionImage) -> None:
         topic = self._index.by_id(topic_id)
