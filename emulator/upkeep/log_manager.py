@@ -34,6 +34,7 @@ from typing import TYPE_CHECKING
 from ...storage import Log, LogDirectory, RetentionPolicy, kafka_retention
 from ...wire import Refused
 from ..base.logger import log
+from ..base.turns import Slices
 from ..config.internal_topics import METADATA_TOPIC
 from .cleaner import Cleaner
 from .flusher import Flusher
@@ -79,17 +80,19 @@ class LogManager:
         delay_ms = self._cluster.config.get("log.segment.delete.delay.ms")
         if not names:
             return
+        turns = self._cluster.turns
         if delay_ms == 0:
-            self._remove(names)
+            turns.add(self._remove(names))
         else:
-            self._timers.at(self._clock.now() + delay_ms, lambda: self._remove(names))
+            self._timers.at(self._clock.now() + delay_ms, lambda: turns.add(self._remove(names)))
 
-    def _remove(self, names: Sequence[str]) -> None:
+    def _remove(self, names: Sequence[str]) -> Slices[None]:
         for name in names:
             try:
                 self._cluster.log_dir.remove_renamed(name)
             except OSError as error:
                 log.error("%s of a deleted topic is left to the next start: %s", name, error)
+            yield
 
     def close(self) -> None:
         """Flush what the configs ask to flush, and end the threads of flusher and cleaner."""
