@@ -208,7 +208,7 @@ class Cluster:
             self.log_dir.checkpoint()
         except (Refused, OSError) as error:
             if self.log_dir.availability.offline is not None:
-                return  # said already
+                return False  # said already
             log.error("checkpoints of %s could not be written: %s", self.log_dir.path, error)
             return False
         return True
