@@ -9,6 +9,7 @@ Not emulated: share groups, of which a real broker refuses only malformed keys, 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
@@ -35,7 +36,7 @@ def find_coordinator(
     cluster: Cluster, call: Call, request: FindCoordinatorRequest
 ) -> Slices[FindCoordinatorResponse]:
     if call.version >= _MANY_SINCE:
-        find = partial(_find, cluster, call, request.key_type)
+        find: Callable[[str], Coordinator] = partial(_find, cluster, call, request.key_type)
         if len(request.coordinator_keys) > _KEYS_A_SLICE:
             find = cache(find)
         coordinators = yield from each_of(request.coordinator_keys, find, _KEYS_A_SLICE)
