@@ -89,9 +89,9 @@ class Fuzzing:
             print(f"{path}: {len(case.events)} events, {len(small.events)} suffice")
 
 
-def main() -> int:
+def main(arguments: list[str] | None = None) -> int:
     """Run, or replay what was found."""
-    options = _parsed()
+    options = _parsed(arguments)
     if options.replay is not None:
         return _replay(options)
     fuzzing = Fuzzing(options)
@@ -113,7 +113,7 @@ def _replay(options: argparse.Namespace) -> int:
     return 1 if findings else 0
 
 
-def _parsed() -> argparse.Namespace:
+def _parsed(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     add = parser.add_argument
     add("--frames", type=int, default=ERA, help="how many to send (%(default)s)")
@@ -127,7 +127,7 @@ def _parsed() -> argparse.Namespace:
     add("--found", type=Path, default=FOUND, help="where findings are kept (%(default)s)")
     add("--replay", type=Path, metavar="FILE", help="do once more what led to a finding")
     add("--module", default=Setup.module, help="what is run with `serve` (%(default)s)")
-    return parser.parse_args()
+    return parser.parse_args(arguments)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from .broker import ROOT, SERVE, Broker, DidNotStart
 from .findings import Finding, Log
 from .polite import Polite
 
-HANG_S = 8.0
+HANG_S, STOP_S = 8.0, 20.0
 REPAIR_S = 300.0
 # What `odradek repair` says of a partition that was deleted less than a minute ago; and the lines
 # around what it says: headings and a sum.
@@ -35,6 +35,7 @@ class Setup:
     release: str
     memory_max_mb: int = 400
     hang_s: float = HANG_S
+    stop_s: float = STOP_S
     has_polite: bool = True
     ends: bool = True
     """Whether it is stopped, started again, and its directory examined."""
@@ -75,11 +76,11 @@ class Arena:
         """Look at the process, its log, its memory, and the polite client. Raises Over."""
         for finding in self._log.news():
             self.note(finding)
+        self.heaviest = max(self.heaviest, self.broker.weight())
         status = self.broker.status()
         if status is not None:
             log = self.broker.log.read_text(errors="replace")
             self.over("died", f"exit status {status}", log[-3000:])
-        self.heaviest = max(self.heaviest, self.broker.weight())
         if self.heaviest - self.idle > self.setup.memory_max_mb << 20:
             grown = (self.heaviest - self.idle) >> 20
             self.over("memory", "too much", f"{grown} MB above idle")
@@ -119,7 +120,7 @@ class Arena:
         self.over("polite", f"{type(error).__name__}: {innermost.line}", repr(error))
 
     def _stop(self) -> None:
-        wrong = self.broker.stop()
+        wrong = self.broker.stop(self.setup.stop_s)
         for finding in self._log.news():
             self.note(finding)
         if wrong is not None:

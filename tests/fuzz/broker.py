@@ -14,7 +14,7 @@ from odradek.emulator.config.kafka_3_9 import is_settable
 from tests.bench.processes import memory
 
 ROOT = Path(__file__).parents[2]
-START_S, STOP_S = 60.0, 20.0
+START_S = 60.0
 SERVE = "odradek.emulator.cli"
 CONFIG = {
     # Sequences write records of long ago, which retention would delete at any moment.
@@ -80,22 +80,26 @@ class Broker:
         return self._process.poll()
 
     def weight(self) -> int:
-        """Bytes of memory that it takes, but for those that a file stands for."""
+        """Bytes of memory that it takes, but for those that a file stands for; 0 if it is gone."""
         assert self._process is not None
-        found = memory(self._process.pid)
+        try:
+            found = memory(self._process.pid)
+        except (OSError, ValueError, KeyError):
+            self._process.wait()
+            return 0
         return found.resident if found.anonymous is None else found.anonymous
 
-    def stop(self) -> str | None:
-        """End it by SIGTERM, or for good if that does not. Returns what was wrong with its end."""
+    def stop(self, limit_s: float) -> str | None:
+        """End it by SIGTERM, for good if that takes too long. Returns what was wrong with its end."""
         process = self._process
         assert process is not None
         if process.poll() is None:
             process.terminate()
             try:
-                process.wait(STOP_S)
+                process.wait(limit_s)
             except subprocess.TimeoutExpired:
                 self.kill()
-                return f"not ended by SIGTERM within {STOP_S:.0f} s"
+                return f"not ended by SIGTERM within {limit_s:.0f} s"
         self._close()
         return None if process.returncode == 0 else f"exit status {process.returncode}"
 

@@ -22,6 +22,7 @@ from pathlib import Path
 _TRACEBACK = "Traceback (most recent call last):"
 _FILE = re.compile(r'^ +(?:\| +)?File "([^"]+)", line (\d+), in (\S+)')
 _SIGNS = ("Exception ignored in", "was never awaited", "was destroyed but it is pending")
+_CHAINED = ("exception:", "occurred:")  # how a line between two tracebacks ends
 _NAMED = 3
 
 
@@ -66,12 +67,15 @@ def _end_of_whole(text: str) -> int:
 
 def found_in(text: str) -> list[Finding]:
     """The tracebacks in a log, and other lines that tell of a defect."""
-    found = []
+    found: list[Finding] = []
     lines = text.splitlines()
     for at, line in enumerate(lines):
         if line == _TRACEBACK:
             end = next((n for n in range(at + 1, len(lines)) if not lines[n].startswith(" ")), at)
             block = lines[max(0, at - 1) : end + 1]
+            if at > 1 and lines[at - 2].endswith(_CHAINED):  # the one before it was not the last
+                earlier = found.pop().text
+                block = [*earlier.splitlines(), *lines[at - 2 : at], *lines[at : end + 1]]
             found.append(Finding("failed", _place(block), "\n".join(block)))
         elif any(sign in line for sign in _SIGNS):
             found.append(Finding("failed", re.sub(r"0x[0-9a-f]+|\d+", "N", line), line))

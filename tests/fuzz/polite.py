@@ -63,9 +63,12 @@ class Polite(threading.Thread):
         return time.monotonic() - began if began else 0.0
 
     def finish(self, timeout_s: float) -> None:
-        """End after the round that it is in. Raises what went wrong, TimeoutError."""
+        """Go on for some rounds, then end. Raises what went wrong, TimeoutError."""
+        deadline, rounds = time.monotonic() + timeout_s, self.rounds + 2 * ROUNDS_A_GROUP
+        while self.rounds < rounds and self.failure is None and time.monotonic() < deadline:
+            time.sleep(PAUSE_S)
         self._over.set()
-        self.join(timeout_s)
+        self.join(max(1.0, deadline - time.monotonic()))
         if self.failure is not None:
             raise self.failure
         if self.is_alive():

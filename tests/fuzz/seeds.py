@@ -56,7 +56,7 @@ class Source:
         self.prompt: deque[Seed] = deque(maxlen=SEEDS_KEPT)
         self._random = random
         self.worlds = [World(f"z{number}-") for number in range(NAMESPACES)]
-        self._every = self._each_version()
+        self.every = self._each_version()
         while len(self.prompt) < SEEDS_KEPT // 4:
             world, steps = self.sequence()
             for step in steps:
@@ -67,7 +67,7 @@ class Source:
         """Steps, and the namespace in which they are to be carried out."""
         world = self._random.choice(self.worlds)
         if self._random.random() < FROM_SCHEMAS:
-            return world, [next(self._every) for _ in range(40)]
+            return world, [next(self.every) for _ in range(40)]
         return world, list(draw_sequence(self._random.randrange(1 << 40), self.served).steps)
 
     def seed(self, world: World, step: Ask) -> Seed:

@@ -1,0 +1,1 @@
+"""Brokers that are broken on purpose."""
