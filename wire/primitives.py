@@ -19,7 +19,13 @@ Buffer: TypeAlias = bytes | bytearray | memoryview
 
 NO_ID = bytes(16)
 
+_TWO_63, _TWO_64 = 1 << 63, 1 << 64
 _ONE_BYTE = [bytes([n]) for n in range(0x80)]
+
+
+def wrapped(value: int) -> int:
+    """Wrap a sum or a difference at 64 bits, as Java's arithmetic does."""
+    return (value + _TWO_63) % _TWO_64 - _TWO_63
 
 
 def write_uvarint(value: int) -> bytes:

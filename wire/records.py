@@ -46,7 +46,7 @@ from .batch import (
 )
 from .compression import LIMIT, Codec, compress, decompress
 from .errors import WireError
-from .primitives import Buffer, read_varint, read_varlong, write_varint
+from .primitives import Buffer, read_varint, read_varlong, wrapped, write_varint
 
 __all__ = [
     "CODEC_MASK",
@@ -74,9 +74,6 @@ __all__ = [
     "read_records",
     "restamp",
 ]
-
-_TWO_63 = 1 << 63
-_TWO_64 = 1 << 64
 
 
 class Record(NamedTuple):
@@ -140,8 +137,8 @@ def _read_record(buf: bytes, pos: int, header: BatchHeader) -> tuple[Record, int
     if header.attributes & LOG_APPEND_TIME:
         timestamp = header.max_timestamp
     else:
-        timestamp = _wrap(header.base_timestamp + timestamp_delta)
-    offset = _wrap(header.base_offset + offset_delta)
+        timestamp = wrapped(header.base_timestamp + timestamp_delta)
+    offset = wrapped(header.base_offset + offset_delta)
     return tuple.__new__(Record, (offset, timestamp, key, value, headers)), pos
 
 
@@ -168,11 +165,6 @@ def _read_headers(
         value, pos = _read_bytes(buf, pos)
         headers.append((key.decode("utf-8", "surrogateescape"), value))
     return tuple(headers), pos
-
-
-def _wrap(value: int) -> int:
-    """Wrap a sum at 64 bits as Java's arithmetic does."""
-    return (value + _TWO_63) % _TWO_64 - _TWO_63
 
 
 # Building batches.
@@ -249,7 +241,7 @@ def _write_records(
     base_timestamp: int,
 ) -> Iterator[Buffer]:
     for (timestamp, key, value, headers), offset in zip(records, offsets, strict=True):
-        parts: list[Buffer] = [b"\0", _varint(_wrap(timestamp - base_timestamp)), _varint(offset)]
+        parts: list[Buffer] = [b"\0", _varint(wrapped(timestamp - base_timestamp)), _varint(offset)]
         parts += _with_length(key)
         parts += _with_length(value)
         parts.append(_varint(len(headers)))

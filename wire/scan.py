@@ -30,7 +30,7 @@ from enum import IntEnum, StrEnum
 from typing import NamedTuple
 
 from .errors import Error, WireError
-from .primitives import Buffer, read_varint, read_varlong
+from .primitives import Buffer, read_varint, read_varlong, wrapped
 
 try:
     from ._scan import scan as _scan_c  # type: ignore[import-not-found]
@@ -42,8 +42,6 @@ HAVE_C: bool = _scan_c is not None
 
 NO_TIMESTAMP = -1
 NO_MIN_TIMESTAMP = (1 << 63) - 1
-_TWO_63 = 1 << 63
-_TWO_64 = 1 << 64
 _VARINT_BYTES = 5
 
 
@@ -111,7 +109,7 @@ def scan_python(payload: Buffer, count: int, base_timestamp: int) -> Scan:
             return _NOTHING[Fault.BROKEN]
         if pos != start + size:
             fault = Fault.LENGTH
-        timestamp = _wrap(base_timestamp + timestamp_delta)
+        timestamp = wrapped(base_timestamp + timestamp_delta)
         if timestamp > latest:
             latest = timestamp
             index_of_max = index
@@ -160,11 +158,6 @@ def _skip(buf: bytes, pos: int) -> int:
     return pos + size if size > 0 else pos
 
 
-def _wrap(value: int) -> int:
-    """Bring a sum back into 64 bits as Java's arithmetic does."""
-    return (value + _TWO_63) % _TWO_64 - _TWO_63
-
-
 _NOTHING = {fault: Scan(fault, NO_MIN_TIMESTAMP, NO_TIMESTAMP, 0, False, 0) for fault in Fault}
 _FAULTS = tuple(Fault)
 _new_scan = tuple.__new__
@@ -205,7 +198,7 @@ def record_problems(
     for index in range(count):
         _, pos = read_varint(buf, pos)
         timestamp_delta, _, has_key, pos = _look(buf, pos)
-        timestamp = _wrap(base_timestamp + timestamp_delta)
+        timestamp = wrapped(base_timestamp + timestamp_delta)
         if null_keys and not has_key:
             problems.append((index, Problem.KEY))
         elif timestamp != NO_TIMESTAMP and not earliest <= timestamp <= latest:

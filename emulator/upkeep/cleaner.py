@@ -190,7 +190,7 @@ class Cleaner:
             return False
         self._current = partition, compaction
         if self._cluster.has_manual_clock:
-            compaction.run()
+            _carry_out(compaction)
             self._finish(compaction)
             return False
         if self._thread is None:
@@ -208,6 +208,10 @@ class Cleaner:
             result = partition.log.compactor.end(compaction)
         except Refused as error:
             self._failed(partition, error)
+            return
+        except Exception:  # a defect of ours; as in Kafka, this log is left alone from now on
+            log.exception("%r could not be compacted", partition)
+            self._uncleanable.add(partition)
             return
         if result is not None:
             self._finished(partition, result)
@@ -246,7 +250,15 @@ class Cleaner:
     def _work(self) -> None:
         """The other thread."""
         while (compaction := self._orders.get()) is not None:
-            compaction.run()
+            _carry_out(compaction)
             self._done.put(compaction)
             if (wake := self.wake) is not None:
                 wake()
+
+
+def _carry_out(compaction: Compaction) -> None:
+    """Run it. Whatever goes wrong is told by `end`: the thread has other logs to clean."""
+    try:
+        compaction.run()
+    except Exception as error:
+        compaction.error = error

@@ -43,7 +43,7 @@ from ...wire.batch import (
     restamp,
 )
 from ...wire.compression import compress, decompress
-from ...wire.primitives import Buffer
+from ...wire.primitives import Buffer, wrapped
 from ...wire.records import read_marker
 from ..producers import AbortedTransaction
 from .offset_map import OffsetMap, rebuilt
@@ -131,7 +131,9 @@ class BatchFilter:
         self._last_batches = last_batches
         self._end = end
         self._now_ms = now_ms
-        self._horizon_ms = now_ms + delete_retention_ms
+        # As in Kafka there is none where the sum does not fit: then nothing gets one.
+        horizon_ms = wrapped(now_ms + delete_retention_ms)
+        self._horizon_ms = horizon_ms if horizon_ms >= 0 else None
         self._keeps_old_formats = keeps_old_formats
 
     def keep(self, header: BatchHeader, batch: memoryview) -> Kept | None:
@@ -153,7 +155,7 @@ class BatchFilter:
         return kept
 
     def _marker(self, header: BatchHeader, batch: memoryview, is_empty: bool) -> Kept:
-        if not is_empty or header.has_delete_horizon:
+        if not is_empty or header.has_delete_horizon or self._horizon_ms is None:
             return Kept(header, batch, header.count)
         payload, mask = payload_of(header, batch), b"\1" * header.count
         new = header._replace(base_timestamp=self._horizon_ms)
@@ -167,17 +169,17 @@ class BatchFilter:
         if not choice.kept:
             return None
         base_ms = header.base_timestamp
-        is_horizon_due = choice.tombstone and not header.has_delete_horizon
-        if choice.kept == header.count and not is_horizon_due:
+        due_ms = self._horizon_ms if choice.tombstone and not header.has_delete_horizon else None
+        if choice.kept == header.count and due_ms is None:
             return Kept(header, batch, header.count)
         latest_ms = header.max_timestamp
         if not header.is_log_append_time:
-            latest_ms = max(NO_TIMESTAMP, _wrap(base_ms + choice.max_delta))
+            latest_ms = max(NO_TIMESTAMP, wrapped(base_ms + choice.max_delta))
         horizon = header.attributes & DELETE_HORIZON
-        if is_horizon_due:
-            horizon, base_ms = DELETE_HORIZON, self._horizon_ms
+        if due_ms is not None:
+            horizon, base_ms = DELETE_HORIZON, due_ms
         elif not horizon:
-            first = _wrap(base_ms + choice.first_delta)
+            first = wrapped(base_ms + choice.first_delta)
             base_ms = latest_ms if header.is_log_append_time else first
         new = header._replace(base_timestamp=base_ms, max_timestamp=latest_ms)
         return _rewritten(header, new, payload, choice.mask, horizon)
@@ -235,7 +237,7 @@ def _rewritten(
     """The batch with the records that `mask` selects, and the timestamps of `new`."""
     stamped = old.is_log_append_time
     shift = (new.max_timestamp if stamped else old.base_timestamp) - new.base_timestamp
-    records: Buffer = rebuilt(payload, mask, _wrap(shift), stamped)
+    records: Buffer = rebuilt(payload, mask, wrapped(shift), stamped)
     if old.codec:
         records = compress(old.codec, records)
     attributes = old.attributes & (_KEPT_ATTRIBUTES | CODEC_MASK) | horizon
@@ -248,7 +250,3 @@ def _built(header: BatchHeader, records: Buffer) -> Kept:
     batch += records
     restamp(batch, 0, header.max_timestamp, header.is_log_append_time)
     return Kept(header, batch, header.count)
-
-
-def _wrap(value: int) -> int:
-    return (value + (1 << 63)) % (1 << 64) - (1 << 63)

@@ -27,7 +27,7 @@ from os import urandom
 from typing import NamedTuple, Protocol
 
 from ...wire.errors import WireError
-from ...wire.primitives import Buffer, read_uvarint, read_varlong, write_varint
+from ...wire.primitives import Buffer, read_uvarint, read_varlong, wrapped, write_varint
 
 try:
     from ...wire import _scan
@@ -190,7 +190,7 @@ def rebuilt_python(payload: Buffer, mask: bytes, shift: int, constant: bool) -> 
             end = pos + (size >> 1)
             if keep:
                 time, rest = read_varlong(buf, pos + 1)
-                delta = write_varint(_wrap(shift if constant else time + shift))
+                delta = write_varint(wrapped(shift if constant else time + shift))
                 out += write_varint(1 + len(delta) + end - rest)
                 out += b"\0" + delta
                 out += buf[rest:end]
@@ -252,10 +252,6 @@ def _longest(buf: bytes, pos: int, byte: int) -> tuple[int, int]:
         return byte & 0x7F | more << 7, pos + 1
     value, pos = read_varlong(buf, pos - 1)
     return (value << 1 if value >= 0 else (-value << 1) - 1), pos
-
-
-def _wrap(value: int) -> int:
-    return (value + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
 def _damaged() -> WireError:

@@ -31,7 +31,7 @@ from typing import NamedTuple
 from ..batch import HEADER_SIZE, MAGIC, NO_TIMESTAMP, checksum, read_header
 from ..compression import LIMIT, Codec
 from ..errors import Error, Refused, WireError
-from ..primitives import Buffer
+from ..primitives import Buffer, wrapped
 from ..records import NewRecord, build_batch
 from .message_sets import (
     DamagedSet,
@@ -46,8 +46,7 @@ from .message_sets import (
 )
 
 _PRODUCER_ID_END = 51
-_TWO_63 = 1 << 63
-_TWO_64 = 1 << 64
+_LONGEST_MS = (1 << 63) - 1
 
 
 class Rules(NamedTuple):
@@ -61,8 +60,8 @@ class Rules(NamedTuple):
     level: Callable[[int], int | None] = lambda codec: None
     """Compression level of a codec, None for its default."""
     log_append_time: bool = False
-    before_max_ms: int = _TWO_63 - 1
-    after_max_ms: int = _TWO_63 - 1
+    before_max_ms: int = _LONGEST_MS
+    after_max_ms: int = _LONGEST_MS
     """How long before and after `now` a timestamp may be."""
     is_compacted: bool = False
 
@@ -224,8 +223,8 @@ def _problem(
     if rules.is_compacted and not has_key(buf, entry):
         return Error.INVALID_RECORD
     if not rules.log_append_time and timestamp != NO_TIMESTAMP:
-        early = _wrap(now - timestamp) > rules.before_max_ms
-        late = _wrap(timestamp - now) > rules.after_max_ms
+        early = wrapped(now - timestamp) > rules.before_max_ms
+        late = wrapped(timestamp - now) > rules.after_max_ms
         return Error.INVALID_TIMESTAMP if early or late else None
     if not claims_append:
         return None
@@ -242,8 +241,3 @@ def _check_writable(timestamp: int) -> None:
     """Raises WireError for a time that a broker's writer of records refuses."""
     if timestamp < NO_TIMESTAMP:
         raise WireError(f"a record cannot have the time {timestamp}")
-
-
-def _wrap(value: int) -> int:
-    """Wrap a difference at 64 bits as Java's arithmetic does."""
-    return (value + _TWO_63) % _TWO_64 - _TWO_63

@@ -23,6 +23,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from ....wire.errors import Error
+from ....wire.primitives import wrapped
 from ..commit_request import NO_LEADER_EPOCH, NO_RETENTION, NO_TIME, CommitRequest
 from ..group import Group
 from .records import OffsetRecord, OffsetTombstone
@@ -158,7 +159,7 @@ def commit_records(
 ) -> tuple[list[Error], list[OffsetRecord]]:
     """One error for each partition, in their order, and the records of those without an error,
     with the ids of their topics if `keeps_ids`."""
-    expires = None if request.retention_ms == NO_RETENTION else now + request.retention_ms
+    expires = None if request.retention_ms == NO_RETENTION else wrapped(now + request.retention_ms)
     errors: list[Error] = []
     records: list[OffsetRecord] = []
     for topic, partition, offset, leader_epoch, metadata, topic_id, timestamp in request.commits:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from odradek.emulator import Emulator
 from odradek.emulator.base.clock import ManualClock
 from odradek.emulator.cluster import Cluster
 from odradek.storage.checkpoints import CLEANED_OFFSETS, read_offsets
+from odradek.storage.compaction.run import Compaction
 from odradek.storage.disk.memory import MemoryDisk
 from odradek.wire.api.find_coordinator import FindCoordinatorRequest
 from odradek.wire.batch import read_header
@@ -222,6 +224,36 @@ def test_under_the_systems_clock_another_thread_does_it(tmp_path: Path) -> None:
         assert "odradek-cleaner" in names
     assert "odradek-cleaner" not in [thread.name for thread in threading.enumerate()]
     assert checkpoint(tmp_path)["t", 0] == 49
+
+
+@pytest.mark.parametrize("config", [{}, {"clock": ManualClock(0)}])
+def test_a_defect_leaves_one_log_alone_and_the_cleaner_running(
+    config: dict[str, Any], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    run = Compaction.run
+
+    def broken(compaction: Compaction) -> None:
+        if compaction.task.config.delete_retention_ms == 1000:
+            raise RuntimeError("broken")
+        run(compaction)
+
+    monkeypatch.setattr(Compaction, "run", broken)
+    with emulator(**config) as kafka:
+        kafka.run(lambda cluster: topic(cluster, delete_retention_ms="1000"))
+        kafka.run(lambda cluster: topic(cluster, "u"))
+        for name in ("t", "u"):
+            pairs = [("a", str(n)) for n in range(5)]
+            kafka.run(lambda cluster, name=name, pairs=pairs: write(cluster, *pairs, name=name))
+        if config:
+            kafka.advance(1000)
+        deadline = time.monotonic() + 30
+        while len(kafka.run(lambda cluster: values(cluster, "u"))) > 2:
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        assert len(kafka.run(values)) == 5
+        kafka.run(lambda cluster: write(cluster, ("a", "6")))
+    failures = [record for record in caplog.records if record.exc_info]
+    assert [record.getMessage() for record in failures] == ["<t-0> could not be compacted"]
 
 
 def test_writers_do_not_notice_it() -> None:

@@ -137,6 +137,20 @@ def test_a_tombstone_goes_when_its_time_has_come(tmp_path: Path) -> None:
     assert stored(log)[1].header.count == 0, "the last batch of the round stays"
 
 
+def test_the_longest_retention_keeps_tombstones_and_markers_for_ever(tmp_path: Path) -> None:
+    log = keyed(tmp_path, replace(COMPACT, delete_retention_ms=2**63 - 1))
+    write(log, (A, b"1"), (B, None), time=20)
+    produce(log, 1, 0, (A, b"1"), transactional=True)
+    end_transaction(log, 1, commit=True)
+    produce(log, 1, 1, (A, b"2"))
+    for _ in range(2):
+        log.compactor.compact(1000, force=True)
+        assert content(log) == [(1, B, None), (4, A, b"2")]
+        headers = [header for header, *_ in stored(log)]
+        assert [header.is_control for header in headers] == [False, True, False]
+        assert not any(header.has_delete_horizon for header in headers)
+
+
 def test_a_tombstone_that_is_not_the_newest_goes_at_once(tmp_path: Path) -> None:
     log = keyed(tmp_path)
     write(log, (A, None))

@@ -249,6 +249,16 @@ def test_an_offset_with_a_retention_of_its_own_goes_when_it_said() -> None:
     assert list(fetched(world)) == [("t", 2)]
 
 
+def test_a_retention_that_is_too_long_for_the_clock_is_over_at_once() -> None:
+    """Kafka adds it to the time in 64 bits."""
+    world = World()
+    assert commit(world, OffsetCommit("t", 0, 1), retention_ms=2**63 - 1) == [Error.NONE]
+    commit(world, OffsetCommit("t", 1, 1))
+    world.restart()
+    world.advance(600_000)
+    assert list(fetched(world)) == [("t", 1)]
+
+
 def test_an_open_transaction_keeps_offset_and_group() -> None:
     world = World()
     commit(world, OffsetCommit("t", 0, 1), OffsetCommit("t", 1, 1))
