@@ -90,7 +90,7 @@ class Broker:
         return found.resident if found.anonymous is None else found.anonymous
 
     def stop(self, limit_s: float) -> str | None:
-        """End it by SIGTERM, for good if that takes too long. Returns what was wrong with its end."""
+        """End it by SIGTERM, for good if that takes long. Returns what was wrong with its end."""
         process = self._process
         assert process is not None
         if process.poll() is None:

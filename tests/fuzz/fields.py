@@ -15,25 +15,8 @@ from .batches import change_batch
 _KEPT = 300
 _REPEATED_MAX = 60
 _TEXTS = (
-    "",
-    " ",
-    ".",
-    "..",
-    "\0",
-    "ü",
-    "\ud7ff",
-    "a" * 249,
-    "a" * 250,
-    "a" * 3000,
-    "*",
-    "[",
-    "(a*)*",
-    "__consumer_offsets",
-    "__transaction_state",
-    "__cluster_metadata",
-    "-1",
-    "9" * 30,
-    "x,y",
+    *("", " ", ".", "..", "\0", "ü", "\ud7ff", "a" * 249, "a" * 250, "a" * 3000, "*", "[", "(a*)*"),
+    *("__consumer_offsets", "__transaction_state", "__cluster_metadata", "-1", "9" * 30, "x,y"),
 )
 _BYTES = (b"", b"\0", b"\xff" * 9, bytes(40), b"\x7f\xff\xff\xff", b"\0\0\0\0\0\1")
 _FLOATS = (0.0, -0.0, -1.0, 1e6, 1e308, float("inf"), float("-inf"), float("nan"))

@@ -22,6 +22,7 @@ from tests.fuzz.replay import replayed
 from tests.fuzz.seeds import Source
 from tests.fuzz.served import served_by
 from tests.fuzz.shrink import fewer
+from tests.requests.acls import describe_request
 
 BROKEN = "tests.fuzz.support.broken"
 FRAMES = 2_000
@@ -38,7 +39,7 @@ def sent(*requests: Request) -> list[Event]:
     return [Event(1, "send", [data])]
 
 
-ACLS = sent(DescribeAclsRequest(), ApiVersionsRequest())
+ACLS = sent(describe_request(), ApiVersionsRequest())
 
 
 def test_a_short_run_finds_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

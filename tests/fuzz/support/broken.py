@@ -69,7 +69,7 @@ def hoards(cluster: Any, call: Any, request: Any) -> Any:
 @fault
 def stalls(cluster: Any, call: Any, request: Any) -> Any:
     asyncio.get_running_loop().call_later(0.05, time.sleep, 5)
-    return DescribeAclsResponse()
+    return DescribeAclsResponse(error_message=None, resources=[])
 
 
 @fault
