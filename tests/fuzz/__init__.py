@@ -14,6 +14,8 @@ between them many more that were mutated (mutations.py, fields.py, batches.py), 
 connections at once. A polite client beside them checks every answer that it gets.
 
 A run is divided into eras, each with a new broker and a seed of its own. At the end of each the
-broker has to stop cleanly, start again, know everything that the polite client has written, and
-have a data directory with nothing wrong in it. What is a finding: findings.py.
+broker has to stop cleanly (every second one is killed), start again, know everything that the
+polite client has written, and have a data directory with nothing wrong in it. What is a finding:
+findings.py. How the connections take turns is chance, so a seed alone repeats a run only roughly;
+the file of a finding repeats it step by step.
 """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from odradek.emulator.base.release import KAFKA_4_3
@@ -52,7 +53,7 @@ class Fuzzing:
             arena.on_found = lambda finding: self._found(finding, seed, driver)
             driver.run(frames, lambda each: self._say(number, each))
 
-        arena = in_arena(self.setup, play)
+        arena = in_arena(replace(self.setup, is_killed=number % 2 == 1), play)
         (driver,) = drivers
         self.frames += driver.frames
         self.answers += driver.answers

@@ -38,7 +38,9 @@ class Setup:
     stop_s: float = STOP_S
     has_polite: bool = True
     ends: bool = True
-    """Whether it is stopped, started again, and its directory examined."""
+    """Whether it is started again, and its directory examined."""
+    is_killed: bool = False
+    """Whether it is not asked to stop, but killed."""
     module: str = SERVE
 
 
@@ -98,15 +100,15 @@ class Arena:
             except BaseException as error:
                 self._over_polite(error)
         self.look()
-        self._stop()
+        if self.setup.is_killed:
+            self.broker.kill()
+        else:
+            self._stop()
         if self.setup.ends:
-            self._examine()
-            try:
-                self.broker.start()
-            except DidNotStart as error:
-                self.over("restart", "does not start", str(error))
+            self._start_again()
             self._verify()
             self._stop()
+            self._examine()
 
     def close(self) -> None:
         """End the process, however it is."""
@@ -125,6 +127,19 @@ class Arena:
             self.note(finding)
         if wrong is not None:
             self.over("stop", wrong, self.broker.log.read_text(errors="replace")[-3000:])
+
+    def _start_again(self) -> None:
+        if not self.setup.is_killed:
+            self._examine()
+        said = self.broker.log.stat().st_size
+        try:
+            self.broker.start()
+        except DidNotStart as error:
+            self.over("restart", "does not start", str(error))
+        if not self.setup.is_killed:  # then it has nothing to tell
+            words = self.broker.log.read_text(errors="replace")[said:]
+            if words:
+                self.note(Finding("restart", "says something", words[-3000:]))
 
     def _examine(self) -> None:
         command = [sys.executable, "-m", SERVE, "repair", "--dry-run", str(self.broker.data)]
