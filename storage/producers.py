@@ -62,7 +62,7 @@ _VERSION = 1
 BATCHES_KEPT = 5
 _PACKED = [Struct(">hiqq" + "iiqqq" * count) for count in range(BATCHES_KEPT + 1)]
 _PACKED_BATCH = Struct(">iiqqq")
-UNPACKED_MAX = 64
+UNPACKED_MAX = 256
 """How many producers of a partition are objects; half of them are packed when there are more."""
 MAX_SEQUENCE = (1 << 31) - 1
 NONE = -1
@@ -201,12 +201,13 @@ class ProducerStates:
         epoch, first = header.producer_epoch, header.base_sequence
         batches = state.batches
         if epoch == state.epoch:
-            last = header.last_sequence
-            for batch in batches:
-                if batch[0] == first and batch[1] == last:
-                    return Duplicate(batch[2], batch[4])
             previous = batches[-1][1] if batches else NONE
             in_order = first == previous + 1 or (first == 0 and previous == MAX_SEQUENCE)
+            if not in_order or epoch == NONE:  # five batches do not go once around
+                last = header.last_sequence
+                for batch in batches:
+                    if batch[0] == first and batch[1] == last:
+                        return Duplicate(batch[2], batch[4])
         elif epoch > state.epoch:
             in_order = first == 0
         else:
@@ -404,10 +405,9 @@ def _packed(state: ProducerState) -> bytes:
 
 
 def _unpacked(packed: bytes) -> ProducerState:
-    count = (len(packed) - _PACKED[0].size) // _PACKED_BATCH.size
-    fields = _PACKED[count].unpack(packed)
-    state = ProducerState(*fields[:4])
-    state.batches = [fields[at : at + 5] for at in range(4, len(fields), 5)]
+    head = _PACKED[0]
+    state = ProducerState(*head.unpack_from(packed))
+    state.batches[:] = _PACKED_BATCH.iter_unpack(packed[head.size :])
     return state
 
 

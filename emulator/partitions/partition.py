@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from ...storage import Log
 from ...wire import Error, Refused
-from ...wire.batch import OVERHEAD, BatchHeader, assign
+from ...wire.batch import CONTROL, OVERHEAD, BatchHeader, assign
 from ...wire.primitives import Buffer
 from ..base.logger import log
 
@@ -161,7 +161,7 @@ class Partition:
         except Refused as error:
             self._complain(error, now)
             raise
-        if header.is_control:
+        if header.attributes & CONTROL:
             stored.producers.replicated(stored.log_end_offset)
         if waits:
             self._appended(header.size, unstable_before)
