@@ -9,7 +9,6 @@ Not emulated: share groups, of which a real broker refuses only malformed keys, 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
@@ -36,10 +35,10 @@ def find_coordinator(
     cluster: Cluster, call: Call, request: FindCoordinatorRequest
 ) -> Slices[FindCoordinatorResponse]:
     if call.version >= _MANY_SINCE:
-        find: Callable[[str], Coordinator] = partial(_find, cluster, call, request.key_type)
-        if len(request.coordinator_keys) > _KEYS_A_SLICE:
-            find = cache(find)
-        coordinators = yield from each_of(request.coordinator_keys, find, _KEYS_A_SLICE)
+        find = partial(_find, cluster, call, request.key_type)
+        is_long = len(request.coordinator_keys) > _KEYS_A_SLICE
+        once = cache(find) if is_long else find
+        coordinators = yield from each_of(request.coordinator_keys, once, _KEYS_A_SLICE)
         return FindCoordinatorResponse(coordinators=coordinators)
     found = _find(cluster, call, request.key_type, request.key)
     return FindCoordinatorResponse(

@@ -18,7 +18,7 @@ from odradek.wire.api.find_coordinator import FindCoordinatorRequest
 from odradek.wire.api.list_offsets import ListOffsetsRequest
 from odradek.wire.api.metadata import MetadataRequest
 from odradek.wire.api.offset_fetch import OffsetFetchRequest
-from odradek.wire.frames import Part
+from odradek.wire.frames import SIZE, Part
 
 from tests.support.cluster import Client
 
@@ -84,8 +84,8 @@ class Held(Client):
         self._parts += parts
 
     def pass_on(self) -> None:
-        """Send what is held."""
-        super().send_raw(self._frame)
+        """Send what is held, to be served in turns."""
+        self.connection.feed(SIZE.pack(len(self._frame)) + self._frame)
 
     def answer(self) -> Any:
         """The only answer."""
