@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from ....wire.errors import Error, Refused
 from ...base.java_order import hash_map_order
 from .messages import Protocols
 
@@ -122,8 +123,12 @@ class Roster:
 
     def choose_protocol(self) -> str:
         """The protocol of the next generation: each member votes for its first one that all
-        support; of those with most votes the first in Java's HashMap order is chosen."""
+        support; of those with most votes the first in Java's HashMap order is chosen. Raises
+        Refused(UNKNOWN_SERVER_ERROR), as Kafka does, if there is none: of a member that came from a
+        consumer group, a protocol that it names twice counts twice."""
         common = {name for name, count in self._supported.items() if count == len(self._members)}
+        if not common:
+            raise Refused(Error.UNKNOWN_SERVER_ERROR)
         votes = Counter(
             next(name for name, _ in member.protocols if name in common) for member in self
         )

@@ -14,6 +14,7 @@ Rules (semantics G26), in the order in which they are checked:
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 from ....wire.errors import Error, Refused
@@ -120,8 +121,11 @@ class Joining:
 
 
 def _is_common(group: ConsumerGroup, names: list[str]) -> bool:
+    """Whether all classic members support one of these. As in Kafka, a protocol that a member names
+    twice counts twice, and then is no longer what all have in common."""
     sides = [member.classic for member in group if member.classic is not None]
-    return any(all(name in dict(side.protocols) for side in sides) for name in names)
+    named = Counter(name for side in sides for name, _ in side.protocols)
+    return any(named[name] == len(sides) for name in names)
 
 
 def sync(group: ConsumerGroup, request: SyncRequest, now: int) -> SyncAnswer:

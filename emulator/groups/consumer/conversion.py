@@ -148,7 +148,8 @@ def downgraded(
     now: int,
     new_uuid: Callable[[], str],
 ) -> ClassicGroup:
-    """The classic group of these members, Stable in the generation of the group's epoch."""
+    """The classic group of these members, Stable in the generation of the group's epoch. Raises
+    Refused(UNKNOWN_SERVER_ERROR) if they have no protocol in common."""
     classic = ClassicGroup(group.group_id, group.settings, now, new_uuid)
     classic.generation = group.epoch
     classic.protocol_type = CONSUMER

@@ -76,6 +76,25 @@ def a_classic_member_joins_a_consumer_group() -> Steps:
 
 
 @case("G26")
+def a_classic_member_that_names_a_protocol_twice() -> Steps:
+    twice = (*classic(), *classic())
+    m, n = "m", "n"
+    return [
+        *known_topic(),
+        Ask(enter("a")),
+        Ask(join(m, protocols=twice), 5),
+        Ask(sync(m, 2)),
+        Ask(join(n, protocols=classic()), 5),
+        Ask(join(m, protocols=classic()), 5),
+        Ask(describe_consumers()),
+        Ask(depart("a")),
+        Ask(describe(), 6),
+        Ask(describe_consumers()),
+        Ask(beat(m, 3)),
+    ]
+
+
+@case("G26")
 def a_static_classic_member() -> Steps:
     return [
         *known_topic(),

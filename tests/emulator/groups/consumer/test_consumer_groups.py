@@ -262,6 +262,19 @@ def test_a_group_whose_member_changes_its_protocols_cannot_be_converted_yet(worl
     assert [listing.type for listing in world.coordinator.list_groups()] == ["classic"]
 
 
+def test_a_protocol_that_is_named_twice_is_not_what_all_have_in_common(world: World) -> None:
+    beat(world, "a")
+    twice = (*SUBSCRIBED, *SUBSCRIBED)
+    assert world.join("m", member_id="m", version=5, protocols=twice).error is Error.NONE
+    other = world.join("n", member_id="n", version=5, protocols=SUBSCRIBED)
+    assert other.error is Error.INCONSISTENT_GROUP_PROTOCOL
+    assert refusal(beat, world, "a", -1) == (Error.UNKNOWN_SERVER_ERROR, None)
+    for _ in range(6):  # the session of a ends, and what that cannot lead to is tried again
+        world.advance(9_000)
+        world.beat("m", 3)
+    assert set(world.coordinator.consumer.group("g").members) == {"a", "m"}
+
+
 def test_a_group_is_listed_when_its_last_member_has_left(world: World) -> None:
     beat(world, "a")
     beat(world, "a", -1)
