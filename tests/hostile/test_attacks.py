@@ -23,12 +23,10 @@ ATTACKS = all_attacks()
 TAKES_MEMORY = {
     "large_fetches_left_unread": "what is in flight costs its bytes for each client",
     "slow_consumers": "what is in flight costs its bytes for each client",
-    "descriptions_of_one_group": "an answer is made as a whole, with each member anew",
     "fetch_sessions_of_unknown_partitions": "a session keeps what there is not",
 }
 TAKES_LONG_TURNS = {
     "fetch_sessions_of_unknown_partitions": "a request is served in one turn",
-    "a_topic_of_many_partitions": "a request is served in one turn",
     "deletion_of_many_topics": "a request is served in one turn",
 }
 

@@ -20,7 +20,7 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from odradek.wire import WireError
-from odradek.wire.compression import Codec, compress, decompress
+from odradek.wire.compression import Codec, compress, decompress, decompress_in_pieces
 
 TEXT = b"".join(b"line %d of a text that wants to be packed\n" % n for n in range(5000))
 PACKERS = [Codec.GZIP, Codec.SNAPPY, Codec.LZ4, Codec.ZSTD]
@@ -278,3 +278,13 @@ def test_no_library_is_imported_before_it_is_used() -> None:
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
     assert run.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("codec", [Codec.GZIP, Codec.SNAPPY, Codec.LZ4, Codec.ZSTD])
+def test_what_is_large_is_decompressed_in_small_pieces(codec: Codec) -> None:
+    pieces = decompress_in_pieces(codec, compress(codec, bytes(20 << 20)))
+    sizes = list(pieces)
+    assert sum(sizes) == 20 << 20
+    # The first of zstd are given more bytes than a bomb should be.
+    assert max(sizes) <= (9 << 20 if codec == Codec.ZSTD else 1 << 20)
+    assert len(sizes) >= 10

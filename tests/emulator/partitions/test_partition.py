@@ -1,0 +1,44 @@
+"""The log of a partition is opened when it is first used, unless something of it is on disk."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from odradek.wire import Error, Refused
+
+from tests.requests.produce import batch, produce
+from tests.support.cluster import client_of, open_cluster
+
+
+def test_only_logs_with_something_on_disk_are_opened_at_the_start(tmp_path: Path) -> None:
+    cluster = open_cluster(tmp_path)
+    cluster.create_topic("t", 3, {})
+    assert produce(client_of(cluster), batch(b"x"), topic="t", partition=1).error_code == 0
+    cluster.close()
+    again = open_cluster(tmp_path)
+    partitions = again.topic("t").partitions
+    assert [each.is_log_open for each in partitions] == [False, True, False]
+    assert [each.log_end_offset for each in partitions] == [0, 1, 0]
+    assert [each.is_log_open for each in partitions] == [True] * 3
+    again.close()
+
+
+def test_background_work_opens_no_log(tmp_path: Path) -> None:
+    cluster = open_cluster(tmp_path)
+    cluster.create_topic("t", 2, {"cleanup.policy": "compact"})
+    cluster.advance(600_000)
+    assert not any(each.is_log_open for each in cluster.topic("t").partitions)
+    cluster.close()
+
+
+def test_the_log_of_a_deleted_topic_is_not_opened(tmp_path: Path) -> None:
+    cluster = open_cluster(tmp_path)
+    topic = cluster.create_topic("t", 1, {})
+    cluster.topics.delete(topic)
+    with pytest.raises(Refused) as refused:
+        _ = topic.partitions[0].log_end_offset
+    assert refused.value.error is Error.UNKNOWN_TOPIC_OR_PARTITION
+    cluster.create_topic("t", 1, {})
+    assert produce(client_of(cluster), batch(b"x"), topic="t").error_code == 0
+    cluster.close()
