@@ -53,6 +53,7 @@ class Frames:
         "_small",
         "_start",
         "_view",
+        "held",
     )
 
     def __init__(self, max_bytes: int = 104857600) -> None:
@@ -61,6 +62,8 @@ class Frames:
         self._view = memoryview(self._small)
         self._start = 0
         self._end = 0
+        self.held = 0
+        """Bytes that were received and not taken."""
         self._large: Frame | None = None
         self._filled = 0
         self._size = 0
@@ -72,7 +75,7 @@ class Frames:
         self._large = None
         self._small = bytearray()
         self._view = memoryview(self._small)
-        self._start = self._end = 0
+        self._start = self._end = self.held = 0
 
     @property
     def large_bytes(self) -> int:
@@ -88,11 +91,6 @@ class Frames:
         if self._large is not None:
             return self._filled == self._size
         return self._end == SMALL and self._has_whole()
-
-    @property
-    def has_more(self) -> bool:
-        """Whether something was received that was not taken."""
-        return self._end > 0 or self._large is not None
 
     def buffer(self) -> memoryview:
         """Where to receive the next bytes; not empty unless `is_full`."""
@@ -110,6 +108,7 @@ class Frames:
 
     def received(self, count: int) -> None:
         """`count` bytes were received into the buffer."""
+        self.held += count
         if self._large is None:
             self._end += count
         else:
@@ -125,6 +124,7 @@ class Frames:
             if self._filled < self._size:
                 return None
             self._large = None
+            self.held = 0
             self._proven = max(self._proven, min(self._size, _MAPPED_FROM))
             return large
         start, end, small = self._start, self._end, self._small
@@ -138,11 +138,12 @@ class Frames:
         if stop > end:
             return None
         if stop == end:
-            self._start = self._end = 0
+            self._start = self._end = self.held = 0
             if end == len(small) < SMALL:
                 self._grow()
         else:
             self._start = stop
+            self.held = end - stop
         return small[start:stop]
 
     def feed(self, data: Buffer) -> list[Frame]:

@@ -53,7 +53,10 @@ class Turns:
 
     def __init__(self) -> None:
         self._jobs: deque[Slices[None]] = deque()
-        self._left = QUANTUM_S
+        self.left = QUANTUM_S
+        """Seconds of this turn; whoever uses some takes them off, and calls `end` at zero."""
+        self.is_over = False
+        """Whether what comes up now has to queue."""
         self._is_woken = False
         # Has `work` called soon, after other connections were served; set by a server.
         self.wake: Callable[[], None] | None = None
@@ -62,15 +65,12 @@ class Turns:
         """How many jobs have not ended."""
         return len(self._jobs)
 
-    @property
-    def is_over(self) -> bool:
-        """Whether what comes up now has to queue."""
-        return self._left <= 0 and self.wake is not None
-
-    def spend(self, seconds: float) -> None:
-        """So much of this turn was used."""
-        self._left -= seconds
-        if self._left <= 0:
+    def end(self) -> None:
+        """Nothing is left of this turn."""
+        if self.wake is None:
+            self.left = QUANTUM_S
+        else:
+            self.is_over = True
             self._wake()
 
     def begin(self, job: Slices[None]) -> None:
@@ -79,8 +79,10 @@ class Turns:
             self.add(job)
             return
         begin = perf_counter()
-        has_ended = self._advance(job, begin + self._left)
-        self.spend(perf_counter() - begin)
+        has_ended = self._advance(job, begin + self.left)
+        self.left -= perf_counter() - begin
+        if self.left <= 0:
+            self.end()
         if not has_ended:
             self.add(job)
 
@@ -94,8 +96,8 @@ class Turns:
 
     def work(self) -> None:
         """A new turn, of the first jobs; without a server, all jobs to their end."""
-        self._is_woken = False
-        self._left = QUANTUM_S
+        self._is_woken = self.is_over = False
+        self.left = QUANTUM_S
         end = perf_counter() + QUANTUM_S
         while self._jobs:
             job = self._jobs.popleft()

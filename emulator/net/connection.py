@@ -132,10 +132,10 @@ class Connection:
         if self._working or self.is_queued:
             return
         self._working = True
-        turns = self.cluster.turns
+        turns, frames = self.cluster.turns, self.frames
         begin = perf_counter()
         try:
-            while self.current is None and self.frames.has_more:
+            while frames.held and self.current is None:
                 if turns.is_over:
                     self.is_queued = True
                     turns.add(self._backlog())
@@ -145,7 +145,9 @@ class Connection:
                     break
                 self._serve(frame)
                 now = perf_counter()
-                turns.spend(now - begin)
+                turns.left -= now - begin
+                if turns.left <= 0:
+                    turns.end()
                 begin = now
         finally:
             self._working = False

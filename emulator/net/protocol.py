@@ -69,7 +69,7 @@ class ClientProtocol(asyncio.BufferedProtocol):
         self.silent_for = 0
         connection.frames.received(nbytes)
         connection.work()
-        if self.taken or connection.frames.has_more:
+        if self.taken or connection.frames.held:
             self.read_on()
 
     def eof_received(self) -> bool:
