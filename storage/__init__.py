@@ -7,6 +7,7 @@ log = directory.open_log("orders", 0, topic_id, LogConfig(), now_ms)
 from .config import LogConfig
 from .damage import Damage
 from .disk.directory import Directory
+from .disk.in_flight import StoredBytes
 from .disk.memory import MemoryDisk
 from .log import Log
 from .log_directory import LogDirectory, LogDirectoryError
@@ -34,6 +35,7 @@ __all__ = [
     "Report",
     "RetentionPolicy",
     "SegmentView",
+    "StoredBytes",
     "kafka_retention",
     "repair",
 ]

@@ -14,13 +14,14 @@ Left out: writing segments (log.py). Source: the documentation's chapter "Log", 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, cast
 
 from ..wire.batch import BatchHeader
 from ..wire.errors import Error, Refused, WireError
 from ..wire.legacy.as_batches import logged_batches
 from ..wire.primitives import Buffer
 from .damage import Damage
+from .disk.in_flight import StoredBytes
 from .lookup import FoundRecord, aborted_transactions, find_max_timestamp, find_timestamp
 from .partition_directory import PartitionDirectory
 from .producers import AbortedTransaction
@@ -63,6 +64,17 @@ class LogReader:
         Only batches that begin before `upto` (default: the log end) are returned, and only from one
         segment; b"" if there are none. Raises Refused: OFFSET_OUT_OF_RANGE too.
         """
+        return cast(Buffer, self._read(offset, max_bytes, upto, whole_first, later=False))
+
+    def read_later(
+        self, offset: int, max_bytes: int, *, upto: int | None = None, whole_first: bool = True
+    ) -> Buffer | StoredBytes:
+        """Like `read`, but many bytes are read only when they are asked for."""
+        return self._read(offset, max_bytes, upto, whole_first, later=True)
+
+    def _read(
+        self, offset: int, max_bytes: int, upto: int | None, whole_first: bool, later: bool
+    ) -> Buffer | StoredBytes:
         log = self._log
         end = log.log_end_offset
         if not log.log_start_offset <= offset <= end:
@@ -76,10 +88,10 @@ class LogReader:
         try:
             self._home.availability.check()
             if offset >= active.base_offset:
-                return active.read(offset, max_bytes, upto, whole_first) or b""
+                return active.read(offset, max_bytes, upto, whole_first, later) or b""
             for segment in segments[containing(segments, offset) :]:
                 segment.verify()
-                data = segment.read(offset, max_bytes, upto, whole_first)
+                data = segment.read(offset, max_bytes, upto, whole_first, later)
                 if data is not None:  # else compaction left nothing at or after the offset
                     return data
         except WireError as error:

@@ -33,6 +33,7 @@ from ..wire.primitives import Buffer
 from .batch_walk import SMALL_READ_BYTES, walk_batches
 from .damage import Damage, valid_run_at, valid_runs
 from .disk.directory import Directory
+from .disk.in_flight import StoredBytes
 from .index import NO_TIMESTAMP, OffsetIndex, TimeIndex, TransactionIndex
 from .naming import DELETED, OFFSET_INDEX, TIME_INDEX, TRANSACTION_INDEX, Naming
 
@@ -269,8 +270,11 @@ class Segment:
                 self.verifier = verifier
                 raise
 
-    def read(self, offset: int, max_bytes: int, upto: int, whole_first: bool) -> Buffer | None:
-        """Batches from the one that contains `offset` on; None if all end before it.
+    def read(
+        self, offset: int, max_bytes: int, upto: int, whole_first: bool, later: bool = False
+    ) -> Buffer | StoredBytes | None:
+        """Batches from the one that contains `offset` on; None if all end before it. With `later`
+        many bytes are read only when they are asked for.
 
         The rules are those of LogReader.read. Raises WireError, OSError.
         """
@@ -287,7 +291,10 @@ class Segment:
             end = position + max_bytes
         if whole_first and end < position + size:
             end = position + size
-        return self.file.read(position, end - position) if end > position else b""
+        if end <= position:
+            return b""
+        size = end - position
+        return self.file.read_later(position, size) if later else self.file.read(position, size)
 
     def locate(self, offset: int) -> tuple[int, int, int] | None:
         """Position, base offset and size of the first batch that ends at or after `offset`."""

@@ -12,7 +12,7 @@ clients to the closest replica.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from ...wire import NO_ID, Buffer, Error, Refused
 from ...wire.api.fetch import FetchRequest, FetchResponse
@@ -20,7 +20,7 @@ from ..base.call import PARKED, Call, Sentinel
 from ..partitions.fetch_sessions import INITIAL_EPOCH, NO_SESSION, Session, Wanted, wanted_of
 from ..partitions.fetch_waits import FetchWait, awaited
 from ..partitions.partition import NO_EPOCH, READ_COMMITTED, READ_UNCOMMITTED, Partition
-from .fetch_old import WHOLE_SINCE, ZSTD_SINCE, as_old
+from .fetch_old import BATCHES_SINCE, WHOLE_SINCE, ZSTD_SINCE, as_old
 from .node_endpoints import endpoints
 from .registry import handles
 
@@ -115,6 +115,8 @@ class _Fetch:
         self.targets = targets
         self.max_bytes = min(request.max_bytes, cluster.fetch_max_bytes)
         self.gives_whole = call.version >= WHOLE_SINCE
+        # Else somebody looks at the records on their way.
+        self.reads_later = call.version >= BATCHES_SINCE and not cluster.chain
         replica = request.replica_id if call.version < 15 else request.replica_state.replica_id
         self.is_follower = replica >= 0
         # Consumers may read from a follower since they say where they are (KIP-392).
@@ -200,9 +202,15 @@ class _Fetch:
         whole = whole_first and asked.fetch_offset < partition.upper_bound(isolation)
         whole = whole and self.gives_whole
         if limit > 0 or whole:
-            answer.records = partition.read(
-                asked.fetch_offset, limit, isolation, whole, keeps_cut=not self.gives_whole
+            records = partition.read(
+                asked.fetch_offset,
+                limit,
+                isolation,
+                whole,
+                keeps_cut=not self.gives_whole,
+                later=self.reads_later,
             )
+            answer.records = cast(Buffer, records)  # an encoder needs no more than its length
             if isolation == READ_COMMITTED:
                 answer.aborted_transactions = _aborted(log, asked.fetch_offset, answer.records)
         return answer

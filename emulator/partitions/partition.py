@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ...storage import Log
+from ...storage import Log, StoredBytes
 from ...wire import Error, Refused
 from ...wire.batch import CONTROL, OVERHEAD, BatchHeader, assign
 from ...wire.primitives import Buffer
@@ -210,10 +210,12 @@ class Partition:
         whole_first: bool,
         *,
         keeps_cut: bool = False,
-    ) -> Buffer:
+        later: bool = False,
+    ) -> Buffer | StoredBytes:
         """Batches from the one that contains `offset` on. Raises Refused(OFFSET_OUT_OF_RANGE).
 
-        A first batch that is not whole is returned only with `keeps_cut`.
+        A first batch that is not whole is returned only with `keeps_cut`. With `later` many bytes
+        are read only when they are asked for.
         """
         log = self.log
         if offset < log.log_start_offset or offset > log.log_end_offset:
@@ -221,7 +223,8 @@ class Partition:
         upto = self.upper_bound(isolation)
         if offset >= upto:
             return b""
-        data = log.read(offset, max_bytes, upto=upto, whole_first=whole_first)
+        read = log.reader.read_later if later else log.reader.read
+        data = read(offset, max_bytes, upto=upto, whole_first=whole_first)
         # A cut first batch is of no use: since Fetch v3 nothing is sent instead.
         return data if whole_first or keeps_cut or _begins_whole(data) else b""
 
@@ -243,7 +246,8 @@ class Partition:
             wait.wake()
 
 
-def _begins_whole(data: Buffer) -> bool:
+def _begins_whole(data: Buffer | StoredBytes) -> bool:
     if len(data) < OVERHEAD:
         return False
-    return len(data) >= OVERHEAD + int.from_bytes(data[8:OVERHEAD], "big")
+    head = data.read(0, OVERHEAD) if isinstance(data, StoredBytes) else data
+    return len(data) >= OVERHEAD + int.from_bytes(head[8:OVERHEAD], "big")

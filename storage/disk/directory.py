@@ -7,7 +7,7 @@ memory, which loses what was not synced. Rules:
   than MAPPED_FROM bytes returns a view into a mapping of just that window, so that answers of many
   megabytes take page cache instead of heap. (Measured with stock consumers of 12 partitions: a
   third of the system time of copying, and 1.5 times the throughput; a single short read is cheaper
-  copied.)
+  copied.) `read_later` returns what is not even mapped before it is sent (in_flight.py).
 - What a read returned never changes, whatever happens to the file: unlinking leaves a mapping
   alone; truncating below a mapped window (which would kill a process that reads it) gives the file
   a new inode instead.
@@ -32,12 +32,14 @@ from contextlib import suppress
 from mmap import ALLOCATIONGRANULARITY, MAP_SHARED, PROT_READ, mmap
 from pathlib import Path
 from threading import Lock
-from weakref import WeakSet
+from weakref import WeakSet, ref
 
 from ...wire.primitives import Buffer
+from .in_flight import KeptOpen, Read, Source, StoredBytes
 
 MAPPED_FROM = 1 << 17
 """A read of more bytes than this is a view into a mapping."""
+_WINDOW_BYTES = 4 << 20
 _WINDOWS_MAX = 64  # a mapping keeps a descriptor of its own until Python 3.13
 _COPY_BYTES = 1 << 20
 _TMP = ".tmp"
@@ -101,13 +103,14 @@ class Descriptors:
 class File:
     """One file, read and written at positions. Opened when needed. Methods raise OSError."""
 
-    __slots__ = ("_closed", "_descriptors", "_fd", "path")
+    __slots__ = ("_closed", "_descriptors", "_fd", "_source", "path")
 
     def __init__(self, path: str, descriptors: Descriptors) -> None:
         self.path = path
         self._descriptors = descriptors
         self._fd = -1
         self._closed = False
+        self._source: ref[Source] | None = None
 
     def create(self) -> None:
         """Create the file, empty, in place of any other."""
@@ -144,6 +147,28 @@ class File:
             raise self._ends_early(position, size)
         return data
 
+    def read_later(self, position: int, size: int) -> Buffer | StoredBytes:
+        """Like `read`, but more than MAPPED_FROM bytes are read only when they are asked for."""
+        if size <= MAPPED_FROM:
+            return self.read(position, size)
+        if self.size() < position + size:
+            raise self._ends_early(position, size)
+        source = self._source() if self._source is not None else None
+        if source is None:
+            source = Source(self)
+            self._source = ref(source)
+        return StoredBytes(source, position, size)
+
+    def piece(self, position: int, size: int) -> Buffer:
+        """As many bytes from `position` on as are easily read; at least one."""
+        if size > MAPPED_FROM and len(_windows) < _WINDOWS_MAX:
+            return self._map(self._ready(), position, min(size, _WINDOW_BYTES))
+        return self.read(position, min(size, MAPPED_FROM))
+
+    def kept(self, end: int) -> Read:
+        """How to read the bytes before `end` once the file is closed."""
+        return KeptOpen(self._ready(), self.path).read
+
     def size(self) -> int:
         """The file's size in bytes."""
         return os.fstat(self._ready()).st_size
@@ -157,7 +182,8 @@ class File:
         fd = self._ready()
         status = os.fstat(fd)
         inode = (status.st_dev, status.st_ino)
-        if any(window.inode == inode and window.end > size for window in list(_windows)):
+        shown = any(window.inode == inode and window.end > size for window in list(_windows))
+        if self._let_go(size) or shown:
             self._move_to_new_inode(fd, size)
         else:
             os.ftruncate(fd, size)
@@ -168,6 +194,7 @@ class File:
 
     def close(self) -> None:
         """Close for good: any later use raises OSError."""
+        self._let_go(0)
         self.release()
         self._closed = True
 
@@ -177,6 +204,15 @@ class File:
             os.close(self._fd)
             self._fd = -1
             self._descriptors.forget(self)
+
+    def _let_go(self, size: int) -> bool:
+        """What is in flight beyond `size` keeps the file as it is for itself, if there is any."""
+        source = self._source() if self._source is not None else None
+        if source is None or source.end <= size:
+            return False
+        source.keep(self)
+        self._source = None
+        return True
 
     def _ready(self) -> int:
         return self._fd if self._fd >= 0 else self._open()

@@ -11,7 +11,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from ...wire.primitives import Buffer
-from .directory import Descriptors, Directory, File, FileLock, Handle, Locked
+from .directory import MAPPED_FROM, Descriptors, Directory, File, FileLock, Handle, Locked
+from .in_flight import Read
 from .unsynced import Content, Folder
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ class MemoryFile(File):
         self._disk = disk
         self._content: Content | None = None
         self._closed = False
+        self._source = None
 
     def create(self) -> None:
         self._content = self._opened(create=True)
@@ -45,6 +47,13 @@ class MemoryFile(File):
             raise self._ends_early(position, size)
         return data
 
+    def piece(self, position: int, size: int) -> Buffer:
+        return self.read(position, min(size, MAPPED_FROM))
+
+    def kept(self, end: int) -> Read:
+        data = bytes(self._held().data[:end])
+        return lambda position, size: data[position : position + size]
+
     def size(self) -> int:
         return len(self._held().data)
 
@@ -53,6 +62,7 @@ class MemoryFile(File):
 
     def truncate(self, size: int) -> None:
         content = self._held()
+        self._let_go(size)
         self._disk._truncate(self.path, content, len(content.data), size)
 
     def sync(self) -> None:

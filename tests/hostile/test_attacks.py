@@ -21,8 +21,6 @@ ATTACKS = all_attacks()
 
 # What does not hold yet. Whoever mends one of these takes its line away.
 TAKES_MEMORY = {
-    "large_fetches_left_unread": "what is in flight costs its bytes for each client",
-    "slow_consumers": "what is in flight costs its bytes for each client",
     "fetch_sessions_of_unknown_partitions": "a session keeps what there is not",
 }
 TAKES_LONG_TURNS = {

@@ -410,7 +410,7 @@ def test_who_has_the_old_list_of_segments_reads_on_until_the_files_are_unlinked(
     for segment in before:
         segment.file.release()  # as when the pool of descriptors needs room
         data = segment.read(segment.base_offset, 1 << 20, 7, True)
-        assert data is not None
+        assert isinstance(data, bytes | memoryview)
         assert records(data)[0].offset == segment.base_offset
         assert segment.time_index.floor(segment.base_offset + 1) >= 0
     log.unlink_deleted(60_000)
