@@ -11,25 +11,24 @@ As Kafka does (SocketServer's ConnectionQuotas, tried on 4.3.1):
   were silent longest are closed (server.py).
 
 When the process has no descriptor left, that is said in one line, and again only after a while;
-clients wait in the backlog meanwhile. An accept loop of our own, because asyncio logs a traceback
-each time, and uvloop closes such clients without a word.
+clients wait in the backlog meanwhile. Connections are accepted here and not by the event loop's own
+servers, because asyncio's log a traceback each time, and uvloop's close such clients without a
+word.
 """
 
 from __future__ import annotations
 
 import asyncio
-import errno
 import socket
 from collections import Counter
 from collections.abc import Callable
-from contextlib import suppress
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from ..base.logger import log
 from ..config.configs import BrokerConfig
 
 BACKLOG = 1024
-_NOTHING_LEFT = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
+_AT_ONCE = 32  # accepted in one round of the event loop
 _AGAIN_S = 0.1
 _SAY_AGAIN_S = 10.0
 
@@ -98,10 +97,14 @@ class Listener:
         self._connections = connections
         self._new_protocol = new_protocol
         self._loop = asyncio.get_running_loop()
+        # Accepted, and not read before there is a slot for it.
+        self._held: tuple[socket.socket, str] | None = None
+        self._again: asyncio.TimerHandle | None = None
+        self._beginning: set[asyncio.Task[None]] = set()
         self._silent_until = 0.0
         sock.listen(BACKLOG)
         sock.setblocking(False)
-        self._task = self._loop.create_task(self._accept_all())
+        self._loop.add_reader(sock, self._accept)
 
     @property
     def descriptor(self) -> int:
@@ -110,52 +113,65 @@ class Listener:
 
     async def close(self) -> None:
         """Accept nothing more."""
-        self._task.cancel()
-        with suppress(asyncio.CancelledError):
-            await self._task
+        self._loop.remove_reader(self._socket)
         self._socket.close()
+        if self._again is not None:
+            self._again.cancel()
+        if self._held is not None:
+            self._held[0].close()
+        # A transport that is left half-way would never tell its protocol that it has ended.
+        await asyncio.gather(*self._beginning)
 
-    async def _accept_all(self) -> None:
-        while True:
+    def _accept(self) -> None:
+        """Somebody is in the backlog."""
+        for _ in range(_AT_ONCE):
             try:
-                client, peer = await self._loop.sock_accept(self._socket)
+                client, peer = self._socket.accept()
+            except (BlockingIOError, InterruptedError, ConnectionAbortedError):
+                return
             except OSError as error:
-                if error.errno in _NOTHING_LEFT:
-                    self._say(error)
-                    await asyncio.sleep(_AGAIN_S)
-                continue  # else that client has gone already
-            try:
-                await self._connect(client, str(peer[0]))
-            except OSError as error:
-                client.close()
-                log.info("a connection from %s failed: %s", peer[0], error)
+                self._say(error)
+                self._wait()
+                return
+            client.setblocking(False)
+            self._held = client, str(peer[0])
+            if not self._let_in():
+                self._wait()
+                return
+
+    def _wait(self) -> None:
+        self._loop.remove_reader(self._socket)
+        self._again = self._loop.call_later(_AGAIN_S, self._go_on)
+
+    def _go_on(self) -> None:
+        if self._let_in():
+            self._loop.add_reader(self._socket, self._accept)
+        else:
+            self._again = self._loop.call_later(_AGAIN_S, self._go_on)
+
+    def _let_in(self) -> bool:
+        """Connect the client that is held, or refuse it. Returns whether another may come."""
+        if self._held is None:
+            return True
+        if self._connections.total >= self._connections.most:
+            return False
+        (client, address), self._held = self._held, None
+        if self._connections.admit(address):
+            task = self._loop.create_task(self._connect(client, address))
+            self._beginning.add(task)
+            task.add_done_callback(self._beginning.discard)
+        else:
+            client.close()
+        return True
 
     async def _connect(self, client: socket.socket, address: str) -> None:
         try:
-            while self._connections.total >= self._connections.most:
-                await asyncio.sleep(_AGAIN_S)
-        except asyncio.CancelledError:
-            client.close()
-            raise
-        if not self._connections.admit(address):
-            client.close()
-            return
-        try:
             client.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-            made = self._loop.connect_accepted_socket(lambda: self._new_protocol(address), client)
-            connecting = self._loop.create_task(made)
-        except BaseException:
+            await self._loop.connect_accepted_socket(partial(self._new_protocol, address), client)
+        except OSError as error:
+            client.close()
             self._connections.left(address)
-            raise
-        try:
-            await asyncio.shield(connecting)
-        except asyncio.CancelledError:
-            # A transport that is left half-way would never tell its protocol that it has ended.
-            await connecting
-            raise
-        except BaseException:
-            self._connections.left(address)
-            raise
+            log.info("a connection from %s failed: %s", address, error)
 
     def _say(self, error: OSError) -> None:
         now = self._loop.time()

@@ -149,6 +149,8 @@ def clients_that_leave_during_a_fetch(target: Target, count: int) -> None:
             for _ in range(AT_ONCE):
                 with Hostile(target.address) as leaving:
                     leaving.send(frame(request, 12) * 20)
+        with Hostile(target.address) as other:  # else the backlog fills up while it stands still
+            other.ask(metadata_of(VICTIM), 9)
 
 
 def send_and_read(hostile: Hostile, request: bytes, count: int, more: int = 0) -> None:
