@@ -7,8 +7,9 @@ As Kafka does (SocketServer's ConnectionQuotas, tried on 4.3.1):
   are there, that of the brokers is exempt; here a broker has one listener, which is not.
 - A client whose address has `max.connections.per.ip`, or the number of its own in
   `max.connections.per.ip.overrides`, is connected and then closed at once.
-- All three can be changed at run time. If a broker then has more than `max.connections`, those that
-  were silent longest are closed (server.py).
+- All three can be changed at run time. While a broker then has more than `max.connections`, one is
+  closed after the other: there those that were silent longest on each network thread, here those
+  that were silent longest by half of `connections.max.idle.ms` (server.py).
 
 When the process has no descriptor left, that is said in one line, and again only after a while;
 clients wait in the backlog meanwhile. Connections are accepted here and not by the event loop's own

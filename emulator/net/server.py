@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 # What transports may hold of answers that are not sent, all together, and one of them.
 _UNSENT_BYTES = 32 << 20
 _PIECE_BYTES = 1 << 20
+_EXCESS_S = 0.1
 
 
 class Server:
@@ -63,6 +64,7 @@ class Server:
         self._turns.wake = self._turn_soon
         self._idle_ms = cluster.max_idle_ms
         self._sweep: asyncio.TimerHandle | None = None
+        self._excess = self._loop.call_later(0, self._close_excess)
         self._close_idle()
         cluster.metadata.subscribe(self._configs_changed)
 
@@ -93,7 +95,7 @@ class Server:
         self._timers.on_earlier = self._flusher.wake = self._cleaner.wake = None
         self._turns.close()
         self._turns.wake = None
-        for handle in (self._alarm, self._sweep):
+        for handle in (self._alarm, self._sweep, self._excess):
             if handle is not None:
                 handle.cancel()
         for listener in self._listeners:
@@ -115,17 +117,19 @@ class Server:
 
     def _configs_changed(self, delta: MetadataDelta, _: MetadataImage) -> None:
         if any(kind == BROKER_RESOURCE for kind, _ in delta.configs):
-            self._loop.call_soon(self._close_excess)
+            self._excess.cancel()
+            self._excess = self._loop.call_later(_EXCESS_S, self._close_excess)
 
     def _close_excess(self) -> None:
-        """Close those beyond `max.connections`, the one that was silent longest first."""
+        """Close one of those beyond `max.connections`, and soon the next: of those that were silent
+        longest the one that came first."""
         for node_id, connections in self.connections.items():
-            excess = connections.total - connections.most
-            if excess > 0:
-                those = [each for each in self.protocols if each.node_id == node_id]
-                those.sort(key=lambda each: -each.silent_for)
-                for protocol in those[:excess]:
-                    protocol.abort()
+            if connections.total > connections.most:
+                those = (each for each in self.protocols if each.node_id == node_id)
+                silent = max(those, key=lambda each: each.silent_for, default=None)
+                if silent is not None:
+                    silent.abort()
+                self._excess = self._loop.call_later(_EXCESS_S, self._close_excess)
 
     def _arm(self) -> None:
         when = self._timers.next()
