@@ -129,7 +129,7 @@ class LogManager:
             partition.log
             for topic in self._cluster.topics
             for partition in topic.partitions
-            if partition.log.exists
+            if partition.is_log_open and partition.log.exists
         ]
         if self.retention is not kafka_retention:
             return now if any(stored.size for stored in logs) else None

@@ -25,7 +25,6 @@ TAKES_MEMORY = {
 }
 TAKES_LONG_TURNS = {
     "fetch_sessions_of_unknown_partitions": "a request is served in one turn",
-    "deletion_of_many_topics": "a request is served in one turn",
 }
 
 
