@@ -11,8 +11,8 @@ import pytest
 from odradek.emulator import Emulator
 from odradek.wire.api.incremental_alter_configs import IncrementalAlterConfigsRequest
 
-from tests.emulator.net.test_server import api_versions, connect, receive
 from tests.support.connection import ask
+from tests.support.sockets import api_versions, connect, receive
 
 ANSWERED, SILENT, CLOSED = "answered", "silent", "closed"
 PATIENCE_S = 0.4

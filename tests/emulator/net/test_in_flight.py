@@ -14,10 +14,10 @@ from odradek.wire.api.fetch import FetchRequest, FetchResponse
 from odradek.wire.headers import RequestHeader, read_response_header, write_request_header
 from odradek.wire.records import build_batch
 
-from tests.emulator.net.test_server import connect, framed
 from tests.requests.fetch import asked, fetch_request, only
 from tests.requests.produce import produce_request
 from tests.support.connection import Connection
+from tests.support.sockets import connect, framed
 
 MEGABYTES = 12
 SEGMENT = 64 << 20

@@ -13,51 +13,18 @@ from collections.abc import Iterator
 import pytest
 from odradek.emulator import Emulator
 from odradek.wire import Error
-from odradek.wire.api.api_versions import ApiVersionsRequest, ApiVersionsResponse
+from odradek.wire.api.api_versions import ApiVersionsResponse
 from odradek.wire.api.metadata import MetadataRequest, MetadataResponse
 from odradek.wire.frames import Frames
 from odradek.wire.headers import RequestHeader, read_response_header, write_request_header
+
+from tests.support.sockets import api_versions, connect, framed, is_alive, receive
 
 
 @pytest.fixture(scope="module")
 def kafka() -> Iterator[Emulator]:
     with Emulator(topics={"t": 1}) as emulator:
         yield emulator
-
-
-def connect(kafka: Emulator) -> socket.socket:
-    host, port = kafka.bootstrap_servers.rsplit(":", 1)
-    return socket.create_connection((host, int(port)), timeout=5)
-
-
-def framed(body: bytes) -> bytes:
-    return struct.pack(">i", len(body)) + body
-
-
-def api_versions(version: int = 3, correlation: int = 7) -> bytes:
-    header = write_request_header(RequestHeader(18, version, correlation, "test"))
-    body = ApiVersionsRequest(client_software_name="test", client_software_version="1")
-    return framed(header + body.encode(version))
-
-
-def receive(sock: socket.socket) -> bytes:
-    """One frame, or b"" when the broker closed the connection."""
-    data = b""
-    while len(data) < 4 or len(data) < 4 + int.from_bytes(data[:4], "big"):
-        try:
-            piece = sock.recv(65536)
-        except ConnectionResetError:
-            return b""
-        if not piece:
-            return b""
-        data += piece
-    return data[4:]
-
-
-def is_alive(kafka: Emulator) -> bool:
-    with connect(kafka) as sock:
-        sock.sendall(api_versions())
-        return receive(sock)[:4] == struct.pack(">i", 7)
 
 
 HOSTILE = {

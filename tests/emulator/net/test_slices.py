@@ -17,7 +17,7 @@ from odradek.wire import Request, Response
 from odradek.wire.api.heartbeat import HeartbeatRequest, HeartbeatResponse
 from odradek.wire.headers import RequestHeader, write_request_header
 
-from tests.emulator.net.test_server import api_versions, connect, framed, is_alive, receive
+from tests.support.sockets import api_versions, connect, framed, is_alive, receive
 
 Sliced = Slices[Response | Sentinel]
 
