@@ -17,8 +17,16 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 from ...wire import NO_ID, Buffer, Error, Refused
 from ...wire.api.fetch import FetchRequest, FetchResponse
 from ..base.call import PARKED, Call, Sentinel
-from ..partitions.fetch_sessions import INITIAL_EPOCH, NO_SESSION, Session, Wanted, wanted_of
-from ..partitions.fetch_waits import FetchWait, awaited
+from ..base.turns import Slices, each_of
+from ..partitions.fetch_sessions import (
+    INITIAL_EPOCH,
+    NO_SESSION,
+    Session,
+    Wanted,
+    WantedPartitions,
+    WantedTopic,
+)
+from ..partitions.fetch_waits import Awaited, FetchWait, awaited
 from ..partitions.partition import NO_EPOCH, READ_COMMITTED, READ_UNCOMMITTED, Partition
 from .fetch_old import BATCHES_SINCE, WHOLE_SINCE, ZSTD_SINCE, as_old
 from .node_endpoints import endpoints
@@ -37,18 +45,11 @@ _FUTURE = -3
 _FOLLOWERS_SINCE = 11
 _IDS_SINCE = 13
 _LEADER_SINCE = 16
-
-
-class Target(NamedTuple):
-    """A partition that was asked for, and where it is, or the error that it is nowhere."""
-
-    wanted: Wanted
-    partition: Partition | None
-    error: Error
+_A_SLICE = 200
 
 
 class Reading(NamedTuple):
-    """What one look at all partitions found."""
+    """What one look at the partitions that exist found."""
 
     answers: list[tuple[Wanted, Answered]]
     size: int
@@ -56,36 +57,41 @@ class Reading(NamedTuple):
 
 
 @handles(FetchRequest)
-def fetch(cluster: Cluster, call: Call, request: FetchRequest) -> FetchResponse | Sentinel:
-    session = None
+def fetch(cluster: Cluster, call: Call, request: FetchRequest) -> Slices[FetchResponse | Sentinel]:
+    """Of many partitions, in slices. At each yield topics may go, which reading them notices."""
+    session, partitions = None, None
     if call.version >= 7:
+        sessions = cluster.brokers[call.node_id].fetch_sessions
         try:
-            session = cluster.brokers[call.node_id].fetch_sessions.begin(
-                request, call.version, call.now
-            )
+            session = yield from sessions.begin(request, call.version, call.now)
         except Refused as refused:
             return FetchResponse(error_code=refused.error, responses=[])
-    wanted = list(session.partitions.values()) if session else wanted_of(request)
-    targets = [_target(cluster, call, each) for each in wanted]
-    isolation = request.isolation_level
-    if isolation not in _ISOLATION_LEVELS and any(t.partition is not None for t in targets):
+    if session is not None:
+        partitions = session.partitions
+    else:
+        partitions = WantedPartitions()
+        yield from partitions.add(request)
+    work = _Fetch(cluster, call, request, session)
+    yield from work.find(partitions.all())
+    if request.isolation_level not in _ISOLATION_LEVELS and work.found:
         return _refused(cluster, request, call.version, Error.UNKNOWN_SERVER_ERROR)
-    work = _Fetch(cluster, call, request, session, targets)
-    return work.begin()
+    return (yield from work.begin())
 
 
-def _target(cluster: Cluster, call: Call, wanted: Wanted) -> Target:
-    if call.version >= 13:
-        topic = cluster.topics.by_id(wanted.topic_id) if wanted.topic_id != NO_ID else None
+def _partition(cluster: Cluster, version: int, wanted: Wanted) -> Partition:
+    """The partition that was asked for. Raises Refused."""
+    named = wanted.topic
+    if version >= _IDS_SINCE:
+        topic = cluster.topics.by_id(named.topic_id) if named.topic_id != NO_ID else None
         if topic is None:
-            return Target(wanted, None, _no_such_id(cluster, wanted))
+            raise Refused(_no_such_id(cluster, wanted))
         wanted.seen_as = topic.name
     else:
-        topic = cluster.topics.get(wanted.name)
-    index = wanted.asked.partition
+        topic = cluster.topics.get(named.name)
+    index = wanted.partition
     if topic is None or not 0 <= index < len(topic.partitions):
-        return Target(wanted, None, Error.UNKNOWN_TOPIC_OR_PARTITION)
-    return Target(wanted, topic.partitions[index], Error.NONE)
+        raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION)
+    return topic.partitions[index]
 
 
 def _no_such_id(cluster: Cluster, wanted: Wanted) -> Error:
@@ -106,13 +112,14 @@ class _Fetch:
         call: Call,
         request: FetchRequest,
         session: Session | None,
-        targets: list[Target],
     ) -> None:
         self.cluster = cluster
         self.call = call
         self.request = request
         self.session = session
-        self.targets = targets
+        self.found: list[tuple[Wanted, Partition]] = []
+        # Partitions that are nowhere, and what is answered for them.
+        self.unknown: list[tuple[Wanted, Answered]] = []
         self.max_bytes = min(request.max_bytes, cluster.fetch_max_bytes)
         self.gives_whole = call.version >= WHOLE_SINCE
         # Else somebody looks at the records on their way.
@@ -125,52 +132,76 @@ class _Fetch:
         # A replica that moves between log directories reads what there is.
         self.isolation = READ_UNCOMMITTED if replica == _FUTURE else request.isolation_level
 
-    def begin(self) -> FetchResponse | Sentinel:
-        reading = self.read()
+    def find(self, partitions: list[Wanted]) -> Slices[None]:
+        """Look up the partitions that are asked for."""
+        for number, wanted in enumerate(partitions, 1):
+            try:
+                self.found.append((wanted, _partition(self.cluster, self.call.version, wanted)))
+            except Refused as refused:
+                answer = _failed(self.call.version, wanted.partition, refused.error, None)
+                self.unknown.append((wanted, answer))
+            if not number % _A_SLICE:
+                yield
+
+    def begin(self) -> Slices[FetchResponse | Sentinel]:
+        """Answer, or wait until there is more."""
+        reading = yield from self.read()
         request = self.request
         min_bytes = min(request.min_bytes, self.max_bytes)
-        targets = [(t.partition, t.wanted.asked) for t in self.targets if t.partition is not None]
-        if request.max_wait_ms <= 0 or not targets or reading.at_once or reading.size >= min_bytes:
-            return self.response(reading)
-        parts = [awaited(p, asked.fetch_offset, asked.partition_max_bytes) for p, asked in targets]
+        waits = request.max_wait_ms > 0 and self.found and self.call.is_open
+        if not waits or reading.at_once or reading.size >= min_bytes:
+            return (yield from self.response(reading))
+        parts: list[Awaited] = []
+        for wanted, partition in self.found:
+            parts.append(awaited(partition, wanted.fetch_offset, wanted.max_bytes))
+            if not len(parts) % _A_SLICE:
+                yield
         wait = FetchWait(self.cluster, parts, min_bytes, self.isolation, self.finish)
-        if not wait.begin(self.call.now + request.max_wait_ms):
-            return self.response(reading)
+        is_gone = any(partition.topic.is_deleted for _, partition in self.found)
+        if is_gone or not wait.begin(self.call.now + request.max_wait_ms):
+            if len(parts) >= _A_SLICE:  # there may be more since it was read
+                reading = yield from self.read()
+            return (yield from self.response(reading))
         self.call.on_lost = wait.cancel
         return PARKED
 
     def finish(self) -> None:
         """The wait is over: answer with what is there now."""
-        self.call.answer(self.response(self.read()))
+        job = self.finish_in_slices()
+        if len(self.found) + len(self.unknown) >= _A_SLICE:
+            self.cluster.turns.begin(job)
+        else:
+            for _ in job:  # it is short, and so not queued
+                pass
 
-    def read(self) -> Reading:
+    def finish_in_slices(self) -> Slices[None]:
+        reading = yield from self.read()
+        response = yield from self.response(reading)
+        self.call.answer(response)
+
+    def read(self) -> Slices[Reading]:
+        """Read from all partitions that were found."""
         answers: list[tuple[Wanted, Answered]] = []
-        unknown: list[tuple[Wanted, Answered]] = []
         left, size, at_once = self.max_bytes, 0, False
-        for target in self.targets:
-            asked = target.wanted.asked
+        for wanted, partition in self.found:
             try:
-                answer = self.read_one(target, left, whole_first=size == 0)
+                answer = self.read_one(wanted, partition, left, whole_first=size == 0)
                 at_once = at_once or answer.diverging_epoch.epoch != -1
             except Refused as refused:
-                answer = _failed(
-                    self.call.version, asked.partition, refused.error, target.partition
-                )
-                at_once = at_once or target.partition is not None
+                answer = _failed(self.call.version, wanted.partition, refused.error, partition)
+                at_once = True
             found = len(answer.records or b"")
             size += found
-            if target.partition is None:
-                unknown.append((target.wanted, answer))
-                continue
             left = max(0, left - found)  # a negative limit is one for the first that is read only
-            answers.append((target.wanted, answer))
-        return Reading(answers + unknown, size, at_once)  # what is unknown comes last
+            answers.append((wanted, answer))
+            if not len(answers) % _A_SLICE:
+                yield
+        return Reading(answers, size, at_once)
 
-    def read_one(self, target: Target, left: int, whole_first: bool) -> Answered:
-        """One partition's answer."""
-        partition, asked = target.partition, target.wanted.asked
-        if partition is None:
-            raise Refused(target.error)
+    def read_one(
+        self, asked: Wanted, partition: Partition, left: int, whole_first: bool
+    ) -> Answered:
+        """One partition's answer. Raises Refused."""
         isolation = self.isolation
         if partition.topic.is_deleted:
             raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION)
@@ -196,7 +227,7 @@ class _Fetch:
             raise Refused(Error.OFFSET_OUT_OF_RANGE)
         if asked.fetch_offset == log.log_end_offset:
             return answer
-        limit = min(asked.partition_max_bytes, left)
+        limit = min(asked.max_bytes, left)
         if limit < 0:
             raise Refused(Error.UNKNOWN_SERVER_ERROR)
         whole = whole_first and asked.fetch_offset < partition.upper_bound(isolation)
@@ -215,9 +246,7 @@ class _Fetch:
                 answer.aborted_transactions = _aborted(log, asked.fetch_offset, answer.records)
         return answer
 
-    def diverges(
-        self, partition: Partition, asked: FetchRequest.Topic.Partition, answer: Answered
-    ) -> bool:
+    def diverges(self, partition: Partition, asked: Wanted, answer: Answered) -> bool:
         """Whether the client's log took another course; the answer then says where (KIP-595)."""
         end = partition.log_end_offset
         epoch, offset = partition.log.epochs.end_offset_for(asked.last_fetched_epoch, end)
@@ -229,40 +258,54 @@ class _Fetch:
             return True
         return False
 
-    def response(self, reading: Reading) -> FetchResponse:
-        session, answers = self.session, reading.answers
-        if session is not None:
-            is_full = self.request.session_epoch == INITIAL_EPOCH
-            news = [(w, a) for w, a in answers if w.is_news(a) or is_full]
-            if not is_full:
-                session.rotate([w.key for w, a in news if a.records])
-            answers = news
+    def response(self, reading: Reading) -> Slices[FetchResponse]:
+        answers = reading.answers + self.unknown  # what is unknown comes last
+        if self.session is not None:
+            answers = yield from self.news(self.session, answers)
         if self.call.version < ZSTD_SINCE and self.cluster.release.converts_old_formats:
             try:
-                answers = [(wanted, self.as_old(wanted, answer)) for wanted, answer in answers]
+                answers = yield from each_of(answers, self.as_old, _A_SLICE)
             except Refused as refused:
                 return _refused(self.cluster, self.request, self.call.version, refused.error)
+        topics = _Grouped()
+        for number, (wanted, answer) in enumerate(answers, 1):
+            topics.add(wanted.topic, answer)
+            if not number % _A_SLICE:
+                yield
         return FetchResponse(
-            session_id=session.id if session is not None else NO_SESSION,
-            responses=_grouped(answers),
-            node_endpoints=self.leaders_told(answers),
+            session_id=self.session.id if self.session is not None else NO_SESSION,
+            responses=topics.topics,
+            node_endpoints=self.leaders_told(topics.leaders),
         )
 
-    def leaders_told(self, answers: list[tuple[Wanted, Answered]]) -> list[Endpoint]:
+    def news(
+        self, session: Session, answers: list[tuple[Wanted, Answered]]
+    ) -> Slices[list[tuple[Wanted, Answered]]]:
+        """What an answer in a session holds; the first one holds all."""
+        is_full = self.request.session_epoch == INITIAL_EPOCH
+        news: list[tuple[Wanted, Answered]] = []
+        for number, each in enumerate(answers, 1):
+            wanted, answer = each
+            if wanted.is_news(answer) or is_full:
+                news.append(each)
+            if answer.records and not is_full:
+                session.partitions.move_to_end(wanted)
+            if not number % _A_SLICE:
+                yield
+        return news
+
+    def leaders_told(self, leaders: set[int]) -> list[Endpoint]:
         """Where the leaders are that some answers name, for clients that know another; a follower
         is not told."""
-        if self.is_follower:
-            return []
-        told = {each.current_leader.leader_id for _, each in answers if each.error_code}
-        return endpoints(Endpoint, self.cluster, told)
+        return [] if self.is_follower else endpoints(Endpoint, self.cluster, leaders)
 
-    def as_old(self, wanted: Wanted, answer: Answered) -> Answered:
+    def as_old(self, answered: tuple[Wanted, Answered]) -> tuple[Wanted, Answered]:
         """An answer as this client can read it. Raises Refused when nothing can be answered."""
-        topic = self.cluster.topics.get(wanted.name)
-        if topic is None or wanted.asked.partition >= len(topic.partitions):
-            return answer
-        offset = wanted.asked.fetch_offset
-        return as_old(answer, self.call.version, offset, topic.config)
+        wanted, answer = answered
+        topic = self.cluster.topics.get(wanted.topic.name)
+        if topic is None or wanted.partition >= len(topic.partitions):
+            return answered
+        return wanted, as_old(answer, self.call.version, wanted.fetch_offset, topic.config)
 
 
 def _aborted(log: Log, offset: int, records: Buffer | None) -> list[Answered.AbortedTransaction]:
@@ -318,15 +361,22 @@ def _failed(version: int, index: int, error: Error, partition: Partition | None)
     return answer
 
 
-def _grouped(answers: list[tuple[Wanted, Answered]]) -> list[FetchResponse.Topic]:
+class _Grouped:
     """Partitions that follow each other under one topic share an entry."""
-    topics: list[FetchResponse.Topic] = []
-    last: tuple[bytes, str] | None = None
-    for wanted, answer in answers:
-        if last != (wanted.topic_id, wanted.name):
-            last = (wanted.topic_id, wanted.name)
-            topics.append(
-                FetchResponse.Topic(topic=wanted.name, topic_id=wanted.topic_id, partitions=[])
+
+    def __init__(self) -> None:
+        self.topics: list[FetchResponse.Topic] = []
+        # The leaders that are named to those who asked another broker.
+        self.leaders: set[int] = set()
+        self._last: WantedTopic | None = None
+
+    def add(self, topic: WantedTopic, answer: Answered) -> None:
+        """Add the next partition."""
+        if topic is not self._last:
+            self._last = topic
+            self.topics.append(
+                FetchResponse.Topic(topic=topic.name, topic_id=topic.topic_id, partitions=[])
             )
-        topics[-1].partitions.append(answer)
-    return topics
+        self.topics[-1].partitions.append(answer)
+        if answer.error_code:
+            self.leaders.add(answer.current_leader.leader_id)

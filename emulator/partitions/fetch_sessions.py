@@ -4,7 +4,10 @@ Source: KIP-227; semantics, C12 and C13. A session is found by its id from any c
 broker, and its epoch counts the requests: 0 opens a session, -1 is a request without one. An answer
 in a session leaves out partitions with nothing new. A broker keeps at most
 `max.incremental.fetch.session.cache.slots`; when all are taken, the session that was unused for
-longest is evicted, if that is two minutes or more.
+longest is evicted, if that is two minutes or more. The same holds when the sessions of a broker
+have SIZE_MAX partitions together, which Kafka does not limit.
+
+A session may hold very many partitions, so each takes little memory.
 """
 
 from __future__ import annotations
@@ -14,93 +17,186 @@ from random import Random
 
 from ...wire import NO_ID, Error, Refused
 from ...wire.api.fetch import FetchRequest, FetchResponse
+from ..base.turns import Slices
 
 INITIAL_EPOCH = 0
 FINAL_EPOCH = -1
 NO_SESSION = 0
+SIZE_MAX = 250_000
+"""How many partitions all sessions of one broker hold: what one request may name at most. They take
+up to 70 MB. A topic counts as one more, and a long name as several (_LETTERS)."""
+_LETTERS = 100
+_A_SLICE = 200
 _EVICTION_MS = 120_000
 _LAST_EPOCH = 2**31 - 1
+_KEYS_OF_A_TOPIC = 2**32
+_NOT_SENT = -2
 
-Key = tuple[bytes, str, int]
 Asked = FetchRequest.Topic.Partition
 Answered = FetchResponse.Topic.Partition
+
+
+class WantedTopic:
+    """A topic of a fetch, by the id or the name that the client uses."""
+
+    __slots__ = ("first_key", "max_bytes", "name", "partitions", "topic_id")
+
+    def __init__(self, topic_id: bytes, name: str, first_key: int) -> None:
+        self.topic_id = topic_id
+        self.name = name
+        # The key of partition 0.
+        self.first_key = first_key
+        # How many of its partitions are wanted.
+        self.partitions = 0
+        # What was asked last: one number in memory for all partitions that have the same.
+        self.max_bytes = 0
+
+    @property
+    def size(self) -> int:
+        """How much it counts in the size of a session."""
+        return 1 + len(self.name) // _LETTERS
 
 
 class Wanted:
     """One partition of a fetch: what was asked, and what its session last answered."""
 
     __slots__ = (
-        "asked",
+        "current_leader_epoch",
+        "fetch_offset",
         "high_watermark",
+        "key",
+        "last_fetched_epoch",
         "log_start_offset",
-        "name",
-        "resend",
+        "max_bytes",
         "seen_as",
-        "topic_id",
+        "topic",
     )
 
-    def __init__(self, topic_id: bytes, name: str, asked: Asked) -> None:
-        self.topic_id = topic_id
-        self.name = name
-        self.asked = asked
-        self.high_watermark = -1
+    def __init__(self, topic: WantedTopic, key: int, asked: Asked) -> None:
+        self.topic = topic
+        self.key = key
+        # What was sent last; _NOT_SENT if it is in the next answer in any case: new in the session,
+        # or an error the last time.
+        self.high_watermark = _NOT_SENT
         self.log_start_offset = -1
         # The name of the topic with this id, when it last existed.
         self.seen_as: str | None = None
-        # In the next answer in any case: new in the session, or an error the last time.
-        self.resend = True
+        self.ask(asked)
+
+    def ask(self, asked: Asked) -> None:
+        """Note what is asked from now on."""
+        topic = self.topic
+        if asked.partition_max_bytes != topic.max_bytes:
+            topic.max_bytes = asked.partition_max_bytes
+        self.max_bytes = topic.max_bytes
+        self.fetch_offset = asked.fetch_offset
+        self.current_leader_epoch = asked.current_leader_epoch
+        self.last_fetched_epoch = asked.last_fetched_epoch
 
     @property
-    def key(self) -> Key:
-        return (self.topic_id, self.name, self.asked.partition)
+    def partition(self) -> int:
+        """Its index in the topic."""
+        return self.key - self.topic.first_key
 
     def is_news(self, answer: Answered) -> bool:
         """Whether an incremental answer must have this partition; remembers what is sent."""
         news = (
-            self.resend
+            answer.high_watermark != self.high_watermark
             or bool(answer.records)
-            or answer.high_watermark != self.high_watermark
             or answer.log_start_offset != self.log_start_offset
             or answer.error_code != 0
             or answer.diverging_epoch.epoch != -1
         )
-        self.high_watermark = answer.high_watermark
+        self.high_watermark = _NOT_SENT if answer.error_code else answer.high_watermark
         self.log_start_offset = answer.log_start_offset
-        self.resend = answer.error_code != 0
         return news
 
 
-class Session:
-    """The partitions that one client reads, in the order in which they are read."""
+class WantedPartitions:
+    """What a client reads: each partition once, in the order in which they are read."""
 
-    def __init__(self, session_id: int, uses_ids: bool, now: int) -> None:
-        self.id = session_id
+    def __init__(self) -> None:
+        self._wanted: dict[int, Wanted] = {}
+        self._topics: dict[tuple[bytes, str], WantedTopic] = {}
+        self._next_key = 0
+        self.size = 0
+        """Partitions and topics, as SIZE_MAX counts them."""
+
+    def all(self) -> list[Wanted]:
+        """Those of now."""
+        return list(self._wanted.values())
+
+    def add(self, request: FetchRequest) -> Slices[None]:
+        """Add and change partitions. If one is named twice, the last counts."""
+        done = 0
+        for named in request.topics:
+            name = named.topic if named.topic_id == NO_ID else ""
+            for first in range(0, len(named.partitions), _A_SLICE):
+                some = named.partitions[first : first + _A_SLICE]
+                self._add(self._topic(named.topic_id, name), some)
+                done += len(some)
+                if done >= _A_SLICE:
+                    done = 0
+                    yield
+
+    def _topic(self, topic_id: bytes, name: str) -> WantedTopic:
+        topic = self._topics.get((topic_id, name))
+        if topic is None:
+            topic = self._topics[topic_id, name] = WantedTopic(topic_id, name, self._next_key)
+            self._next_key += _KEYS_OF_A_TOPIC
+            self.size += topic.size
+        return topic
+
+    def _add(self, topic: WantedTopic, partitions: list[Asked]) -> None:
+        wanted, first_key = self._wanted, topic.first_key
+        before = len(wanted)
+        for asked in partitions:
+            key = first_key + asked.partition
+            known = wanted.get(key)
+            if known is None:
+                wanted[key] = Wanted(topic, key, asked)
+            else:
+                known.ask(asked)
+        added = len(wanted) - before
+        topic.partitions += added
+        self.size += added
+
+    def forget(self, request: FetchRequest) -> Slices[None]:
+        """Remove partitions, as far as they are there."""
+        done = 0
+        for named in request.forgotten_topics_data:
+            for index in named.partitions:
+                self._forget((named.topic_id, named.topic), index)
+                done += 1
+                if not done % _A_SLICE:
+                    yield
+
+    def _forget(self, named: tuple[bytes, str], index: int) -> None:
+        topic = self._topics.get(named)
+        if topic is None or self._wanted.pop(topic.first_key + index, None) is None:
+            return
+        self.size -= 1
+        topic.partitions -= 1
+        if not topic.partitions:
+            del self._topics[named]
+            self.size -= topic.size
+
+    def move_to_end(self, wanted: Wanted) -> None:
+        """A partition that had data is read last the next time, so that it starves no other."""
+        found = self._wanted.pop(wanted.key, None)
+        if found is not None:
+            self._wanted[wanted.key] = found
+
+
+class Session:
+    """What one client reads, from request to request."""
+
+    def __init__(self, uses_ids: bool, now: int) -> None:
+        self.id = NO_SESSION
         self.uses_ids = uses_ids
         self.epoch = 1
         self.last_used = now
-        self.partitions: OrderedDict[Key, Wanted] = OrderedDict()
-
-    def update(self, request: FetchRequest) -> None:
-        """Add, change and remove partitions; removing is last, and so wins."""
-        self.add(request)
-        for topic in request.forgotten_topics_data:
-            for index in topic.partitions:
-                self.partitions.pop((topic.topic_id, topic.topic, index), None)
-
-    def add(self, request: FetchRequest) -> None:
-        """Add and change partitions."""
-        for wanted in wanted_of(request):
-            known = self.partitions.get(wanted.key)
-            if known is None:
-                self.partitions[wanted.key] = wanted
-            else:
-                known.asked = wanted.asked
-
-    def rotate(self, sent: list[Key]) -> None:
-        """Move partitions that had data to the end, so that none starves the others."""
-        for key in sent:
-            if key in self.partitions:
-                self.partitions.move_to_end(key)
+        self.partitions = WantedPartitions()
 
 
 class SessionCache:
@@ -114,7 +210,7 @@ class SessionCache:
     def __len__(self) -> int:
         return len(self._sessions)
 
-    def begin(self, request: FetchRequest, version: int, now: int) -> Session | None:
+    def begin(self, request: FetchRequest, version: int, now: int) -> Slices[Session | None]:
         """The session of this request, updated by it; None if it has none.
 
         Raises Refused with FETCH_SESSION_ID_NOT_FOUND (70), INVALID_FETCH_SESSION_EPOCH (71) or
@@ -124,7 +220,7 @@ class SessionCache:
             self._sessions.pop(request.session_id, None)
             if request.session_epoch == FINAL_EPOCH:
                 return None
-            return self._open(request, version >= 13, now)
+            return (yield from self._open(request, version >= 13, now))
         session = self._sessions.get(request.session_id)
         if session is None:
             raise Refused(Error.FETCH_SESSION_ID_NOT_FOUND)
@@ -135,37 +231,48 @@ class SessionCache:
         session.epoch = 1 if session.epoch == _LAST_EPOCH else session.epoch + 1
         session.last_used = now
         self._sessions.move_to_end(session.id)
-        session.update(request)
-        if not session.partitions:
+        return (yield from self._update(session, request))
+
+    def _update(self, session: Session, request: FetchRequest) -> Slices[Session | None]:
+        """Add, change and remove partitions; removing is last, and so wins."""
+        partitions = session.partitions
+        before = partitions.size
+        yield from partitions.add(request)
+        yield from partitions.forget(request)
+        if not partitions.size:
             # Empty: it is closed, and the request served as one without a session.
-            del self._sessions[session.id]
+            self._close(session)
             return None
+        if partitions.size > before and self._size() > SIZE_MAX:
+            # The client opens another one, and learns whether there is room for that.
+            self._close(session)
+            raise Refused(Error.FETCH_SESSION_ID_NOT_FOUND)
         return session
 
-    def _open(self, request: FetchRequest, uses_ids: bool, now: int) -> Session:
-        session = Session(NO_SESSION, uses_ids, now)
-        session.add(request)  # a new session has nothing to remove
-        if self._has_room(now):
+    def _close(self, session: Session) -> None:
+        """Close a session, unless that was done between two slices."""
+        if self._sessions.get(session.id) is session:
+            del self._sessions[session.id]
+
+    def _open(self, request: FetchRequest, uses_ids: bool, now: int) -> Slices[Session]:
+        session = Session(uses_ids, now)
+        yield from session.partitions.add(request)  # a new session has nothing to remove
+        if self._has_room(session.partitions.size, now):
             while session.id == NO_SESSION or session.id in self._sessions:
                 session.id = self._random.randrange(1, 2**31)
             self._sessions[session.id] = session
         return session
 
-    def _has_room(self, now: int) -> bool:
-        if len(self._sessions) < self._slots:
-            return True
-        oldest = next(iter(self._sessions.values()), None)
-        if oldest is None or now - oldest.last_used < _EVICTION_MS:
-            return False
-        del self._sessions[oldest.id]
+    def _size(self) -> int:
+        return sum(session.partitions.size for session in self._sessions.values())
+
+    def _has_room(self, size: int, now: int) -> bool:
+        """Whether there is room for a session of that size, made by evicting others if need be."""
+        left = SIZE_MAX - size - self._size()
+        while len(self._sessions) >= self._slots or left < 0:
+            oldest = next(iter(self._sessions.values()), None)
+            if oldest is None or now - oldest.last_used < _EVICTION_MS:
+                return False
+            del self._sessions[oldest.id]
+            left += oldest.partitions.size
         return True
-
-
-def wanted_of(request: FetchRequest) -> list[Wanted]:
-    """The partitions of a request, in its order. If one is named twice, the last counts."""
-    found: dict[Key, Wanted] = {}
-    for topic in request.topics:
-        for asked in topic.partitions:
-            wanted = Wanted(topic.topic_id, topic.topic if topic.topic_id == NO_ID else "", asked)
-            found[wanted.key] = wanted
-    return list(found.values())
