@@ -213,14 +213,15 @@ class Cluster:
             return False
         return True
 
-    def close(self) -> None:
-        """Write what the next start needs, and close every file."""
+    def close(self, *, is_last: bool = False) -> None:
+        """Write what the next start needs, and close every file. If this run was the last, because
+        the directory is about to be removed, nothing more is written. Raises LogDirectoryError."""
         self.turns.close()
-        self.log_manager.close()
+        self.log_manager.close(flush=not is_last)
         self.loggers.close()
-        if resign(self.metadata):
+        if not is_last and resign(self.metadata):
             self.metadata_upkeep.resigned()
-        self.log_dir.close(clean=True)
+        self.log_dir.close(clean=not is_last)
 
 
 class _Checkpoints:

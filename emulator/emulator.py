@@ -281,7 +281,7 @@ class Emulator:
             finally:
                 await server.close()
                 try:
-                    cluster.close()
+                    cluster.close(is_last=self._is_temporary)
                 except LogDirectoryError as error:  # a full disk, say; the next start checks more
                     log.error("%s", error)
 
@@ -294,6 +294,10 @@ class Emulator:
         for name, partitions in self._topics.items():
             _ensure_topic(cluster, name, partitions)
         return f"{bracketed(broker.host)}:{broker.port}"
+
+    @property
+    def _is_temporary(self) -> bool:
+        return self._disk is None and self._given_dir is None
 
     @contextmanager
     def _home(self) -> Iterator[Path | Directory]:

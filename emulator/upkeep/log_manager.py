@@ -94,11 +94,11 @@ class LogManager:
                 log.error("%s of a deleted topic is left to the next start: %s", name, error)
             yield
 
-    def close(self) -> None:
+    def close(self, *, flush: bool = True) -> None:
         """Flush what the configs ask to flush, and end the threads of flusher and cleaner."""
         self.cleaner.close()
         for stored in self._cluster.log_dir.logs.values():
-            if stored.is_flush_pending:
+            if flush and stored.is_flush_pending:
                 self.flusher.flush(stored)
         self.flusher.close()
 
