@@ -8,11 +8,12 @@ emulator with itself, one of the two giving wrong answers where a test says so.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import Any
 
 import pytest
 from odradek.compat import RealKafka, Unavailable
+from odradek.emulator.base.turns import Slices
 from odradek.emulator.handlers.registry import SERVED
 from odradek.wire import Request
 from odradek.wire.api.add_raft_voter import AddRaftVoterRequest
@@ -63,6 +64,11 @@ def engine(pair: tuple[EmulatedBroker, EmulatedBroker]) -> Engine:
 Edit = Callable[[Any], Any]
 
 
+def edited(slices: Slices[Any], edit: Edit) -> Slices[Any]:
+    """An answer that is made in slices, changed in the end."""
+    return edit((yield from slices))
+
+
 @pytest.fixture
 def lie(
     pair: tuple[EmulatedBroker, EmulatedBroker], monkeypatch: pytest.MonkeyPatch
@@ -74,10 +80,11 @@ def lie(
         honest = SERVED[api.api_key].handler
 
         def handler(cluster: Any, call: Any, request: Any) -> Any:
-            answer = honest(cluster, call, request)
             # The engine's own questions are answered honestly.
-            is_liar = cluster is pair[1].emulator.cluster and call.client_id != "engine"
-            return edit(answer) if is_liar else answer
+            if cluster is not pair[1].emulator.cluster or call.client_id == "engine":
+                return honest(cluster, call, request)
+            answer = honest(cluster, call, request)
+            return edited(answer, edit) if isinstance(answer, Generator) else edit(answer)
 
         monkeypatch.setattr(SERVED[api.api_key], "handler", handler)
 

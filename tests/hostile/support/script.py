@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -32,10 +33,16 @@ def started(*command: str, directory: Path) -> subprocess.Popen[str]:
         stderr=subprocess.DEVNULL,
         text=True,
         env=environment(directory),
+        preexec_fn=hang_up_ends_it,
     )
     assert process.stdout is not None
     assert process.stdout.readline()
     return process
+
+
+def hang_up_ends_it() -> None:
+    """SIGHUP as a terminal's programs have it: whoever runs the tests may be ignoring it."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def environment(directory: Path | None) -> dict[str, str]:
