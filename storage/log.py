@@ -406,7 +406,7 @@ class Log:
                 with home.client_errors():
                     if self._flushes.failure is not None:
                         raise self._flushes.failure
-                    self._active.finish()
+                    self._active.finish(home.files.names())
                     home.store_epochs(self.epochs, self.log_end_offset)
                     home.take_snapshot(self.log_end_offset, self.producers)
                     home.remove_old_snapshots(self.segments)

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 
 from ..wire.batch import OVERHEAD, BatchHeader
@@ -192,15 +192,22 @@ class Segment:
         if self.on_disk and (self.offset_index.count or self.transaction_index):
             self._write_indexes()
 
-    def _write_indexes(self) -> None:
+    def _write_indexes(self, names: Collection[str] | None = None) -> None:
         if self._has_excess:
             self._truncate_excess()
         counts = self.offset_index.count, self.time_index.count, len(self.transaction_index)
         if counts != self._stored:
-            self._directory.write_if_changed(self._name(OFFSET_INDEX), self.offset_index.data)
-            self._directory.write_if_changed(self._name(TIME_INDEX), self.time_index.data)
-            self.store_transaction_index()
+            self._write_index(self._name(OFFSET_INDEX), self.offset_index.data, names)
+            self._write_index(self._name(TIME_INDEX), self.time_index.data, names)
+            if self.transaction_index or names is None or self._name(TRANSACTION_INDEX) in names:
+                self.store_transaction_index()
             self._stored = counts
+
+    def _write_index(self, name: str, data: bytearray, names: Collection[str] | None) -> None:
+        if names is None or name in names:
+            self._directory.write_if_changed(name, data)
+        else:
+            self._directory.write_atomic(name, data)
 
     def store_transaction_index(self) -> None:
         """Write the transaction index's file, or remove it if there are no aborted transactions."""
@@ -210,15 +217,16 @@ class Segment:
         else:
             self._directory.remove(self._name(TRANSACTION_INDEX))
 
-    def finish(self) -> None:
+    def finish(self, names: Collection[str] | None = None) -> None:
         """Complete the files, as at a stop or when a newer segment begins. Raises OSError.
 
         More batches may follow. The file's date is that of the last append, which retention uses
-        where records have no timestamps.
+        where records have no timestamps. `names`: of all files of the directory, if they were
+        listed; then no other file is looked for.
         """
         self._index_latest()
         if self.on_disk:
-            self._write_indexes()
+            self._write_indexes(names)
             self._directory.set_modified_ms(self.name, self.modified_ms)
             if self._directory.durable:
                 self.file.sync()

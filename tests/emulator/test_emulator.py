@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from odradek.emulator import ConfigError, Emulator, Error, ManualClock, Refused
+from odradek.storage.disk.directory import Directory
 
 from tests.requests.produce import batch, produce
 from tests.support.cluster import client_of
@@ -91,6 +92,21 @@ def test_a_named_directory_survives(tmp_path: Path) -> None:
         assert len(kafka.topic("t")) == 3
         assert kafka.cluster.cluster_id == cluster_id
         assert kafka.run(lambda cluster: cluster.topic("u").config.is_compacted)
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_only_a_directory_that_stays_is_closed_cleanly(
+    tmp_path: Path, kept: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written: list[str] = []
+    with Emulator(topics={"t": 3}, data_dir=tmp_path if kept else None):
+        write = Directory.write_atomic
+        monkeypatch.setattr(
+            Directory,
+            "write_atomic",
+            lambda self, name, data: (written.append(name), write(self, name, data)),
+        )
+    assert (".kafka_cleanshutdown" in written) == kept == bool(written)
 
 
 def test_a_relative_directory_stays_where_it_was_meant(

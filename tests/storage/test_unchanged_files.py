@@ -50,6 +50,33 @@ def test_one_that_was_written_to_gets_new_ones(tmp_path: Path) -> None:
     assert changed == {f"{0:020}.timeindex", f"{2:020}.snapshot"}
 
 
+def test_a_new_log_is_closed_without_looking_for_files_that_are_not_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = open_log(tmp_path)
+    append(log, b"a", timestamps=[1])
+    looked_for: list[str] = []
+    for verb in ("exists", "read_bytes", "remove"):
+        monkeypatch.setattr(Directory, verb, lambda _, name="", verb=verb: looked_for.append(verb))
+    log.close()
+    assert looked_for == []
+    assert sorted(path.name for path in home(tmp_path).iterdir()) == [
+        *(f"{0:020}{suffix}" for suffix in (".index", ".log", ".timeindex")),
+        f"{1:020}.snapshot",
+        "leader-epoch-checkpoint",
+        "partition.metadata",
+    ]
+
+
+def test_an_index_that_lost_its_entries_is_removed_when_the_log_is_closed(tmp_path: Path) -> None:
+    log = open_log(tmp_path)
+    append(log, b"a", timestamps=[1])
+    left = home(tmp_path) / f"{0:020}.txnindex"
+    left.write_bytes(b"of a transaction that is gone")
+    log.close()
+    assert not left.exists()
+
+
 @pytest.mark.parametrize("where", ["disk", "memory"])
 def test_other_bytes_are_written(tmp_path: Path, where: str) -> None:
     files = Directory(tmp_path) if where == "disk" else MemoryDisk().directory()

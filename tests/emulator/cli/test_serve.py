@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,22 @@ def test_one_line_when_ready_and_a_clean_stop(number: signal.Signals, tmp_path: 
     rest, errors = process.communicate(timeout=10)
     assert (process.returncode, rest, errors) == (0, "", "")
     assert (tmp_path / "data" / ".kafka_cleanshutdown").exists()
+
+
+def test_signals_during_a_long_start_and_a_long_stop_end_it_once(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    process = serve("--port", "0", "--topic", "orders:2000", "--data-dir", str(data))
+    while not (data / ".lock").exists():  # then the start is under way
+        assert process.poll() is None
+        time.sleep(0.001)
+    marker = data / ".kafka_cleanshutdown"
+    while not marker.exists() and process.poll() is None:
+        process.send_signal(signal.SIGTERM)
+        time.sleep(0.01)
+    line, errors = process.communicate(timeout=10)
+    assert line.startswith("odradek ready at ")
+    assert (process.returncode, errors) == (0, "")
+    assert marker.exists()
 
 
 @pytest.mark.parametrize(

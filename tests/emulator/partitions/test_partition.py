@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from odradek.storage import MemoryDisk
 from odradek.wire import Error, Refused
 
 from tests.requests.produce import batch, produce
@@ -42,3 +43,20 @@ def test_the_log_of_a_deleted_topic_is_not_opened(tmp_path: Path) -> None:
     cluster.create_topic("t", 1, {})
     assert produce(client_of(cluster), batch(b"x"), topic="t").error_code == 0
     cluster.close()
+
+
+def test_the_last_run_of_a_directory_writes_nothing_at_its_end() -> None:
+    """Thousands of partitions of a directory that is removed next need no clean stop."""
+    disk = MemoryDisk()
+    cluster = open_cluster(disk.directory(), log_flush_interval_ms="1000")
+    cluster.create_topic("t", 20, {})
+    for index in range(20):
+        assert produce(client_of(cluster), batch(b"x"), topic="t", partition=index).error_code == 0
+    changes = disk.changes
+    cluster.close(is_last=True)
+    assert disk.changes == changes
+    again = open_cluster(disk.directory())  # what it left is what a kill leaves, unlocked
+    assert not again.log_dir.clean
+    assert [each.log_end_offset for each in again.topic("t").partitions] == [1] * 20
+    again.close()
+    assert disk.changes > changes
