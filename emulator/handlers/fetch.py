@@ -59,11 +59,13 @@ class Reading(NamedTuple):
 @handles(FetchRequest)
 def fetch(cluster: Cluster, call: Call, request: FetchRequest) -> Slices[FetchResponse | Sentinel]:
     """Of many partitions, in slices. At each yield topics may go, which reading them notices."""
-    session, partitions = None, None
+    session = None
     if call.version >= 7:
         sessions = cluster.brokers[call.node_id].fetch_sessions
         try:
-            session = yield from sessions.begin(request, call.version, call.now)
+            session = sessions.begin(request, call.version, call.now)
+            if session and not (yield from sessions.update(session, request, call.now)):
+                session = None
         except Refused as refused:
             return FetchResponse(error_code=refused.error, responses=[])
     if session is not None:
@@ -72,7 +74,11 @@ def fetch(cluster: Cluster, call: Call, request: FetchRequest) -> Slices[FetchRe
         partitions = WantedPartitions()
         yield from partitions.add(request)
     work = _Fetch(cluster, call, request, session)
-    yield from work.find(partitions.all())
+    wanted = partitions.all()
+    for first in range(0, len(wanted), _A_SLICE):
+        if first:
+            yield
+        work.find(wanted[first : first + _A_SLICE])
     if request.isolation_level not in _ISOLATION_LEVELS and work.found:
         return _refused(cluster, request, call.version, Error.UNKNOWN_SERVER_ERROR)
     return (yield from work.begin())
@@ -132,16 +138,14 @@ class _Fetch:
         # A replica that moves between log directories reads what there is.
         self.isolation = READ_UNCOMMITTED if replica == _FUTURE else request.isolation_level
 
-    def find(self, partitions: list[Wanted]) -> Slices[None]:
-        """Look up the partitions that are asked for."""
-        for number, wanted in enumerate(partitions, 1):
+    def find(self, partitions: list[Wanted]) -> None:
+        """Look up partitions that are asked for."""
+        for wanted in partitions:
             try:
                 self.found.append((wanted, _partition(self.cluster, self.call.version, wanted)))
             except Refused as refused:
                 answer = _failed(self.call.version, wanted.partition, refused.error, None)
                 self.unknown.append((wanted, answer))
-            if not number % _A_SLICE:
-                yield
 
     def begin(self) -> Slices[FetchResponse | Sentinel]:
         """Answer, or wait until there is more."""
@@ -267,15 +271,15 @@ class _Fetch:
                 answers = yield from each_of(answers, self.as_old, _A_SLICE)
             except Refused as refused:
                 return _refused(self.cluster, self.request, self.call.version, refused.error)
-        topics = _Grouped()
-        for number, (wanted, answer) in enumerate(answers, 1):
-            topics.add(wanted.topic, answer)
-            if not number % _A_SLICE:
+        grouped = _Grouped()
+        for first in range(0, len(answers), _A_SLICE):
+            if first:
                 yield
+            grouped.add(answers[first : first + _A_SLICE])
         return FetchResponse(
             session_id=self.session.id if self.session is not None else NO_SESSION,
-            responses=topics.topics,
-            node_endpoints=self.leaders_told(topics.leaders),
+            responses=grouped.topics,
+            node_endpoints=self.leaders_told(grouped.leaders) if grouped.leaders else [],
         )
 
     def news(
@@ -370,13 +374,15 @@ class _Grouped:
         self.leaders: set[int] = set()
         self._last: WantedTopic | None = None
 
-    def add(self, topic: WantedTopic, answer: Answered) -> None:
-        """Add the next partition."""
-        if topic is not self._last:
-            self._last = topic
-            self.topics.append(
-                FetchResponse.Topic(topic=topic.name, topic_id=topic.topic_id, partitions=[])
-            )
-        self.topics[-1].partitions.append(answer)
-        if answer.error_code:
-            self.leaders.add(answer.current_leader.leader_id)
+    def add(self, answers: list[tuple[Wanted, Answered]]) -> None:
+        """Add those that follow."""
+        for wanted, answer in answers:
+            topic = wanted.topic
+            if topic is not self._last:
+                self._last = topic
+                self.topics.append(
+                    FetchResponse.Topic(topic=topic.name, topic_id=topic.topic_id, partitions=[])
+                )
+            self.topics[-1].partitions.append(answer)
+            if answer.error_code:
+                self.leaders.add(answer.current_leader.leader_id)

@@ -39,7 +39,7 @@ Answered = FetchResponse.Topic.Partition
 class WantedTopic:
     """A topic of a fetch, by the id or the name that the client uses."""
 
-    __slots__ = ("first_key", "max_bytes", "name", "partitions", "topic_id")
+    __slots__ = ("first_key", "max_bytes", "name", "partitions", "size", "topic_id")
 
     def __init__(self, topic_id: bytes, name: str, first_key: int) -> None:
         self.topic_id = topic_id
@@ -49,12 +49,9 @@ class WantedTopic:
         # How many of its partitions are wanted.
         self.partitions = 0
         # What was asked last: one number in memory for all partitions that have the same.
-        self.max_bytes = 0
-
-    @property
-    def size(self) -> int:
-        """How much it counts in the size of a session."""
-        return 1 + len(self.name) // _LETTERS
+        self.max_bytes = -1
+        # How much it counts in the size of a session.
+        self.size = 1 + len(name) // _LETTERS
 
 
 class Wanted:
@@ -72,7 +69,7 @@ class Wanted:
         "topic",
     )
 
-    def __init__(self, topic: WantedTopic, key: int, asked: Asked) -> None:
+    def __init__(self, topic: WantedTopic, key: int) -> None:
         self.topic = topic
         self.key = key
         # What was sent last; _NOT_SENT if it is in the next answer in any case: new in the session,
@@ -81,7 +78,6 @@ class Wanted:
         self.log_start_offset = -1
         # The name of the topic with this id, when it last existed.
         self.seen_as: str | None = None
-        self.ask(asked)
 
     def ask(self, asked: Asked) -> None:
         """Note what is asked from now on."""
@@ -115,6 +111,8 @@ class Wanted:
 class WantedPartitions:
     """What a client reads: each partition once, in the order in which they are read."""
 
+    __slots__ = ("_next_key", "_topics", "_wanted", "size")
+
     def __init__(self) -> None:
         self._wanted: dict[int, Wanted] = {}
         self._topics: dict[tuple[bytes, str], WantedTopic] = {}
@@ -130,33 +128,34 @@ class WantedPartitions:
         """Add and change partitions. If one is named twice, the last counts."""
         done = 0
         for named in request.topics:
-            name = named.topic if named.topic_id == NO_ID else ""
-            for first in range(0, len(named.partitions), _A_SLICE):
-                some = named.partitions[first : first + _A_SLICE]
-                self._add(self._topic(named.topic_id, name), some)
-                done += len(some)
-                if done >= _A_SLICE:
-                    done = 0
-                    yield
+            partitions = named.partitions
+            done += len(partitions)
+            if done < _A_SLICE:
+                self._add(named, partitions)
+                continue
+            for first in range(0, len(partitions), _A_SLICE):
+                self._add(named, partitions[first : first + _A_SLICE])
+                yield
+            done = 0
 
-    def _topic(self, topic_id: bytes, name: str) -> WantedTopic:
-        topic = self._topics.get((topic_id, name))
+    def _add(self, named: FetchRequest.Topic, partitions: list[Asked]) -> None:
+        if not partitions:
+            return
+        name = named.topic if named.topic_id == NO_ID else ""
+        topic = self._topics.get((named.topic_id, name))
         if topic is None:
-            topic = self._topics[topic_id, name] = WantedTopic(topic_id, name, self._next_key)
+            topic = WantedTopic(named.topic_id, name, self._next_key)
+            self._topics[named.topic_id, name] = topic
             self._next_key += _KEYS_OF_A_TOPIC
             self.size += topic.size
-        return topic
-
-    def _add(self, topic: WantedTopic, partitions: list[Asked]) -> None:
         wanted, first_key = self._wanted, topic.first_key
         before = len(wanted)
         for asked in partitions:
             key = first_key + asked.partition
             known = wanted.get(key)
             if known is None:
-                wanted[key] = Wanted(topic, key, asked)
-            else:
-                known.ask(asked)
+                known = wanted[key] = Wanted(topic, key)
+            known.ask(asked)
         added = len(wanted) - before
         topic.partitions += added
         self.size += added
@@ -210,17 +209,15 @@ class SessionCache:
     def __len__(self) -> int:
         return len(self._sessions)
 
-    def begin(self, request: FetchRequest, version: int, now: int) -> Slices[Session | None]:
-        """The session of this request, updated by it; None if it has none.
+    def begin(self, request: FetchRequest, version: int, now: int) -> Session | None:
+        """The session of this request, which is to be updated by it; None if it has none.
 
         Raises Refused with FETCH_SESSION_ID_NOT_FOUND (70), INVALID_FETCH_SESSION_EPOCH (71) or
         FETCH_SESSION_TOPIC_ID_ERROR (106), for the error code of the whole answer.
         """
         if request.session_epoch in (INITIAL_EPOCH, FINAL_EPOCH):
             self._sessions.pop(request.session_id, None)
-            if request.session_epoch == FINAL_EPOCH:
-                return None
-            return (yield from self._open(request, version >= 13, now))
+            return None if request.session_epoch == FINAL_EPOCH else Session(version >= 13, now)
         session = self._sessions.get(request.session_id)
         if session is None:
             raise Refused(Error.FETCH_SESSION_ID_NOT_FOUND)
@@ -231,37 +228,42 @@ class SessionCache:
         session.epoch = 1 if session.epoch == _LAST_EPOCH else session.epoch + 1
         session.last_used = now
         self._sessions.move_to_end(session.id)
-        return (yield from self._update(session, request))
+        return session
 
-    def _update(self, session: Session, request: FetchRequest) -> Slices[Session | None]:
-        """Add, change and remove partitions; removing is last, and so wins."""
+    def update(self, session: Session, request: FetchRequest, now: int) -> Slices[bool]:
+        """Add, change and remove partitions; removing is last, and so wins. Returns whether it is a
+        session then: one that has lost all partitions is not.
+
+        Raises Refused(FETCH_SESSION_ID_NOT_FOUND) if there is no room for what was added.
+        """
         partitions = session.partitions
         before = partitions.size
         yield from partitions.add(request)
-        yield from partitions.forget(request)
+        if session.id == NO_SESSION:  # a new one: it has nothing to remove
+            self._keep(session, now)
+            return True
+        if request.forgotten_topics_data:
+            yield from partitions.forget(request)
         if not partitions.size:
-            # Empty: it is closed, and the request served as one without a session.
             self._close(session)
-            return None
+            return False
         if partitions.size > before and self._size() > SIZE_MAX:
             # The client opens another one, and learns whether there is room for that.
             self._close(session)
             raise Refused(Error.FETCH_SESSION_ID_NOT_FOUND)
-        return session
+        return True
 
     def _close(self, session: Session) -> None:
         """Close a session, unless that was done between two slices."""
         if self._sessions.get(session.id) is session:
             del self._sessions[session.id]
 
-    def _open(self, request: FetchRequest, uses_ids: bool, now: int) -> Slices[Session]:
-        session = Session(uses_ids, now)
-        yield from session.partitions.add(request)  # a new session has nothing to remove
+    def _keep(self, session: Session, now: int) -> None:
+        """Keep a new session, if there is room; else its id stays NO_SESSION."""
         if self._has_room(session.partitions.size, now):
             while session.id == NO_SESSION or session.id in self._sessions:
                 session.id = self._random.randrange(1, 2**31)
             self._sessions[session.id] = session
-        return session
 
     def _size(self) -> int:
         return sum(session.partitions.size for session in self._sessions.values())
