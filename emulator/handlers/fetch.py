@@ -74,13 +74,14 @@ def fetch(cluster: Cluster, call: Call, request: FetchRequest) -> Slices[FetchRe
         partitions = WantedPartitions()
         yield from partitions.add(request)
     work = _Fetch(cluster, call, request, session)
+    del request  # that of many partitions takes much memory
     wanted = partitions.all()
     for first in range(0, len(wanted), _A_SLICE):
         if first:
             yield
         work.find(wanted[first : first + _A_SLICE])
-    if request.isolation_level not in _ISOLATION_LEVELS and work.found:
-        return _refused(cluster, request, call.version, Error.UNKNOWN_SERVER_ERROR)
+    if work.isolation not in _ISOLATION_LEVELS and work.found:
+        return work.refused(Error.UNKNOWN_SERVER_ERROR)
     return (yield from work.begin())
 
 
@@ -121,12 +122,14 @@ class _Fetch:
     ) -> None:
         self.cluster = cluster
         self.call = call
-        self.request = request
+        self.max_wait_ms = request.max_wait_ms
+        self.is_full = request.session_epoch == INITIAL_EPOCH
         self.session = session
         self.found: list[tuple[Wanted, Partition]] = []
         # Partitions that are nowhere, and what is answered for them.
         self.unknown: list[tuple[Wanted, Answered]] = []
         self.max_bytes = min(request.max_bytes, cluster.fetch_max_bytes)
+        self.min_bytes = min(request.min_bytes, self.max_bytes)
         self.gives_whole = call.version >= WHOLE_SINCE
         # Else somebody looks at the records on their way.
         self.reads_later = call.version >= BATCHES_SINCE and not cluster.chain
@@ -136,7 +139,18 @@ class _Fetch:
         asks_leader = replica == _CONSUMER and call.version < _FOLLOWERS_SINCE
         self.leader_only = self.is_follower or asks_leader
         # A replica that moves between log directories reads what there is.
-        self.isolation = READ_UNCOMMITTED if replica == _FUTURE else request.isolation_level
+        self.isolation = request.isolation_level
+        if replica == _FUTURE and self.isolation in _ISOLATION_LEVELS:
+            self.isolation = READ_UNCOMMITTED
+        self.is_converted = call.version < ZSTD_SINCE and cluster.release.converts_old_formats
+        # Only where all of it may be refused.
+        may_be_refused = self.is_converted or self.isolation not in _ISOLATION_LEVELS
+        self.request = request if may_be_refused else None
+
+    def refused(self, error: Error) -> FetchResponse:
+        """All of it refused."""
+        assert self.request is not None
+        return _refused(self.cluster, self.request, self.call.version, error)
 
     def find(self, partitions: list[Wanted]) -> None:
         """Look up partitions that are asked for."""
@@ -150,19 +164,17 @@ class _Fetch:
     def begin(self) -> Slices[FetchResponse | Sentinel]:
         """Answer, or wait until there is more."""
         reading = yield from self.read()
-        request = self.request
-        min_bytes = min(request.min_bytes, self.max_bytes)
-        waits = request.max_wait_ms > 0 and self.found and self.call.is_open
-        if not waits or reading.at_once or reading.size >= min_bytes:
+        waits = self.max_wait_ms > 0 and self.found and self.call.is_open
+        if not waits or reading.at_once or reading.size >= self.min_bytes:
             return (yield from self.response(reading))
         parts: list[Awaited] = []
         for wanted, partition in self.found:
             parts.append(awaited(partition, wanted.fetch_offset, wanted.max_bytes))
             if not len(parts) % _A_SLICE:
                 yield
-        wait = FetchWait(self.cluster, parts, min_bytes, self.isolation, self.finish)
+        wait = FetchWait(self.cluster, parts, self.min_bytes, self.isolation, self.finish)
         is_gone = any(partition.topic.is_deleted for _, partition in self.found)
-        if is_gone or not wait.begin(self.call.now + request.max_wait_ms):
+        if is_gone or not wait.begin(self.call.now + self.max_wait_ms):
             if len(parts) >= _A_SLICE:  # there may be more since it was read
                 reading = yield from self.read()
             return (yield from self.response(reading))
@@ -266,11 +278,11 @@ class _Fetch:
         answers = reading.answers + self.unknown  # what is unknown comes last
         if self.session is not None:
             answers = yield from self.news(self.session, answers)
-        if self.call.version < ZSTD_SINCE and self.cluster.release.converts_old_formats:
+        if self.is_converted:
             try:
                 answers = yield from each_of(answers, self.as_old, _A_SLICE)
             except Refused as refused:
-                return _refused(self.cluster, self.request, self.call.version, refused.error)
+                return self.refused(refused.error)
         grouped = _Grouped()
         for first in range(0, len(answers), _A_SLICE):
             if first:
@@ -286,13 +298,12 @@ class _Fetch:
         self, session: Session, answers: list[tuple[Wanted, Answered]]
     ) -> Slices[list[tuple[Wanted, Answered]]]:
         """What an answer in a session holds; the first one holds all."""
-        is_full = self.request.session_epoch == INITIAL_EPOCH
         news: list[tuple[Wanted, Answered]] = []
         for number, each in enumerate(answers, 1):
             wanted, answer = each
-            if wanted.is_news(answer) or is_full:
+            if wanted.is_news(answer) or self.is_full:
                 news.append(each)
-            if answer.records and not is_full:
+            if answer.records and not self.is_full:
                 session.partitions.move_to_end(wanted)
             if not number % _A_SLICE:
                 yield
