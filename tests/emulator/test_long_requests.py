@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from math import inf
 from types import FrameType
 from typing import Any
 
@@ -14,13 +15,16 @@ from odradek.wire import Request
 from odradek.wire.api.consumer_group_describe import ConsumerGroupDescribeRequest
 from odradek.wire.api.describe_configs import DescribeConfigsRequest
 from odradek.wire.api.describe_groups import DescribeGroupsRequest
+from odradek.wire.api.fetch import FetchResponse
 from odradek.wire.api.find_coordinator import FindCoordinatorRequest
 from odradek.wire.api.list_offsets import ListOffsetsRequest
 from odradek.wire.api.metadata import MetadataRequest
 from odradek.wire.api.offset_fetch import OffsetFetchRequest
 from odradek.wire.frames import SIZE, Part
 
-from tests.support.cluster import Client
+from tests.requests.fetch import asked, fetch_request, values
+from tests.requests.produce import batch, produce
+from tests.support.cluster import Client, client_of
 
 MANY = 3_000
 CALLS_MAX = 30_000
@@ -37,17 +41,16 @@ class Counted:
         self._is_woken = False
         self.most = 0
 
-    def carry_out(self, send: Callable[[], Any]) -> int:
-        """Until nothing is left to do: how many turns it took."""
+    def carry_out(self, send: Callable[[], Any], turns_max: float = inf) -> int:
+        """Until nothing is left to do, or so many turns are over: how many it took."""
         turns = self._cluster.turns
         turns.wake = self._wake
         self._count(send)
         count = 1
-        while self._is_woken:
+        while self._is_woken and count < turns_max:
             self._is_woken = False
             self._count(turns.work)
             count += 1
-        turns.wake = None
         return count
 
     def _wake(self) -> None:
@@ -149,6 +152,9 @@ LONG: dict[str, tuple[Request, int]] = {
     "offsets": (offsets_of(*range(MANY)), 7),
     "committed_offsets": (committed_of(*range(MANY)), 8),
     "old_committed_offsets": (old_committed_of(*range(MANY)), 5),
+    "unknown_partitions": (fetch_request(*map(asked, range(MANY)), topic="u", session_epoch=0), 12),
+    "partitions": (fetch_request(*map(asked, range(MANY)), session_epoch=0), 12),
+    "old_partitions": (fetch_request(*map(asked, range(MANY))), 4),
     "all_topics": (MetadataRequest(topics=None), 12),
     "one_topic_of_many": (metadata_of("t"), 12),
     "missing_topics": (metadata_of(*DIFFERENT), 12),
@@ -166,3 +172,65 @@ def test_a_long_request_is_served_in_slices(cluster: Cluster, counted: Counted, 
     counted.carry_out(client.pass_on)
     assert counted.most < CALLS_MAX
     assert len(client.answer().encode(version)) > 3_000
+
+
+def test_a_long_session_goes_on_in_slices(cluster: Cluster, counted: Counted) -> None:
+    cluster.create_topic("t", MANY, {})
+    session = opened(cluster)
+    produce(client_of(cluster), batch(b"x"), partition=7)
+    client = Held(cluster)
+    client.send(fetch_request(session_id=session, session_epoch=1, max_wait_ms=500), 12)
+    assert counted.carry_out(client.pass_on) > 3
+    assert counted.most < CALLS_MAX
+    (topic,) = client.answer().responses
+    assert [(found.partition_index, values(found)) for found in topic.partitions] == [(7, [b"x"])]
+
+
+def test_a_long_fetch_that_waited_is_answered_in_slices(cluster: Cluster, counted: Counted) -> None:
+    cluster.create_topic("t", MANY, {})
+    client = Held(cluster)
+    client.send(fetch_request(*map(asked, range(MANY)), max_wait_ms=500), 12)
+    counted.carry_out(client.pass_on)
+    counted.most = 0
+    assert counted.carry_out(lambda: produce(client_of(cluster), batch(b"x"), partition=7)) > 3
+    assert counted.most < CALLS_MAX
+    (topic,) = client.answer().responses
+    assert [values(found) for found in topic.partitions] == [
+        [b"x"] if number == 7 else [] for number in range(MANY)
+    ]
+
+
+@pytest.mark.parametrize("slices", range(0, 60, 4))
+def test_a_topic_may_go_during_a_long_fetch(
+    cluster: Cluster, counted: Counted, slices: int
+) -> None:
+    cluster.create_topic("t", MANY, {})
+    client = Held(cluster)
+    client.send(fetch_request(*map(asked, range(MANY)), max_wait_ms=500, session_epoch=0), 12)
+    counted.carry_out(client.pass_on, slices)
+    cluster.topics.delete(cluster.topic("t"))
+    counted.carry_out(lambda: None)
+    answer: FetchResponse = client.answer()  # without waiting
+    (topic,) = answer.responses
+    assert len(topic.partitions) == MANY
+    assert {found.error_code for found in topic.partitions} <= {0, 3}
+
+
+def test_a_client_may_go_during_a_long_fetch(cluster: Cluster, counted: Counted) -> None:
+    cluster.create_topic("t", MANY, {})
+    timers = len(cluster.timers)
+    client = Held(cluster)
+    client.send(fetch_request(*map(asked, range(MANY)), max_wait_ms=500), 12)
+    counted.carry_out(client.pass_on, 4)
+    client.connection.lost()
+    counted.carry_out(lambda: None)
+    assert len(cluster.timers) == timers
+    assert not any(partition.waits for partition in cluster.topic("t").partitions)
+
+
+def opened(cluster: Cluster) -> int:
+    """A session that reads all of a topic's partitions; its id."""
+    request = fetch_request(*map(asked, range(MANY)), session_epoch=0)
+    answer: FetchResponse = client_of(cluster).ask(request, 12)
+    assert answer.session_id > 0
+    return answer.session_id
