@@ -36,6 +36,8 @@ Keeper: TypeAlias = Callable[[Slices[None]], None]
 
 QUANTUM_S = 0.002
 """How long jobs are carried out in one turn."""
+FIRST_S = 0.0001
+"""How long a job that comes first is, the first time."""
 
 
 def each_of(items: Iterable[T], make: Callable[[T], R], at_a_time: int = 1) -> Slices[list[R]]:
@@ -53,6 +55,7 @@ class Turns:
 
     def __init__(self) -> None:
         self._jobs: deque[Slices[None]] = deque()
+        self._first: deque[Slices[None]] = deque()
         self.left = QUANTUM_S
         """Seconds of this turn; whoever uses some takes them off, and calls `end` at zero."""
         self.is_over = False
@@ -63,7 +66,7 @@ class Turns:
 
     def __len__(self) -> int:
         """How many jobs have not ended."""
-        return len(self._jobs)
+        return len(self._jobs) + len(self._first)
 
     def end(self) -> None:
         """Nothing is left of this turn."""
@@ -73,10 +76,12 @@ class Turns:
             self.is_over = True
             self._wake()
 
-    def begin(self, job: Slices[None]) -> None:
-        """Carry out a job now, and in later turns if it is not over at the end of this one."""
+    def begin(self, job: Slices[None], *, is_new: bool = True) -> None:
+        """Carry out a job now, and in later turns if it is not over at the end of this one; of a
+        new one a little comes first in the next turn."""
+        add = self.add_first if is_new and self.wake is not None else self.add
         if self.is_over:
-            self.add(job)
+            add(job)
             return
         begin = perf_counter()
         has_ended = self._advance(job, begin + self.left)
@@ -84,7 +89,7 @@ class Turns:
         if self.left <= 0:
             self.end()
         if not has_ended:
-            self.add(job)
+            add(job)
 
     def add(self, job: Slices[None]) -> None:
         """Carry out a job in later turns."""
@@ -94,19 +99,34 @@ class Turns:
         else:
             self._wake()
 
+    def add_first(self, job: Slices[None]) -> None:
+        """Carry out a little of a job in the next turn, before all that wait longer, and the rest
+        in later ones: most that comes up when a turn is over is little."""
+        self._first.append(job)
+        self._wake()
+
     def work(self) -> None:
         """A new turn, of the first jobs; without a server, all jobs to their end."""
-        self._is_woken = self.is_over = False
+        self._is_woken = False
+        self.is_over = self.wake is not None  # what comes up meanwhile queues up
+        self._work_through(self._first, FIRST_S)
+        self._work_through(self._jobs, QUANTUM_S)
+        self.is_over = False
         self.left = QUANTUM_S
-        end = perf_counter() + QUANTUM_S
-        while self._jobs:
-            job = self._jobs.popleft()
-            if not self._advance(job, end):
-                self._jobs.append(job)
-            if self.wake is not None and perf_counter() >= end:
-                break
-        if self._jobs:
+        if self._jobs or self._first:
             self._wake()
+
+    def _work_through(self, jobs: deque[Slices[None]], share: float) -> None:
+        """Carry out these jobs, at most so long each, for as long as the turn goes."""
+        now = perf_counter()
+        end = now + QUANTUM_S
+        while jobs:
+            job = jobs.popleft()
+            if not self._advance(job, min(now + share, end)):
+                self._jobs.append(job)
+            now = perf_counter()
+            if self.wake is not None and now >= end:
+                break
 
     def _wake(self) -> None:
         if self.wake is not None and not self._is_woken:
@@ -128,8 +148,9 @@ class Turns:
 
     def close(self) -> None:
         """Give up what has not ended."""
-        while self._jobs:
-            self._jobs.popleft().close()
+        for jobs in (self._first, self._jobs):
+            while jobs:
+                jobs.popleft().close()
 
 
 class Gate:

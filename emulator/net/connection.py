@@ -138,7 +138,7 @@ class Connection:
             while frames.held and self.current is None:
                 if turns.is_over:
                     self.is_queued = True
-                    turns.add(self._backlog())
+                    turns.add_first(self._backlog())
                     return
                 frame = self._next()
                 if frame is None:
@@ -157,9 +157,12 @@ class Connection:
     def _backlog(self) -> Slices[None]:
         """Serve requests, one in each slice, until none is left or can be served."""
         try:
-            while (frame := self._next()) is not None:
+            frame = self._next()
+            while frame is not None and self.is_open:
                 self._serve(frame)
-                yield
+                frame = self._next()
+                if frame is not None:  # after the last one it is over at once
+                    yield
         finally:
             self.is_queued = False
         self._may_read_on()

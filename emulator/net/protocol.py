@@ -116,7 +116,7 @@ class ClientProtocol(asyncio.BufferedProtocol):
             self._pieces = pieces(parts, self._server.piece_bytes)
             self._server.sending += 1
             self.connection.paused = True
-            self._server.cluster.turns.begin(self._sending())
+            self._server.cluster.turns.begin(self._sending(), is_new=False)
 
     def _sending(self) -> Slices[None]:
         """Give the transport pieces of an answer for as long as it takes them."""
@@ -156,7 +156,7 @@ class ClientProtocol(asyncio.BufferedProtocol):
     def resume_writing(self) -> None:
         self._is_blocked = False
         if self._pieces is not None:
-            self._server.cluster.turns.begin(self._sending())
+            self._server.cluster.turns.begin(self._sending(), is_new=False)
         else:
             self._written()
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ..cluster import Cluster
 
 # What transports may hold of answers that are not sent, all together, and one of them.
-_UNSENT_BYTES = 32 << 20
+_UNSENT_BYTES = 8 << 20
 _PIECE_BYTES = 1 << 20
 _EXCESS_S = 0.1
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from time import perf_counter
 
 import pytest
 from odradek.emulator.base import turns as module
@@ -87,3 +88,29 @@ def test_what_has_not_ended_is_given_up_at_the_end(turns: Turns, done: list[str]
     turns.begin(job("a", done))
     turns.close()
     assert (done, len(turns)) == (["a0"], 0)
+
+
+def test_who_comes_up_with_little_does_not_wait_for_all_who_have_much(done: list[str]) -> None:
+    turns = Turns()
+    loop = Woken(turns)
+
+    def busy() -> Slices[None]:
+        while True:
+            done.append("busy")
+            until = perf_counter() + module.QUANTUM_S / 4
+            while perf_counter() < until:
+                pass
+            yield
+
+    for _ in range(100):
+        turns.add(busy())
+    turns.work()
+    before = len(done)
+    turns.add_first(job("little", done))
+    turns.add_first(busy())
+    assert loop.times > 0
+    turns.work()
+    assert done[before : before + 4] == ["little0", "little1", "little2", "busy"]
+    assert len(turns) == 101
+    turns.close()
+    assert len(turns) == 0
