@@ -13,6 +13,7 @@ from odradek.emulator.net import server
 from odradek.emulator.net.protocol import UNSENT_BYTES
 from odradek.emulator.net.room import ROOM_BYTES
 from odradek.emulator.partitions import produced_batches
+from odradek.emulator.partitions.fetch_sessions import SIZE_MAX
 from odradek.wire.codec.reader_source import REQUEST_ITEMS_MAX
 from odradek.wire.frames import SMALL
 
@@ -56,7 +57,7 @@ DECOMPRESSED = size(produced_batches.DECOMPRESSED_MAX)
         ("Pieces of", [f"{size(server._PIECE_BYTES)} each", size(server._UNSENT_BYTES)]),
         (
             "Fetch sessions",
-            [f"{config('max.incremental.fetch.session.cache.slots'):,}"],
+            [f"{config('max.incremental.fetch.session.cache.slots'):,}", f"{SIZE_MAX:,}"],
         ),
     ],
 )
