@@ -22,9 +22,9 @@ from ..base.turns import Slices
 INITIAL_EPOCH = 0
 FINAL_EPOCH = -1
 NO_SESSION = 0
-SIZE_MAX = 250_000
-"""How many partitions all sessions of one broker hold: what one request may name at most. They take
-up to 70 MB. A topic counts as one more, and a long name as several (_LETTERS)."""
+SIZE_MAX = 100_000
+"""How many partitions all sessions of one broker hold; they take up to 22 MB. A topic counts as one
+more, and a long name as several (_LETTERS)."""
 _LETTERS = 100
 _A_SLICE = 200
 _EVICTION_MS = 120_000

@@ -20,7 +20,8 @@ from dataclasses import dataclass
 from odradek.compat import Unavailable
 
 from tests.hostile.attacks import Attack, all_attacks
-from tests.hostile.support.clients import Polite
+from tests.hostile.attacks.sockets import metadata_of
+from tests.hostile.support.clients import Hostile, Polite
 from tests.hostile.support.run import attacked, limited
 from tests.hostile.support.target import Target
 
@@ -70,12 +71,17 @@ def serves(target: Target) -> bool:
     deadline = time.monotonic() + AGAIN_S
     while time.monotonic() < deadline:
         try:
-            limited(lambda: Polite(target.address), "a polite client", AGAIN_S)
+            limited(lambda: _asks(target), "a polite client", AGAIN_S)
         except (OSError, EOFError, AssertionError):
             time.sleep(1.0)
         else:
             return True
     return False
+
+
+def _asks(target: Target) -> None:
+    with Hostile(target.address) as client:
+        assert client.ask(metadata_of(Polite.TOPIC), 9).topics[0].error_code == 0
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

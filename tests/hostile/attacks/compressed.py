@@ -36,7 +36,8 @@ def lz4_bombs(target: Target, count: int) -> None:
     bombs(target, count, Codec.LZ4)
 
 
-@attack(test=3, full=100, setup=partitions)
+@attack(test=3, full=40, setup=partitions)
 def snappy_bombs(target: Target, count: int) -> None:
-    """Two megabytes of snappy for each: more than the topic takes."""
+    """Two megabytes of snappy for each: more than the topic takes, and no more than a request may
+    have."""
     bombs(target, count, Codec.SNAPPY)
