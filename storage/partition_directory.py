@@ -124,7 +124,16 @@ class PartitionDirectory:
 
     def drop_snapshot(self, offset: int) -> None:
         """Remove the snapshot at `offset`, if there is one."""
-        self.files.remove(self.naming.file(offset, SNAPSHOT))
+        name = self.naming.file(offset, SNAPSHOT)
+        self.files.remove(name)
+        self._unsynced.discard(name)
+
+    def retire_snapshot(self, offset: int) -> None:
+        """Rename the snapshot at `offset`, if there is one, as the files of its segment are."""
+        name = self.naming.file(offset, SNAPSHOT)
+        if self.files.exists(name):
+            self.files.rename(name, name + DELETED)
+        self._unsynced.discard(name)
 
     def find_snapshots(self) -> list[int]:
         """The offsets of all snapshots, lowest first. From now on only later ones are written."""
@@ -161,9 +170,7 @@ class PartitionDirectory:
         """Rename a segment's files and its snapshot, to be unlinked at that time."""
         try:
             segment.retire()
-            snapshot = self.naming.file(segment.base_offset, SNAPSHOT)
-            if self.files.exists(snapshot):
-                self.files.rename(snapshot, snapshot + DELETED)
+            self.retire_snapshot(segment.base_offset)
         finally:
             if segment.is_retired:
                 self._retired.append((unlink_ms, segment))

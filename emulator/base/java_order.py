@@ -14,7 +14,7 @@ from typing import TypeVar
 K = TypeVar("K")
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def java_hash(text: str) -> int:
     """String.hashCode: over UTF-16 code units, a signed 32-bit number."""
     value = 0

@@ -230,6 +230,7 @@ class MetadataLog:
                 self._unlink_at = now + self._log.config.file_delete_delay_ms
             self._home.remove(oldest.name)
             self.snapshots.remove(oldest)
+            self._times.pop(oldest, None)
             count += 1
         if self._unlink_at is not None and now >= self._unlink_at:
             self._unlink_at = None

@@ -58,5 +58,8 @@ class TopicIndex:
         topic = self._by_id.pop(topic_id)
         del self._by_name[topic.name]
         del self._names[bisect_left(self._names, topic.name)]
-        self._folded[folded(topic.name)].remove(topic.name)
+        alike = self._folded[folded(topic.name)]
+        alike.remove(topic.name)
+        if not alike:
+            del self._folded[folded(topic.name)]
         return topic

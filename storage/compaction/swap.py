@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from ..naming import CLEANED, DELETED, OFFSET_INDEX, SNAPSHOT, SWAP, TIME_INDEX, TRANSACTION_INDEX
+from ..naming import CLEANED, OFFSET_INDEX, SWAP, TIME_INDEX, TRANSACTION_INDEX
 from ..partition_directory import PartitionDirectory
 from ..segment import Segment
 from .run import CleanedSegment
@@ -40,9 +40,7 @@ def swap_in(
     for source in sources:
         source.retire()
     for source in sources[1:]:
-        snapshot = home.naming.file(source.base_offset, SNAPSHOT)
-        if home.files.exists(snapshot):
-            home.files.rename(snapshot, snapshot + DELETED)
+        home.retire_snapshot(source.base_offset)
     _rename(home, names, SWAP, "", synced=synced)
     for source in sources:
         home.unlink_later(source, unlink_ms)

@@ -21,7 +21,11 @@ CONFIGS = {
     "log.segment.delete.delay.ms": "5000",
     "log.cleaner.backoff.ms": "5000",
     "log.cleaner.min.cleanable.ratio": "0.1",
-    # What is kept for a day or a week is kept for minutes here: it must become level.
+    # What is kept for a day or a week is kept for minutes here: it must become level. So must the
+    # indexes of newest segments, which are in memory until the next one begins.
+    "log.roll.ms": "120000",
+    "log.retention.ms": "600000",
+    "metadata.log.segment.ms": "300000",
     "producer.id.expiration.ms": "300000",
     "producer.id.expiration.check.interval.ms": "10000",
     "transactional.id.expiration.ms": "600000",
