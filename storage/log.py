@@ -38,6 +38,7 @@ from .notices import Notices
 from .partition_directory import PartitionDirectory
 from .producers import ProducerStates
 from .reading import LogReader
+from .recovery.damage_search import NO_LIMIT
 from .recovery.producer_replay import end_transaction, restore_producers
 from .recovery.recovery import Recovery
 from .retention import LogView, RetentionPolicy, deletable, kafka_retention, next_expiry, view_of
@@ -95,12 +96,14 @@ class Log:
         clean: bool,
         recovery_point: int = 0,
         log_start_offset: int = 0,
+        cleaned_offset: int | None = None,
         naming: Naming = KAFKA,
         availability: Availability | None = None,
     ) -> Log:
         """Open the partition's log in the log directory `directory`, recovering what is there.
 
-        `clean`: the last stop was clean, so only the newest segment is checked. Raises Refused
+        `clean`: the last stop was clean, so only the newest segment is checked. `recovery_point`,
+        `log_start_offset`, `cleaned_offset`: what the checkpoints have. Raises Refused
         (KAFKA_STORAGE_ERROR) when the disk fails.
         """
         log = cls(
@@ -110,6 +113,7 @@ class Log:
             log_start_offset=log_start_offset,
             now_ms=now_ms,
         )
+        log.compactor.cleaned_offset = cleaned_offset
         if log._home.exists:
             with log._home.client_errors():
                 log._recover(clean, recovery_point, now_ms)
@@ -426,7 +430,8 @@ class Log:
 
     def _recover(self, clean: bool, recovery_point: int, now_ms: int) -> None:
         interval = self._config.index_interval_bytes
-        facts = interval, now_ms, self.notices, self._config.compact
+        compacted_to = NO_LIMIT if self._config.compact else self.compactor.cleaned_offset or 0
+        facts = interval, now_ms, self.notices, compacted_to
         recovery = Recovery(self._home, clean, recovery_point, *facts)
         segments = recovery.run(self.topic_id, self.log_start_offset)
         self.log_start_offset = recovery.log_start_offset

@@ -171,6 +171,7 @@ class LogDirectory:
             clean=self.clean and topic != CLUSTER_METADATA,
             recovery_point=self._recovery_points.get(key, 0),
             log_start_offset=self._log_starts.get(key, 0),
+            cleaned_offset=self._cleaned_offsets.get(key),
             naming=self.naming,
             availability=self.availability,
         )
@@ -183,7 +184,6 @@ class LogDirectory:
         for notice in log.notices:
             self.notices.append(f"{name}/{notice}")
         log.notices.listener = lambda notice: self.notices.append(f"{name}/{notice}")
-        log.compactor.cleaned_offset = self._cleaned_offsets.get(key)
         self.logs[key] = log
         self.partitions[key] = topic_id
         self._unchecked.discard(key)

@@ -6,9 +6,13 @@ What is checked, besides the batches themselves (damage_search.py):
 - Time index: no batch up to the one that holds an entry's offset is later than the entry's time,
   and that batch is as late; the last entry has the largest time of all.
 - Transaction index: it lists the transactions whose markers are here, with their beginnings. A
-  compacted log may hold less of them than was indexed; there only a missing file is rebuilt.
-- The end: the offsets continue in the next segment, unless compaction removed some (then it has
-  removed others too, which the batches show) or an earlier repair has recorded the gap.
+  compacted segment may hold less of them than was indexed; there only a missing file is rebuilt.
+- The end: the offsets continue in the next segment, unless compaction removed some or an earlier
+  repair has recorded the gap.
+
+A segment may be compacted if it begins before the offset that `cleaner-offset-checkpoint` has, even
+if the policy is no longer `compact`: the gaps stay. Where the policy is `compact`, each may be: a
+kill can come between a compaction and the checkpoint. Gaps between its batches show it, too.
 
 A wrong index is rebuilt from the batches. So this costs one pass over the segment, and two if it is
 damaged.
@@ -42,7 +46,8 @@ class SegmentVerifier:
     segments: list[Segment]
     """All segments, oldest first, as they were when the log was opened."""
     notices: list[str]
-    is_compacted: bool
+    compacted_to: int
+    """Segments that begin before this offset may be compacted."""
     gaps: list[tuple[int, int]] = field(default_factory=list)
     """Lost offsets that earlier repairs have recorded."""
 
@@ -76,7 +81,7 @@ class SegmentVerifier:
     def missing_end(self, segment: Segment, search: DamageSearch) -> list[Damage]:
         """The damage between the last batch and the next segment, if offsets are missing there."""
         first, after = after_gaps(self.gaps, search.next_offset), segment.next_offset
-        if first >= after or self.is_compacted or search.has_gaps:
+        if first >= after or segment.base_offset < self.compacted_to or search.has_gaps:
             return []
         return [
             Damage(self.home.name, segment.name, segment.size, 0, first, after, MISSING_BEFORE_NEXT)
@@ -104,9 +109,10 @@ class SegmentVerifier:
 
     def _check_transaction_index(self, segment: Segment, seen: TransactionCheck) -> None:
         index = segment.transaction_index
-        if not seen.aborts and not (index and not self.is_compacted):
+        is_compacted = segment.base_offset < self.compacted_to
+        if not seen.aborts and not (index and not is_compacted):
             return
-        if self.is_compacted and (index or not seen.has_data):
+        if is_compacted and (index or not seen.has_data):
             return
         found = find_aborted(self.home, self.segments, segment, self.notices)
         if found.data != index.data:

@@ -72,7 +72,7 @@ class Recovery:
     index_interval_bytes: int
     now_ms: int
     notices: list[str]
-    is_compacted: bool = False
+    compacted_to: int = 0
     producers: ProducerStates = field(default_factory=ProducerStates)
     epochs: LeaderEpochs = field(default_factory=LeaderEpochs)
     log_start_offset: int = 0
@@ -164,7 +164,7 @@ class Recovery:
         newest = len(bases) - 1
         first = newest if self.clean else containing(segments, self.recovery_point)
         gaps = repaired_gaps(self.home.files, list(self._sizes))
-        verify = SegmentVerifier(self.home, segments, self.notices, self.is_compacted, gaps)
+        verify = SegmentVerifier(self.home, segments, self.notices, self.compacted_to, gaps)
         for index, segment in enumerate(segments):
             if index < first:
                 self._take_over(segment, bases[index + 1], verify)
@@ -232,7 +232,7 @@ class Recovery:
             return False
         finally:
             segment.file.release()
-        return end == next_base or (self.is_compacted and end < next_base)
+        return end == next_base or (segment.base_offset < self.compacted_to and end < next_base)
 
     def _index_counts(
         self, segment: Segment, log_size: int, next_base: int

@@ -19,7 +19,7 @@ from ..checkpoints import (
 from ..damage import Damage, after_gaps
 from ..epochs import LeaderEpochs
 from ..index import OFFSET_ENTRY_SIZE, TIME_ENTRY_SIZE, TransactionIndex
-from ..naming import OFFSET_INDEX, SNAPSHOT, TIME_INDEX, TRANSACTION_INDEX
+from ..naming import DELETED, OFFSET_INDEX, SNAPSHOT, TIME_INDEX, TRANSACTION_INDEX
 from ..partition_directory import PartitionDirectory
 from ..producers import ProducerStates, SnapshotError
 from ..recovery.damage_search import NO_LIMIT, DamageSearch
@@ -49,7 +49,7 @@ class PartitionCheck:
     """Checks one partition: `run` fills `damages` and `findings`.
 
     `flushed_to`: everything below this offset had reached the disk; with `clean` the log must reach
-    it. Methods raise OSError.
+    it. `cleaned_to`: where the last compaction ended, 0 if there was none. Methods raise OSError.
     """
 
     def __init__(
@@ -59,6 +59,7 @@ class PartitionCheck:
         gaps: list[tuple[int, int]],
         *,
         clean: bool = True,
+        cleaned_to: int = 0,
     ) -> None:
         self.home = home
         self.damages: list[tuple[Segment, Damage]] = []
@@ -67,6 +68,7 @@ class PartitionCheck:
         self.batches = 0
         self._flushed_to = flushed_to
         self._clean = clean
+        self._cleaned_to = cleaned_to
         self._gaps = gaps
         self._has_producers = self._has_epochs = False
         self._sizes = home.files.files()
@@ -134,13 +136,19 @@ class PartitionCheck:
             elif self._clean and end < self._flushed_to:
                 damages.append(Damage(*place, end, self._flushed_to, LOST_AT_THE_END))
         elif segment.size:
-            known = SegmentVerifier(self.home, [], [], is_compacted=False, gaps=self._gaps)
+            known = SegmentVerifier(self.home, [], [], self._compacted_to(segment), self._gaps)
             damages += known.missing_end(segment, search)
         for damage in damages:
             action = "set aside" if damage.size else "recorded as lost"
             self.damages.append((segment, damage))
             finding = Finding(self.home.name, damage.file, damage.problem, damage.position)
             self.findings.append(finding._replace(offsets=damage.offsets, action=action))
+
+    def _compacted_to(self, segment: Segment) -> int:
+        """Segments before this offset may be compacted. One whose old files are still there was
+        replaced just before a kill; the checkpoint does not have it."""
+        is_replaced = segment.name + DELETED in self._sizes
+        return NO_LIMIT if is_replaced else self._cleaned_to
 
     def _check_snapshots(self) -> None:
         offsets = []

@@ -147,17 +147,18 @@ class _Repair:
         ends = self._checkpoint(RECOVERY_POINTS)
         starts = self._checkpoint(LOG_STARTS)
         self._checkpoint(HIGH_WATERMARKS)
-        self._checkpoint(CLEANED_OFFSETS)
+        cleaned = self._checkpoint(CLEANED_OFFSETS)
         for name in self.directory.directories():
             key = self.naming.parse_directory(name)
             if renamed_suffix(name) is not None or key is None:
                 if topics is None:
                     self._report_directory(name)
             elif topics is None or key[0] in topics:
-                self._partition(*key, ends.get(key, 0), starts.get(key, 0))
+                offsets = ends.get(key, 0), starts.get(key, 0), cleaned.get(key, 0)
+                self._partition(*key, *offsets)
         return self.report
 
-    def _partition(self, topic: str, partition: int, end: int, start: int) -> None:
+    def _partition(self, topic: str, partition: int, end: int, start: int, cleaned: int) -> None:
         home = PartitionDirectory(self.directory, topic, partition, self.naming)
         names = home.files.files()
         gaps = repaired_gaps(home.files, list(names))
@@ -165,7 +166,7 @@ class _Repair:
             parsed = map(self.naming.parse_file, names)
             snapshots = [found[0] for found in parsed if found and found[1] == SNAPSHOT]
             end = max([end, *snapshots])
-        check = PartitionCheck(home, end, gaps, clean=self.is_clean)
+        check = PartitionCheck(home, end, gaps, clean=self.is_clean, cleaned_to=cleaned)
         check.run()
         self.report.partitions += 1
         self.report.batches += check.batches
@@ -178,7 +179,7 @@ class _Repair:
             )
         for name in check.bad_snapshots:
             home.files.rename(name, name + MALFORMED)
-        self._rebuild(topic, partition, start)
+        self._rebuild(topic, partition, start, cleaned)
 
     def _set_damage_aside(
         self, home: PartitionDirectory, segment: Segment, damages: list[Damage]
@@ -213,7 +214,7 @@ class _Repair:
         files.rename(beside, segment.name)
         files.set_modified_ms(segment.name, modified)
 
-    def _rebuild(self, topic: str, partition: int, start: int) -> None:
+    def _rebuild(self, topic: str, partition: int, start: int, cleaned: int) -> None:
         """Open and close the log as after a kill. Its notices repeat what the check has found."""
         home = self.directory.child(self.naming.directory(topic, partition))
         topic_id = _NO_TOPIC
@@ -232,6 +233,7 @@ class _Repair:
                 now_ms=self.now_ms,
                 clean=False,
                 log_start_offset=start,
+                cleaned_offset=cleaned,
                 naming=self.naming,
             )
             log.close()

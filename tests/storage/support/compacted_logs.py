@@ -16,6 +16,8 @@ from tests.storage.support.logs import open_log
 DAY_MS = 86_400_000
 ONE_BATCH = LogConfig(segment_bytes=1, cleanup_policy=frozenset({"compact"}))
 """Each batch gets a segment of its own."""
+TWO_BATCHES = LogConfig(segment_bytes=150, cleanup_policy=frozenset({"compact"}))
+"""Each two batches of a short record get a segment of their own."""
 COMPACT = LogConfig(cleanup_policy=frozenset({"compact"}))
 
 Pair = tuple[bytes | None, bytes | None]

@@ -28,6 +28,7 @@ def open_log(
     now_ms: int = 0,
     recovery_point: int = 0,
     log_start_offset: int = 0,
+    cleaned_offset: int | None = None,
     naming: Naming = KAFKA,
 ) -> Log:
     """Partition 0 of topic `t` below `path`."""
@@ -41,6 +42,7 @@ def open_log(
         clean=clean,
         recovery_point=recovery_point,
         log_start_offset=log_start_offset,
+        cleaned_offset=cleaned_offset,
         naming=naming,
     )
 
