@@ -2,7 +2,8 @@
 
 What is checked, besides the batches themselves (damage_search.py):
 
-- Offset index: each entry gives the position of a batch, and no offset before that batch.
+- Offset index: each entry gives the position of a batch, and no offset before that batch. It may
+  rightly be empty, if `index.interval.bytes` was larger: then it gets entries without a notice.
 - Time index: no batch up to the one that holds an entry's offset is later than the entry's time,
   and that batch is as late; the last entry has the largest time of all.
 - Transaction index: it lists the transactions whose markers are here, with their beginnings. A
@@ -25,7 +26,7 @@ from dataclasses import dataclass, field
 from ...wire.batch import CONTROL, TRANSACTIONAL, BatchHeader
 from ...wire.primitives import Buffer
 from ..damage import Damage, after_gaps
-from ..index import NO_TIMESTAMP, offset_entries, time_entries
+from ..index import NO_TIMESTAMP, TIME_ENTRY_SIZE, offset_entries, time_entries
 from ..naming import OFFSET_INDEX, TIME_INDEX, TRANSACTION_INDEX
 from ..partition_directory import PartitionDirectory
 from ..segment import Segment
@@ -34,6 +35,8 @@ from .producer_replay import find_aborted, find_marker
 
 WRONG = "wrong"
 EMPTY = "empty"
+_SPARSE = "sparse"
+"""Without entries, since `index.interval.bytes` was larger when the segment was written."""
 LOST_AT_THE_END = "batches at the end of the log are lost"
 MISSING_BEFORE_NEXT = "batches are missing before the next segment"
 
@@ -70,8 +73,11 @@ class SegmentVerifier:
         segment.open_producers = frozenset(transactions.open)
         segment.ended_producers = frozenset(transactions.ended)
         is_right = indexes.are_right()
-        if suspicion == EMPTY and is_right and stored[0]:
-            suspicion = WRONG  # the batches have no timestamps, so the index is rightly empty
+        if suspicion == EMPTY and is_right:
+            if stored[0]:
+                suspicion = WRONG  # the batches have no timestamps, so the index is rightly empty
+            elif len(stored[1]) <= TIME_ENTRY_SIZE:  # else lost: the two get entries together
+                suspicion = _SPARSE
         if search.damages or suspicion != WRONG or not is_right:
             self._rebuild_indexes(segment, suspicion, stored)
         self._check_transaction_index(segment, transactions)
@@ -104,7 +110,7 @@ class SegmentVerifier:
         found = segment.offset_index.data, segment.time_index.data
         if not segment.damages:
             segment.rewrite_indexes()
-        if found != stored and not segment.damages:
+        if found != stored and not segment.damages and suspicion != _SPARSE:
             self.notices.append(f"{segment.name}: an index was {suspicion} and was rebuilt")
 
     def _check_transaction_index(self, segment: Segment, seen: TransactionCheck) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from odradek.storage.config import LogConfig
 from odradek.storage.log import Log
 from odradek.storage.recovery.producer_replay import find_marker
 from odradek.wire.batch import assign, read_header
@@ -261,6 +262,32 @@ def test_making_an_index_again_is_said(closed: Path) -> None:
         f"{5:020d}.log: an index was damaged and was rebuilt",
     ]
     log.close()
+
+
+def test_an_index_that_was_emptied_is_said(closed: Path) -> None:
+    file(closed, 0, ".index").write_bytes(b"")
+    log = reopen(closed, clean=True)
+    assert log.notices == [f"{0:020d}.log: an index was empty and was rebuilt"]
+    log.close()
+
+
+@pytest.mark.parametrize("timestamps", [[7, 7, 7], [1, 2, 3], [-1, -1, -1]])
+def test_an_index_of_a_larger_interval_gets_entries_without_a_word(
+    tmp_path: Path, timestamps: list[int]
+) -> None:
+    log = open_log(tmp_path, LogConfig())
+    for timestamp in timestamps:
+        append(log, b"x" * 100, timestamps=[timestamp])
+    log.begin_segment(0)
+    append(log, b"x")
+    log.close()
+    assert file(tmp_path, 0, ".index").read_bytes() == b""
+
+    log = open_log(tmp_path, LogConfig(index_interval_bytes=1), clean=True)
+    assert log.notices == []
+    assert log.segments[0].offset_index.count == 2
+    log.close()
+    assert len(file(tmp_path, 0, ".index").read_bytes()) == 16
 
 
 def test_index_files_without_a_log_are_removed_and_the_gap_is_damage(closed: Path) -> None:
