@@ -46,11 +46,13 @@ def open_cluster(
 def at_once(cluster: Cluster) -> Iterator[None]:
     """Within a broker's thread: what clients ask meanwhile is carried out at once, and not in later
     turns of its loop."""
-    wake, cluster.turns.wake = cluster.turns.wake, None
+    turns = cluster.turns
+    wake, turns.wake = turns.wake, None
+    is_over, turns.is_over = turns.is_over, False  # the turn of who was served before
     try:
         yield
     finally:
-        cluster.turns.wake = wake
+        turns.wake, turns.is_over = wake, is_over
 
 
 class Client:
