@@ -24,6 +24,7 @@ CONFIGS = {
     # What is kept for a day or a week is kept for minutes here: it must become level. So must the
     # indexes of newest segments, which are in memory until the next one begins.
     "log.roll.ms": "120000",
+    "log.cleaner.delete.retention.ms": "300000",
     "log.retention.ms": "600000",
     "metadata.log.segment.ms": "300000",
     "producer.id.expiration.ms": "300000",
