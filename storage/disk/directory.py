@@ -70,8 +70,10 @@ def descriptors_max(most: int) -> int:
 class Descriptors:
     """A pool of open file descriptors. The least recently used one is closed for a new one."""
 
-    def __init__(self, limit: int | None = None) -> None:
+    def __init__(self, limit: int | None = None, windows_max: int | None = None) -> None:
         self.limit = descriptors_max(_POOL_MAX) if limit is None else limit
+        self.windows_max = descriptors_max(_WINDOWS_MAX) if windows_max is None else windows_max
+        """No more windows are mapped while the process has this many."""
         self._open: OrderedDict[File, None] = OrderedDict()
         self.touch = self._open.move_to_end
 
@@ -136,12 +138,8 @@ class File:
             fd = self._open()
         else:
             self._descriptors.touch(self)
-        if size > MAPPED_FROM and len(_windows) < descriptors_max(_WINDOWS_MAX):
-            try:
-                return self._map(fd, position, size)
-            except OSError as error:
-                if error.errno not in _NO_DESCRIPTOR:  # else it is copied
-                    raise
+        if size > MAPPED_FROM and (window := self._window(fd, position, size)) is not None:
+            return window
         data = os.pread(fd, size, position)
         if len(data) != size:
             raise self._ends_early(position, size)
@@ -161,8 +159,10 @@ class File:
 
     def piece(self, position: int, size: int) -> Buffer:
         """As many bytes from `position` on as are easily read; at least one."""
-        if size > MAPPED_FROM and len(_windows) < _WINDOWS_MAX:
-            return self._map(self._ready(), position, min(size, _WINDOW_BYTES))
+        if size > MAPPED_FROM:
+            window = self._window(self._ready(), position, min(size, _WINDOW_BYTES))
+            if window is not None:
+                return window
         return self.read(position, min(size, MAPPED_FROM))
 
     def kept(self, end: int) -> Read:
@@ -224,6 +224,18 @@ class File:
         self._descriptors.admit(self)
         self._fd = fd
         return fd
+
+    def _window(self, fd: int, position: int, size: int) -> memoryview | None:
+        """A view into a mapping of these bytes. None where there are as many of them as may be, or
+        no descriptor is left for one more: the bytes are to be copied then."""
+        if len(_windows) >= self._descriptors.windows_max:
+            return None
+        try:
+            return self._map(fd, position, size)
+        except OSError as error:
+            if error.errno not in _NO_DESCRIPTOR:
+                raise
+            return None
 
     def _map(self, fd: int, position: int, size: int) -> memoryview:
         start = position - position % ALLOCATIONGRANULARITY

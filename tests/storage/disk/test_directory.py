@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from odradek.storage.disk import directory as module
 from odradek.storage.disk.directory import (
     MAPPED_FROM,
     Descriptors,
@@ -98,11 +97,9 @@ def test_truncation_behind_a_view_leaves_the_file_in_place(files: Directory) -> 
     assert len(view) == LARGE
 
 
-def test_many_views_do_not_use_up_the_descriptors(
-    files: Directory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_many_views_do_not_use_up_the_descriptors(tmp_path: Path) -> None:
     gc.collect()  # what other tests have left
-    monkeypatch.setattr(module, "_WINDOWS_MAX", 3)
+    files = Directory(tmp_path, descriptors=Descriptors(windows_max=3))
     file = written(files, "f", bytes(LARGE))
 
     views = [file.read(0, LARGE) for _ in range(5)]
@@ -134,7 +131,7 @@ def test_a_pool_takes_an_eighth_of_what_the_process_may_open(
 ) -> None:
     monkeypatch.setattr(resource, "getrlimit", lambda _: (soft, soft))
     assert Descriptors().limit == limit
-    assert module.descriptors_max(3) == min(3, limit)
+    assert Descriptors().windows_max == min(64, limit)
 
 
 @contextmanager
@@ -175,6 +172,15 @@ def test_where_no_descriptor_is_left_for_a_view_the_bytes_are_copied(files: Dire
     file = written(files, "f", bytes(LARGE))
     with no_descriptor_left():
         assert type(file.read(0, LARGE)) is (bytes if sys.version_info < (3, 13) else memoryview)
+
+
+def test_where_no_descriptor_is_left_for_a_view_a_piece_is_short(files: Directory) -> None:
+    data = os.urandom(LARGE)
+    file = written(files, "f", data)
+    with no_descriptor_left():
+        piece = file.piece(10, LARGE - 10)
+    most = MAPPED_FROM if sys.version_info < (3, 13) else LARGE
+    assert bytes(piece) == data[10 : 10 + most]
 
 
 def test_where_no_descriptor_is_left_and_the_pool_has_none_it_fails(files: Directory) -> None:

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 from odradek.storage import MemoryDisk, StoredBytes
-from odradek.storage.disk import directory as module
-from odradek.storage.disk.directory import MAPPED_FROM, Directory, File
+from odradek.storage.disk.directory import MAPPED_FROM, Descriptors, Directory, File
 from odradek.storage.disk.in_flight import KEPT_MAX, KeptOpen
 
 SIZE = 3 * MAPPED_FROM
@@ -120,11 +119,9 @@ def test_what_is_in_flight_takes_no_memory_and_no_descriptor(tmp_path: Path) -> 
     assert descriptors() == before - 1
 
 
-def test_with_all_windows_in_use_they_are_read_in_short_pieces(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "_WINDOWS_MAX", 0)
-    stored = later(written(Directory(tmp_path), "f"))
+def test_with_all_windows_in_use_they_are_read_in_short_pieces(tmp_path: Path) -> None:
+    files = Directory(tmp_path, descriptors=Descriptors(windows_max=0))
+    stored = later(written(files, "f"))
     assert len(stored.read(0, SIZE)) == MAPPED_FROM
     assert whole(stored) == DATA
 
