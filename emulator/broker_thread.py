@@ -54,8 +54,8 @@ class BrokerThread:
     error for which it does not; then the thread is about to end."""
 
     def __init__(self, broker: Callable[[], AbstractAsyncContextManager[Serving]]) -> None:
-        """Start the thread. Raises OSError, RuntimeError if the system has no more."""
-        """Start the thread. Raises OSError or RuntimeError if the system has none left."""
+        """Start the thread. Raises OSError or RuntimeError if the system has no descriptor or no
+        thread left."""
         self.ready: Future[None] = Future()
         self.serving: Serving | None = None
         self._broker = broker
