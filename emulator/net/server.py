@@ -121,15 +121,18 @@ class Server:
             self._excess = self._loop.call_later(_EXCESS_S, self._close_excess)
 
     def _close_excess(self) -> None:
-        """Close one of those beyond `max.connections`, and soon the next: of those that were silent
-        longest the one that came first."""
+        """Close one connection of each broker that has more than `max.connections`, and soon the
+        next: of those that were silent longest the one that came first."""
+        is_excess = False
         for node_id, connections in self.connections.items():
             if connections.total > connections.most:
+                is_excess = True
                 those = (each for each in self.protocols if each.node_id == node_id)
                 silent = max(those, key=lambda each: each.silent_for, default=None)
                 if silent is not None:
                     silent.abort()
-                self._excess = self._loop.call_later(_EXCESS_S, self._close_excess)
+        if is_excess:
+            self._excess = self._loop.call_later(_EXCESS_S, self._close_excess)
 
     def _arm(self) -> None:
         when = self._timers.next()

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 
 import pytest
 from odradek.emulator import Emulator
+from odradek.emulator.metadata.image import BROKER_RESOURCE
+from odradek.emulator.net.server import Server
 from odradek.wire.api.incremental_alter_configs import IncrementalAlterConfigsRequest
 
+from tests.support.cluster import open_cluster
+from tests.support.configs import set_configs
 from tests.support.connection import ask
 from tests.support.sockets import api_versions, connect, receive
 
 ANSWERED, SILENT, CLOSED = "answered", "silent", "closed"
 PATIENCE_S = 0.4
-BROKER = 4
 
 
 @contextmanager
@@ -76,8 +81,43 @@ def test_the_configs_can_be_changed_at_run_time() -> None:
             name="max.connections", config_operation=0, value="3"
         )
         resource = IncrementalAlterConfigsRequest.Resource(
-            resource_type=BROKER, resource_name="", configs=[lowered]
+            resource_type=BROKER_RESOURCE, resource_name="", configs=[lowered]
         )
         request = IncrementalAlterConfigsRequest(resources=[resource], validate_only=False)
         assert ask(kafka.bootstrap_servers, request, 1).responses[0].error_code == 0
         assert [heard(each) for each in all_five] == [CLOSED] * 2 + [SILENT] * 3
+
+
+def test_brokers_with_too_many_connections_close_one_each_in_every_round(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nodes = (1, 2)
+    left: list[list[int]] = []
+    close_excess = Server._close_excess
+
+    def counted(server: Server) -> None:
+        left.append([server.connections[node].total for node in nodes])
+        close_excess(server)
+
+    monkeypatch.setattr(Server, "_close_excess", counted)
+
+    async def lower() -> None:
+        cluster = open_cluster(tmp_path, nodes=nodes)
+        server = Server(cluster)
+        with ExitStack() as stack:
+            for node in nodes:
+                address = await server.listen("127.0.0.1", 0, node)
+                for _ in range(4):
+                    stack.enter_context(socket.create_connection(address))
+            while len(server.protocols) < 8:
+                await asyncio.sleep(0.01)
+            left.clear()
+            set_configs(cluster, BROKER_RESOURCE, "", {"max.connections": "1"})
+            while len(server.protocols) > 2:
+                await asyncio.sleep(0.01)
+            await asyncio.sleep(0.3)  # for rounds that nobody needs
+            await server.close()
+        cluster.close()
+
+    asyncio.run(asyncio.wait_for(lower(), 10))
+    assert left == [[4, 4], [3, 3], [2, 2], [1, 1]]
