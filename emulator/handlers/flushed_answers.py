@@ -8,11 +8,13 @@ restart.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 from ...storage import Log
-from ...wire import Refused, Response
+from ...wire import Error, Refused, Response
 from ..base.call import PARKED, Call, Sentinel
+from ..base.coordinator_errors import as_coordinator
 from ..config.internal_topics import CONSUMER_OFFSETS
 
 if TYPE_CHECKING:
@@ -30,6 +32,12 @@ class Acknowledged(NamedTuple):
     refuse: Callable[[Refused], None]
 
 
+class Place(Protocol):
+    """A partition's part of the answer to a commit of offsets."""
+
+    error_code: int
+
+
 def once_flushed(
     cluster: Cluster, call: Call, response: R, parts: Sequence[Acknowledged]
 ) -> R | Sentinel:
@@ -43,19 +51,29 @@ def once_flushed(
     return _as_flushed(response, parts)
 
 
-def once_group_flushed(
+def once_commit_flushed(
     cluster: Cluster,
     call: Call,
     response: R,
     group_id: str,
-    refuse: Callable[[Refused], None],
+    places: Sequence[Place],
+    errors: Sequence[Error],
 ) -> R | Sentinel:
-    """The same, for what was written of a group."""
+    """The same, for offsets of a group: `places` are those parts of the response that tell of what
+    was to be stored, and get the errors of that."""
+    for place, error in zip(places, errors, strict=True):
+        place.error_code = error
     topic = cluster.topics.get(CONSUMER_OFFSETS)
     if topic is None or not cluster.log_manager.flusher.is_busy:
         return response
     log = topic.partitions[cluster.groups.partition_for(group_id)].log
-    return once_flushed(cluster, call, response, [Acknowledged(log, refuse)])
+    part = Acknowledged(log, partial(_refuse_commit, places))
+    return once_flushed(cluster, call, response, [part])
+
+
+def _refuse_commit(places: Sequence[Place], refused: Refused) -> None:
+    for place in places:
+        place.error_code = place.error_code or as_coordinator(refused).error
 
 
 def _as_flushed(response: R, parts: Sequence[Acknowledged]) -> R:

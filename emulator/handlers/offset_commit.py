@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 from ...wire import Error, Refused
 from ...wire.api.offset_commit import OffsetCommitRequest, OffsetCommitResponse
 from ..base.call import Call, Sentinel
-from ..base.coordinator_errors import as_coordinator
 from ..groups.commit_request import CommitRequest, OffsetCommit
-from .flushed_answers import once_group_flushed
+from .flushed_answers import once_commit_flushed
 from .merging import merged
 from .registry import handles
 
@@ -57,22 +56,9 @@ def offset_commit(
             refused.setdefault(_key(call, asked), answer_).partitions += failed
         if stored:
             accepted.append(Answered(name=asked.name, topic_id=asked.topic_id, partitions=stored))
-    if commits:
-        _answer(places, _store(cluster, call, request, commits))
+    errors = _store(cluster, call, request, commits) if commits else []
     response = OffsetCommitResponse(topics=merged(refused, accepted, partial(_key, call)))
-    refuse = partial(_refuse, places)
-    return once_group_flushed(cluster, call, response, request.group_id, refuse)
-
-
-def _answer(places: list[Partition], errors: list[Error]) -> None:
-    for place, error in zip(places, errors, strict=True):
-        place.error_code = error
-
-
-def _refuse(places: list[Partition], refused: Refused) -> None:
-    """What was written could not be flushed."""
-    for place in places:
-        place.error_code = place.error_code or as_coordinator(refused).error
+    return once_commit_flushed(cluster, call, response, request.group_id, places, errors)
 
 
 def _unsupported(cluster: Cluster, request: OffsetCommitRequest) -> OffsetCommitResponse:

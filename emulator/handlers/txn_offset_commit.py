@@ -8,19 +8,17 @@ stored without the topic's id, as a real broker does.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 from ...wire import Error, Refused
 from ...wire.api.txn_offset_commit import TxnOffsetCommitRequest, TxnOffsetCommitResponse
 from ..base.call import Call, Sentinel
-from ..base.coordinator_errors import as_coordinator
 from ..config.internal_topics import CONSUMER_OFFSETS
 from ..groups.commit_request import CommitRequest, OffsetCommit
 from ..groups.runtime import Producer as OffsetsProducer
 from ..transactions.admission import Candidate, of_offsets, refusals
 from ..transactions.transaction import Producer
-from .flushed_answers import once_group_flushed
+from .flushed_answers import once_commit_flushed
 from .merging import merged
 from .registry import handles
 
@@ -64,22 +62,9 @@ def txn_offset_commit(
             )
         if stored:
             accepted.append(Answered(name=asked.name, partitions=stored))
-    if commits:
-        _answer(places, _store(cluster, call, request, commits))
+    errors = _store(cluster, call, request, commits) if commits else []
     response = TxnOffsetCommitResponse(topics=merged(refused, accepted, _name))
-    refuse = partial(_refuse, places)
-    return once_group_flushed(cluster, call, response, request.group_id, refuse)
-
-
-def _answer(places: list[Partition], errors: list[Error]) -> None:
-    for place, error in zip(places, errors, strict=True):
-        place.error_code = error
-
-
-def _refuse(places: list[Partition], refused: Refused) -> None:
-    """What was written could not be flushed."""
-    for place in places:
-        place.error_code = place.error_code or as_coordinator(refused).error
+    return once_commit_flushed(cluster, call, response, request.group_id, places, errors)
 
 
 def _place(answers: dict[str, Answered], name: str) -> Answered:
