@@ -23,7 +23,7 @@ from ..base.call import Call
 from ..base.node import alive
 from ..config.internal_topics import INTERNAL_TOPICS
 from ..metadata.topic_rules import name_problem
-from .metadata import TOPIC_OPERATIONS
+from .metadata import TOPIC_OPERATIONS, placement
 from .registry import handles
 
 if TYPE_CHECKING:
@@ -81,22 +81,12 @@ def describe_topic_partitions(
 
 
 def _found(topic: Topic, able: Container[int], first: int, end: int) -> Answer:
-    partitions = []
-    for partition in topic.partitions[first:end]:
-        is_led = partition.leader in able
-        partitions.append(
-            Answer.Partition(
-                error_code=Error.NONE if is_led else Error.LEADER_NOT_AVAILABLE,
-                partition_index=partition.index,
-                leader_id=partition.leader if is_led else -1,
-                leader_epoch=partition.leader_epoch,
-                replica_nodes=partition.replicas,
-                isr_nodes=partition.isr,
-                eligible_leader_replicas=[],
-                last_known_elr=[],
-                offline_replicas=[r for r in partition.replicas if r not in able],
-            )
+    partitions = [
+        Answer.Partition(
+            **placement(partition, able), eligible_leader_replicas=[], last_known_elr=[]
         )
+        for partition in topic.partitions[first:end]
+    ]
     return Answer(
         name=topic.name,
         topic_id=topic.id,

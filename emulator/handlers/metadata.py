@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 from ...wire import NO_ID, Error, Refused
 from ...wire.api.metadata import MetadataRequest, MetadataResponse
@@ -148,17 +148,34 @@ def _found(topic: Topic, able: Container[int]) -> Slices[Answer]:
     )
 
 
-def _partition(partition: Partition, able: Container[int]) -> Answer.Partition:
+class Placement(TypedDict):
+    """Who leads a partition, and who has replicas of it, as answers name it."""
+
+    error_code: int
+    partition_index: int
+    leader_id: int
+    leader_epoch: int
+    replica_nodes: list[int]
+    isr_nodes: list[int]
+    offline_replicas: list[int]
+
+
+def placement(partition: Partition, able: Container[int]) -> Placement:
+    """What clients are told of it while these nodes are alive."""
     is_led = partition.leader in able
-    return Answer.Partition(
-        error_code=Error.NONE if is_led else Error.LEADER_NOT_AVAILABLE,
-        partition_index=partition.index,
-        leader_id=partition.leader if is_led else -1,
-        leader_epoch=partition.leader_epoch,
-        replica_nodes=partition.replicas,
-        isr_nodes=partition.isr,
-        offline_replicas=[r for r in partition.replicas if r not in able],
-    )
+    return {
+        "error_code": Error.NONE if is_led else Error.LEADER_NOT_AVAILABLE,
+        "partition_index": partition.index,
+        "leader_id": partition.leader if is_led else -1,
+        "leader_epoch": partition.leader_epoch,
+        "replica_nodes": partition.replicas,
+        "isr_nodes": partition.isr,
+        "offline_replicas": [r for r in partition.replicas if r not in able],
+    }
+
+
+def _partition(partition: Partition, able: Container[int]) -> Answer.Partition:
+    return Answer.Partition(**placement(partition, able))
 
 
 def _refused(asked: Iterable[MetadataRequest.Topic], error: Error) -> MetadataResponse:
