@@ -14,13 +14,11 @@ from odradek.emulator.metadata.log import MetadataLog
 from odradek.storage import LogDirectory, MemoryDisk
 from odradek.wire import Error, Refused
 from odradek.wire.stored.cluster import (
-    AccessControlEntryRecord,
     BeginTransactionRecord,
     BrokerRegistrationChangeRecord,
     ClearElrRecord,
     ClientQuotaRecord,
     ConfigRecord,
-    DelegationTokenRecord,
     EndTransactionRecord,
     FeatureLevelRecord,
     MetadataRecord,
@@ -28,15 +26,12 @@ from odradek.wire.stored.cluster import (
     PartitionChangeRecord,
     PartitionRecord,
     ProducerIdsRecord,
-    RegisterBrokerRecord,
-    RegisterControllerRecord,
     RemoveAccessControlEntryRecord,
     RemoveDelegationTokenRecord,
     RemoveTopicRecord,
     RemoveUserScramCredentialRecord,
     TopicRecord,
     UnregisterBrokerRecord,
-    UserScramCredentialRecord,
 )
 from odradek.wire.stored.control import KRaftVersion
 
@@ -44,8 +39,9 @@ from tests.requests import administration as ask
 from tests.requests.administration import errors
 from tests.support.clock import NOW
 from tests.support.cluster import client_of
+from tests.support.metadata_records import EPOCH, ID, acl, broker, controller, credential, token
 
-ID, OTHER = bytes(range(16)), bytes(range(1, 17))
+OTHER = bytes(range(1, 17))
 
 
 def topic(name: str = "t", topic_id: bytes = ID) -> TopicRecord:
@@ -75,50 +71,7 @@ def quota(remove: bool = False) -> ClientQuotaRecord:
     return ClientQuotaRecord(entity=[user], key="k", value=5.0, remove=remove)
 
 
-def broker(node_id: int = 1) -> RegisterBrokerRecord:
-    return RegisterBrokerRecord(
-        broker_id=node_id, incarnation_id=ID, broker_epoch=0, end_points=[], features=[], rack=None
-    )
-
-
-def controller() -> RegisterControllerRecord:
-    return RegisterControllerRecord(
-        controller_id=7, incarnation_id=ID, zk_migration_ready=False, end_points=[], features=[]
-    )
-
-
-def credential() -> UserScramCredentialRecord:
-    return UserScramCredentialRecord(
-        name="u", mechanism=1, salt=b"", stored_key=b"", server_key=b"", iterations=4096
-    )
-
-
-def acl() -> AccessControlEntryRecord:
-    return AccessControlEntryRecord(
-        id=ID,
-        resource_type=2,
-        resource_name="t",
-        pattern_type=3,
-        principal="User:u",
-        host="*",
-        operation=3,
-        permission_type=3,
-    )
-
-
-def token() -> DelegationTokenRecord:
-    return DelegationTokenRecord(
-        owner="User:u",
-        requester="User:u",
-        renewers=[],
-        issue_timestamp=0,
-        max_timestamp=0,
-        expiration_timestamp=0,
-        token_id="x",
-    )
-
-
-BEFORE = [topic(), partition(0), quota(), broker(), controller(), credential(), acl(), token()]
+BEFORE = [topic(), partition(0), quota(), broker(), controller(7), credential(), acl(), token()]
 
 
 def touched(*records: MetadataRecord) -> dict[str, object]:
@@ -166,11 +119,14 @@ def shown(delta: MetadataDelta) -> dict[str, object]:
         ([credential()], {"credentials": ["u"]}),
         ([RemoveUserScramCredentialRecord(name="u", mechanism=1)], {"credentials": ["u"]}),
         ([acl(), RemoveAccessControlEntryRecord(id=ID)], {"acls": [ID]}),
-        ([RemoveDelegationTokenRecord(token_id="x")], {"tokens": ["x"]}),
-        ([broker(2), UnregisterBrokerRecord(broker_id=1, broker_epoch=0)], {"brokers": [2, 1]}),
-        ([BrokerRegistrationChangeRecord(broker_id=1, broker_epoch=0, fenced=1)], {"brokers": [1]}),
-        ([BrokerRegistrationChangeRecord(broker_id=9, broker_epoch=0, fenced=1)], {}),
-        ([controller()], {"controllers": [7]}),
+        ([RemoveDelegationTokenRecord(token_id="a")], {"tokens": ["a"]}),
+        ([broker(2), UnregisterBrokerRecord(broker_id=1, broker_epoch=EPOCH)], {"brokers": [2, 1]}),
+        (
+            [BrokerRegistrationChangeRecord(broker_id=1, broker_epoch=EPOCH, fenced=1)],
+            {"brokers": [1]},
+        ),
+        ([BrokerRegistrationChangeRecord(broker_id=9, broker_epoch=EPOCH, fenced=1)], {}),
+        ([controller(7)], {"controllers": [7]}),
         ([FeatureLevelRecord(name="f", feature_level=0)], {"features": ["f"]}),
         ([ProducerIdsRecord(broker_id=1, next_producer_id=5)], {"has_producer_ids": True}),
         ([BeginTransactionRecord(), FeatureLevelRecord(name="f", feature_level=1)], {}),

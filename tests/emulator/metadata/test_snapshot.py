@@ -23,82 +23,36 @@ from odradek.storage import Directory, LogDirectoryError, MemoryDisk
 from odradek.wire.batch import batches
 from odradek.wire.records import read_records
 from odradek.wire.stored.cluster import (
-    AccessControlEntryRecord,
     BrokerRegistrationChangeRecord,
     ClearElrRecord,
     ClientQuotaRecord,
     ConfigRecord,
-    DelegationTokenRecord,
     FeatureLevelRecord,
     MetadataRecord,
     PartitionChangeRecord,
     PartitionRecord,
     ProducerIdsRecord,
-    RegisterBrokerRecord,
-    RegisterControllerRecord,
     RemoveAccessControlEntryRecord,
     RemoveDelegationTokenRecord,
     RemoveUserScramCredentialRecord,
     TopicRecord,
     UnregisterBrokerRecord,
-    UserScramCredentialRecord,
     read_record,
 )
 from odradek.wire.stored.control import KRaftVersion, KRaftVoters
 
 from tests.support.clock import NOW
 from tests.support.cluster import open_cluster
+from tests.support.metadata_records import EPOCH, ID, acl, broker, controller, credential, token
 
 HOME = "__cluster_metadata-0"
-ID, OTHER = bytes(range(16)), bytes(range(1, 17))
+OTHER = bytes(range(1, 17))
 HOUR_MS = 3_600_000
-
-
-def broker(node_id: int = 1) -> RegisterBrokerRecord:
-    return RegisterBrokerRecord(
-        broker_id=node_id, incarnation_id=ID, broker_epoch=7, end_points=[], features=[], rack=None
-    )
-
-
-def credential(name: str, mechanism: int = 1) -> UserScramCredentialRecord:
-    return UserScramCredentialRecord(
-        name=name,
-        mechanism=mechanism,
-        salt=b"s",
-        stored_key=b"k",
-        server_key=b"v",
-        iterations=4096,
-    )
 
 
 def quota(value: float, *, remove: bool = False, key: str = "producer_byte_rate") -> MetadataRecord:
     entity = [ClientQuotaRecord.Entity(entity_type="user", entity_name=None)]
     return ClientQuotaRecord(entity=entity, key=key, value=value, remove=remove)
-
-
-def rule(rule_id: bytes) -> AccessControlEntryRecord:
-    return AccessControlEntryRecord(
-        id=rule_id,
-        resource_type=2,
-        resource_name="t",
-        pattern_type=3,
-        principal="User:x",
-        host="*",
-        operation=3,
-        permission_type=3,
-    )
-
-
-def token(token_id: str) -> DelegationTokenRecord:
-    return DelegationTokenRecord(
-        owner="User:x",
-        requester="User:x",
-        renewers=[],
-        issue_timestamp=1,
-        max_timestamp=2,
-        expiration_timestamp=2,
-        token_id=token_id,
-    )
 
 
 def partition(**more: Any) -> PartitionRecord:
@@ -123,21 +77,19 @@ def partition(**more: Any) -> PartitionRecord:
 EVERYTHING: list[MetadataRecord] = [
     FeatureLevelRecord(name="transaction.version", feature_level=2),
     FeatureLevelRecord(name="metadata.version", feature_level=30),
-    RegisterControllerRecord(
-        controller_id=1, incarnation_id=ID, zk_migration_ready=False, end_points=[], features=[]
-    ),
+    controller(),
     broker(),
-    BrokerRegistrationChangeRecord(broker_id=1, broker_epoch=7, fenced=-1, log_dirs=[ID]),
+    BrokerRegistrationChangeRecord(broker_id=1, broker_epoch=EPOCH, fenced=-1, log_dirs=[ID]),
     TopicRecord(name="t", topic_id=ID),
     partition(),
     ConfigRecord(resource_type=2, resource_name="t", name="retention.ms", value="5"),
     ConfigRecord(resource_type=16, resource_name="m", name="metrics", value="*"),
     quota(5.0),
-    ProducerIdsRecord(broker_id=1, broker_epoch=7, next_producer_id=3000),
-    rule(ID),
-    credential("u"),
+    ProducerIdsRecord(broker_id=1, broker_epoch=EPOCH, next_producer_id=3000),
+    acl(),
+    credential(),
     credential("u", 2),
-    token("a"),
+    token(),
 ]
 
 
@@ -188,7 +140,7 @@ def test_what_a_snapshot_says_amounts_to_the_same_image() -> None:
         (quota(0.0, remove=True), 1),
         (RemoveAccessControlEntryRecord(id=ID), 1),
         (RemoveDelegationTokenRecord(token_id="a"), 1),
-        (UnregisterBrokerRecord(broker_id=1, broker_epoch=7), 1),
+        (UnregisterBrokerRecord(broker_id=1, broker_epoch=EPOCH), 1),
         (FeatureLevelRecord(name="transaction.version", feature_level=0), 1),
         (RemoveUserScramCredentialRecord(name="nobody", mechanism=1), 0),
     ],
@@ -311,7 +263,7 @@ def filled(path: Path, **configs: str) -> Cluster:
     """A cluster with something of everything that is set at run time."""
     cluster = open_cluster(path, **configs)
     cluster.create_topic("a", 2, {"retention.ms": "7"})
-    cluster.metadata.append([credential("u"), quota(5.0)])
+    cluster.metadata.append([credential(), quota(5.0)])
     cluster.brokers[1].next_producer_id()
     return cluster
 
