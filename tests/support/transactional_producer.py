@@ -21,6 +21,14 @@ from tests.requests.transactions import (
 from tests.support.cluster import Client, client_of
 
 TRANSACTION = 1
+NOT_KNOWN = [
+    ("unknown", (0, 0), Error.INVALID_PRODUCER_ID_MAPPING),
+    ("x", (1, 0), Error.INVALID_PRODUCER_ID_MAPPING),
+    ("x", (0, 1), Error.PRODUCER_FENCED),
+    ("", (0, 0), Error.INVALID_REQUEST),
+]
+"""Who may add nothing to the transaction of x: a name, what differs in producer id and epoch, and
+how that is refused."""
 
 
 class TxnClient:

@@ -12,7 +12,7 @@ from odradek.wire.api.add_offsets_to_txn import AddOffsetsToTxnRequest
 
 from tests.requests.transactions import add_offsets_request
 from tests.support.cluster import client_of
-from tests.support.transactional_producer import TxnClient
+from tests.support.transactional_producer import NOT_KNOWN, TxnClient
 from tests.support.versions import first_and_last
 
 Make = Callable[..., TxnClient]
@@ -33,15 +33,7 @@ def test_the_place_of_the_groups_offsets_joins_the_transaction(
     assert x.state.partitions == (("__consumer_offsets", place),)
 
 
-@pytest.mark.parametrize(
-    ("name", "change", "error"),
-    [
-        ("unknown", (0, 0), Error.INVALID_PRODUCER_ID_MAPPING),
-        ("x", (1, 0), Error.INVALID_PRODUCER_ID_MAPPING),
-        ("x", (0, 1), Error.PRODUCER_FENCED),
-        ("", (0, 0), Error.INVALID_REQUEST),
-    ],
-)
+@pytest.mark.parametrize(("name", "change", "error"), NOT_KNOWN)
 def test_who_it_is_must_be_known(
     producer: Make, cluster: Cluster, name: str, change: tuple[int, int], error: Error
 ) -> None:

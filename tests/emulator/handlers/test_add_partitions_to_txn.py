@@ -14,7 +14,7 @@ from odradek.wire.api.add_partitions_to_txn import AddPartitionsToTxnRequest
 
 from tests.requests.transactions import add_request
 from tests.support.cluster import client_of
-from tests.support.transactional_producer import TxnClient
+from tests.support.transactional_producer import NOT_KNOWN, TxnClient
 from tests.support.versions import first_and_last
 
 Make = Callable[..., TxnClient]
@@ -79,15 +79,7 @@ def test_no_topics_have_no_results_but_begin_a_transaction(producer: Make) -> No
     assert x.state.state is State.ONGOING
 
 
-@pytest.mark.parametrize(
-    ("name", "change", "error"),
-    [
-        ("unknown", (0, 0), Error.INVALID_PRODUCER_ID_MAPPING),
-        ("x", (1, 0), Error.INVALID_PRODUCER_ID_MAPPING),
-        ("x", (0, 1), Error.PRODUCER_FENCED),
-        ("", (0, 0), Error.INVALID_REQUEST),
-    ],
-)
+@pytest.mark.parametrize(("name", "change", "error"), NOT_KNOWN)
 def test_who_it_is_must_be_known(
     producer: Make, name: str, change: tuple[int, int], error: Error
 ) -> None:
