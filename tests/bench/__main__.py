@@ -21,10 +21,11 @@ from pathlib import Path
 
 from odradek.compat import Unavailable
 
+from tests.support.processes import cores, describe_machine, machine_cpu_seconds
+
 from .brokers import BROKERS, Beside, Broker
 from .cases import READY, Case, Row, cases
 from .client import describe_client
-from .processes import cores, describe_machine, machine_cpu_seconds
 from .programs import built
 from .report import table
 

@@ -49,9 +49,9 @@ from odradek.wire.stored.consumer_protocol import (
 from odradek.wire.stored.keyed import keyed
 
 from tests.differential.engine.asker import Asker
+from tests.support.processes import cpu_seconds, describe_machine, memory
 
 from .brokers import SCRIPT_JVM, Broker, Kafka, Odradek, _TimedKafka
-from .processes import cpu_seconds, describe_machine, memory
 
 TOPIC = "shared"
 SESSION_MS, REBALANCE_MS = 60_000, 60_000

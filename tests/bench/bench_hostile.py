@@ -24,9 +24,9 @@ from tests.hostile.attacks.sockets import metadata_of
 from tests.hostile.support.clients import Hostile, Polite
 from tests.hostile.support.run import attacked, limited
 from tests.hostile.support.target import Target
+from tests.support.processes import describe_machine
 
 from .brokers import Broker, Kafka, Odradek
-from .processes import describe_machine
 
 KINDS: dict[str, type[Broker]] = {"odradek": Odradek, "kafka": Kafka}
 AGAIN_S = 60.0

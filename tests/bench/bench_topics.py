@@ -24,9 +24,9 @@ from odradek.wire.api.describe_topic_partitions import DescribeTopicPartitionsRe
 from odradek.wire.api.metadata import MetadataRequest
 
 from tests.differential.engine.asker import Asker
+from tests.support.processes import memory
 
 from .brokers import Broker, Kafka, Odradek
-from .processes import memory
 
 AT_ONCE = 1000
 WAIT_S = 600.0

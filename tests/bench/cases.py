@@ -28,7 +28,9 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from . import client, processes
+from tests.support import processes
+
+from . import client
 from .brokers import Broker
 from .client import Load
 from .frames import requests_per_second

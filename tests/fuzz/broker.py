@@ -11,7 +11,7 @@ from pathlib import Path
 from odradek.emulator.base.release import KAFKA_3_9
 from odradek.emulator.config.kafka_3_9 import is_settable
 
-from tests.bench.processes import memory
+from tests.support.processes import memory
 
 ROOT = Path(__file__).parents[2]
 START_S = 60.0

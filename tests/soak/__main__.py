@@ -12,8 +12,8 @@ import time
 from contextlib import ExitStack
 from typing import IO, Any, Self
 
-from tests.bench.processes import cpu_seconds, memory
 from tests.soak.verdict import Minute, judged
+from tests.support.processes import cpu_seconds, memory
 
 CONFIGS = {
     "log.retention.check.interval.ms": "5000",

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from odradek.wire import WireError
 from odradek.wire.frames import Frames, Part, frame, pieces
 
+from tests.support.processes import memory
+
 
 def framed(body: bytes) -> bytes:
     return len(body).to_bytes(4, "big") + body
@@ -61,11 +63,11 @@ def test_a_connection_takes_room_only_when_it_sends_more() -> None:
 
 def test_a_huge_size_costs_nothing_until_its_bytes_arrive() -> None:
     many = [Frames() for _ in range(100)]
-    before = resident_bytes()
+    before = memory(os.getpid()).resident
     for frames in many:
         assert frames.feed((100 * 1024 * 1024).to_bytes(4, "big") + b"x") == []
         assert len(frames.buffer()) > 0
-    assert resident_bytes() - before < 5 << 20
+    assert memory(os.getpid()).resident - before < 5 << 20
     assert {frames.large_bytes for frames in many} == {1}
 
 
@@ -152,14 +154,14 @@ def test_no_piece_is_longer_than_is_asked_for() -> None:
 
 def test_a_part_that_is_repeated_is_not_joined_as_a_whole() -> None:
     parts: list[Part] = [bytes(5_000)] * 20_000
-    before = resident_bytes()
+    before = memory(os.getpid()).resident
     longest = total = 0
     for piece in pieces(frame(parts), lambda: 1 << 20):
         longest = max(longest, len(piece))
         total += len(piece)
     assert total == 4 + 100_000_000
     assert longest <= 64 * 1024
-    assert resident_bytes() - before < 10 << 20
+    assert memory(os.getpid()).resident - before < 10 << 20
 
 
 class Counting:
@@ -179,11 +181,6 @@ def test_stored_parts_are_read_when_they_come_up() -> None:
     parts = frame([b"ab", Counting(100_000), b"c"])
     rest = bytes(each % 251 for each in range(100_000))
     assert b"".join(pieces(parts, lambda: 300)) == framed(b"ab" + rest + b"c")
-
-
-def resident_bytes() -> int:
-    with open("/proc/self/statm") as statm:
-        return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def test_a_response_that_no_size_can_tell_is_refused() -> None:

@@ -18,6 +18,7 @@ from odradek.wire.api.metadata import MetadataRequest, MetadataResponse
 from odradek.wire.frames import Frames
 from odradek.wire.headers import RequestHeader, read_response_header, write_request_header
 
+from tests.support.processes import memory
 from tests.support.sockets import api_versions, connect, framed, is_alive, receive
 
 
@@ -81,13 +82,13 @@ def _served(cluster: object) -> list[tuple[int, int]]:
 
 def test_a_huge_size_without_its_bytes_takes_little_memory(kafka: Emulator) -> None:
     assert is_alive(kafka)
-    before = resident_bytes()
+    before = memory(os.getpid()).resident
     sockets = [connect(kafka) for _ in range(200)]
     for sock in sockets:
         sock.sendall(struct.pack(">i", 104857600) + b"x" * 1000)
     assert is_alive(kafka)
     # 200 times 100 MiB were announced; a connection has two buffers, of 64 and of 128 KiB.
-    assert resident_bytes() - before < 60 << 20
+    assert memory(os.getpid()).resident - before < 60 << 20
     for sock in sockets:
         sock.close()
 
@@ -106,11 +107,6 @@ def test_a_closed_connection_is_freed_without_a_collection(kafka: Emulator) -> N
         assert alive() - before <= 2  # those that are just being closed
     finally:
         gc.enable()
-
-
-def resident_bytes() -> int:
-    with open("/proc/self/statm") as statm:
-        return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def test_api_versions_too_new_is_answered_in_version_0(kafka: Emulator) -> None:
@@ -150,7 +146,7 @@ def test_pipelined_requests_are_answered_in_order(kafka: Emulator) -> None:
 
 def test_a_client_that_reads_nothing_is_not_answered_without_end(kafka: Emulator) -> None:
     """Answers pile up only to the transport's limit; then its requests wait in the socket."""
-    before = resident_bytes()
+    before = memory(os.getpid()).resident
     header = write_request_header(RequestHeader(3, 1, 1, "slow"))
     request = framed(header + MetadataRequest(topics=None).encode(1))
     with connect(kafka) as sock:
@@ -163,7 +159,7 @@ def test_a_client_that_reads_nothing_is_not_answered_without_end(kafka: Emulator
                 blocked += 1
                 threading.Event().wait(0.02)
         assert is_alive(kafka)
-        assert resident_bytes() - before < 100 << 20
+        assert memory(os.getpid()).resident - before < 100 << 20
 
 
 def test_a_null_client_id_is_fine(kafka: Emulator) -> None:

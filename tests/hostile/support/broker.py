@@ -15,8 +15,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
 
-from tests.bench.processes import memory
 from tests.hostile.support.target import Target
+from tests.support.processes import memory
 
 ROOT = Path(__file__).parents[3]
 START_S, ANSWER_S, STOP_S = 60.0, 120.0, 30.0

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.bench.processes import HAS_PROC
+from tests.support.processes import HAS_PROC
 
 
 @dataclass(frozen=True)
