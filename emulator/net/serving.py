@@ -3,6 +3,8 @@
 Rules (semantics: SocketServer.processCompletedReceives):
 - An unknown API, a version that is not served, a bad header or an undecodable body closes the
   connection without an answer. ApiVersions alone is answered in v0 when its version is not served.
+- A large request is decoded in slices (base/turns.py). Not so Produce: it has few items for its
+  size, and what is sent without waiting for answers is served even if its client then hangs up.
 - What could be decoded passes the chain of steps (base/chain.py), if there are any, then goes to
   its handler.
 - A handler returns a response, or PARKED after keeping the call to answer it later, or NO_REPLY.
@@ -18,8 +20,9 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from ...wire import Buffer, Request, Response, WireError
-from ...wire.codec.messages import read_message
-from ...wire.frames import Frame
+from ...wire.api.produce import ProduceRequest
+from ...wire.codec.messages import read_in_slices, read_message
+from ...wire.frames import SMALL, Frame
 from ...wire.headers import API_VERSIONS, read_request_header
 from ..base.call import NO_REPLY, PARKED, Call, Sentinel
 from ..base.chain import Passage
@@ -57,6 +60,9 @@ def serve(cluster: Cluster, connection: Connection, frame: Frame) -> Response | 
                 raise WireError(f"{served.request.__name__} v{version} is not served")
             served, call.version = UNKNOWN_VERSION, 0
             request: Request = served.request()
+        elif len(frame) > SMALL and served.request is not ProduceRequest:
+            cluster.turns.begin(_serve_large(cluster, call, served, frame, pos))
+            return PARKED
         elif served.is_cached and not cluster.chain:
             return _serve_cached(cluster, call, served, bytes(frame[pos:]))
         else:
@@ -65,7 +71,28 @@ def serve(cluster: Cluster, connection: Connection, frame: Frame) -> Response | 
         log.info("closing %s: %s", connection, error)
         connection.close()
         return NO_REPLY
-    if key == API_VERSIONS:
+    return _serve_decoded(cluster, call, served, request)
+
+
+def _serve_large(
+    cluster: Cluster, call: Call, served: Served, frame: Frame, pos: int
+) -> Slices[None]:
+    """The same for a frame that may have so many items that decoding it takes many turns."""
+    try:
+        request = yield from read_in_slices(served.request, frame, call.version, pos)
+    except WireError as error:
+        log.info("closing %s: %s", call.connection, error)
+        call.close()
+        return
+    outcome = _serve_decoded(cluster, call, served, request)
+    if outcome is not PARKED:
+        call.answer(outcome if isinstance(outcome, Response) else None)
+
+
+def _serve_decoded(
+    cluster: Cluster, call: Call, served: Served, request: Request
+) -> Response | Sentinel:
+    if call.api_key == API_VERSIONS:
         note_software(call, request)
     if not cluster.chain:
         return _handle(cluster, call, served, request)

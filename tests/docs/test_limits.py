@@ -43,7 +43,7 @@ DECOMPRESSED = size(produced_batches.DECOMPRESSED_MAX)
 @pytest.mark.parametrize(
     ("start", "bounds"),
     [
-        ("A request that names", [f"{REQUEST_ITEMS_MAX:,} items"]),
+        ("A Produce request that names", [f"{REQUEST_ITEMS_MAX:,} items", size(SMALL)]),
         ("CreateTopics of", [f"{LARGEST_REQUEST:,} in one request"]),
         ("A produced batch of", [DECOMPRESSED]),
         ("A request |", ["`socket.request.max.bytes`", size(config("socket.request.max.bytes"))]),

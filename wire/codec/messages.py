@@ -54,7 +54,26 @@ def read_again(
             return reader(cls, version, "replace")(buf, pos)
         except CUT_SHORT as again:
             error = again
-    raise WireError(f"{cls.__name__} v{version} is cut short: {error}") from None
+    raise _cut_short(cls, version, error) from None
+
+
+def read_in_slices(
+    cls: type[M], buf: Buffer, version: int, pos: int = 0
+) -> Generator[None, None, M]:
+    """Decode one message at `pos`, yielding between pieces. Raises WireError."""
+    message: M
+    try:
+        try:
+            message, _ = yield from slicing_reader(cls, version)(buf, pos)
+        except UnicodeDecodeError:
+            message, _ = yield from slicing_reader(cls, version, "replace")(buf, pos)
+    except CUT_SHORT as error:
+        raise _cut_short(cls, version, error) from None
+    return message
+
+
+def _cut_short(cls: type[Message], version: int, error: Exception) -> WireError:
+    return WireError(f"{cls.__name__} v{version} is cut short: {error}")
 
 
 def write_parts(message: Message, version: int) -> list[Buffer]:
@@ -110,10 +129,26 @@ def reader(
     `errors`: whether text that is not UTF-8 raises UnicodeDecodeError ("strict") or is replaced
     ("replace").
     """
-    cls.check_version(version)
-    source = ReaderSource(version, cls.is_flexible(version), _holds_records(cls, version), errors)
-    read: Callable[[Buffer, int], tuple[M, int]] = source.compile(cls)
+    read: Callable[[Buffer, int], tuple[M, int]] = _compile_reader(cls, version, errors)
     return read
+
+
+@cache
+def slicing_reader(
+    cls: type[M], version: int, errors: str = "strict"
+) -> Callable[[Buffer, int], Generator[None, None, tuple[M, int]]]:
+    """The same as a generator function, which yields between the items of its lists."""
+    read: Callable[[Buffer, int], Generator[None, None, tuple[M, int]]]
+    read = _compile_reader(cls, version, errors, sliced=True)
+    return read
+
+
+def _compile_reader(cls: type[Message], version: int, errors: str, *, sliced: bool = False) -> Any:
+    cls.check_version(version)
+    source = ReaderSource(
+        version, cls.is_flexible(version), _holds_records(cls, version), errors, sliced=sliced
+    )
+    return source.compile(cls)
 
 
 @cache

@@ -8,6 +8,7 @@
 - A request may hold no more than REQUEST_ITEMS_MAX items in all its lists: an item of three bytes
   can cost a broker microseconds, and one frame must not stop it for minutes.
 - The structs of a list are created as they are read, not ahead: a false count creates none.
+- A reader in slices is a generator, which yields after every ITEMS_A_SLICE items of such lists.
 - Text is first read as strict UTF-8, which is faster; if that fails, messages.py uses another
   reader.
 """
@@ -30,6 +31,8 @@ TEXT_SIZE_MAX = 0x7FFF
 
 REQUEST_ITEMS_MAX = 250_000
 """Items in all lists of structs and texts of one request; a request with more is refused."""
+
+ITEMS_A_SLICE = 200
 
 # Shorter lists of numbers are read with a cached struct.
 _FEW = 17
@@ -103,10 +106,19 @@ def _many(kind: Kind) -> Callable[[int, Any, int], list[Any]]:
 class ReaderSource(Source):
     """The source of the reader of one version."""
 
-    def __init__(self, version: int, flexible: bool, holds_records: bool, errors: str) -> None:
+    def __init__(
+        self,
+        version: int,
+        flexible: bool,
+        holds_records: bool,
+        errors: str,
+        *,
+        sliced: bool = False,
+    ) -> None:
         super().__init__(version, flexible)
         self.holds_records = holds_records
         self.errors = errors
+        self.sliced = sliced
         self.is_request = False
         self.env.update(
             _bad=_bad,
@@ -128,6 +140,9 @@ class ReaderSource(Source):
         else:
             self.line("if type(buf) is not bytes: buf = bytes(buf)")
         self.line("size = len(buf)")
+        if self.sliced:
+            self.line(f"todo = {ITEMS_A_SLICE}")
+            self.line("if not todo: yield")
         self.is_request = issubclass(cls, Request)
         if self.is_request:
             self.line(f"left = {REQUEST_ITEMS_MAX}")
@@ -260,6 +275,9 @@ class ReaderSource(Source):
         else:
             self.line(f"for _ in range({n}):")
         self.depth += 1
+        if self.sliced:
+            self.line("todo -= 1")
+            self.line(f"if not todo: todo = {ITEMS_A_SLICE}; yield")
         if t.struct is not None:
             self.struct(t.struct, item)
         else:

@@ -13,8 +13,11 @@ from odradek.emulator.base.call import NO_REPLY, Call, Sentinel
 from odradek.emulator.base.chain import Outcome, Step
 from odradek.emulator.base.turns import Slices
 from odradek.emulator.handlers.registry import SERVED, Served
+from odradek.emulator.net import serving
 from odradek.wire import Request, Response
 from odradek.wire.api.heartbeat import HeartbeatRequest, HeartbeatResponse
+from odradek.wire.api.list_offsets import ListOffsetsRequest
+from odradek.wire.codec.messages import read_in_slices
 from odradek.wire.headers import RequestHeader, write_request_header
 
 from tests.support.sockets import api_versions, connect, framed, is_alive, receive
@@ -66,6 +69,14 @@ def until(condition: Callable[[], bool]) -> None:
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.001)
+
+
+def list_offsets(partitions: int = 100_000, correlation: int = 2) -> bytes:
+    """ListOffsets of the same partition so many times."""
+    partition = ListOffsetsRequest.Topic.Partition(partition_index=0, timestamp=-1)
+    topic = ListOffsetsRequest.Topic(name="none", partitions=[partition] * partitions)
+    body = ListOffsetsRequest(replica_id=-1, topics=[topic]).encode(7)
+    return framed(write_request_header(RequestHeader(2, 7, correlation, "test")) + body)
 
 
 ANSWER = struct.pack(">iih", 1, 0, 25)
@@ -203,3 +214,68 @@ def test_steps_learn_that_a_client_has_left_meanwhile(kafka: Emulator, serve: An
     gate.is_open = True
     until(lambda: gate.has_ended)
     assert kafka.run(lambda cluster: step.seen) == ["HeartbeatRequest", None]
+
+
+# A large request is decoded in slices
+
+
+@pytest.fixture
+def decoding(monkeypatch: pytest.MonkeyPatch) -> Gate:
+    """Held before it decodes a large request."""
+    gate = Gate()
+
+    def held(*args: Any) -> Slices[Request]:
+        while not gate.is_open:
+            gate.slices += 1
+            yield
+        request = yield from read_in_slices(*args)
+        gate.has_ended = True
+        return request
+
+    monkeypatch.setattr(serving, "read_in_slices", held)
+    return gate
+
+
+def test_a_large_request_is_answered_in_its_place(kafka: Emulator) -> None:
+    with connect(kafka) as sock:
+        sock.sendall(api_versions(correlation=1) + list_offsets() + api_versions(correlation=3))
+        assert [receive(sock)[3] for _ in range(3)] == [1, 2, 3]
+
+
+def test_others_are_served_while_a_large_request_is_decoded(
+    kafka: Emulator, decoding: Gate
+) -> None:
+    with connect(kafka) as large:
+        large.sendall(list_offsets())
+        until(lambda: decoding.slices > 100)
+        assert is_alive(kafka)
+        decoding.is_open = True
+        assert receive(large)[3] == 2
+
+
+def test_a_large_request_of_a_client_that_has_left_is_carried_out(
+    kafka: Emulator, decoding: Gate
+) -> None:
+    step = Noting()
+    kafka.run(lambda cluster: cluster.chain.append(step))
+    with connect(kafka) as large:
+        large.sendall(list_offsets())
+        until(lambda: decoding.slices > 0)
+    assert is_alive(kafka)
+    decoding.is_open = True
+    until(lambda: decoding.has_ended)
+    until(lambda: kafka.run(lambda cluster: len(cluster.turns)) == 0)
+    # The steps see it, as they do one whose client leaves while it is served.
+    assert step.seen.count("ListOffsetsRequest") == 1
+    assert step.seen[-1] is None
+
+
+@pytest.mark.parametrize("size", [100_000, 2_000_000])
+def test_a_large_request_that_is_cut_short_closes_its_own_connection_only(
+    kafka: Emulator, size: int
+) -> None:
+    with connect(kafka) as other, connect(kafka) as large:
+        large.sendall(framed(list_offsets(size // 10)[4 : 4 + size // 2]))
+        assert receive(large) == b""
+        other.sendall(api_versions())
+        assert receive(other)[:4] == struct.pack(">i", 7)

@@ -88,9 +88,9 @@ def metadata_of_one_large_topic(target: Target, count: int) -> None:
     ask_and_read(target, metadata_of(*[VICTIM] * count), 9)
 
 
-@attack(test=20_000, full=200_000, setup=one_topic)
+@attack(test=100_000, full=200_000, setup=one_topic)
 def offsets_of_one_partition(target: Target, count: int) -> None:
-    """ListOffsets of the same partition, again and again."""
+    """ListOffsets of the same partition, again and again; its frame is decoded in slices."""
     partition = ListOffsetsRequest.Topic.Partition(partition_index=0, timestamp=-1)
     topic = ListOffsetsRequest.Topic(name=VICTIM, partitions=[partition] * count)
     ask_and_read(target, ListOffsetsRequest(replica_id=-1, topics=[topic]), 7)

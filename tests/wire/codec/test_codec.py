@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import pytest
+from odradek.wire.codec.messages import read_in_slices
+from odradek.wire.codec.reader_source import ITEMS_A_SLICE
 from odradek.wire.codec.writer_source import STRUCTS_A_SLICE
 from odradek.wire.errors import WireError
 from odradek.wire.primitives import NO_ID
@@ -22,6 +26,8 @@ from odradek.wire.schema import (
     u32,
     v,
 )
+
+M = TypeVar("M", bound=Message)
 
 
 class Letter(Message, versions="0-3", flexible="2+"):
@@ -372,6 +378,45 @@ class TestWritingInSlices:
     def test_a_value_that_does_not_fit_is_refused(self) -> None:
         with pytest.raises(WireError, match="Family v1 holds a value that does not fit"):
             in_slices(Family(homes=[None]), 1)  # type: ignore[list-item]
+
+
+def read_sliced(cls: type[M], data: bytes, version: int) -> tuple[M, int]:
+    """A message decoded in slices, and how many times it yielded."""
+    slices = read_in_slices(cls, data, version)
+    yields = 0
+    while True:
+        try:
+            next(slices)
+            yields += 1
+        except StopIteration as end:
+            return end.value, yields
+
+
+class TestReadingInSlices:
+    def test_it_yields_between_the_items_of_lists(self) -> None:
+        people = [Family.Person(name=str(number)) for number in range(1000)]
+        family = Family(homes=[Family.Home(street="a", people=people)])
+        for version in (0, 1):
+            data = family.encode(version)
+            assert read_sliced(Family, data, version) == (family, 1001 // ITEMS_A_SLICE)
+
+    def test_what_has_no_lists_is_read_at_once(self) -> None:
+        numbers = Numbers(a=True, b=1, c=2, d=3, e=4, f=5, g=6, h=1.5, i=NO_ID)
+        assert read_sliced(Numbers, numbers.encode(0), 0) == (numbers, 0)
+
+    def test_damage_is_refused_as_it_is_when_read_at_once(self) -> None:
+        data = Family(homes=[Family.Home(street="a", people=[Family.Person(name="b")])]).encode(1)
+        for end in range(len(data)):
+            with pytest.raises(WireError) as at_once:
+                Family.decode(data[:end], 1)
+            with pytest.raises(WireError) as in_pieces:
+                read_sliced(Family, data[:end], 1)
+            assert str(in_pieces.value) == str(at_once.value)
+
+    def test_text_that_is_not_utf_8_is_replaced(self) -> None:
+        data = Family(homes=[Family.Home(street="abc", people=[])]).encode(1)
+        data = data.replace(b"abc", b"a\xffc")
+        assert read_sliced(Family, data, 1) == (Family.decode(data, 1), 0)
 
 
 @pytest.mark.slow

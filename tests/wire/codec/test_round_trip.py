@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from odradek.wire.codec.messages import reader
+from odradek.wire.codec.messages import read_in_slices, reader
 from odradek.wire.codec.source import default_of
 from odradek.wire.errors import WireError
 from odradek.wire.primitives import write_uvarint
@@ -91,6 +91,7 @@ def test_a_message_with_every_field_set_reads_as_it_was_written(cls: type[Messag
         encoded = message.encode(version)
         assert cls.decode(encoded, version) == message
         assert b"".join(carried_out(message.parts_in_slices(version))) == encoded
+        assert carried_out(read_in_slices(cls, encoded, version)) == message
         for there in (bytearray(encoded), memoryview(encoded)):
             assert cls.decode(there, version) == message
         assert cls.decode_from(b"before" + encoded + b"behind", version, 6) == (
