@@ -14,7 +14,7 @@ import re
 import signal
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from typing import TYPE_CHECKING, Any
 
 from ..base.release import KAFKA_4_3, release_named
@@ -23,6 +23,10 @@ from .console.output import fail
 
 if TYPE_CHECKING:
     from ..emulator import Emulator
+
+_COLLECT_S = 60.0
+_PUT_OFF_MAX = 9
+_NEVER = 1_000_000_000
 
 
 def add_serve(commands: Any) -> None:
@@ -133,13 +137,27 @@ def _serve(options: argparse.Namespace) -> int:
     try:
         # What exists now lives as long as the process: collections need not examine it.
         gc.freeze()
+        gc.set_threshold(*gc.get_threshold()[:2], _NEVER)
         line = _ready_line(emulator.bootstrap_servers, emulator.cluster.scan_limit)
         if not _print(line):
             return fail(f"nobody reads the standard output, which should say: {line}", 1)
-        stop.wait()
+        _collect_until(stop, emulator.cluster.turns)
     finally:
         emulator.stop()
     return 0
+
+
+def _collect_until(stop: threading.Event, turns: Sized, every_s: float = _COLLECT_S) -> None:
+    """Have full collections take place when nothing is served that takes many turns: one examines
+    all objects, and everybody waits, 0.2 s while there are those of a request that names 200,000
+    partitions. A broker that is never idle has them all the same, one in ten periods."""
+    put_off = 0
+    while not stop.wait(every_s):
+        if not turns or put_off == _PUT_OFF_MAX:
+            gc.collect()
+            put_off = 0
+        else:
+            put_off += 1
 
 
 def _emulator(options: argparse.Namespace) -> Emulator:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
 import pytest
 from odradek.emulator.cli import main as cli
+from odradek.emulator.cli import serve as module
 from odradek.emulator.cli.main import main
 
 SERVE = [sys.executable, "-m", "odradek.emulator.cli", "serve"]
@@ -135,3 +138,25 @@ def test_ctrl_c_while_it_is_being_loaded_is_no_crash(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(cli, "_run", interrupted)
     assert main(["topics", "127.0.0.1:1"]) == 130
+
+
+class Periods(threading.Event):
+    """Is set after so many waits."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__()
+        self._left = count
+
+    def wait(self, timeout: float | None = None) -> bool:
+        self._left -= 1
+        return self._left < 0
+
+
+@pytest.mark.parametrize(("jobs", "collections"), [([], 30), (["a long request"], 3)])
+def test_full_collections_wait_for_long_requests_but_not_for_ever(
+    jobs: list[str], collections: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    collected: list[None] = []
+    monkeypatch.setattr(gc, "collect", lambda: collected.append(None))
+    module._collect_until(Periods(30), jobs)
+    assert len(collected) == collections
