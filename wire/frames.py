@@ -104,7 +104,9 @@ class Frames:
             grown = bytearray(min(self._size, 2 * filled))
             grown[:filled] = large
             self._large = large = grown
-        return memoryview(large)[filled : filled + _ROOM]
+        if isinstance(large, bytearray):  # the memory is taken: one read may fill it
+            return memoryview(large)[filled:]
+        return large[filled : filled + _ROOM]
 
     def received(self, count: int) -> None:
         """`count` bytes were received into the buffer."""
