@@ -148,16 +148,20 @@ class Frames:
             self.held = end - stop
         return small[start:stop]
 
+    def put(self, data: Buffer) -> memoryview:
+        """Receive as much of `data` as the buffer holds, for owners that have the bytes already.
+        Returns the rest."""
+        rest, room = memoryview(data), self.buffer()
+        count = min(len(room), len(rest))
+        room[:count] = rest[:count]
+        self.received(count)
+        return rest[count:]
+
     def feed(self, data: Buffer) -> list[Frame]:
-        """Receive all of `data` and take every frame, for owners that have the bytes already."""
+        """Receive all of `data`, and take every frame."""
         frames, rest = [], memoryview(data)
         while rest:
-            room = self.buffer()
-            count = min(len(room), len(rest))
-            room[:count] = rest[:count]
-            del room
-            self.received(count)
-            rest = rest[count:]
+            rest = self.put(rest)
             while (frame := self.take()) is not None:
                 frames.append(frame)
         return frames

@@ -116,14 +116,9 @@ class Connection:
         """Receive all of `data`, and serve what can be served now, for owners without a socket."""
         rest = memoryview(data)
         while rest and self.is_open:
-            room = self.frames.buffer()
-            if not room:
+            if self.frames.is_full:
                 raise BufferError("no room for more until a request was answered")
-            count = min(len(room), len(rest))
-            room[:count] = rest[:count]
-            del room
-            self.frames.received(count)
-            rest = rest[count:]
+            rest = self.frames.put(rest)
             self.work()
 
     def work(self) -> None:
