@@ -17,7 +17,7 @@ A size that is negative or above the limit is fatal to the connection (semantics
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from mmap import MAP_ANON, MAP_PRIVATE, mmap
 from struct import Struct
 from typing import Protocol, TypeAlias, cast
@@ -36,6 +36,7 @@ _ROOM = 256 * 1024
 _JOINED = 64 * 1024
 _JOIN = 16 * 1024
 _SIZE_MAX = 2**31 - 1
+_BUFFERS = (bytes, bytearray, memoryview)
 
 Frame: TypeAlias = bytearray | memoryview
 
@@ -98,7 +99,7 @@ class Frames:
             self._make_room()
         large = self._large
         if large is None:
-            return self._view[self._end :]
+            return self._view[self._end :] if self._end else self._view
         filled = self._filled
         if filled == len(large) < self._size:
             grown = bytearray(min(self._size, 2 * filled))
@@ -220,19 +221,18 @@ class Stored(Protocol):
 Part: TypeAlias = Buffer | Stored
 
 
-def frame(parts: Iterable[Part]) -> list[Part]:
+def frame(parts: Sequence[Part]) -> list[Part]:
     """Put the size before a response; a short one is joined.
 
     Raises WireError for a response that no size can tell.
     """
-    parts = list(parts)
     total = sum(map(len, parts))
     if total > _SIZE_MAX:
         raise WireError(f"an answer of {total} bytes; at most {_SIZE_MAX} can be told")
     size = SIZE.pack(total)
     if total > _JOINED:
         return [size, *parts]
-    return [b"".join([size, *cast(list[Buffer], parts)])]
+    return [b"".join([size, *cast("Sequence[Buffer]", parts)])]
 
 
 def pieces(parts: Iterable[Part], most: Callable[[], int]) -> Iterator[Buffer]:
@@ -245,7 +245,7 @@ def pieces(parts: Iterable[Part], most: Callable[[], int]) -> Iterator[Buffer]:
         if length and (size > _JOIN or length + size > _JOINED):
             yield b"".join(run)
             run, length = [], 0
-        if isinstance(part, bytes | bytearray | memoryview):
+        if isinstance(part, _BUFFERS):
             if size <= _JOIN:
                 run.append(part)
                 length += size

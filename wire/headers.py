@@ -10,6 +10,7 @@ high can read it (KIP-511). ControlledShutdown v0 is not served, so its bare hea
 
 from __future__ import annotations
 
+from functools import lru_cache
 from struct import Struct
 from typing import NamedTuple
 
@@ -33,6 +34,7 @@ class RequestHeader(NamedTuple):
     client_id: str
 
 
+@lru_cache(maxsize=1024)
 def is_flexible(api_key: int, api_version: int) -> bool:
     """Whether this version of an API has tagged fields in its header; False for unknown APIs."""
     request: type[Request] | None = REQUESTS.get(api_key)
@@ -90,6 +92,8 @@ def write_response_header(correlation_id: int, api_key: int, api_version: int) -
 
 
 def _skip_tags(frame: Buffer, pos: int) -> int:
+    if pos < len(frame) and not frame[pos]:
+        return pos + 1
     count, pos = read_uvarint(frame, pos)
     for _ in range(count):
         _, pos = read_uvarint(frame, pos)

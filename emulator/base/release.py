@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 Range = tuple[int, int]
 
@@ -102,8 +103,16 @@ class Release:
 
     def serves(self, api_key: int, version: int) -> bool:
         """Whether a request in this version is answered."""
-        first, last = self.advertised.get(api_key) or self.unadvertised.get(api_key, (0, -1))
-        return max(first, self.not_served_before.get(api_key, 0)) <= version <= last
+        return version in self._served.get(api_key, ())
+
+    @cached_property
+    def _served(self) -> dict[int, range]:
+        """The versions of each API that are answered."""
+        before = self.not_served_before
+        return {
+            key: range(max(first, before.get(key, 0)), last + 1)
+            for key, (first, last) in {**self.unadvertised, **self.advertised}.items()
+        }
 
 
 def release_named(name: str) -> Release:

@@ -17,7 +17,7 @@ from ...wire.api.find_coordinator import FindCoordinatorRequest, FindCoordinator
 from ..base.call import INVALID_REQUEST_TEXT, Call
 from ..base.logger import log
 from ..base.turns import Slices, each_of
-from .registry import handles
+from .registry import Outcome, handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -31,16 +31,15 @@ Coordinator = FindCoordinatorResponse.Coordinator
 
 
 @handles(FindCoordinatorRequest)
-def find_coordinator(
-    cluster: Cluster, call: Call, request: FindCoordinatorRequest
-) -> Slices[FindCoordinatorResponse]:
+def find_coordinator(cluster: Cluster, call: Call, request: FindCoordinatorRequest) -> Outcome:
+    key_type, keys = request.key_type, request.coordinator_keys
     if call.version >= _MANY_SINCE:
-        find = partial(_find, cluster, call, request.key_type)
-        is_long = len(request.coordinator_keys) > _KEYS_A_SLICE
-        once = cache(find) if is_long else find
-        coordinators = yield from each_of(request.coordinator_keys, once, _KEYS_A_SLICE)
-        return FindCoordinatorResponse(coordinators=coordinators)
-    found = _find(cluster, call, request.key_type, request.key)
+        if len(keys) > _KEYS_A_SLICE:
+            return _in_slices(cluster, call, key_type, keys)
+        return FindCoordinatorResponse(
+            coordinators=[_find(cluster, call, key_type, key) for key in keys]
+        )
+    found = _find(cluster, call, key_type, request.key)
     return FindCoordinatorResponse(
         error_code=found.error_code,
         error_message=found.error_message if found.error_code else "NONE",
@@ -48,6 +47,14 @@ def find_coordinator(
         host=found.host,
         port=found.port,
     )
+
+
+def _in_slices(
+    cluster: Cluster, call: Call, key_type: int, keys: list[str]
+) -> Slices[FindCoordinatorResponse]:
+    find = cache(partial(_find, cluster, call, key_type))
+    coordinators = yield from each_of(keys, find, _KEYS_A_SLICE)
+    return FindCoordinatorResponse(coordinators=coordinators)
 
 
 def _find(cluster: Cluster, call: Call, key_type: int, key: str) -> Coordinator:

@@ -52,9 +52,9 @@ def list_offsets(
 ) -> Slices[ListOffsetsResponse]:
     if call.version == 0:
         return (yield from list_old_offsets(cluster, call, request))
-    times = Counter((t.name, p.partition_index) for t in request.topics for p in t.partitions)
+    repeated = _repeated(request)
     if cluster.release.lists_offsets_entry_by_entry:
-        return (yield from _as_asked(cluster, call, request, times))
+        return (yield from _as_asked(cluster, call, request, repeated))
     if request.isolation_level not in _ISOLATION_LEVELS:
         return _refused(request, Error.UNKNOWN_SERVER_ERROR)
     answered: set[tuple[str, int]] = set()
@@ -68,7 +68,7 @@ def list_offsets(
             if not number % PARTITIONS_A_SLICE:
                 yield
             key = (topic.name, asked.partition_index)
-            if times[key] > 1:
+            if key in repeated:
                 if key not in answered:
                     answered.add(key)
                     partitions.append(_error(asked, Error.INVALID_REQUEST))
@@ -80,15 +80,23 @@ def list_offsets(
     return ListOffsetsResponse(topics=list(topics.values()))
 
 
+def _repeated(request: ListOffsetsRequest) -> set[tuple[str, int]]:
+    """The partitions that are named more than once."""
+    named = [(t.name, p.partition_index) for t in request.topics for p in t.partitions]
+    if len(named) == len(set(named)):
+        return set()
+    return {each for each, times in Counter(named).items() if times > 1}
+
+
 def _as_asked(
-    cluster: Cluster, call: Call, request: ListOffsetsRequest, times: Counter[tuple[str, int]]
+    cluster: Cluster, call: Call, request: ListOffsetsRequest, repeated: set[tuple[str, int]]
 ) -> Slices[ListOffsetsResponse]:
     """What releases up to 3.9 answer: entry by entry, each that is named twice with 42."""
 
     is_known = request.replica_id != CONSUMER or request.isolation_level in _ISOLATION_LEVELS
 
     def one(name: str, asked: Asked) -> Found:
-        if times[name, asked.partition_index] > 1:
+        if (name, asked.partition_index) in repeated:
             return _error(asked, Error.INVALID_REQUEST)
         try:
             _check_known(asked.timestamp, call.version)

@@ -130,12 +130,12 @@ class Connection:
         turns, frames = self.cluster.turns, self.frames
         begin = perf_counter()
         try:
-            while frames.held and self.current is None:
+            while frames.held and self.current is None and not self.paused:
                 if turns.is_over:
                     self.is_queued = True
                     turns.add_first(self._backlog())
                     return
-                frame = self._next()
+                frame = self._take()
                 if frame is None:
                     break
                 self._serve(frame)
@@ -169,8 +169,12 @@ class Connection:
 
     def _next(self) -> Frame | None:
         """The next request that can be served now."""
-        if self.current is not None or self.paused or not self.is_open:
+        if self.current is not None or self.paused:
             return None
+        return self._take()
+
+    def _take(self) -> Frame | None:
+        """The next request, if one has arrived; none once the connection is closed."""
         try:
             return self.frames.take()
         except WireError as error:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from types import GeneratorType
 from typing import TYPE_CHECKING, TypeAlias
 
 from ...wire import Buffer, Request, Response, WireError
@@ -37,9 +38,6 @@ if TYPE_CHECKING:
     from .connection import Connection
 
 Kept: TypeAlias = Callable[[list[Buffer]], Encoded | None]
-
-
-_AT_ONCE = (Response, Sentinel)
 
 
 def serve(cluster: Cluster, connection: Connection, frame: Frame) -> Response | Encoded | Sentinel:
@@ -109,7 +107,7 @@ def _handle(
         outcome = served.handler(cluster, call, request)
     except Exception:
         return _failed(call, served)
-    if isinstance(outcome, _AT_ONCE):
+    if not isinstance(outcome, GeneratorType):
         return outcome
     try:
         waits = next(outcome)  # what is short ends here
