@@ -39,6 +39,7 @@ OVERHEAD = 12
 """Bytes of a batch that its batchLength does not count: base offset and the length itself."""
 HEADER_SIZE = HEADER.size
 MAGIC = 2
+_CODECS = tuple(Codec)
 _MAGIC_END = _SIZE_AND_MAGIC.size
 _EPOCH_AT = 12
 _CRC_AT = 17
@@ -86,10 +87,10 @@ class BatchHeader(NamedTuple):
     def codec(self) -> Codec:
         """Raises WireError for the codecs 5-7, which do not exist."""
         try:
-            return Codec(self.attributes & CODEC_MASK)
-        except ValueError as error:
+            return _CODECS[self.attributes & CODEC_MASK]
+        except IndexError:
             codec = self.attributes & CODEC_MASK
-            raise WireError(f"there is no compression codec {codec}") from error
+            raise WireError(f"there is no compression codec {codec}") from None
 
     @property
     def is_log_append_time(self) -> bool:

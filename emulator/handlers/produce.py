@@ -111,9 +111,10 @@ def _in_slices(
     sent: list[Sent] = []
     for asked in request.topic_data:
         for first in range(0, len(asked.partition_data), _PARSED_A_SLICE):
+            if sent:
+                yield
             some = asked.partition_data[first : first + _PARSED_A_SLICE]
             _add_sent(sent, cluster, call, asked, some)
-            yield
     refusals = _refusals(cluster, call, request, sent)
     answers: list[Answered] = []
     for number, entries in enumerate(_by_partition(sent), 1):
@@ -195,6 +196,7 @@ def _outcome(
             call.close()
         return NO_REPLY
     topics: dict[tuple[bytes, str], ProduceResponse.Topic] = {}
+    told: set[int] = set()
     for asked, result, _ in answers:
         key = asked.topic_id, asked.name
         if key not in topics:
@@ -202,9 +204,13 @@ def _outcome(
                 name=asked.name, topic_id=asked.topic_id, partition_responses=[]
             )
         topics[key].partition_responses.append(result)
-    responses = list(topics.values())
-    told = _leaders_told(cluster, responses)
-    response = ProduceResponse(responses=responses, node_endpoints=told)
+        if result.error_code:
+            told.add(result.current_leader.leader_id)
+    response = ProduceResponse(
+        responses=list(topics.values()),
+        # Where the leaders are that some answers name, for clients that know another.
+        node_endpoints=endpoints(Endpoint, cluster, told) if told else [],
+    )
     unflushed = [answer.unflushed for answer in answers if answer.unflushed is not None]
     return once_flushed(cluster, call, response, unflushed) if unflushed else response
 
@@ -233,8 +239,10 @@ def _looked_up(cluster: Cluster, call: Call, each: Sent) -> Sent:
     return each._replace(topic=topic, partition=partition)
 
 
-def _by_partition(sent: Iterable[Sent]) -> list[list[Sent]]:
+def _by_partition(sent: list[Sent]) -> list[list[Sent]]:
     """Each partition once with all that is sent to it, those of a topic together."""
+    if len(sent) == 1:
+        return [sent]
     topics: dict[tuple[bytes, str], dict[int, list[Sent]]] = {}
     for each in sent:
         partitions = topics.setdefault((each.asked.topic_id, each.asked.name), {})
@@ -243,7 +251,7 @@ def _by_partition(sent: Iterable[Sent]) -> list[list[Sent]]:
 
 
 def _not_admitted(
-    cluster: Cluster, call: Call, sent: Iterable[Sent], transactional_id: str
+    cluster: Cluster, call: Call, sent: list[Sent], transactional_id: str
 ) -> dict[Key, Refused]:
     """The partitions whose transactional batch may not come, and why.
 
@@ -428,13 +436,6 @@ def _refuse(result: Result, refused: Refused) -> None:
     result.error_code = refused.error
     result.base_offset = result.log_append_time_ms = result.log_start_offset = -1
     result.error_message = refused.message
-
-
-def _leaders_told(cluster: Cluster, answers: list[ProduceResponse.Topic]) -> list[Endpoint]:
-    """Where the leaders are that some answers name, for clients that know another."""
-    results = (result for topic in answers for result in topic.partition_responses)
-    told = {result.current_leader.leader_id for result in results if result.error_code}
-    return endpoints(Endpoint, cluster, told)
 
 
 def _refusal_of_all(call: Call, request: ProduceRequest, sent: list[Sent]) -> Refused | None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from ...storage import Log, StoredBytes
 from ...wire import Error, Refused
-from ...wire.batch import CONTROL, OVERHEAD, BatchHeader, assign
+from ...wire.batch import CONTROL, OVERHEAD, BatchHeader, assign, read_header
 from ...wire.primitives import Buffer
 from ..base.logger import log
 
@@ -153,7 +153,7 @@ class Partition:
         base_offset = stored.log_end_offset
         epoch = self.leader_epoch
         assign(batch, 0, base_offset, epoch)
-        placed = header._replace(base_offset=base_offset, leader_epoch=epoch)
+        placed = read_header(batch)
         waits = self.waits
         unstable_before = stored.producers.first_unstable_offset if waits else None
         try:
