@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Iterator
+from itertools import islice
 from typing import TYPE_CHECKING, cast
 
 from ...wire import Buffer
@@ -29,6 +31,7 @@ class ClientProtocol(asyncio.BufferedProtocol):
         self._transport: asyncio.Transport
         self._is_blocked = False
         self._is_at_end = False
+        self._copies_lines = False
         # What is left of an answer that is being sent.
         self._pieces: Iterator[Buffer] | None = None
         # Sweeps of the server since this connection last received anything.
@@ -43,6 +46,9 @@ class ClientProtocol(asyncio.BufferedProtocol):
         # uvloop's transports are not subclasses of asyncio's, but have the same methods.
         self._transport = cast(asyncio.Transport, transport)
         self._transport.set_write_buffer_limits(high=UNSENT_BYTES)
+        # Before 3.12 asyncio's own transports join several pieces before they are sent.
+        is_asyncio = type(transport).__module__.startswith("asyncio.")
+        self._copies_lines = is_asyncio and sys.version_info < (3, 12)
         self.connection = Connection(self._server.cluster, self, self._client_host, self.node_id)
         self._server.protocols[self] = None
 
@@ -123,11 +129,11 @@ class ClientProtocol(asyncio.BufferedProtocol):
         transport = self._transport
         try:
             while not self._is_blocked and self._pieces is not None:
-                piece = next(self._pieces, None)
-                if piece is None:
+                some = self._some(self._pieces)
+                if not some:
                     self._end_answer()
                 else:
-                    transport.write(piece)
+                    transport.writelines(some)
                     if transport.is_closing() and not self._is_at_end:
                         self.connection.lost()
                         return
@@ -137,6 +143,14 @@ class ClientProtocol(asyncio.BufferedProtocol):
             self.abort()
             return
         self._written()
+
+    def _some(self, rest: Iterator[Buffer]) -> list[Buffer]:
+        """What is given to the transport at once: a piece, and a short one before it, since each
+        time it is a system call and may wake the client."""
+        some = list(islice(rest, 1))
+        if some and len(some[0]) <= UNSENT_BYTES and not self._copies_lines:
+            some += islice(rest, 1)
+        return some
 
     def _end_answer(self) -> None:
         if self._pieces is not None:

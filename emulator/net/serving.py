@@ -108,7 +108,7 @@ def _handle(
     except Exception:
         return _failed(call, served)
     if not isinstance(outcome, GeneratorType):
-        return outcome
+        return outcome  # type: ignore[return-value]  # no handler returns another Generator
     try:
         waits = next(outcome)  # what is short ends here
     except StopIteration as end:
