@@ -6,6 +6,8 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.installed
 PACKAGES := wire storage emulator fixtures compat
+# What is installed as the package above them.
+ROOT := fixtures/root
 
 .PHONY: help demo test test-real check explore differential lint types bench table clean
 
@@ -40,6 +42,7 @@ lint: $(READY)  ## Style: ruff, its rules and its formatting
 types: $(READY)  ## Types: mypy, of the packages and the tests
 	@mkdir -p build/types/odradek
 	@for package in $(PACKAGES); do ln -sfn ../../../$$package build/types/odradek/$$package; done
+	@for file in __init__ __main__; do ln -sfn ../../../$(ROOT)/$$file.py build/types/odradek/$$file.py; done
 	@ln -sfn ../../tests build/types/tests
 	cd build/types && MYPYPATH=. ../../$(BIN)/mypy --config-file ../../pyproject.toml -p odradek -p tests
 

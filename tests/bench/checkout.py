@@ -13,8 +13,10 @@ def environment(checkout: Path, links: Path) -> dict[str, str]:
     mapped under one name: a tree of links is made for them in the directory `links`."""
     tree = links / checkout.name
     (tree / "odradek").mkdir(parents=True, exist_ok=True)
-    for package in PACKAGES:
-        link = tree / "odradek" / package
+    root = checkout / "fixtures/root/__init__.py"
+    linked = [checkout / package for package in PACKAGES] + [root] * root.exists()
+    for path in linked:
+        link = tree / "odradek" / path.name
         if not link.is_symlink():
-            link.symlink_to(checkout / package)
+            link.symlink_to(path)
     return {**os.environ, "PYTHONPATH": str(tree)}
