@@ -11,7 +11,17 @@ from .base.clock import Clock, ManualClock, SystemClock
 from .cluster import Cluster
 from .config.configs import BrokerConfig, ConfigError
 from .emulator import Emulator
-from .views import PartitionView, TopicView
+from .seen import (
+    GroupView,
+    NewRecord,
+    PartitionView,
+    SeenClient,
+    SeenMember,
+    SeenProducer,
+    SeenRecord,
+    SeenTransaction,
+    TopicView,
+)
 
 __all__ = [
     "BrokerConfig",
@@ -20,9 +30,16 @@ __all__ = [
     "ConfigError",
     "Emulator",
     "Error",
+    "GroupView",
     "ManualClock",
+    "NewRecord",
     "PartitionView",
     "Refused",
+    "SeenClient",
+    "SeenMember",
+    "SeenProducer",
+    "SeenRecord",
+    "SeenTransaction",
     "SystemClock",
     "TopicView",
 ]

@@ -45,7 +45,8 @@ from .config.configs import BrokerConfig
 from .metadata.features import check_features
 from .net.server import Server
 from .parameters import ConfigValue
-from .views import TopicView
+from .seen import GroupView, Inside, SeenClient, SeenProducer, SeenTransaction, TopicView
+from .seen.transactions import transactions_of
 
 T = TypeVar("T")
 _START_TIMEOUT_S = 30
@@ -110,6 +111,7 @@ class Emulator:
         self._clock = parameters.checked_clock(clock)
         self._scan_limit = parameters.scan_limit(scan_limit)
         self._thread: BrokerThread | None = None
+        self._inside = Inside(self.run, lambda: self._started().running().server)
 
     # Starting and stopping
 
@@ -213,13 +215,16 @@ class Emulator:
         parameters.topic_name(name)
         parameters.partition_count(partitions)
         self.run(lambda cluster: cluster.create_topic(name, partitions, texts))
-        return TopicView(self, name)
+        return TopicView(self._inside, name)
 
     def topic(self, name: str) -> TopicView:
         """A view of a topic. Raises Refused(UNKNOWN_TOPIC_OR_PARTITION) if there is none."""
         parameters.topic_name(name)
-        self.run(lambda cluster: cluster.topic(name))
-        return TopicView(self, name)
+        if name not in (names := self.topics()):
+            there = ", ".join(names) or "none"
+            text = f"there is no topic {name!r}; there are {there}"
+            raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION, text)
+        return TopicView(self._inside, name)
 
     def topics(self) -> list[str]:
         """The names of all topics, internal ones too."""
@@ -229,6 +234,22 @@ class Emulator:
         """Delete a topic. Raises Refused(UNKNOWN_TOPIC_OR_PARTITION) if there is none."""
         parameters.topic_name(name)
         self.run(lambda cluster: cluster.topics.delete(cluster.topic(name)))
+
+    def group(self, group_id: str) -> GroupView:
+        """A view of a consumer group, which need not exist yet."""
+        return GroupView(self._inside, group_id)
+
+    def transactions(self) -> list[SeenTransaction]:
+        """Every transactional id that the broker knows, and its transaction, by name."""
+        return transactions_of(self._inside)
+
+    def producers(self, topic: str) -> list[SeenProducer]:
+        """What the partitions of a topic know of producers. Raises Refused as `topic` does."""
+        return self.topic(topic).producers()
+
+    def clients(self) -> list[SeenClient]:
+        """The connections of clients, in the order in which they came."""
+        return self._inside.clients()
 
     def compact(self) -> int:
         """Compact every log of a compacted topic now, whatever its dirty ratio and lags.

@@ -26,6 +26,7 @@ pytest.register_assert_rewrite(
     "tests.clients.support",
     "tests.emulator.cli.console.support",
     "tests.emulator.groups.support",
+    "tests.emulator.seen.support",
     "tests.hostile.support",
     "tests.storage.support",
     "tests.wire.support",

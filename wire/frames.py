@@ -158,6 +158,16 @@ class Frames:
         self.received(count)
         return rest[count:]
 
+    def count(self) -> int:
+        """How many whole frames were received and not taken."""
+        if self._large is not None:
+            return int(self._filled == self._size)
+        count, pos = 0, self._start
+        while pos + SIZE.size <= self._end:
+            pos += SIZE.size + max(0, SIZE.unpack_from(self._small, pos)[0])
+            count += pos <= self._end
+        return count
+
     def feed(self, data: Buffer) -> list[Frame]:
         """Receive all of `data`, and take every frame."""
         frames, rest = [], memoryview(data)

@@ -18,9 +18,11 @@ from ...wire.errors import Error, Refused
 from ...wire.records import Record as LoggedRecord
 from .classic.calls import ClassicCalls
 from .classic.effects import Answer, Token
+from .classic.group import ClassicGroup
 from .consumer.calls import ConsumerCalls
+from .consumer.group import ConsumerGroup
 from .consumer.times import TimesOf
-from .group import GroupListing
+from .group import EMPTY, GroupListing, existing
 from .offsets.calls import OffsetCalls
 from .offsets.removal import Removal
 from .records import LogEntry, Record, Replayed
@@ -104,6 +106,18 @@ class Coordinator:
             if (not wanted_states or listing.state.lower() in wanted_states)
             and (not wanted_types or listing.type in wanted_types)
         ]
+
+    def rebalance(self, group_id: str) -> None:
+        """Have the members of a group rebalance, for tests; no request of Kafka's does that. Raises
+        Refused: GROUP_ID_NOT_FOUND, UNKNOWN_MEMBER_ID if it has no members."""
+        group = existing(group_id, self.runtime.shard_for(group_id).groups.get(group_id))
+        if group.state == EMPTY:
+            text = f"group {group_id!r} has no members that could rebalance"
+            raise Refused(Error.UNKNOWN_MEMBER_ID, text)
+        if isinstance(group, ClassicGroup):
+            self.classic.rebalance(group)
+        elif isinstance(group, ConsumerGroup):
+            self.consumer.rebalance(group)
 
     def delete(self, group_ids: Iterable[str]) -> list[tuple[str, Error]]:
         """DeleteGroups: the error of each, in their order; one named twice is answered once."""

@@ -67,6 +67,7 @@ class Connection:
         "_transport",
         "_working",
         "client_host",
+        "client_id",
         "cluster",
         "current",
         "frames",
@@ -77,6 +78,7 @@ class Connection:
         "node_id",
         "paused",
         "principal",
+        "requests",
         "served_bytes",
         "software",
     )
@@ -91,6 +93,9 @@ class Connection:
     ) -> None:
         self.cluster = cluster
         self.client_host = client_host
+        self.client_id = ""
+        """As in its last request."""
+        self.requests = 0
         self.node_id = node_id
         self.listener = listener
         self.principal = ANONYMOUS

@@ -37,6 +37,8 @@ class ClientProtocol(asyncio.BufferedProtocol):
         # Sweeps of the server since this connection last received anything.
         self.silent_for = 0
         self.taken = 0
+        self.received = self.sent = 0  # bytes
+        self.connected_at = server.cluster.clock.now()
         self.connection: Connection
 
     def __repr__(self) -> str:
@@ -65,6 +67,11 @@ class ClientProtocol(asyncio.BufferedProtocol):
         sock = self._transport.get_extra_info("socket")
         return -1 if sock is None else int(sock.fileno())
 
+    @property
+    def port(self) -> int:
+        """The client's port."""
+        return int(self._transport.get_extra_info("peername")[1])
+
     # Reading
 
     def get_buffer(self, sizehint: int) -> memoryview:
@@ -73,6 +80,7 @@ class ClientProtocol(asyncio.BufferedProtocol):
     def buffer_updated(self, nbytes: int) -> None:
         connection = self.connection
         self.silent_for = 0
+        self.received += nbytes
         connection.frames.received(nbytes)
         connection.work()
         if self.taken or connection.frames.held:
@@ -117,6 +125,7 @@ class ClientProtocol(asyncio.BufferedProtocol):
         if transport.is_closing():  # the client is gone, and we have not been told yet
             self.connection.lost()
         elif len(parts) == 1:
+            self.sent += len(parts[0])
             transport.write(cast(Buffer, parts[0]))
         else:
             self._pieces = pieces(parts, self._server.piece_bytes)
@@ -133,6 +142,7 @@ class ClientProtocol(asyncio.BufferedProtocol):
                 if not some:
                     self._end_answer()
                 else:
+                    self.sent += sum(map(len, some))
                     transport.writelines(some)
                     if transport.is_closing() and not self._is_at_end:
                         self.connection.lost()

@@ -45,6 +45,8 @@ def serve(cluster: Cluster, connection: Connection, frame: Frame) -> Response | 
     the connection as its current one. NO_REPLY when the connection was closed."""
     try:
         header, pos = read_request_header(frame)
+        connection.client_id = header.client_id
+        connection.requests += 1
         key, version = header.api_key, header.api_version
         served = SERVED.get(key)
         if served is None:
@@ -93,16 +95,18 @@ def _serve_decoded(
     if call.api_key == API_VERSIONS:
         note_software(call, request)
     if not cluster.chain:
-        return _handle(cluster, call, served, request)
-    handle = partial(_handle, cluster, call, served, request)
-    call.passage = Passage(cluster.chain, call, request, handle)
+        return handle(cluster, call, served, request)
+    at_the_end = partial(handle, cluster, call, served, request)
+    call.passage = Passage(cluster.chain, call, request, at_the_end)
     call.passage.go_on()
     return PARKED
 
 
-def _handle(
+def handle(
     cluster: Cluster, call: Call, served: Served, request: Request, kept: Kept | None = None
 ) -> Response | Sentinel:
+    """Call a handler; what it does in slices goes on in later turns. `kept` is called with the
+    encoding of such an answer."""
     try:
         outcome = served.handler(cluster, call, request)
     except Exception:
@@ -166,7 +170,7 @@ def _serve_cached(
             return None
         return cluster.answers.keep(key, b"".join(parts), generation)
 
-    response = _handle(cluster, call, served, request, kept)
+    response = handle(cluster, call, served, request, kept)
     if isinstance(response, Response):
         return kept(response.parts(call.version)) or response
     return response

@@ -8,7 +8,7 @@
   ManualClock there is no other thread: what is due is done when the clock reaches its time.
 - A damaged log is logged, and left as it is until the next start. After a failure of the disk the
   next run tries again.
-- `log.cleaner.enable=false` switches off all of it but `compact_all`, which is called by tests.
+- `log.cleaner.enable=false` switches off all of it but `compact`, which tests call.
 
 The thread begins with the first log, and has ended when `close` returns.
 
@@ -18,7 +18,7 @@ Left out: `log.cleaner.threads` beyond one (it divides the buffer, as in Kafka),
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from queue import SimpleQueue
 from threading import Thread
 from typing import TYPE_CHECKING
@@ -72,13 +72,18 @@ class Cleaner:
             self.collect()
 
     def compact_all(self) -> int:
-        """Compact every partition that may be, whatever its ratio and lag; return how many were.
+        """Compact every partition that may be; see `compact`."""
+        return self.compact(self._partitions())
+
+    def compact(self, partitions: Iterable[Partition]) -> int:
+        """Compact these partitions of compacted topics, whatever their ratio and lag; return how
+        many had something to compact.
 
         Active segments are rolled first. Raises Refused as `Compactor.compact` does.
         """
         self.drain()
         count = 0
-        for partition in self._partitions():
+        for partition in partitions:
             if partition.log.exists:
                 result = partition.log.compactor.compact(
                     self._clock.now(),

@@ -56,7 +56,7 @@ class LogManager:
         self._timers = cluster.timers
         logs = cluster.log_dir.logs
         self.flusher = Flusher(self._clock, self._timers, lambda: logs.get((METADATA_TOPIC, 0)))
-        self.cleaner = Cleaner(cluster, self._clean)
+        self.cleaner = Cleaner(cluster, self.retain)
         self._interval_ms: int = cluster.config.get("log.retention.check.interval.ms")
         delay_ms: int = cluster.config.get("log.initial.task.delay.ms")
         self._timers.every(self._clock.now() + delay_ms, self)
@@ -66,7 +66,7 @@ class LogManager:
     def delete_old_segments(self) -> int:
         """Apply the retention policy everywhere now; return how many segments were deleted."""
         return sum(
-            self._clean(partition)
+            self.retain(partition)
             for topic in self._cluster.topics
             for partition in topic.partitions
             if partition.is_log_open and partition.log.exists
@@ -135,7 +135,9 @@ class LogManager:
             return now if any(stored.size for stored in logs) else None
         return min(filter(None, (stored.next_expiry_ms() for stored in logs)), default=None)
 
-    def _clean(self, partition: Partition) -> int:
+    def retain(self, partition: Partition) -> int:
+        """Apply the retention policy to one partition now; return how many segments were
+        deleted. What fails is logged."""
         stored, now = partition.log, self._clock.now()
         high_watermark = partition.high_watermark
         try:

@@ -39,7 +39,8 @@ ROOMS = {
         control
         net
         parameters broker cluster
-        emulator broker_thread views
+        seen
+        emulator broker_thread
         cli
     """,
     "emulator/groups": """
@@ -48,6 +49,15 @@ ROOMS = {
         classic
         consumer
         coordinator offsets_topic coordinators
+    """,
+    "emulator/seen": """
+        clients segments record
+        source
+        reading produced decoding verbs transactions
+        span
+        topics
+        groups
+        inside
     """,
     "compat": """
         unavailable

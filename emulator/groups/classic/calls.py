@@ -224,6 +224,12 @@ class ClassicCalls:
                 return GroupDescription(group_id, state=DEAD)
             return GroupDescription(group_id, refusal.error, refusal.message, DEAD)
 
+    def rebalance(self, group: ClassicGroup) -> None:
+        """Begin a round, unless one has begun: members are told by their next heartbeats."""
+        effects = Effects()
+        rebalance.begin_or_finish(group, effects, self._runtime.now())
+        self.carry_out(group, effects)
+
     # What becomes of groups
 
     def create(self, shard: Shard, group_id: str, now: int) -> ClassicGroup:

@@ -27,7 +27,7 @@ from .heartbeat import heartbeat, time_revocation
 from .leaving import leave_for_a_while, leaver, overdue
 from .members import JOINING_EPOCH, LEAVE_EPOCH, STATIC_LEAVE_EPOCH
 from .messages import Beat, BeatAnswer
-from .records import DECODERS
+from .records import DECODERS, group_record
 from .regex import resolved
 from .states import MemberState
 from .times import TimesOf, times_of
@@ -105,6 +105,14 @@ class ConsumerCalls:
             return outcome.answer
         self._writer.remove(shard, group, [member])
         return BeatAnswer(beat.member_id, beat.epoch)
+
+    def rebalance(self, group: ConsumerGroup) -> None:
+        """Raise the group's epoch: with the next heartbeat a new target is computed, and each
+        member reaches it with its own. Those of the classic protocol join again."""
+        shard = self._runtime.shard_for(group.group_id)
+        record = group_record(group.group_id, group.epoch + 1, group.metadata_hash)
+        self._writer.write(shard, group, [record])
+        self._runtime.note_deadline(group)
 
     def group(self, group_id: str) -> ConsumerGroup:
         """A consumer group, for reading. Raises Refused: INVALID_GROUP_ID, GROUP_ID_NOT_FOUND,

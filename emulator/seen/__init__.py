@@ -1,0 +1,31 @@
+"""What a test sees of a broker, and does to it without a client: views of topics, groups, clients.
+
+Views are nouns that are cheap to make and are read anew at each call. Each asks a `Source`
+(source.py) with Kafka's own requests, so they show what the broker would answer a client.
+"""
+
+from .clients import SeenClient
+from .groups import GroupView, SeenMember
+from .inside import Inside
+from .produced import NewRecord
+from .record import Headers, SeenRecord
+from .segments import SeenSegment
+from .topics import PartitionView, TopicView
+from .transactions import SeenProducer, SeenTransaction
+from .verbs import Records
+
+__all__ = [
+    "GroupView",
+    "Headers",
+    "Inside",
+    "NewRecord",
+    "PartitionView",
+    "Records",
+    "SeenClient",
+    "SeenMember",
+    "SeenProducer",
+    "SeenRecord",
+    "SeenSegment",
+    "SeenTransaction",
+    "TopicView",
+]

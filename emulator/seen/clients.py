@@ -1,0 +1,36 @@
+"""The connections of clients, as a test sees them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class SeenClient:
+    """One connection of a client to the broker. Times are milliseconds since 1970."""
+
+    client_id: str
+    """As in its last request; "" before the first one."""
+    software_name: str
+    """As told by ApiVersions v3 or later, for instance "librdkafka"; else "unknown"."""
+    software_version: str
+    host: str
+    port: int
+    connected_at: int
+    bytes_received: int
+    """What the client has sent."""
+    bytes_sent: int
+    """What it was sent."""
+    requests: int
+    """How many requests were taken up, the one that is in progress too."""
+    in_flight: int
+    """How many requests have arrived and are not answered."""
+    waits_for: str | None
+    """The request that is in progress, for instance "Fetch" or "JoinGroup"; None without any."""
+    waiting_ms: int
+    """How long that has been in progress; 0 without any."""
+
+    def __repr__(self) -> str:
+        waits = f", waits for {self.waits_for} since {self.waiting_ms} ms" * bool(self.waits_for)
+        software = f"{self.software_name} {self.software_version}"
+        return f"<client {self.client_id!r} ({software}) from {self.host}:{self.port}{waits}>"

@@ -1,0 +1,43 @@
+"""Decoders of keys and values: functions of bytes, or their names."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+from .record import Raw, SeenRecord
+
+Decoder: TypeAlias = Callable[[bytes], Any] | str | None
+"""A function, "json" or "text", or None for the bytes as they are."""
+
+_NAMED: dict[str, Callable[[bytes], Any]] = {"json": json.loads, "text": bytes.decode}
+
+
+def function_of(decoder: Decoder, name: str) -> Callable[[bytes], Any]:
+    """The function of a decoder. Raises ValueError, TypeError."""
+    if decoder is None:
+        return bytes
+    if isinstance(decoder, str):
+        if decoder not in _NAMED:
+            known = " or ".join(map(repr, _NAMED))
+            raise ValueError(f"{name} is {known} or a function of bytes, not {decoder!r}")
+        return _NAMED[decoder]
+    if not callable(decoder):
+        raise TypeError(f"{name} is a function of bytes, or the name of one, not {decoder!r}")
+    return decoder
+
+
+def decoded(
+    record: Raw, key: Callable[[bytes], Any], value: Callable[[bytes], Any]
+) -> SeenRecord[Any, Any]:
+    """The record with its key and value decoded; None stays None. Raises ValueError that names the
+    record."""
+    parts: dict[str, Any] = {}
+    for name, decode, data in (("key", key, record.key), ("value", value, record.value)):
+        try:
+            parts[name] = None if data is None else decode(data)
+        except Exception as error:
+            raise ValueError(f"the {name} of {record!r} was not decoded: {error}") from error
+    return replace(record, **parts)

@@ -1,0 +1,312 @@
+"""A view of a consumer group: its members, what it has committed, how far it lags.
+
+A group of the consumer protocol (KIP-848) is described by ConsumerGroupDescribe, one of the classic
+protocol by DescribeGroups. A view of a group that does not exist is in the state "Dead", as Kafka
+has it: a test may take it before its consumers start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, TypeAlias
+
+from ...wire import Error, Refused, WireError
+from ...wire.api.consumer_group_describe import ConsumerGroupDescribeRequest
+from ...wire.api.describe_groups import DescribeGroupsRequest
+from ...wire.api.find_coordinator import FindCoordinatorRequest
+from ...wire.api.leave_group import LeaveGroupRequest
+from ...wire.api.offset_commit import OffsetCommitRequest
+from ...wire.api.offset_fetch import OffsetFetchRequest
+from ...wire.stored.consumer_protocol import ConsumerProtocolAssignment
+from ...wire.stored.keyed import read_value
+from .produced import to_ms
+from .reading import EARLIEST, LATEST, offsets_at, partition_count
+from .source import Source, check, described
+
+Place: TypeAlias = tuple[str, int]
+"""Topic and partition."""
+
+# Versions that all of these releases serve.
+_DESCRIBE, _CONSUMER_DESCRIBE, _OFFSET_FETCH, _OFFSET_COMMIT, _LEAVE, _FIND = 5, 0, 8, 8, 5, 4
+_NOT_HERE = (Error.NOT_COORDINATOR, Error.COORDINATOR_NOT_AVAILABLE)
+_NO_CONSUMER_GROUP = (*_NOT_HERE, Error.GROUP_ID_NOT_FOUND, Error.UNSUPPORTED_VERSION)
+_ANY_GENERATION = -1
+_NO_OFFSET = -1
+CLASSIC = "classic"
+CONSUMER = "consumer"
+DEAD = "Dead"
+
+
+@dataclass(frozen=True, slots=True)
+class SeenMember:
+    """One member of a group."""
+
+    member_id: str
+    instance_id: str | None
+    """Of a static member; None for a dynamic one."""
+    client_id: str
+    software_name: str | None
+    """As the client has told in ApiVersions; None if it is not connected, or not known."""
+    software_version: str | None
+    host: str
+    assignment: tuple[Place, ...]
+    """Topic and number of its partitions, in order."""
+    epoch: int | None
+    """Its epoch in the consumer protocol; None in the classic one, whose group has a generation."""
+
+    def __repr__(self) -> str:
+        has = ", ".join(f"{topic}-{index}" for topic, index in self.assignment) or "nothing"
+        static = f", instance {self.instance_id!r}" if self.instance_id is not None else ""
+        return f"<member {self.member_id} of client {self.client_id!r}{static}: {has}>"
+
+
+@dataclass(frozen=True, slots=True)
+class SeenOffset:
+    """What a group has committed for a partition."""
+
+    offset: int
+    """Of the next record to be read."""
+    metadata: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Described:
+    type: str
+    state: str
+    protocol: str
+    epoch: int | None
+    members: tuple[SeenMember, ...] = ()
+
+
+class GroupView:
+    """A group, read anew at each call. Methods raise Refused as the broker would answer."""
+
+    def __init__(self, source: Source, group_id: str) -> None:
+        self._source = source
+        self.group_id = group_id
+
+    def __repr__(self) -> str:
+        return described(f"group {self.group_id}", self._about)
+
+    @property
+    def type(self) -> str:
+        """The protocol of its members: "classic", or "consumer" (KIP-848)."""
+        return self._described().type
+
+    @property
+    def state(self) -> str:
+        """As Kafka names it: "Stable", "PreparingRebalance", "Empty", "Dead" if there is none."""
+        return self._described().state
+
+    @property
+    def protocol(self) -> str:
+        """The assignor that is in use, for instance "range"; "" while there is none."""
+        return self._described().protocol
+
+    @property
+    def generation(self) -> int | None:
+        """The generation of a classic group, the epoch of one of the consumer protocol: it rises
+        with each rebalance. None if there is no such group."""
+        return self._described().epoch
+
+    @property
+    def members(self) -> tuple[SeenMember, ...]:
+        """Its members."""
+        return self._described().members
+
+    def offsets(self) -> dict[Place, int]:
+        """The committed offsets, by topic and partition."""
+        return {place: each.offset for place, each in self.committed().items()}
+
+    def committed(self) -> dict[Place, SeenOffset]:
+        """The committed offsets with their metadata, by topic and partition."""
+        asked = OffsetFetchRequest.Group(group_id=self.group_id, topics=None)
+        (found,) = self._source.ask(OffsetFetchRequest(groups=[asked]), _OFFSET_FETCH).groups
+        if found.error_code in _NOT_HERE:
+            return {}
+        check(found.error_code, f"the offsets of group {self.group_id!r}")
+        offsets = {
+            (topic.name, each.partition_index): SeenOffset(each.committed_offset, each.metadata)
+            for topic in found.topics
+            for each in topic.partitions
+        }
+        return dict(sorted(offsets.items()))
+
+    def lags(self) -> dict[Place, int]:
+        """How many records after its committed offset each partition has, up to the high
+        watermark; of assigned partitions without a committed offset, all."""
+        offsets = self.offsets()
+        assigned = {place for member in self.members for place in member.assignment}
+        places = sorted({*offsets, *assigned})
+        ends, starts = self._ends(places, LATEST), self._ends(places, EARLIEST)
+        return {place: ends[place] - offsets.get(place, starts[place]) for place in places}
+
+    def lag(self, topic: str | None = None) -> int:
+        """How many records it has yet to read, of one topic or of all."""
+        lags = self.lags()
+        return sum(each for place, each in lags.items() if topic in (None, place[0]))
+
+    # What a test does to it
+
+    def commit(self, offsets: Mapping[Place, int | tuple[int, str]]) -> None:
+        """Commit offsets, or pairs of an offset and its metadata, as an administrator: the group
+        may have no members. Raises Refused: UNKNOWN_MEMBER_ID while it has some, UNKNOWN_TOPIC_
+        OR_PARTITION."""
+        found = self._source.ask(FindCoordinatorRequest(coordinator_keys=[self.group_id]), _FIND)
+        for each in found.coordinators:
+            check(each.error_code, f"the coordinator of group {self.group_id!r}")
+        topics: dict[str, Any] = {}
+        for (topic, index), given in offsets.items():
+            offset, metadata = given if isinstance(given, tuple) else (given, "")
+            entry = topics.setdefault(topic, OffsetCommitRequest.Topic(name=topic, partitions=[]))
+            entry.partitions.append(
+                OffsetCommitRequest.Topic.Partition(
+                    partition_index=index, committed_offset=offset, committed_metadata=metadata
+                )
+            )
+        request = OffsetCommitRequest(
+            group_id=self.group_id,
+            generation_id_or_member_epoch=_ANY_GENERATION,
+            topics=list(topics.values()),
+        )
+        for answered in self._source.ask(request, _OFFSET_COMMIT).topics:
+            for each in answered.partitions:
+                self._check_commit(each.error_code, f"{answered.name}-{each.partition_index}")
+
+    def reset(
+        self, to: str | int | datetime, topics: str | Iterable[str] | None = None
+    ) -> dict[Place, int]:
+        """Commit other offsets: to "earliest", "latest", an offset (an int), or the first record at
+        or after a time (a datetime; the end, if there is none). Of all partitions of these topics,
+        by default of those for which it has committed. Returns the offsets. Raises Refused as
+        `commit` does, ValueError."""
+        places = self._to_reset(topics)
+        if isinstance(to, int):
+            offsets = dict.fromkeys(places, to)
+        elif isinstance(to, datetime):
+            found, ends = self._ends(places, to_ms(to, 0)), self._ends(places, LATEST)
+            offsets = {place: at if at >= 0 else ends[place] for place, at in found.items()}
+        elif to in ("earliest", "latest"):
+            offsets = self._ends(places, EARLIEST if to == "earliest" else LATEST)
+        else:
+            kinds = '"earliest", "latest", an offset or a datetime'
+            raise ValueError(f"to is {kinds}, not {to!r}")
+        self.commit(offsets)
+        return offsets
+
+    def rebalance(self) -> None:
+        """Have its members rebalance: in the classic protocol each is told so by its next heartbeat
+        and joins again, in the consumer protocol each gets a new epoch, and what the assignor gives
+        it. Raises Refused: GROUP_ID_NOT_FOUND, UNKNOWN_MEMBER_ID if it has no members."""
+        self._source.powers.rebalance(self.group_id)
+
+    def kick(self, member: SeenMember | str) -> None:
+        """Remove a member, given by itself or by its id, as an administrator does; its client
+        joins again. Raises Refused(UNKNOWN_MEMBER_ID)."""
+        member_id = member.member_id if isinstance(member, SeenMember) else member
+        asked = LeaveGroupRequest.Member(member_id=member_id, reason="kicked by a test")
+        request = LeaveGroupRequest(group_id=self.group_id, members=[asked])
+        answer = self._source.ask(request, _LEAVE)
+        what = f"kicking {member_id} out of group {self.group_id!r}"
+        code = answer.error_code or answer.members[0].error_code
+        if code in (*_NOT_HERE, Error.UNKNOWN_MEMBER_ID):
+            members = ", ".join(each.member_id for each in self.members) or "none"
+            raise Refused(Error.UNKNOWN_MEMBER_ID, f"{what}: its members are {members}")
+        check(code, what)
+
+    # Helpers
+
+    def _described(self) -> _Described:
+        request = ConsumerGroupDescribeRequest(
+            group_ids=[self.group_id], include_authorized_operations=False
+        )
+        (found,) = self._source.ask(request, _CONSUMER_DESCRIBE).groups
+        if found.error_code in _NO_CONSUMER_GROUP:
+            return self._described_as_classic()
+        check(found.error_code, f"group {self.group_id!r}", found.error_message)
+        members = tuple(
+            self._member(each, each.instance_id, _places(each.assignment), each.member_epoch)
+            for each in found.members
+        )
+        state, epoch = found.group_state, found.group_epoch
+        return _Described(CONSUMER, state, found.assignor_name, epoch, members)
+
+    def _described_as_classic(self) -> _Described:
+        request = DescribeGroupsRequest(groups=[self.group_id])
+        (found,) = self._source.ask(request, _DESCRIBE).groups
+        if found.error_code in _NOT_HERE:
+            return _Described(CLASSIC, DEAD, "", None)
+        check(found.error_code, f"group {self.group_id!r}")
+        members = tuple(
+            self._member(each, each.group_instance_id, _assigned(found.protocol_type, each), None)
+            for each in found.members
+        )
+        state, generation = found.group_state, self._source.generation(self.group_id)
+        return _Described(CLASSIC, state, found.protocol_data, generation, members)
+
+    def _member(
+        self, found: Any, instance_id: str | None, places: tuple[Place, ...], epoch: int | None
+    ) -> SeenMember:
+        name, version = self._source.software(found.client_id, found.client_host) or (None, None)
+        return SeenMember(
+            *(found.member_id, instance_id, found.client_id, name, version),
+            *(found.client_host.removeprefix("/"), places, epoch),
+        )
+
+    def _about(self) -> str:
+        found = self._described()
+        members = ", ".join(map(repr, found.members)) or "no members"
+        return f"{found.state}, generation {found.epoch}, {members}, lag {self.lag()}"
+
+    def _ends(self, places: Iterable[Place], which: int) -> dict[Place, int]:
+        by_topic: dict[str, list[int]] = {}
+        for topic, index in places:
+            by_topic.setdefault(topic, []).append(index)
+        return {
+            (topic, index): offset
+            for topic, indexes in by_topic.items()
+            for index, offset in offsets_at(self._source, topic, indexes, which).items()
+        }
+
+    def _to_reset(self, topics: str | Iterable[str] | None) -> list[Place]:
+        if topics is None:
+            places = list(self.offsets())
+            if not places:
+                text = f"group {self.group_id!r} has committed nothing: name the topics to reset"
+                raise ValueError(f"{text}, reset(..., topics=[...])")
+            return places
+        names = [topics] if isinstance(topics, str) else topics
+        return [
+            (name, index) for name in names for index in range(partition_count(self._source, name))
+        ]
+
+    def _check_commit(self, code: int, place: str) -> None:
+        what = f"committing {place} for group {self.group_id!r}"
+        if code == Error.UNKNOWN_MEMBER_ID:
+            members = ", ".join(map(repr, self.members))
+            why = "Kafka takes offsets from outside only while a group has no members"
+            todo = "close its consumers, or kick them, first"
+            raise Refused(Error.UNKNOWN_MEMBER_ID, f"{what}: {why}. It has {members}: {todo}")
+        check(code, what)
+
+
+def _places(assignment: Any) -> tuple[Place, ...]:
+    return tuple(
+        sorted(
+            (each.topic_name, at) for each in assignment.topic_partitions for at in each.partitions
+        )
+    )
+
+
+def _assigned(protocol_type: str, member: Any) -> tuple[Place, ...]:
+    """What the leader has assigned to a member, if it speaks the consumers' embedded protocol."""
+    if protocol_type != CONSUMER or not member.member_assignment:
+        return ()
+    try:
+        told, _ = read_value(ConsumerProtocolAssignment, member.member_assignment, newer=True)
+    except WireError:
+        return ()  # an assignor with a format of its own
+    entries = told.assigned_partitions
+    return tuple(sorted((each.topic, index) for each in entries for index in each.partitions))

@@ -1,0 +1,232 @@
+"""Inside: the emulator in this process as a `Source`, and its `Powers`.
+
+A request is carried out in the broker's thread by the handler that serves clients. It does not pass
+the chain of steps (base/chain.py), so that rules and faults which a test has set for its clients do
+not meet the test itself; and it is no connection that `clients` shows.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ...storage.retention import view_of
+from ...wire import Error, Refused, Request, Response, WireError
+from ...wire.api import response_class
+from ...wire.frames import pieces
+from ..base.call import NO_REPLY, PARKED, Call
+from ..base.client import ANONYMOUS, ClientSoftware
+from ..groups.classic.group import ClassicGroup
+from ..handlers.registry import SERVED
+from ..net.connection import PLAINTEXT
+from ..net.serving import handle
+from .clients import SeenClient
+from .segments import SeenSegment
+
+if TYPE_CHECKING:
+    from ..cluster import Cluster
+    from ..net.protocol import ClientProtocol
+    from ..net.server import Server
+    from ..partitions.partition import Partition
+
+T = TypeVar("T")
+CLIENT_ID = "odradek"
+_SOFTWARE = ClientSoftware("odradek", "test")
+_HOST = "127.0.0.1"
+_TIMEOUT_S = 30
+_PIECE = 1 << 20
+
+
+class Inside:
+    """The broker of this process. `run` calls a function in its thread; `server` has its
+    connections."""
+
+    def __init__(
+        self, run: Callable[[Callable[[Cluster], Any]], Any], server: Callable[[], Server]
+    ) -> None:
+        self._run = run
+        self._server = server
+
+    @property
+    def powers(self) -> Inside:
+        """All of them."""
+        return self
+
+    def ask(self, request: Request, version: int) -> Any:
+        """The broker's answer."""
+        body = bytearray(request.encode(version))  # a copy, which the broker may write into
+        asked = type(request).decode(body, version)
+        answer: Future[bytes] = Future()
+        thread = threading.get_ident()
+
+        def begin(cluster: Cluster) -> None:
+            if threading.get_ident() == thread:  # then nobody else can go on with it
+                wake, cluster.turns.wake = cluster.turns.wake, None
+                try:
+                    _Asked(cluster, answer).begin(asked, version)
+                finally:
+                    cluster.turns.wake = wake
+            else:
+                _Asked(cluster, answer).begin(asked, version)
+            if threading.get_ident() == thread and not answer.done():
+                name = type(request).__name__
+                raise RuntimeError(f"a {name} has to wait, which the broker's own thread cannot")
+
+        self._run(begin)
+        found, _ = response_class(request.api_key).decode_from(
+            answer.result(_TIMEOUT_S), version, 0
+        )
+        return found
+
+    def now(self) -> int:
+        """The broker's time."""
+        return self._call(lambda cluster: cluster.clock.now())
+
+    def generation(self, group_id: str) -> int | None:
+        """The generation of a classic group, None if there is none."""
+
+        def found(cluster: Cluster) -> int | None:
+            for node_id in cluster.nodes:
+                for shard in cluster.groups.at(node_id).shards.values():
+                    group = shard.visible(group_id)
+                    if isinstance(group, ClassicGroup):
+                        return group.generation
+            return None
+
+        return self._call(found)
+
+    def software(self, client_id: str, host: str) -> tuple[str, str] | None:
+        """Of the connections of this client id and host, if they agree."""
+        found = {
+            (each.software_name, each.software_version)
+            for each in self.clients()
+            if (each.client_id, each.host) == (client_id, host.removeprefix("/"))
+        }
+        return found.pop() if len(found) == 1 else None
+
+    # Powers
+
+    def segments(self, topic: str, partition: int) -> list[SeenSegment]:
+        """The segments of a partition."""
+
+        def found(cluster: Cluster) -> list[SeenSegment]:
+            log = cluster.partition(topic, partition).log
+            return [SeenSegment(*each) for each in view_of(log.segments, log.log_end_offset)]
+
+        return self._call(found)
+
+    def retain(self, topic: str, partition: int | None) -> int:
+        """Apply retention now."""
+
+        def done(cluster: Cluster) -> int:
+            retain = cluster.log_manager.retain
+            return sum(retain(each) for each in _partitions(cluster, topic, partition))
+
+        return self._call(done)
+
+    def compact(self, topic: str, partition: int | None) -> int:
+        """Compact now."""
+
+        def done(cluster: Cluster) -> int:
+            policy = cluster.topic(topic).config.cleanup_policy
+            if "compact" not in policy:
+                has = f"topic {topic} has cleanup.policy={','.join(sorted(policy))}"
+                todo = 'create it with configs={"cleanup.policy": "compact"}'
+                raise Refused(Error.POLICY_VIOLATION, f"{has}, so it is not compacted: {todo}")
+            partitions = _partitions(cluster, topic, partition)
+            return cluster.log_manager.cleaner.compact(partitions)
+
+        return self._call(done)
+
+    def rebalance(self, group_id: str) -> None:
+        """Have the members of a group rebalance."""
+
+        def done(cluster: Cluster) -> None:
+            for node_id in cluster.nodes:
+                for shard in cluster.groups.at(node_id).shards.values():
+                    if group_id in shard.groups:
+                        cluster.groups.at(node_id).rebalance(group_id)
+                        return
+            raise Refused(Error.GROUP_ID_NOT_FOUND, f"there is no group {group_id!r}")
+
+        self._call(done)
+
+    def clients(self) -> list[SeenClient]:
+        """The connections there are."""
+
+        def found(cluster: Cluster) -> list[SeenClient]:
+            now = cluster.clock.now()
+            return [_seen(each, now) for each in self._server().protocols]
+
+        return self._call(found)
+
+    def _call(self, action: Callable[[Cluster], T]) -> T:
+        found: T = self._run(action)
+        return found
+
+
+def _partitions(cluster: Cluster, topic: str, index: int | None) -> list[Partition]:
+    if index is None:
+        return cluster.topic(topic).partitions
+    return [cluster.partition(topic, index)]
+
+
+def _seen(client: ClientProtocol, now: int) -> SeenClient:
+    connection = client.connection
+    call = connection.current
+    request = "" if call is None else SERVED[call.api_key].request.__name__
+    return SeenClient(
+        *(connection.client_id, *connection.software, client.connection.client_host, client.port),
+        *(client.connected_at, client.received, client.sent, connection.requests),
+        connection.frames.count() + (call is not None),
+        request.removesuffix("Request") or None,
+        0 if call is None else now - call.now,
+    )
+
+
+class _Asked:
+    """The sender of one request, in place of a connection."""
+
+    software = _SOFTWARE
+    client_host = _HOST
+    listener = PLAINTEXT
+    principal = ANONYMOUS
+    is_open = True
+
+    def __init__(self, cluster: Cluster, answer: Future[bytes]) -> None:
+        self._cluster = cluster
+        self._answer = answer
+        self.node_id = cluster.controller_id
+
+    def begin(self, request: Request, version: int) -> None:
+        """Call the handler, and keep its answer, now or later."""
+        served = SERVED[request.api_key]
+        now = self._cluster.clock.now()
+        call = Call(self, request.api_key, version, 0, CLIENT_ID, now)
+        outcome = handle(self._cluster, call, served, request)
+        if isinstance(outcome, Response):
+            self.answer(call, outcome)
+        elif outcome is NO_REPLY:
+            self.close()
+        else:
+            assert outcome is PARKED
+
+    def answer(self, call: Call, response: Response | None) -> None:
+        """The broker has answered."""
+        if self._answer.done():
+            return
+        try:
+            assert response is not None
+            # Joined here: records may lie in files that this thread alone may read.
+            parts = response.parts(call.version)
+            self._answer.set_result(b"".join(pieces(parts, lambda: _PIECE)))
+        except (WireError, OSError, AssertionError) as error:
+            self._answer.set_exception(error)
+
+    def close(self) -> None:
+        """The handler has failed, which was logged."""
+        if not self._answer.done():
+            text = "the broker has failed to answer, and has logged why"
+            self._answer.set_exception(RuntimeError(text))

@@ -1,0 +1,191 @@
+"""Reading partitions: their records, and of each whether its transaction was committed.
+
+Everything is fetched as an uncommitted reader does, from the offsets that are asked for to the high
+watermark that the first answer tells. The state follows from the markers of transactions:
+
+- a producer's transactional records are committed or aborted by its next marker;
+- without a marker after them they are open, from the last stable offset on. Below it nothing is
+  open, and compaction removes a marker only after what was aborted: there they are committed.
+
+A reader of committed data sees committed records below the last stable offset.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from ...wire import Error
+from ...wire.api.fetch import FetchRequest, FetchResponse
+from ...wire.api.list_offsets import ListOffsetsRequest
+from ...wire.api.metadata import MetadataRequest
+from ...wire.batch import LOG_APPEND_TIME, BatchHeader
+from ...wire.legacy.as_batches import logged_batches, read_logged
+from ...wire.primitives import Buffer
+from ...wire.records import read_marker
+from .record import ABORTED, COMMITTED, OPEN, Headers, Raw, SeenRecord
+from .source import Source, check
+
+EARLIEST = -2
+LATEST = -1
+READ_COMMITTED = "read_committed"
+READ_UNCOMMITTED = "read_uncommitted"
+_METADATA, _LIST_OFFSETS, _FETCH = 9, 6, 12  # versions that all of these releases serve
+_NO_REPLICA = -1
+_CHUNK = 1 << 20
+_ALL_CHUNKS = 16 << 20
+_SEQUENCES = 1 << 31
+
+Answer = FetchResponse.Topic.Partition
+
+
+@dataclass(slots=True)
+class PartitionRecords:
+    """A partition as it was read, all isolation levels together."""
+
+    log_start_offset: int = 0
+    high_watermark: int = 0
+    last_stable_offset: int = 0
+    records: list[Raw] = field(default_factory=list)
+
+    def visible(self, isolation: str) -> list[Raw]:
+        """What a reader at this isolation level sees. Raises ValueError for another level."""
+        if isolation == READ_UNCOMMITTED:
+            return self.records
+        if isolation != READ_COMMITTED:
+            levels = f"{READ_COMMITTED!r} or {READ_UNCOMMITTED!r}"
+            raise ValueError(f"isolation is {levels}, not {isolation!r}")
+        stable = self.last_stable_offset
+        return [each for each in self.records if each.state == COMMITTED and each.offset < stable]
+
+
+def partition_count(source: Source, topic: str) -> int:
+    """How many partitions a topic has. Raises Refused(UNKNOWN_TOPIC_OR_PARTITION)."""
+    asked = MetadataRequest.Topic(name=topic)
+    request = MetadataRequest(topics=[asked], allow_auto_topic_creation=False)
+    (found,) = source.ask(request, _METADATA).topics
+    check(found.error_code, f"there is no topic {topic!r}")
+    return len(found.partitions)
+
+
+def offsets_at(
+    source: Source, topic: str, partitions: Iterable[int], timestamp: int
+) -> dict[int, int]:
+    """ListOffsets: the first offset at or after a time (ms), EARLIEST or LATEST, by partition; -1
+    where there is none. Raises Refused."""
+    entry = ListOffsetsRequest.Topic.Partition
+    asked = [entry(partition_index=index, timestamp=timestamp) for index in partitions]
+    topics = [ListOffsetsRequest.Topic(name=topic, partitions=asked)]
+    answer = source.ask(ListOffsetsRequest(replica_id=_NO_REPLICA, topics=topics), _LIST_OFFSETS)
+    found = {}
+    for each in answer.topics[0].partitions:
+        check(each.error_code, f"the offsets of {topic}-{each.partition_index}")
+        found[each.partition_index] = each.offset
+    return found
+
+
+def read(
+    source: Source, topic: str, partitions: Iterable[int], start: Mapping[int, int] | None = None
+) -> dict[int, PartitionRecords]:
+    """The records of these partitions, from the log start or from these offsets on. Raises
+    Refused; for damaged batches too."""
+    readers = {index: _Reader(topic, index) for index in partitions}
+    for index, offset in (start or {}).items():
+        readers[index].offset = offset
+    while unread := [each for each in readers.values() if not each.is_done]:
+        entry = FetchRequest.Topic.Partition
+        asked = [
+            entry(partition=each.index, fetch_offset=each.offset, partition_max_bytes=_CHUNK)
+            for each in unread
+        ]
+        topics = [FetchRequest.Topic(topic=topic, partitions=asked)]
+        request = FetchRequest(max_wait_ms=0, min_bytes=0, max_bytes=_ALL_CHUNKS, topics=topics)
+        answer = source.ask(request, _FETCH)
+        check(answer.error_code, f"reading {topic}")
+        answered = answer.responses[0].partitions
+        outside = [
+            each.partition_index
+            for each in answered
+            if not readers[each.partition_index].take(each)
+        ]
+        if outside:
+            for index, offset in offsets_at(source, topic, outside, EARLIEST).items():
+                readers[index].begin_at(offset)
+    return {index: reader.end() for index, reader in readers.items()}
+
+
+class _Reader:
+    """Reads one partition, answer by answer."""
+
+    def __init__(self, topic: str, index: int) -> None:
+        self.topic = topic
+        self.index = index
+        self.offset = 0
+        self.is_done = False
+        self._begins = 0
+        self._seen = PartitionRecords(high_watermark=-1)
+        # Of each producer, where in the list its records without a marker are.
+        self._unended: dict[int, list[int]] = {}
+
+    def begin_at(self, log_start_offset: int) -> None:
+        """The offset lay outside of the log."""
+        self.is_done = self.offset > log_start_offset  # above its end: there is nothing
+        self.offset = log_start_offset
+
+    def take(self, answer: Answer) -> bool:
+        """Take in an answer. Returns False if the offset lies outside of the log."""
+        if answer.error_code == Error.OFFSET_OUT_OF_RANGE:
+            return False
+        check(answer.error_code, f"reading {self.topic}-{self.index}")
+        seen = self._seen
+        if seen.high_watermark < 0:
+            self._begins = self.offset
+            seen.log_start_offset = answer.log_start_offset
+            seen.high_watermark = answer.high_watermark
+            seen.last_stable_offset = answer.last_stable_offset
+        records, before = answer.records or b"", self.offset
+        for position, header in logged_batches(records):
+            self._add(header, records, position)
+            self.offset = max(self.offset, header.last_offset + 1)
+        # Compaction and repairs may have left nothing up to the high watermark.
+        self.is_done = self.offset >= seen.high_watermark or self.offset == before
+        return True
+
+    def _add(self, header: BatchHeader, records: Buffer, position: int) -> None:
+        seen = self._seen
+        if header.is_control:
+            if header.producer_id >= 0 and header.count:
+                state = COMMITTED if read_marker(records, position).commit else ABORTED
+                for place in self._unended.pop(header.producer_id, ()):
+                    seen.records[place] = replace(seen.records[place], state=state)
+            return
+        kind = "LogAppendTime" if header.attributes & LOG_APPEND_TIME else "CreateTime"
+        in_transaction = header.is_transactional and header.producer_id >= 0
+        known = header.producer_id >= 0 and header.base_sequence >= 0
+        for record in read_logged(records, position):
+            offset = record.offset
+            if not self._begins <= offset < seen.high_watermark:
+                continue
+            if in_transaction:
+                self._unended.setdefault(header.producer_id, []).append(len(seen.records))
+            sequence = (header.base_sequence + offset - header.base_offset) % _SEQUENCES
+            seen.records.append(
+                SeenRecord(
+                    *(self.topic, self.index, offset, record.timestamp, kind),
+                    *(record.key, record.value, Headers(record.headers)),
+                    header.producer_id,
+                    header.producer_epoch,
+                    sequence if known else -1,
+                    header.is_transactional,
+                    COMMITTED,
+                )
+            )
+
+    def end(self) -> PartitionRecords:
+        """What was read."""
+        seen = self._seen
+        for places in self._unended.values():
+            for place in places:
+                if seen.records[place].offset >= seen.last_stable_offset:
+                    seen.records[place] = replace(seen.records[place], state=OPEN)
+        return seen

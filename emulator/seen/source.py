@@ -1,0 +1,72 @@
+"""What views ask: a broker that answers Kafka's requests, and what only an emulator can tell or do.
+
+A `Source` needs no more than a client has, so that the same views work on any broker. The verbs
+that no request of Kafka's has are `Powers`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from ...wire import Error, Refused, Request
+from .clients import SeenClient
+from .segments import SeenSegment
+
+
+class Powers(Protocol):
+    """What no request can ask for. Methods raise Refused for what is not there."""
+
+    def segments(self, topic: str, partition: int) -> list[SeenSegment]:
+        """The segments of a partition, the oldest first."""
+
+    def retain(self, topic: str, partition: int | None) -> int:
+        """Apply retention now, to one partition or to all (None); return how many segments were
+        deleted."""
+
+    def compact(self, topic: str, partition: int | None) -> int:
+        """Compact now, whatever ratio and lag; return how many partitions had something to
+        compact."""
+
+    def rebalance(self, group_id: str) -> None:
+        """Have the members of a group rebalance."""
+
+    def clients(self) -> list[SeenClient]:
+        """The connections there are, in the order in which they came."""
+
+
+class Source(Protocol):
+    """A broker, or a cluster of them, that answers requests."""
+
+    @property
+    def powers(self) -> Powers:
+        """What an emulator can do besides. Raises what says that this is none."""
+
+    def ask(self, request: Request, version: int) -> Any:
+        """The answer to a request, in this version. It is for the source to find the broker that
+        leads the partitions in the request, or coordinates its group."""
+
+    def now(self) -> int:
+        """The broker's time, in ms since 1970."""
+
+    def generation(self, group_id: str) -> int | None:
+        """The generation of a classic group, of which no request tells; None if it is not
+        known."""
+
+    def software(self, client_id: str, host: str) -> tuple[str, str] | None:
+        """Name and version of a client's software, None if they are not known, or if clients of
+        that id and host have different ones."""
+
+
+def check(code: int, what: str, told: str | None = None) -> None:
+    """Raises Refused for an error code in an answer, saying what was asked for."""
+    if code:
+        raise Refused(Error(code), f"{what}: {told}" if told else what)
+
+
+def described(head: str, details: Callable[[], str]) -> str:
+    """A repr: `head`, and details if the broker can be asked for them."""
+    try:
+        return f"<{head}: {details()}>"
+    except (Refused, RuntimeError, OSError):
+        return f"<{head}>"

@@ -1,0 +1,88 @@
+"""Some partitions of a topic, of which a view asks: all of them, or one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+from ...wire.api.delete_records import DeleteRecordsRequest
+from ...wire.api.describe_log_dirs import DescribeLogDirsRequest
+from .decoding import Decoder, decoded, function_of
+from .produced import to_ms
+from .reading import READ_COMMITTED, PartitionRecords, offsets_at, read
+from .record import Raw, SeenRecord
+from .source import Source, check
+from .transactions import SeenProducer, producers_of
+from .verbs import Records
+
+_DELETE_RECORDS = _LOG_DIRS = 2  # versions that all of these releases serve
+_TIMEOUT_MS = 30_000
+TO_THE_END = -1
+
+
+class Span:
+    """Partitions of a topic, by their numbers as of each call."""
+
+    def __init__(self, source: Source, topic: str, indexes: Callable[[], list[int]]) -> None:
+        self._source = source
+        self._topic = topic
+        self._indexes = indexes
+
+    def records(self, isolation: str, start: int | datetime | None = None, /) -> list[Raw]:
+        """The records that a reader at this isolation level sees, from an offset or a time on."""
+        found = self._read(start)
+        return [record for one in found.values() for record in one.visible(isolation)]
+
+    def decoded(self, name: str, value: Decoder, key: Decoder) -> Records[Any, Any]:
+        """The same records with values and keys decoded."""
+        of_key, of_value = function_of(key, "key"), function_of(value, "value")
+
+        def read_decoded(
+            isolation: str, start: int | datetime | None = None, /
+        ) -> list[SeenRecord[Any, Any]]:
+            return [decoded(each, of_key, of_value) for each in self.records(isolation, start)]
+
+        return Records(f"{name}, decoded", read_decoded)
+
+    def producers(self) -> list[SeenProducer]:
+        """Those that have written here."""
+        return producers_of(self._source, self._topic, self._indexes())
+
+    def truncate(self, before: int) -> None:
+        """Delete the records before this offset; TO_THE_END for all. Raises Refused."""
+        entry = DeleteRecordsRequest.Topic.Partition
+        asked = [entry(partition_index=index, offset=before) for index in self._indexes()]
+        topics = [DeleteRecordsRequest.Topic(name=self._topic, partitions=asked)]
+        request = DeleteRecordsRequest(topics=topics, timeout_ms=_TIMEOUT_MS)
+        upto = "all records" if before == TO_THE_END else f"the records before offset {before}"
+        for answer in self._source.ask(request, _DELETE_RECORDS).topics[0].partitions:
+            check(answer.error_code, f"deleting {upto} of {self._topic}-{answer.partition_index}")
+
+    def size(self) -> int:
+        """Bytes of all batches."""
+        asked = DescribeLogDirsRequest.Topic(topic=self._topic, partitions=self._indexes())
+        answer = self._source.ask(DescribeLogDirsRequest(topics=[asked]), _LOG_DIRS)
+        directories = [topic for result in answer.results for topic in result.topics]
+        return sum(each.partition_size for topic in directories for each in topic.partitions)
+
+    def about(self) -> str:
+        """What there is, in words."""
+        found = self._read(None).values()
+        count = sum(len(each.records) for each in found)
+        hidden = count - sum(len(each.visible(READ_COMMITTED)) for each in found)
+        noun = "record" if count == 1 else "records"
+        return f"{count} {noun}" + f", {hidden} of them not committed" * bool(hidden)
+
+    def _read(self, start: int | datetime | None) -> dict[int, PartitionRecords]:
+        indexes = self._indexes()
+        if start is None:
+            return read(self._source, self._topic, indexes)
+        if isinstance(start, datetime):
+            found = offsets_at(self._source, self._topic, indexes, to_ms(start, 0))
+            begin = {index: offset for index, offset in found.items() if offset >= 0}
+        elif isinstance(start, int):
+            begin = dict.fromkeys(indexes, start)
+        else:
+            raise TypeError(f"start is an offset (int) or a time (datetime), not {start!r}")
+        return read(self._source, self._topic, begin, begin)
