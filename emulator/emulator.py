@@ -16,13 +16,13 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import os
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from pathlib import Path
 from threading import RLock
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from ..storage import (
     Directory,
@@ -46,6 +46,7 @@ from .metadata.features import check_features
 from .net.server import Server
 from .parameters import ConfigValue
 from .seen import GroupView, Inside, SeenClient, SeenProducer, SeenTransaction, TopicView
+from .seen.seeds import partitions_for, read_seeds
 from .seen.transactions import transactions_of
 
 T = TypeVar("T")
@@ -234,6 +235,24 @@ class Emulator:
         """Delete a topic. Raises Refused(UNKNOWN_TOPIC_OR_PARTITION) if there is none."""
         parameters.topic_name(name)
         self.run(lambda cluster: cluster.topics.delete(cluster.topic(name)))
+
+    def seed(
+        self, records: Mapping[str, Iterable[Any]] | str | Path, *, topic: str | None = None
+    ) -> dict[str, int]:
+        """Produce records to begin with, from a dict (topic -> records, as for `produce_all`) or
+        from a file: JSON Lines or CSV (seen/seeds.py). Topics that do not exist are created, with
+        as many partitions as the records name. `topic` is that of lines which name none. Returns
+        how many records each topic has got.
+
+        Raises ValueError that names the line, before anything is stored; else as `produce_all`.
+        """
+        seeds = read_seeds(records, topic)
+        there = set(self.topics())
+        for name, those in seeds.items():
+            if name not in there:
+                self.create_topic(name, partitions_for(those))
+            self.topic(name).produce_all(those)
+        return {name: len(those) for name, those in seeds.items()}
 
     def group(self, group_id: str) -> GroupView:
         """A view of a consumer group, which need not exist yet."""

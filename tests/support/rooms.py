@@ -57,6 +57,7 @@ ROOMS = {
         span
         topics
         groups
+        seeds
         inside
     """,
     "compat": """

@@ -1,0 +1,114 @@
+"""Records to begin a test with: given as a dict, or read from a file.
+
+A file of JSON Lines (.jsonl, .ndjson) has one record a line, an object with the fields
+
+    topic, value, key, headers (an object), timestamp (ms since 1970), partition
+
+and a CSV file (.csv) the same as columns of its first line; a header is a column `headers.NAME`
+there. Only topic and value are required, topic not where it is told otherwise. What is no str or
+null in JSON is stored as JSON. In CSV everything is text, and an empty key, timestamp or partition
+counts as none.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from .produced import NewRecord, new_record
+
+_FIELDS = ("topic", "value", "key", "headers", "timestamp", "partition")
+_HEADER = "headers."
+_NUMBERS = ("timestamp", "partition")
+
+Seeds = dict[str, list[NewRecord]]
+
+
+def read_seeds(given: Mapping[str, Iterable[Any]] | str | Path, topic: str | None = None) -> Seeds:
+    """The records of each topic. Raises ValueError that names the line, OSError, TypeError."""
+    if isinstance(given, Mapping):
+        return {name: _records(name, records) for name, records in given.items()}
+    if not isinstance(given, str | Path):
+        kinds = "a dict of topics, or the path of a .jsonl, .ndjson or .csv file"
+        raise TypeError(f"seed takes {kinds}, not {given!r}")
+    path = Path(given)
+    if path.suffix in (".jsonl", ".ndjson"):
+        rows = _json_lines(path)
+    elif path.suffix == ".csv":
+        rows = _csv_rows(path)
+    else:
+        raise ValueError(f"{path} is no .jsonl, .ndjson or .csv file")
+    seeds: Seeds = {}
+    for where, row in rows:
+        _check(where, row, topic)
+        name = row.pop("topic", topic)
+        seeds.setdefault(name, []).append(NewRecord(**row))
+    return seeds
+
+
+def partitions_for(records: Iterable[NewRecord]) -> int:
+    """How many partitions a topic needs for these."""
+    return 1 + max((each.partition or 0 for each in records), default=0)
+
+
+def _records(name: str, given: Iterable[Any]) -> list[NewRecord]:
+    if isinstance(given, str | bytes | Mapping):
+        raise TypeError(
+            f"{name!r} has a list of records, not one {type(given).__name__}: {given!r}"
+        )
+    return [new_record(each) for each in given]
+
+
+def _check(where: str, row: Mapping[str, Any], topic: str | None) -> None:
+    unknown = [name for name in row if name not in _FIELDS]
+    if unknown:
+        raise ValueError(f"{where}: no field {unknown[0]!r}; there are {', '.join(_FIELDS)}")
+    missing = [name for name in ("topic", "value") if name not in row]
+    if missing and not (missing == ["topic"] and topic is not None):
+        raise ValueError(f"{where}: the field {missing[0]!r} is missing")
+    for name in _NUMBERS:
+        number = row.get(name)
+        if number is not None and (not isinstance(number, int) or isinstance(number, bool)):
+            raise ValueError(f"{where}: {name} is a whole number, not {number!r}")
+
+
+def _json_lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    with path.open(encoding="utf-8") as file:
+        for number, line in enumerate(file, 1):
+            where = f"{path}:{number}"
+            if not line.strip():
+                continue
+            try:
+                row = json.loads(line)
+            except ValueError as error:
+                raise ValueError(f"{where}: not JSON: {error}") from None
+            if not isinstance(row, dict):
+                raise ValueError(f"{where}: a record is an object, not {line.strip()}")
+            yield where, row
+
+
+def _csv_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        reader = csv.DictReader(file, restkey="a column without a name")
+        for found in reader:
+            where = f"{path}:{reader.line_num}"
+            row: dict[str, Any] = {}
+            headers: dict[str, str] = {}
+            for name, text in found.items():
+                if name.startswith(_HEADER):
+                    headers[name.removeprefix(_HEADER)] = text
+                elif name in _NUMBERS:
+                    row[name] = _number(where, name, text)
+                elif text or name != "key":
+                    row[name] = text
+            yield where, row | ({"headers": headers} if headers else {})
+
+
+def _number(where: str, name: str, text: str) -> int | None:
+    try:
+        return int(text) if text else None
+    except ValueError:
+        raise ValueError(f"{where}: {name} is a whole number, not {text!r}") from None
