@@ -46,7 +46,7 @@ from .metadata.features import check_features
 from .net.server import Server
 from .parameters import ConfigValue
 from .seen import GroupView, Inside, SeenClient, SeenProducer, SeenTransaction, TopicView
-from .seen.seeds import partitions_for, read_seeds
+from .seen.seeds import read_seeds
 from .seen.transactions import transactions_of
 
 T = TypeVar("T")
@@ -248,11 +248,11 @@ class Emulator:
         """
         seeds = read_seeds(records, topic)
         there = set(self.topics())
-        for name, those in seeds.items():
+        for name, seed in seeds.items():
             if name not in there:
-                self.create_topic(name, partitions_for(those))
-            self.topic(name).produce_all(those)
-        return {name: len(those) for name, those in seeds.items()}
+                self.create_topic(name, seed.partitions, seed.configs)
+            self.topic(name).produce_all(seed.records)
+        return {name: len(seed.records) for name, seed in seeds.items()}
 
     def group(self, group_id: str) -> GroupView:
         """A view of a consumer group, which need not exist yet."""

@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from ...wire.api.produce import ProduceRequest
 from ...wire.records import NewRecord as BatchRecord
@@ -41,6 +41,14 @@ class NewRecord:
     headers: GivenHeaders = None
     timestamp: Time = None
     partition: int | None = None
+
+
+class TopicSeeds(NamedTuple):
+    """Records to begin with, and the topic that they need if there is none yet."""
+
+    records: list[NewRecord]
+    partitions: int
+    configs: Mapping[str, str] = {}
 
 
 def new_record(given: Any) -> NewRecord:

@@ -1,4 +1,4 @@
-"""Records to begin a test with: given as a dict, or read from a file.
+"""Records to begin a test with: given as a dict, or read from a file or directory.
 
 A file of JSON Lines (.jsonl, .ndjson) has one record a line, an object with the fields
 
@@ -7,7 +7,7 @@ A file of JSON Lines (.jsonl, .ndjson) has one record a line, an object with the
 and a CSV file (.csv) the same as columns of its first line; a header is a column `headers.NAME`
 there. Only topic and value are required, topic not where it is told otherwise. What is no str or
 null in JSON is stored as JSON. In CSV everything is text, and an empty key, timestamp or partition
-counts as none.
+counts as none. Of a data directory see directories.py.
 """
 
 from __future__ import annotations
@@ -18,30 +18,38 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from .produced import NewRecord, new_record
+from .directories import read_directory
+from .produced import NewRecord, TopicSeeds, new_record
 
 _FIELDS = ("topic", "value", "key", "headers", "timestamp", "partition")
 _HEADER = "headers."
 _NUMBERS = ("timestamp", "partition")
 
-Seeds = dict[str, list[NewRecord]]
 
-
-def read_seeds(given: Mapping[str, Iterable[Any]] | str | Path, topic: str | None = None) -> Seeds:
+def read_seeds(
+    given: Mapping[str, Iterable[Any]] | str | Path, topic: str | None = None
+) -> dict[str, TopicSeeds]:
     """The records of each topic. Raises ValueError that names the line, OSError, TypeError."""
+    if isinstance(given, str | Path) and Path(given).is_dir():
+        return read_directory(Path(given))
     if isinstance(given, Mapping):
-        return {name: _records(name, records) for name, records in given.items()}
-    if not isinstance(given, str | Path):
-        kinds = "a dict of topics, or the path of a .jsonl, .ndjson or .csv file"
+        found = {name: _records(name, records) for name, records in given.items()}
+    elif isinstance(given, str | Path):
+        found = _of_file(Path(given), topic)
+    else:
+        kinds = "a dict of topics, or the path of a .jsonl, .ndjson or .csv file or of a directory"
         raise TypeError(f"seed takes {kinds}, not {given!r}")
-    path = Path(given)
+    return {name: TopicSeeds(those, _partitions_for(those)) for name, those in found.items()}
+
+
+def _of_file(path: Path, topic: str | None) -> dict[str, list[NewRecord]]:
     if path.suffix in (".jsonl", ".ndjson"):
         rows = _json_lines(path)
     elif path.suffix == ".csv":
         rows = _csv_rows(path)
     else:
         raise ValueError(f"{path} is no .jsonl, .ndjson or .csv file")
-    seeds: Seeds = {}
+    seeds: dict[str, list[NewRecord]] = {}
     for where, row in rows:
         _check(where, row, topic)
         name = row.pop("topic", topic)
@@ -49,7 +57,7 @@ def read_seeds(given: Mapping[str, Iterable[Any]] | str | Path, topic: str | Non
     return seeds
 
 
-def partitions_for(records: Iterable[NewRecord]) -> int:
+def _partitions_for(records: Iterable[NewRecord]) -> int:
     """How many partitions a topic needs for these."""
     return 1 + max((each.partition or 0 for each in records), default=0)
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
-from odradek.compat import Client, NewRecord
+from odradek.compat import Client, NewRecord, RealKafka
 from odradek.compat.clients import Consumer, wait_until
 from odradek.emulator import Emulator
 from odradek.emulator.seen import GroupView
@@ -135,3 +136,21 @@ def test_a_member_comes_back(kafka: Emulator, client: Client, protocol: str, how
             return (group.generation or 0) > before and has_all(group)()
 
         wait_until(polling(client, consumer, is_later), "a later generation is stable")
+
+
+@pytest.mark.real
+def test_records_of_a_directory_that_a_real_kafka_has_left(
+    kafka: Emulator, any_client: Client, tmp_path: Path
+) -> None:
+    with RealKafka(data_dir=tmp_path / "data") as real:
+        address = real.bootstrap_servers
+        any_client.create_topic(address, "left", partitions=2)
+        records = [NewRecord(b"%d" % n, b"k", (("h", b"v"),)) for n in range(10)]
+        any_client.produce(address, "left", records, partition=1, compression="gzip")
+        dropped = [NewRecord(b"dropped")]
+        any_client.produce(address, "left", dropped, transactional_id="b", abort=True)
+    assert kafka.seed(tmp_path / "data") == {"left": 10}
+    left = kafka.topic("left")
+    assert len(left) == 2
+    assert left[1].values() == [each.value for each in records]
+    assert left.last().headers == {"h": b"v"}

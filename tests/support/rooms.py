@@ -57,8 +57,9 @@ ROOMS = {
         span
         topics
         groups
-        seeds
         inside
+        directories
+        seeds
     """,
     "compat": """
         unavailable

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from odradek.wire import WireError
-from odradek.wire.frames import Frames, Part, frame, pieces
+from odradek.wire.frames import SIZE, Frames, Part, frame, pieces
 
 from tests.support.processes import memory
 
@@ -186,3 +186,26 @@ def test_stored_parts_are_read_when_they_come_up() -> None:
 def test_a_response_that_no_size_can_tell_is_refused() -> None:
     with pytest.raises(WireError, match="at most 2147483647"):
         frame([bytes(1 << 20)] * 2048)
+
+
+def test_whole_frames_that_wait_are_counted() -> None:
+    frames = Frames()
+    for data, count in [(b"\0\0", 0), (b"\0\3abc\0", 1), (b"\0\0\0", 2), (b"\0\0\0\2x", 2)]:
+        frames.buffer()[: len(data)] = data
+        frames.received(len(data))
+        assert frames.count() == count
+    assert frames.take() == b"abc"
+    assert frames.count() == 1
+
+
+def test_a_large_frame_counts_once_it_is_whole() -> None:
+    frames, size = Frames(), 100_000
+    left = memoryview(SIZE.pack(size) + bytes(size))
+    while left:
+        assert frames.count() == 0
+        room = frames.buffer()
+        count = min(len(room), len(left))
+        room[:count] = left[:count]
+        frames.received(count)
+        left = left[count:]
+    assert frames.count() == 1

@@ -112,3 +112,29 @@ def test_other_kinds_are_refused(kafka: Emulator, given: Any, reason: str) -> No
 def test_a_topic_that_kafka_refuses(kafka: Emulator) -> None:
     with pytest.raises(Refused, match="INVALID_TOPIC_EXCEPTION"):
         kafka.seed({"no topic": ["a"]})
+
+
+def test_a_data_directory(kafka: Emulator, tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    with Emulator(data_dir=source) as left:
+        orders = left.create_topic("orders", 3, {"retention.ms": -1})
+        orders.produce("a", "k", headers={"h": "1"}, timestamp=5, partition=1)
+        left.create_topic("table", 1, {"cleanup.policy": "compact"}).produce("v", "k")
+        left.group("g").commit({("orders", 1): 1})  # in an internal topic
+    before = {path: path.stat().st_mtime_ns for path in source.rglob("*")}
+
+    assert kafka.seed(source) == {"orders": 1, "table": 1}
+
+    (record,) = kafka.topic("orders").records()
+    assert (record.partition, record.key, record.value, record.timestamp) == (1, b"k", b"a", 5)
+    assert record.headers == {"h": "1"}
+    assert len(kafka.topic("orders")) == 3
+    assert kafka.topic("table").compact() == 1  # it has its configs
+    assert {path: path.stat().st_mtime_ns for path in source.rglob("*")} == before
+
+
+def test_another_directory(kafka: Emulator, tmp_path: Path) -> None:
+    with pytest.raises(
+        ValueError, match=r"is not the data directory of a broker: .*meta.properties"
+    ):
+        kafka.seed(tmp_path)
