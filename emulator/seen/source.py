@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from ...wire import Error, Refused, Request
+from ...wire import Error, Refused, Request, WireError
 from .clients import SeenClient
 from .segments import SeenSegment
 
@@ -68,5 +68,5 @@ def described(head: str, details: Callable[[], str]) -> str:
     """A repr: `head`, and details if the broker can be asked for them."""
     try:
         return f"<{head}: {details()}>"
-    except (Refused, RuntimeError, OSError):
+    except (Refused, WireError, RuntimeError, OSError):
         return f"<{head}>"
