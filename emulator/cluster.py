@@ -22,6 +22,7 @@ from ..wire.scan import HAVE_C
 from . import handlers
 from .base.chain import Step
 from .base.clock import Clock, ManualClock, SystemClock
+from .base.journal import Journal
 from .base.logger import log
 from .base.node import alive
 from .base.timers import Timers
@@ -77,12 +78,13 @@ class Cluster:
         self.clock: Clock = clock if clock is not None else SystemClock()
         self.has_manual_clock = isinstance(self.clock, ManualClock)
         self.random = random if random is not None else Random()
-        self.timers = Timers()
+        self.timers, self.journal = Timers(), Journal(self.clock)
         self.turns = Turns()
         self.decompressing = Gate(self.turns)  # a large batch, whose content needs room
         self.chain: list[Step] = []  # what requests pass on their way: base/chain.py
         self.answers = AnswerCache()
         self.woken: list[Callable[[], None]] = []
+        self.watchers: list[Callable[[], None]] = []  # called when anything may have changed
         self._is_settling = False
         self.nodes = {node.node_id: node for node in brokers}
         self.controller_id = min(self.nodes)
@@ -107,6 +109,9 @@ class Cluster:
         self.groups = open_groups(self)
         self.transactions = open_transactions(self)
         self.metadata.subscribe(self.groups, self.transactions)
+        self._begin_checkpoints()
+
+    def _begin_checkpoints(self) -> None:
         checkpoints = _Checkpoints(self)
         self.timers.every(self.clock.now() + checkpoints.interval_ms(), checkpoints)
 
@@ -166,11 +171,13 @@ class Cluster:
                 if due is not None and due <= (now := self.clock.now()):
                     self.timers.fire(now)
                 if not self.woken:
-                    return
+                    break
                 self.timers.changed()
                 woken, self.woken = self.woken, []
                 for finish in woken:
                     finish()
+            for look in tuple(self.watchers):
+                look()
         finally:
             self._is_settling = False
 

@@ -16,13 +16,12 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import os
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
-from functools import partial
 from pathlib import Path
 from threading import RLock
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Self, TypeVar
 
 from ..storage import (
     Directory,
@@ -34,7 +33,7 @@ from ..storage import (
 from ..wire import Error, Refused
 from . import parameters
 from .base.addresses import bracketed, reachable
-from .base.clock import Clock, whole_ms
+from .base.clock import Clock
 from .base.logger import log
 from .base.node import Node
 from .base.release import KAFKA_4_3
@@ -42,12 +41,13 @@ from .base.temporary import TemporaryDirectory
 from .broker_thread import FORKED, NOT_RUNNING, BrokerThread, Serving
 from .cluster import Cluster
 from .config.configs import BrokerConfig
+from .facets.doing import Doing
+from .facets.seeing import Seeing
+from .facets.timing import Timing
 from .metadata.features import check_features
 from .net.server import Server
 from .parameters import ConfigValue
-from .seen import GroupView, Inside, SeenClient, SeenProducer, SeenTransaction, TopicView
-from .seen.seeds import read_seeds
-from .seen.transactions import transactions_of
+from .seen import Inside
 
 T = TypeVar("T")
 _START_TIMEOUT_S = 30
@@ -55,7 +55,7 @@ _SLICE_S = 0.01
 _RUNNING = "the broker is running already"
 
 
-class Emulator:
+class Emulator(Seeing, Doing, Timing):
     """A Kafka broker for stock clients.
 
     config      Kafka's broker configs by name, e.g. {"auto.create.topics.enable": False}
@@ -197,97 +197,6 @@ class Emulator:
         action raises.
         """
         return self._started().call(action)
-
-    @property
-    def notices(self) -> list[str]:
-        """What was found to be wrong on disk, and what was done about it, in sentences."""
-
-        def told(cluster: Cluster) -> list[str]:
-            log_dir = cluster.log_dir
-            return [*log_dir.notices, *log_dir.availability.notices]
-
-        return self.run(told)
-
-    def create_topic(
-        self, name: str, partitions: int = 1, configs: Mapping[str, ConfigValue] | None = None
-    ) -> TopicView:
-        """Create a topic. Raises Refused as CreateTopics would answer, TypeError."""
-        texts = parameters.config_texts(configs, "configs")
-        parameters.topic_name(name)
-        parameters.partition_count(partitions)
-        self.run(lambda cluster: cluster.create_topic(name, partitions, texts))
-        return TopicView(self._inside, name)
-
-    def topic(self, name: str) -> TopicView:
-        """A view of a topic. Raises Refused(UNKNOWN_TOPIC_OR_PARTITION) if there is none."""
-        parameters.topic_name(name)
-        if name not in (names := self.topics()):
-            there = ", ".join(names) or "none"
-            text = f"there is no topic {name!r}; there are {there}"
-            raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION, text)
-        return TopicView(self._inside, name)
-
-    def topics(self) -> list[str]:
-        """The names of all topics, internal ones too."""
-        return self.run(lambda cluster: [topic.name for topic in cluster.topics])
-
-    def delete_topic(self, name: str) -> None:
-        """Delete a topic. Raises Refused(UNKNOWN_TOPIC_OR_PARTITION) if there is none."""
-        parameters.topic_name(name)
-        self.run(lambda cluster: cluster.topics.delete(cluster.topic(name)))
-
-    def seed(
-        self, records: Mapping[str, Iterable[Any]] | str | Path, *, topic: str | None = None
-    ) -> dict[str, int]:
-        """Produce records to begin with, from a dict (topic -> records, as for `produce_all`) or
-        from a file: JSON Lines or CSV (seen/seeds.py). Topics that do not exist are created, with
-        as many partitions as the records name. `topic` is that of lines which name none. Returns
-        how many records each topic has got.
-
-        Raises ValueError that names the line, before anything is stored; else as `produce_all`.
-        """
-        seeds = read_seeds(records, topic)
-        there = set(self.topics())
-        for name, seed in seeds.items():
-            if name not in there:
-                self.create_topic(name, seed.partitions, seed.configs)
-            self.topic(name).produce_all(seed.records)
-        return {name: len(seed.records) for name, seed in seeds.items()}
-
-    def group(self, group_id: str) -> GroupView:
-        """A view of a consumer group, which need not exist yet."""
-        return GroupView(self._inside, group_id)
-
-    def transactions(self) -> list[SeenTransaction]:
-        """Every transactional id that the broker knows, and its transaction, by name."""
-        return transactions_of(self._inside)
-
-    def producers(self, topic: str) -> list[SeenProducer]:
-        """What the partitions of a topic know of producers. Raises Refused as `topic` does."""
-        return self.topic(topic).producers()
-
-    def clients(self) -> list[SeenClient]:
-        """The connections of clients, in the order in which they came."""
-        return self._inside.clients()
-
-    def compact(self) -> int:
-        """Compact every log of a compacted topic now, whatever its dirty ratio and lags.
-
-        Active segments are rolled first, so everything written until now is compacted, except from
-        the start of an open transaction on. Tombstones and markers stay for `delete.retention.ms`
-        after the first compaction that finds them. Returns how many partitions had something to
-        compact. Raises Refused for a damaged or failing log.
-        """
-        return self.run(lambda cluster: cluster.log_manager.cleaner.compact_all())
-
-    def advance(self, milliseconds: int) -> None:
-        """Move a ManualClock forward; everything due on the way happens, in order.
-
-        Clients are served meanwhile. Ctrl-C ends it where the clock then is.
-        """
-        left = whole_ms("milliseconds", milliseconds)
-        while left := self.run(partial(Cluster.advance, milliseconds=left, seconds=_SLICE_S)):
-            continue
 
     # The thread
 

@@ -40,6 +40,7 @@ ROOMS = {
         net
         parameters broker cluster
         seen
+        facets
         emulator broker_thread
         cli
     """,

@@ -1,0 +1,1 @@
+"""The parts of an Emulator's public face, one idea a file; Emulator joins them."""

@@ -1,0 +1,60 @@
+"""What a test does at a broker without a client."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from .. import parameters
+from ..parameters import ConfigValue
+from ..seen import TopicView
+from ..seen.seeds import read_seeds
+from .facet import Facet
+
+
+class Doing(Facet):
+    """Verbs that need no client."""
+
+    def create_topic(
+        self, name: str, partitions: int = 1, configs: Mapping[str, ConfigValue] | None = None
+    ) -> TopicView:
+        """Create a topic. Raises Refused as CreateTopics would answer, TypeError."""
+        texts = parameters.config_texts(configs, "configs")
+        parameters.topic_name(name)
+        parameters.partition_count(partitions)
+        self.run(lambda cluster: cluster.create_topic(name, partitions, texts))
+        return TopicView(self._inside, name)
+
+    def delete_topic(self, name: str) -> None:
+        """Delete a topic. Raises Refused(UNKNOWN_TOPIC_OR_PARTITION) if there is none."""
+        parameters.topic_name(name)
+        self.run(lambda cluster: cluster.topics.delete(cluster.topic(name)))
+
+    def seed(
+        self, records: Mapping[str, Iterable[Any]] | str | Path, *, topic: str | None = None
+    ) -> dict[str, int]:
+        """Produce records to begin with, from a dict (topic -> records, as for `produce_all`) or
+        from a file: JSON Lines or CSV (seen/seeds.py). Topics that do not exist are created, with
+        as many partitions as the records name. `topic` is that of lines which name none. Returns
+        how many records each topic has got.
+
+        Raises ValueError that names the line, before anything is stored; else as `produce_all`.
+        """
+        seeds = read_seeds(records, topic)
+        there = self.run(lambda cluster: {topic.name for topic in cluster.topics})
+        for name, seed in seeds.items():
+            if name not in there:
+                self.create_topic(name, seed.partitions, seed.configs)
+            TopicView(self._inside, name).produce_all(seed.records)
+        return {name: len(seed.records) for name, seed in seeds.items()}
+
+    def compact(self) -> int:
+        """Compact every log of a compacted topic now, whatever its dirty ratio and lags.
+
+        Active segments are rolled first, so everything written until now is compacted, except from
+        the start of an open transaction on. Tombstones and markers stay for `delete.retention.ms`
+        after the first compaction that finds them. Returns how many partitions had something to
+        compact. Raises Refused for a damaged or failing log.
+        """
+        return self.run(lambda cluster: cluster.log_manager.cleaner.compact_all())

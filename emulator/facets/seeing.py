@@ -1,0 +1,53 @@
+"""What a test sees of a broker: topics, groups, transactions, producers, clients."""
+
+from __future__ import annotations
+
+from ...wire import Error, Refused
+from .. import parameters
+from ..cluster import Cluster
+from ..seen import GroupView, SeenClient, SeenProducer, SeenTransaction, TopicView
+from ..seen.transactions import transactions_of
+from .facet import Facet
+
+
+class Seeing(Facet):
+    """Views of what is there. Each reads anew."""
+
+    def topic(self, name: str) -> TopicView:
+        """A view of a topic. Raises Refused(UNKNOWN_TOPIC_OR_PARTITION) if there is none."""
+        parameters.topic_name(name)
+        if name not in (names := self.topics()):
+            there = ", ".join(names) or "none"
+            text = f"there is no topic {name!r}; there are {there}"
+            raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION, text)
+        return TopicView(self._inside, name)
+
+    def topics(self) -> list[str]:
+        """The names of all topics, internal ones too."""
+        return self.run(lambda cluster: [topic.name for topic in cluster.topics])
+
+    def group(self, group_id: str) -> GroupView:
+        """A view of a consumer group, which need not exist yet."""
+        return GroupView(self._inside, group_id)
+
+    def transactions(self) -> list[SeenTransaction]:
+        """Every transactional id that the broker knows, and its transaction, by name."""
+        return transactions_of(self._inside)
+
+    def producers(self, topic: str) -> list[SeenProducer]:
+        """What the partitions of a topic know of producers. Raises Refused as `topic` does."""
+        return self.topic(topic).producers()
+
+    def clients(self) -> list[SeenClient]:
+        """The connections of clients, in the order in which they came."""
+        return self._inside.clients()
+
+    @property
+    def notices(self) -> list[str]:
+        """What was found to be wrong on disk, and what was done about it, in sentences."""
+
+        def told(cluster: Cluster) -> list[str]:
+            log_dir = cluster.log_dir
+            return [*log_dir.notices, *log_dir.availability.notices]
+
+        return self.run(told)
