@@ -58,8 +58,9 @@ class TopicIndex:
         topic = self._by_id.pop(topic_id)
         del self._by_name[topic.name]
         del self._names[bisect_left(self._names, topic.name)]
-        alike = self._folded[folded(topic.name)]
+        key = folded(topic.name)
+        alike = self._folded[key]
         alike.remove(topic.name)
         if not alike:
-            del self._folded[folded(topic.name)]
+            del self._folded[key]
         return topic
