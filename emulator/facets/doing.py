@@ -10,6 +10,7 @@ from .. import parameters
 from ..parameters import ConfigValue
 from ..seen import TopicView
 from ..seen.seeds import read_seeds
+from ..seen.source import unique_name
 from .facet import Facet
 
 
@@ -25,6 +26,14 @@ class Doing(Facet):
         parameters.partition_count(partitions)
         self.run(lambda cluster: cluster.create_topic(name, partitions, texts))
         return TopicView(self._inside, name)
+
+    def unique_topic(
+        self, name: str, partitions: int = 1, configs: Mapping[str, ConfigValue] | None = None
+    ) -> TopicView:
+        """Create a topic whose name begins so, and that no other test has: for a broker that
+        several tests share. `.name` is its name. Raises as `create_topic` does."""
+        parameters.topic_name(name)
+        return self.create_topic(unique_name(name), partitions, configs)
 
     def delete_topic(self, name: str) -> None:
         """Delete a topic. Raises Refused(UNKNOWN_TOPIC_OR_PARTITION) if there is none."""

@@ -9,9 +9,11 @@ from .groups import GroupView, SeenMember
 from .inside import Inside
 from .produced import NewRecord
 from .record import Headers, SeenRecord
+from .seeds import read_seeds
 from .segments import SeenSegment
+from .source import Powers, Source
 from .topics import PartitionView, TopicView
-from .transactions import SeenProducer, SeenTransaction
+from .transactions import SeenProducer, SeenTransaction, transactions_of
 from .verbs import Records
 
 __all__ = [
@@ -20,6 +22,7 @@ __all__ = [
     "Inside",
     "NewRecord",
     "PartitionView",
+    "Powers",
     "Records",
     "SeenClient",
     "SeenMember",
@@ -27,5 +30,8 @@ __all__ = [
     "SeenRecord",
     "SeenSegment",
     "SeenTransaction",
+    "Source",
     "TopicView",
+    "read_seeds",
+    "transactions_of",
 ]

@@ -146,7 +146,8 @@ class GroupView:
     def lag(self, topic: str | None = None) -> int:
         """How many records it has yet to read, of one topic or of all."""
         lags = self.lags()
-        return sum(each for place, each in lags.items() if topic in (None, place[0]))
+        name = None if topic is None else self._source.topic_name(topic)
+        return sum(each for place, each in lags.items() if name in (None, place[0]))
 
     # What a test does to it
 
@@ -158,7 +159,8 @@ class GroupView:
         for each in found.coordinators:
             check(each.error_code, f"the coordinator of group {self.group_id!r}")
         topics: dict[str, Any] = {}
-        for (topic, index), given in offsets.items():
+        for (named, index), given in offsets.items():
+            topic = self._source.topic_name(named)
             offset, metadata = given if isinstance(given, tuple) else (given, "")
             entry = topics.setdefault(topic, OffsetCommitRequest.Topic(name=topic, partitions=[]))
             entry.partitions.append(
@@ -277,7 +279,8 @@ class GroupView:
                 text = f"group {self.group_id!r} has committed nothing: name the topics to reset"
                 raise ValueError(f"{text}, reset(..., topics=[...])")
             return places
-        names = [topics] if isinstance(topics, str) else topics
+        given = [topics] if isinstance(topics, str) else topics
+        names = [self._source.topic_name(name) for name in given]
         return [
             (name, index) for name in names for index in range(partition_count(self._source, name))
         ]

@@ -80,6 +80,10 @@ class Inside:
         )
         return found
 
+    def topic_name(self, name: str) -> str:
+        """The same."""
+        return name
+
     def now(self) -> int:
         """The broker's time."""
         return self._call(lambda cluster: cluster.clock.now())

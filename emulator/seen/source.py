@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, Protocol
+from uuid import uuid4
 
 from ...wire import Error, Refused, Request, WireError
 from .clients import SeenClient
@@ -46,6 +47,10 @@ class Source(Protocol):
         """The answer to a request, in this version. It is for the source to find the broker that
         leads the partitions in the request, or coordinates its group."""
 
+    def topic_name(self, name: str) -> str:
+        """The broker's name of a topic that a test names: another one, where topics of several
+        tests are in one broker."""
+
     def now(self) -> int:
         """The broker's time, in ms since 1970."""
 
@@ -70,3 +75,8 @@ def described(head: str, details: Callable[[], str]) -> str:
         return f"<{head}: {details()}>"
     except (Refused, WireError, RuntimeError, OSError):
         return f"<{head}>"
+
+
+def unique_name(beginning: str) -> str:
+    """A name that begins so, and that no other topic has."""
+    return f"{beginning}-{uuid4().hex[:8]}"
