@@ -9,7 +9,7 @@ PACKAGES := wire storage emulator fixtures compat
 # What is installed as the package above them.
 ROOT := fixtures/root
 
-.PHONY: help demo test test-real check explore differential lint types bench table clean
+.PHONY: help demo test test-real both check explore differential lint types bench table clean
 
 help:  ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -22,6 +22,9 @@ test: lint types  ## Everything: style, types and all tests
 
 test-real: $(READY)  ## The client tests also against a real Apache Kafka
 	ODRADEK_REAL=1 $(BIN)/python -m pytest -q tests/clients
+
+both: $(READY)  ## The tests that use the kit as users do, against a real Apache Kafka
+	$(BIN)/python -m tests.kit_both
 
 check: $(READY)  ## The quick tests, of wire, storage and emulator: 80 s on two cores
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile tests/wire tests/storage tests/emulator \
