@@ -51,7 +51,9 @@ def help_of(parser: argparse.ArgumentParser) -> str:
 def test_every_option_that_is_named_exists() -> None:
     from odradek.emulator.cli.console.command import VIEWS
     from odradek.emulator.cli.main import _parser
+    from odradek.fixtures.options import Options
 
     known = "".join(help_of(_parser(view)) for view in VIEWS)
+    known += "".join(f" --kafka-{name}" for name in Options._fields)
     for option in re.findall(r"(?<![\w-])--[a-z][a-z-]*", README):
         assert option in known, option

@@ -38,6 +38,8 @@ ENTRY_POINTS = {
     "emulator/cli/main.py": "the `odradek` command",
     "emulator/cli/inert_configs.py": "python -m odradek.emulator.cli.inert_configs",
     "fixtures/plugin.py": "the pytest plugin",
+    "fixtures/testcontainers.py": "a drop-in for testcontainers",
+    "fixtures/unittest.py": "test cases of unittest",
     "compat/demo.py": "make demo",
     "compat/real_kafka/dump_tool.py": "Kafka's dump tool over a data directory, for tests",
     "compat/table.py": "make table",

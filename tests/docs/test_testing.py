@@ -20,13 +20,12 @@ def test_every_example_passes(pytester: pytest.Pytester) -> None:
     examples = "\n\n".join(BLOCKS)
     pytester.makepyfile(examples)
     result = pytester.runpytest_subprocess("-p", "no:cacheprovider", timeout=120)
-    result.assert_outcomes(passed=len(re.findall(r"^def test_", examples, re.MULTILINE)))
+    result.assert_outcomes(passed=len(re.findall(r"^ *def test_", examples, re.MULTILINE)))
 
 
-def test_each_example_is_one_test() -> None:
-    assert [block.count("\ndef test_") + block.startswith("def test_") for block in BLOCKS] == [
-        1
-    ] * len(BLOCKS)
+def test_each_example_is_one_test_or_a_class_of_tests() -> None:
+    tests = [len(re.findall(r"^(?:def test_|class \w*Test)", each, re.MULTILINE)) for each in BLOCKS]
+    assert tests == [1] * len(BLOCKS)
 
 
 @pytest.mark.parametrize("view", [GroupView, PartitionView, SeenRecord, TopicView])

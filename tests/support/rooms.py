@@ -62,6 +62,18 @@ ROOMS = {
         directories
         seeds
     """,
+    "fixtures": """
+        root options
+        remote
+        brokers
+        marker unittest testcontainers
+        plugin
+    """,
+    "fixtures/remote": """
+        connection emulator_only routes
+        cluster
+        kafka
+    """,
     "compat": """
         unavailable
         java
