@@ -24,7 +24,9 @@ def test_every_example_passes(pytester: pytest.Pytester) -> None:
 
 
 def test_each_example_is_one_test_or_a_class_of_tests() -> None:
-    tests = [len(re.findall(r"^(?:def test_|class \w*Test)", each, re.MULTILINE)) for each in BLOCKS]
+    tests = [
+        len(re.findall(r"^(?:def test_|class \w*Test)", each, re.MULTILINE)) for each in BLOCKS
+    ]
     assert tests == [1] * len(BLOCKS)
 
 
