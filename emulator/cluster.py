@@ -20,6 +20,7 @@ from ..storage.naming import KAFKA, Naming
 from ..wire import Error, Refused
 from ..wire.scan import HAVE_C
 from . import handlers
+from .base.call import TEST
 from .base.chain import Step
 from .base.clock import Clock, ManualClock, SystemClock
 from .base.journal import Journal
@@ -31,6 +32,7 @@ from .broker import Broker
 from .config.configs import BrokerConfig, ConfigError
 from .config.loggers import Loggers
 from .config.telemetry import TelemetryClients
+from .control.telling import Telling
 from .groups import open_groups
 from .metadata.catalogue import Catalogue
 from .metadata.features import Features, check_features
@@ -72,13 +74,16 @@ class Cluster:
         retention: RetentionPolicy = kafka_retention,
         features: Mapping[str, int] | None = None,
         naming: Naming = KAFKA,
+        journal: Journal | None = None,
     ) -> None:
         self.config = config
         self.release = config.release
         self.clock: Clock = clock if clock is not None else SystemClock()
         self.has_manual_clock = isinstance(self.clock, ManualClock)
         self.random = random if random is not None else Random()
-        self.timers, self.journal = Timers(), Journal(self.clock)
+        self.timers, self.journal = Timers(), journal or Journal(self.clock)
+        self.journal.clock = self.clock
+        self.telling = Telling(self, self.journal)
         self.turns = Turns()
         self.decompressing = Gate(self.turns)  # a large batch, whose content needs room
         self.chain: list[Step] = []  # what requests pass on their way: base/chain.py
@@ -153,7 +158,10 @@ class Cluster:
 
     def create_topic(self, name: str, partitions: int, configs: Mapping[str, str]) -> Topic:
         """Create a topic. Raises Refused as CreateTopics would answer."""
-        return self.topics.create(name, partitions=partitions, configs=configs)
+        topic = self.topics.create(name, partitions=partitions, configs=configs)
+        number = {"partitions": len(topic.partitions)}
+        self.journal.add("topic created", client=TEST, topic=name, details=number)
+        return topic
 
     # Time
 

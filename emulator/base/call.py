@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from ...wire import Buffer, Response
+from ...wire import Buffer, Request, Response
 from ...wire.headers import write_response_header
 from .client import ClientSoftware, Principal
 from .turns import Slices
@@ -34,6 +34,9 @@ class Sentinel:
         return self.name
 
 
+TEST = "the test"
+"""What a test is called in events that does something itself."""
+
 PARKED: Final = Sentinel("PARKED")
 NO_REPLY: Final = Sentinel("NO_REPLY")
 
@@ -49,6 +52,8 @@ class Sender(Protocol):
     """The connection that a call came on, as far as a call uses it."""
 
     software: ClientSoftware
+    name: str
+    """What its client is called in events."""
 
     @property
     def client_host(self) -> str: ...
@@ -82,6 +87,7 @@ class Call:
         "on_lost",
         "passage",
         "prepared",
+        "request",
         "version",
     )
 
@@ -106,6 +112,8 @@ class Call:
         self.passage: Passage | None = None
         # An answer that is encoded already, and its body.
         self.prepared: tuple[Writable, list[Buffer]] | None = None
+        # Kept if its answer is to be told (control/telling.py).
+        self.request: Request | None = None
 
     @property
     def client_host(self) -> str:

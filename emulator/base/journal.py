@@ -3,8 +3,9 @@
 Two ways in. `add` is for what happens seldom: each makes an Event of its own. `run` is for what
 every request does (appended, fetched): the same thing again, with nothing seldom between, counts up
 the Event that is there, so that a busy client neither costs much nor pushes out what matters.
+`again` does the same for what is neither: a refusal, a committed offset.
 
-Only the broker's thread writes and reads.
+Only the broker's thread writes. Others read in it too, or when it has ended.
 """
 
 from __future__ import annotations
@@ -15,10 +16,15 @@ from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
+from ...wire import Error
 from .clock import Clock
 from .event import Event
+from .meanings import FENCED, MEANINGS
+from .members import MemberNames
 
 MOST_EVENTS = 10_000
+_MOST_RUNS = 1_000
+_AFRESH = frozenset({"first_offset", "last_offset"})
 
 
 class Journal:
@@ -27,22 +33,34 @@ class Journal:
     def __init__(self, clock: Clock, most: int = MOST_EVENTS) -> None:
         self.is_on = most > 0
         self.told: Callable[[Event], None] | None = None
-        """Called with each seldom event: the log of `serve`."""
-        self._clock = clock
+        """Called with each seldom event, and with the first of several: the log of `serve`."""
+        self.clock = clock
+        self.members = MemberNames()
         self._begin = perf_counter()
         self._events: deque[Event] = deque(maxlen=most)
+        # What may be counted up. Not more than so many, or it would outgrow the events.
         self._runs: dict[tuple[Any, ...], Event] = {}
+        self._most_runs = min(most, _MOST_RUNS)
 
     def add(self, kind: str, **fields: Any) -> None:
         """Something seldom has happened. `fields` are those of Event."""
         if not self.is_on:
             return
-        elapsed = perf_counter() - self._begin
-        event = Event(kind, self._clock.now(), elapsed, elapsed, **fields)
         self._runs.clear()
-        self._events.append(event)
-        if self.told is not None:
-            self.told(event)
+        self._append(kind, fields)
+
+    def again(self, kind: str, **fields: Any) -> None:
+        """Something has happened, perhaps once more: the same but for its offsets."""
+        if not self.is_on:
+            return
+        key = (kind, *(item for item in sorted(fields.items()) if item[0] not in _AFRESH))
+        event = self._runs.get(key)
+        if event is None:
+            self._keep(key, self._append(kind, fields))
+            return
+        event.count += 1
+        event.until = perf_counter() - self._begin
+        event.last_offset = fields.get("last_offset", -1)
 
     def run(
         self,
@@ -52,21 +70,61 @@ class Journal:
         partition: int,
         first_offset: int = -1,
         last_offset: int = -1,
+        reason: str = "",
     ) -> None:
         """Something frequent has happened, once more or for the first time."""
         if not self.is_on:
             return
         elapsed = perf_counter() - self._begin
-        event = self._runs.get((kind, client, topic, partition))
+        key = (kind, client, topic, partition, reason)
+        event = self._runs.get(key)
         if event is None:
-            at = (self._clock.now(), elapsed, elapsed)
+            at = (self.clock.now(), elapsed, elapsed)
             event = Event(kind, *at, 1, client, topic, partition, first_offset, last_offset)
-            self._runs[kind, client, topic, partition] = event
+            event.reason = reason
+            self._keep(key, event)
             self._events.append(event)
             return
         event.count += 1
         event.until = elapsed
         event.last_offset = last_offset
+
+    def refused(
+        self,
+        client: str,
+        api: str,
+        error: Error,
+        topic: str = "",
+        partition: int = -1,
+        message: str = "",
+        group: str = "",
+        transactional_id: str = "",
+    ) -> None:
+        """A request, or a part of it, is refused."""
+        self.again(
+            "fenced" if error in FENCED else "refused",
+            client=client,
+            topic=topic,
+            partition=partition,
+            group=group,
+            transactional_id=transactional_id,
+            api=api,
+            error=error,
+            reason=message or MEANINGS.get(error, ""),
+        )
+
+    def _append(self, kind: str, fields: dict[str, Any]) -> Event:
+        elapsed = perf_counter() - self._begin
+        event = Event(kind, self.clock.now(), elapsed, elapsed, **fields)
+        self._events.append(event)
+        if self.told is not None:
+            self.told(event)
+        return event
+
+    def _keep(self, key: tuple[Any, ...], event: Event) -> None:
+        if len(self._runs) >= self._most_runs:
+            self._runs.clear()
+        self._runs[key] = event
 
     def events(self) -> list[Event]:
         """Copies of what is kept, in order."""

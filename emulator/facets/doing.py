@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from .. import parameters
+from ..base.call import TEST
+from ..cluster import Cluster
 from ..parameters import ConfigValue
 from ..seen import TopicView
 from ..seen.seeds import read_seeds
@@ -38,7 +40,12 @@ class Doing(Facet):
     def delete_topic(self, name: str) -> None:
         """Delete a topic. Raises Refused(UNKNOWN_TOPIC_OR_PARTITION) if there is none."""
         parameters.topic_name(name)
-        self.run(lambda cluster: cluster.topics.delete(cluster.topic(name)))
+
+        def done(cluster: Cluster) -> None:
+            cluster.topics.delete(cluster.topic(name))
+            cluster.journal.add("topic deleted", client=TEST, topic=name)
+
+        self.run(done)
 
     def seed(
         self, records: Mapping[str, Iterable[Any]] | str | Path, *, topic: str | None = None

@@ -16,6 +16,7 @@ from typing import Protocol
 
 from ...wire.errors import Error, Refused
 from ...wire.records import Record as LoggedRecord
+from ..base.journal import Journal
 from .classic.calls import ClassicCalls
 from .classic.effects import Answer, Token
 from .classic.group import ClassicGroup
@@ -63,6 +64,7 @@ class Coordinator:
         new_uuid: Callable[[], str] = random_uuid,
         topics: TopicsView | None = None,
         consumer_times_of: TimesOf | None = None,
+        journal: Journal | None = None,
     ) -> None:
         self.settings = settings or GroupSettings()
         self.runtime = Runtime(
@@ -72,6 +74,7 @@ class Coordinator:
             settings=self.settings,
             topics=topics or TopicsView(NoTopics(), lambda: 0),
             new_uuid=new_uuid,
+            journal=journal,
         )
         self.classic = ClassicCalls(self.runtime, send)
         self.consumer = ConsumerCalls(self.runtime, self.classic, consumer_times_of)

@@ -112,6 +112,7 @@ class Groups:
             settings=settings,
             topics=TopicsView(cluster.topics, lambda: cluster.metadata.end_offset),
             consumer_times_of=partial(_times_of, cluster, config),
+            journal=cluster.journal,
         )
 
     def _send(self, call: Call, answer: Answer) -> None:

@@ -25,11 +25,13 @@ from ...wire.records import Record as LoggedRecord
 from ..base.coordinator_errors import as_coordinator
 from ..base.deadlines import Deadlines
 from ..base.java_order import partition_for
+from ..base.journal import Journal
 from ..base.timers import Check
 from .group import Group
 from .records import Decode, Record, decode
 from .settings import GroupSettings
 from .shard import Shard, ShardState
+from .telling import Telling
 from .topics_view import TopicsView
 
 
@@ -148,8 +150,10 @@ class Runtime:
         settings: GroupSettings,
         topics: TopicsView,
         new_uuid: Callable[[], str] = random_uuid,
+        journal: Journal | None = None,
     ) -> None:
         self.settings = settings
+        self.telling = Telling(journal)
         self.topics = topics
         self.now = now
         self.new_uuid = new_uuid

@@ -53,7 +53,15 @@ def create_partitions(
             )
     if not request.validate_only:
         write_together(cluster, planned)
+        _tell(cluster, call, [answer.name for answer, _ in planned if not answer.error_code])
     return CreatePartitionsResponse(results=results)
+
+
+def _tell(cluster: Cluster, call: Call, names: list[str]) -> None:
+    for name in names:
+        number = {"partitions": len(cluster.topic(name).partitions)}
+        client = call.connection.name
+        cluster.journal.add("partitions added", client=client, topic=name, details=number)
 
 
 def _plan(cluster: Cluster, asked: Asked, left: int) -> NewPartitions:

@@ -37,12 +37,12 @@ def create_topics(
     cluster: Cluster, call: Call, request: CreateTopicsRequest
 ) -> CreateTopicsResponse:
     try:
-        return CreateTopicsResponse(topics=_create(cluster, call.version, request))
+        return CreateTopicsResponse(topics=_create(cluster, call, request))
     except Refused as refused:  # all of them
         return CreateTopicsResponse(topics=[_failed(t.name, refused) for t in request.topics])
 
 
-def _create(cluster: Cluster, version: int, request: CreateTopicsRequest) -> list[Answer]:
+def _create(cluster: Cluster, call: Call, request: CreateTopicsRequest) -> list[Answer]:
     times = Counter(topic.name for topic in request.topics)
     single = [topic for topic in request.topics if times[topic.name] == 1]
     if request.timeout_ms <= 0 and single:
@@ -59,7 +59,7 @@ def _create(cluster: Cluster, version: int, request: CreateTopicsRequest) -> lis
     if sum(len(plan.records()) for plan in plans) > LARGEST_REQUEST:
         message = "Unable to perform excessively large batch operation."
         raise Refused(Error.POLICY_VIOLATION, message)
-    answers.update(_carry_out(cluster, version, plans, request.validate_only))
+    answers.update(_carry_out(cluster, call, plans, request.validate_only))
     return [answers[name] for name in times]
 
 
@@ -88,7 +88,7 @@ def _plan(cluster: Cluster, topic: Asked) -> NewTopic:
 
 
 def _carry_out(
-    cluster: Cluster, version: int, plans: list[NewTopic], validate_only: bool
+    cluster: Cluster, call: Call, plans: list[NewTopic], validate_only: bool
 ) -> Iterator[tuple[str, Answer]]:
     """Create the topics, all or none of them; yield their answers by name."""
     if plans and not validate_only:
@@ -97,10 +97,14 @@ def _carry_out(
         except Refused as refused:
             yield from ((plan.name, _failed(plan.name, refused)) for plan in plans)
             return
+        for plan in plans:
+            number = {"partitions": len(plan.replicas)}
+            client = call.connection.name
+            cluster.journal.add("topic created", client=client, topic=plan.name, details=number)
     shown: dict[TopicConfig, list[Answer.Config]] = {}
     for plan in plans:
         configs: list[Answer.Config] = []
-        if version >= _CONFIGS_SINCE:
+        if call.version >= _CONFIGS_SINCE:
             if plan.config not in shown:  # thousands of topics may share theirs
                 shown[plan.config] = _configs(plan.config)
             configs = shown[plan.config]

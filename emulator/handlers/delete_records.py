@@ -55,6 +55,11 @@ def _delete(cluster: Cluster, call: Call, name: str, index: int, before: int) ->
         partition.check_leader(call.node_id)
         if topic.config.cleanup_policy == {"compact"}:
             raise Refused(Error.POLICY_VIOLATION)
-        return Answer(partition_index=index, low_watermark=partition.delete_records(before))
+        low = partition.delete_records(before)
+        client = call.connection.name
+        cluster.journal.add(
+            "records deleted", client=client, topic=name, partition=index, last_offset=low
+        )
+        return Answer(partition_index=index, low_watermark=low)
     except Refused as refused:
         return Answer(partition_index=index, low_watermark=-1, error_code=refused.error)

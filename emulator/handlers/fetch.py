@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 from ...wire import NO_ID, Buffer, Error, Refused
 from ...wire.api.fetch import FetchRequest, FetchResponse
-from ..base.call import PARKED, Call, Sentinel
+from ..base.call import PARKED, TEST, Call, Sentinel
+from ..base.sentences import READ_UNCOMMITTED as READ_UNCOMMITTED_TOLD
 from ..base.turns import Slices, each_of
 from ..partitions.fetch_sessions import (
     INITIAL_EPOCH,
@@ -283,6 +284,8 @@ class _Fetch:
                 answers = yield from each_of(answers, self.as_old, _A_SLICE)
             except Refused as refused:
                 return self.refused(refused.error)
+        if self.cluster.journal.is_on and self.call.connection.name != TEST:
+            yield from self.tell(reading, answers)
         grouped = _Grouped()
         for first in range(0, len(answers), _A_SLICE):
             if first:
@@ -293,6 +296,38 @@ class _Fetch:
             responses=grouped.topics,
             node_endpoints=self.leaders_told(grouped.leaders) if grouped.leaders else [],
         )
+
+    def tell(self, reading: Reading, answers: list[tuple[Wanted, Answered]]) -> Slices[None]:
+        """Tell the journal what is read, or that there was nothing."""
+        journal, client = self.cluster.journal, self.call.connection.name
+        how = "" if self.isolation == READ_COMMITTED else READ_UNCOMMITTED_TOLD
+        is_read = reading.size > 0
+        if not is_read and self.found:
+            first, last = self.found[0][1], self.found[-1][1]
+            is_one = first.topic is last.topic
+            name, index = first.topic.name if is_one else "", first.index
+            offset = self.found[0][0].fetch_offset
+            if first is not last:
+                index = offset = -1
+            journal.run("fetched nothing", client, name, index, offset, offset, how)
+        for number, (wanted, answer) in enumerate(answers, 1):
+            if is_read and answer.records:
+                topic = wanted.seen_as or wanted.topic.name
+                offset = wanted.fetch_offset
+                last = offset - 1 if len(answer.records) >= wanted.max_bytes else self.end(answer)
+                journal.run("fetched", client, topic, wanted.partition, offset, last, how)
+            elif answer.error_code:
+                topic = wanted.seen_as or wanted.topic.name
+                error = Error(answer.error_code)
+                journal.refused(client, "Fetch", error, topic, wanted.partition)
+            if not number % _A_SLICE:
+                yield
+
+    def end(self, answer: Answered) -> int:
+        """The last offset that a reader of a whole partition gets."""
+        if self.isolation == READ_COMMITTED:
+            return answer.last_stable_offset - 1
+        return answer.high_watermark - 1
 
     def news(
         self, session: Session, answers: list[tuple[Wanted, Answered]]

@@ -16,8 +16,11 @@ if TYPE_CHECKING:
 @handles(LeaveGroupRequest)
 def leave_group(cluster: Cluster, call: Call, request: LeaveGroupRequest) -> Sentinel:
     if call.version < 3:
-        leavers = [Leaver(request.member_id)]
+        leavers = [Leaver(request.member_id, asked_by=call.client_id)]
     else:
-        leavers = [Leaver(m.member_id, m.group_instance_id) for m in request.members]
+        leavers = [
+            Leaver(m.member_id, m.group_instance_id, m.reason or "", call.client_id)
+            for m in request.members
+        ]
     cluster.groups.at(call.node_id).classic.leave(call, request.group_id, leavers)
     return PARKED

@@ -20,6 +20,7 @@ from ...wire.api.metadata import MetadataRequest, MetadataResponse
 from ..base.call import Call
 from ..base.logger import log
 from ..base.node import alive
+from ..base.sentences import AUTO_CREATED
 from ..base.turns import Slices, each_of
 from ..config.internal_topics import INTERNAL_TOPICS
 from ..metadata.topic_rules import name_problem
@@ -60,7 +61,7 @@ def metadata(cluster: Cluster, call: Call, request: MetadataRequest) -> Slices[M
         else:
             names = dict.fromkeys(entry.name or "" for entry in asked)
             may_create = request.allow_auto_topic_creation
-            topics = yield from _by_name(cluster, names, able, may_create)
+            topics = yield from _by_name(cluster, call, names, able, may_create)
     if request.include_topic_authorized_operations:
         for topic in topics:
             if topic.error_code != Error.UNKNOWN_TOPIC_ID:
@@ -105,7 +106,7 @@ def _by_id(cluster: Cluster, asked: Iterable[bytes], able: Container[int]) -> Sl
 
 
 def _by_name(
-    cluster: Cluster, asked: Iterable[str], able: Container[int], may_create: bool
+    cluster: Cluster, call: Call, asked: Iterable[str], able: Container[int], may_create: bool
 ) -> Slices[list[Answer]]:
     known, missing = [], []
     for number, name in enumerate(asked, 1):
@@ -119,20 +120,22 @@ def _by_name(
         if name_problem(name) is not None:
             error = Error.INVALID_TOPIC_EXCEPTION
         elif may_create and cluster.config.get("auto.create.topics.enable"):
-            _create(cluster, name)
+            _create(cluster, call, name)
             yield
         internal = name in INTERNAL_TOPICS
         missing.append(Answer(error_code=error, name=name, is_internal=internal, partitions=[]))
     return known + missing
 
 
-def _create(cluster: Cluster, name: str) -> None:
+def _create(cluster: Cluster, call: Call, name: str) -> None:
     """Create a topic on demand. One that cannot be created simply stays unknown."""
     try:
         if name in INTERNAL_TOPICS:
             cluster.topics.ensure_internal(name)
         else:
-            cluster.topics.create(name)
+            number = {"partitions": len(cluster.topics.create(name).partitions)}
+            fields = {"client": call.connection.name, "topic": name, "reason": AUTO_CREATED}
+            cluster.journal.add("topic created", **fields, details=number)
     except Refused as refused:
         log.info("topic %r is not created on demand: %s", name, refused)
 

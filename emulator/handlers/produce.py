@@ -22,7 +22,10 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from ...wire import NO_ID, Buffer, Error, Refused
 from ...wire.api.produce import ProduceRequest, ProduceResponse
+from ...wire.batch import TRANSACTIONAL, BatchHeader
 from ..base.call import NO_REPLY, Call, Sentinel
+from ..base.journal import Journal
+from ..base.sentences import IN_A_TRANSACTION, UNACKNOWLEDGED
 from ..base.turns import Slices
 from ..partitions.produced import Produced
 from ..partitions.produced_batches import Checked, RecordsRejected, validate, validate_in_slices
@@ -180,6 +183,7 @@ def _answer(
         _check_refusals(refusals, topic, index)
         result = _produce(cluster, call, request, entries)
     except Refused as error:
+        _tell_refused(cluster, call, entries[0], error)
         return Answered(asked, _refusal(topic, index, error), None)
     unflushed = None
     if partition is not None and partition.log.awaited_offset is not None:
@@ -311,16 +315,16 @@ def _produce(cluster: Cluster, call: Call, request: ProduceRequest, entries: lis
         raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION)
     if call.version < BATCHES_SINCE:
         _check_place(call, request, topic, partition)
-        return _append_set(cluster, call, topic, partition, entries[-1].data.data)
+        return _append_set(cluster, call, request, partition, entries[-1].data.data)
     found, problem = _last_whole(entries)
     if problem is not None:
         if found is not None and request.acks in _ACKS and not topic.is_internal:
             with suppress(Refused):
-                _append(cluster, call, topic, partition, found)
+                _append(cluster, call, request, partition, found)
         raise _BeforeAppend(problem.error, problem.message)
     assert found is not None
     _check_place(call, request, topic, partition)
-    return _append(cluster, call, topic, partition, found)
+    return _append(cluster, call, request, partition, found)
 
 
 def _check_place(call: Call, request: ProduceRequest, topic: Topic, partition: Partition) -> None:
@@ -345,27 +349,29 @@ def _last_whole(entries: Iterable[Sent]) -> tuple[Produced | None, Refused | Non
 
 
 def _append(
-    cluster: Cluster, call: Call, topic: Topic, partition: Partition, data: Produced
+    cluster: Cluster, call: Call, request: ProduceRequest, partition: Partition, data: Produced
 ) -> Result:
     assert data.batch is not None
+    topic = partition.topic
     name, config = f"{topic.name}-{partition.index}", _config(cluster, call, topic)
     checked = data.checked
     if checked is None:
         checked = validate(data.batch, data.header, config, call.now, cluster.scan_limit, name)
     elif isinstance(checked, Refused):
         raise checked
-    return _append_checked(call, config, partition, checked)
+    return _append_checked(cluster.journal, call, request, config, partition, checked)
 
 
 def _append_set(
-    cluster: Cluster, call: Call, topic: Topic, partition: Partition, data: Buffer | None
+    cluster: Cluster, call: Call, request: ProduceRequest, partition: Partition, data: Buffer | None
 ) -> Result:
     """Append what an old producer sends; if nothing of it is whole, nothing."""
+    topic = partition.topic
     name, config = f"{topic.name}-{partition.index}", _config(cluster, call, topic)
     checked = to_be_stored(data, config, call.now, cluster.scan_limit, name)
     if checked is None:
         return Result(index=partition.index, base_offset=-1)
-    return _append_checked(call, config, partition, checked)
+    return _append_checked(cluster.journal, call, request, config, partition, checked)
 
 
 def _config(cluster: Cluster, call: Call, topic: Topic) -> TopicConfig:
@@ -373,7 +379,12 @@ def _config(cluster: Cluster, call: Call, topic: Topic) -> TopicConfig:
 
 
 def _append_checked(
-    call: Call, config: TopicConfig, partition: Partition, found: Checked
+    journal: Journal,
+    call: Call,
+    request: ProduceRequest,
+    config: TopicConfig,
+    partition: Partition,
+    found: Checked,
 ) -> Result:
     log = partition.log
     checked, header = found
@@ -384,6 +395,7 @@ def _append_checked(
         partition.roll_if_due(header, call.now)
         duplicate = log.producers.check(header)
         if duplicate is not None:
+            _tell(journal, call, partition, "duplicate", duplicate.base_offset, header)
             return Result(
                 index=partition.index,
                 base_offset=duplicate.base_offset,
@@ -391,11 +403,39 @@ def _append_checked(
                 log_start_offset=log.log_start_offset,
             )
     base_offset = partition.append(checked, header, call.now)
+    if journal.is_on:
+        how = UNACKNOWLEDGED if request.acks == 0 else ""
+        _tell(journal, call, partition, "appended", base_offset, header, how)
     return Result(
         index=partition.index,
         base_offset=base_offset,
         log_append_time_ms=append_time,
         log_start_offset=log.log_start_offset,
+    )
+
+
+def _tell(
+    journal: Journal,
+    call: Call,
+    partition: Partition,
+    kind: str,
+    first: int,
+    header: BatchHeader,
+    how: str = "",
+) -> None:
+    """A batch was appended, or was there already."""
+    last = first + header.last_offset_delta
+    if not how and header.attributes & TRANSACTIONAL:
+        how = IN_A_TRANSACTION
+    name = partition.topic.name
+    journal.run(kind, call.connection.name, name, partition.index, first, last, how)
+
+
+def _tell_refused(cluster: Cluster, call: Call, sent: Sent, refused: Refused) -> None:
+    name = sent.asked.name if sent.topic is None else sent.topic.name
+    client, error = call.connection.name, refused.error
+    cluster.journal.refused(
+        client, "Produce", error, name, sent.number, refused.message or ""
     )
 
 

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from ...wire import Request, Response
+from ...wire.api.fetch import FetchRequest
+from ...wire.api.produce import ProduceRequest
 from ..base.call import Call, Sentinel
 from ..base.turns import Slices
 
@@ -19,12 +21,17 @@ Outcome: TypeAlias = Response | Sentinel | Slices[Response | Sentinel]
 Handler: TypeAlias = Callable[["Cluster", Call, Any], Outcome]
 
 
+_TELL_FOR_THEMSELVES = (ProduceRequest.api_key, FetchRequest.api_key)
+
+
 class Served:
     """One API that is emulated; in which versions it is served the release says."""
 
-    __slots__ = ("handler", "is_cached", "request")
+    __slots__ = ("handler", "is_cached", "is_told", "request")
 
     def __init__(self, request: type[Request], handler: Handler, is_cached: bool) -> None:
+        self.is_told = request.api_key not in _TELL_FOR_THEMSELVES
+        """Whether what it is answered is told by control/telling.py."""
         self.request = request
         self.handler = handler
         self.is_cached = is_cached

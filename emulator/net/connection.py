@@ -75,6 +75,7 @@ class Connection:
         "is_queued",
         "is_reading",
         "listener",
+        "name",
         "node_id",
         "paused",
         "principal",
@@ -95,6 +96,7 @@ class Connection:
         self.client_host = client_host
         self.client_id = ""
         """As in its last request."""
+        self.name = ""
         self.requests = 0
         self.node_id = node_id
         self.listener = listener
@@ -183,9 +185,16 @@ class Connection:
         try:
             return self.frames.take()
         except WireError as error:
-            log.info("closing %s: %s", self, error)
-            self.close()
+            self.malformed(error)
             return None
+
+    def malformed(self, error: WireError) -> None:
+        """What was received cannot be served: close the connection, for the protocol has no
+        answer to that."""
+        log.info("closing %s: %s", self, error)
+        name = self.name or self.client_id or "a client"
+        self.cluster.journal.add("malformed", client=name, reason=str(error))
+        self.close()
 
     def answer(self, call: Call, response: Response | None) -> None:
         """Send the answer of a parked call, then serve the frames that are queued after it."""
@@ -209,6 +218,8 @@ class Connection:
         # Protocol and connection refer to each other; else only a collection would free them.
         self._transport = _GONE
         self.frames.close()
+        if self.name:
+            self.cluster.telling.closed(self)
         call, self.current = self.current, None
         if call is None:
             return
@@ -232,6 +243,8 @@ class Connection:
     def _send(self, call: Call, response: Response | Encoded) -> None:
         if not self.is_open:
             return
+        if call.request is not None and isinstance(response, Response):
+            self.cluster.telling.answered(call, call.request, response)
         try:
             parts = framed(call.encode(response))
         except WireError:

@@ -92,6 +92,7 @@ class Server:
 
     async def close(self) -> None:
         """Stop accepting, close every connection, cancel the timer."""
+        self.cluster.telling.is_over = True
         self._timers.on_earlier = self._flusher.wake = self._cleaner.wake = None
         self._turns.close()
         self._turns.wake = None

@@ -48,6 +48,8 @@ def serve(cluster: Cluster, connection: Connection, frame: Frame) -> Response | 
         connection.client_id = header.client_id
         connection.requests += 1
         key, version = header.api_key, header.api_version
+        if connection.requests == 1 and key != API_VERSIONS:
+            cluster.telling.met(connection, header.client_id)
         served = SERVED.get(key)
         if served is None:
             raise WireError(f"API key {key} is not served")
@@ -68,8 +70,7 @@ def serve(cluster: Cluster, connection: Connection, frame: Frame) -> Response | 
         else:
             request, _ = read_message(served.request, frame, version, pos)
     except WireError as error:
-        log.info("closing %s: %s", connection, error)
-        connection.close()
+        connection.malformed(error)
         return NO_REPLY
     return _serve_decoded(cluster, call, served, request)
 
@@ -94,6 +95,9 @@ def _serve_decoded(
 ) -> Response | Sentinel:
     if call.api_key == API_VERSIONS:
         note_software(call, request)
+        cluster.telling.met(connection, header.client_id)
+    if served.is_told and cluster.journal.is_on:
+        call.request = request
     if not cluster.chain:
         return handle(cluster, call, served, request)
     at_the_end = partial(handle, cluster, call, served, request)
@@ -164,6 +168,8 @@ def _serve_cached(
     if known is not None:
         return known
     request, _ = read_message(served.request, body, call.version)
+    if cluster.journal.is_on:
+        call.request = request
 
     def kept(parts: list[Buffer]) -> Encoded | None:
         if cluster.topics.generation != generation:
@@ -171,6 +177,9 @@ def _serve_cached(
         return cluster.answers.keep(key, b"".join(parts), generation)
 
     response = handle(cluster, call, served, request, kept)
-    if isinstance(response, Response):
-        return kept(response.parts(call.version)) or response
-    return response
+    if not isinstance(response, Response):
+        return response
+    if cluster.journal.is_on and cluster.telling.answered(call, request, response):
+        call.request = None
+        return response  # not kept, so that what is refused again is told again
+    return kept(response.parts(call.version)) or response

@@ -16,7 +16,7 @@ from ...storage.retention import view_of
 from ...wire import Error, Refused, Request, Response, WireError
 from ...wire.api import response_class
 from ...wire.frames import pieces
-from ..base.call import NO_REPLY, PARKED, Call
+from ..base.call import NO_REPLY, PARKED, TEST, Call
 from ..base.client import ANONYMOUS, ClientSoftware
 from ..groups.classic.group import ClassicGroup
 from ..handlers.registry import SERVED
@@ -198,6 +198,7 @@ class _Asked:
     listener = PLAINTEXT
     principal = ANONYMOUS
     is_open = True
+    name = TEST
 
     def __init__(self, cluster: Cluster, answer: Future[bytes]) -> None:
         self._cluster = cluster
@@ -209,6 +210,8 @@ class _Asked:
         served = SERVED[request.api_key]
         now = self._cluster.clock.now()
         call = Call(self, request.api_key, version, 0, CLIENT_ID, now)
+        if served.is_told and self._cluster.journal.is_on:
+            call.request = request
         outcome = handle(self._cluster, call, served, request)
         if isinstance(outcome, Response):
             self.answer(call, outcome)
@@ -225,6 +228,8 @@ class _Asked:
             assert response is not None
             # Joined here: records may lie in files that this thread alone may read.
             parts = response.parts(call.version)
+            if call.request is not None:
+                self._cluster.telling.answered(call, call.request, response)
             self._answer.set_result(b"".join(pieces(parts, lambda: _PIECE)))
         except (WireError, OSError, AssertionError) as error:
             self._answer.set_exception(error)

@@ -26,6 +26,7 @@ from ...wire import Error, Refused
 from .beginning import begun, must_fence
 from .ending import Outcome, judged
 from .states import State
+from .telling import OVERDUE
 from .transaction import NO_PRODUCER_ID, TV1, TV2, Key, Producer, Transaction
 
 # Errors of a partition that has seen a newer producer or coordinator: do not retry.
@@ -68,6 +69,9 @@ class Outside(Protocol):
     def at(self, when: int, callback: Callable[[], None]) -> None:
         """Call back when the time has come."""
 
+    def tell(self, before: Transaction | None, after: Transaction, why: str) -> None:
+        """A step was taken: tell what has begun or ended, if anything."""
+
 
 class TransactionCoordinator:
     """The transactional ids that a broker coordinates."""
@@ -99,7 +103,7 @@ class TransactionCoordinator:
             new_id = self._outside.new_producer_id()
             known = Transaction(transactional_id, new_id, timeout_ms)
         if must_fence(known, asked):
-            self._fence(known)
+            self._fence(known, "its producer has started anew")
             raise Refused(Error.CONCURRENT_TRANSACTIONS)
         now, new_producer_id = self._outside.now(), self._outside.new_producer_id
         following = begun(known, asked, timeout_ms, now, new_producer_id)
@@ -195,7 +199,10 @@ class TransactionCoordinator:
 
     # Ends
 
-    def _fence(self, known: Transaction) -> None:
+    def _time_out(self, known: Transaction) -> None:
+        self._fence(known, f"{OVERDUE}, {known.timeout_ms} ms")
+
+    def _fence(self, known: Transaction, why: str) -> None:
         """Abort an open transaction under the next epoch. Raises Refused."""
         version = TV2 if self._outside.level() >= TV2 else TV1
         fenced = known.fenced(
@@ -203,7 +210,7 @@ class TransactionCoordinator:
             now=self._outside.now(),
             next_producer_id=self._following(known, version),
         )
-        self._write(fenced)
+        self._write(fenced, why)
         self._complete_soon(fenced)
 
     def _following(self, known: Transaction, client_version: int) -> int:
@@ -282,7 +289,7 @@ class TransactionCoordinator:
         self._abort_at = None
         for transaction in list(self._known.values()):
             if transaction.is_overdue(now):
-                self._try(self._fence, transaction)
+                self._try(self._time_out, transaction)
         self._watch()
 
     def _expire(self) -> None:
@@ -319,9 +326,11 @@ class TransactionCoordinator:
         if client_version and not self._outside.level():
             raise Refused(Error.UNSUPPORTED_VERSION)
 
-    def _write(self, transaction: Transaction) -> None:
+    def _write(self, transaction: Transaction, why: str = "") -> None:
         self._outside.write(transaction.transactional_id, transaction)
+        before = self._known.get(transaction.transactional_id)
         self._known[transaction.transactional_id] = transaction
+        self._outside.tell(before, transaction, why)
         self._watch_over(transaction)
 
 

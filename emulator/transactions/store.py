@@ -31,6 +31,7 @@ from ..metadata.topic_records import NO_LEADER
 from .coordinator import TransactionCoordinator, TransactionSettings
 from .encoding import decoded, encoded_key, encoded_value
 from .markers import Marker, write_marker
+from .telling import tell_step
 from .transaction import Key, Transaction
 
 if TYPE_CHECKING:
@@ -145,6 +146,9 @@ class _Environment:
 
     def at(self, when: int, callback: Callable[[], None]) -> None:
         self._cluster.timers.at(when, callback)
+
+    def tell(self, before: Transaction | None, after: Transaction, why: str) -> None:
+        tell_step(self._cluster.journal, before, after, why)
 
     def write(self, transactional_id: str, transaction: Transaction | None) -> None:
         """Append a record. Raises Refused with the code that a coordinator answers."""

@@ -1,7 +1,7 @@
 """The rooms of each package: a file may import from its own and from those above it."""
 
-# No Python file: the C extension; the place of faults and of the journal, which are to come.
-NO_FILE = {"_scan", "control"}
+# No Python file: the C extension.
+NO_FILE = {"_scan"}
 
 # The rooms of each package, and of folders that have rooms of their own: a file may import from its
 # own room and from those above it. A file that stands in no room's list belongs to the room of its
@@ -45,7 +45,7 @@ ROOMS = {
         cli
     """,
     "emulator/groups": """
-        settings topics_view xxh3 regex commit_request records group shard runtime
+        settings topics_view xxh3 regex commit_request records group shard telling runtime
         offsets
         classic
         consumer

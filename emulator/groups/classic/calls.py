@@ -192,7 +192,8 @@ class ClassicCalls:
             return
         group = shard.groups.get(group_id)
         if group is None:
-            missing = tuple(Left(*leaver, Error.UNKNOWN_MEMBER_ID) for leaver in leavers)
+            unknown = Error.UNKNOWN_MEMBER_ID
+            missing = tuple(Left(one.member_id, one.instance_id, unknown) for one in leavers)
             self.send(token, LeaveAnswer(Error.NONE, missing))
         elif isinstance(group, ClassicGroup):
             self.carry_out(group, leaving.leave(group, token, leavers, self._runtime.now()))
@@ -227,7 +228,8 @@ class ClassicCalls:
     def rebalance(self, group: ClassicGroup) -> None:
         """Begin a round, unless one has begun: members are told by their next heartbeats."""
         effects = Effects()
-        rebalance.begin_or_finish(group, effects, self._runtime.now())
+        why = "forced by the test"
+        rebalance.begin_or_finish(group, effects, self._runtime.now(), why)
         self.carry_out(group, effects)
 
     # What becomes of groups
@@ -260,7 +262,8 @@ class ClassicCalls:
         for member in group.roster:
             group.touch(member, now)
         if len(group.roster) > group.settings.max_size:
-            rebalance.begin(group, effects, now)
+            why = "it has more members than group.max.size"
+            rebalance.begin(group, effects, now, why)
         self.carry_out(group, effects)
 
     def due(self, shard: Shard, group: ClassicGroup, now: int) -> None:
@@ -288,6 +291,8 @@ class ClassicCalls:
         step: Effects | None = effects
         while step is not None:
             error = Error.NONE
+            for told in step.told:
+                self._runtime.telling.tell(group.group_id, *told)
             if step.appends:
                 try:
                     self._runtime.write(group.group_id, step.appends)

@@ -37,15 +37,22 @@ def _session_is_over(group: ClassicGroup, member_id: str, effects: Effects, now:
         waits = member_id in group.joins or member_id in group.syncs
         if waits and not group.roster[member_id].is_new:
             return  # its session restarts when it is answered
+        member = group.roster[member_id]
         group.dismiss(member_id, effects)
+        why = f"no heartbeat for {member.session_timeout_ms} ms, its session timeout"
+        effects.tell("session timed out", member, why, members=len(group.roster))
         if group.state in (STABLE, COMPLETING_REBALANCE):
-            begin_or_finish(group, effects, now)
+            begin_or_finish(group, effects, now, "a member's session timed out")
             return
     if group.state is PREPARING_REBALANCE and group.all_joined:
         complete(group, effects, now)
 
 
 def _sync_time_is_up(group: ClassicGroup, effects: Effects, now: int) -> None:
+    why = "it did not ask for its assignment within the rebalance timeout"
     for member_id in list(group.unsynced):
+        member = group.roster.get(member_id)
         group.remove(member_id)
-    begin(group, effects, now)
+        if member is not None:
+            effects.tell("kicked", member, why, members=len(group.roster))
+    begin(group, effects, now, "a member did not ask for its assignment in time")

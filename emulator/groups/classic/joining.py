@@ -130,7 +130,8 @@ def _add(
         group.leader = member_id
     group.joins[member_id] = token
     group.deadlines.set(member_id, now + group.settings.new_member_join_timeout_ms)
-    begin_or_finish(group, effects, now)
+    effects.tell("joined", member, members=len(group.roster))
+    begin_or_finish(group, effects, now, "a member joined")
 
 
 def _known(
@@ -150,4 +151,5 @@ def _known(
         )
         group.joins.pop(member.member_id, None)
         group.joins[member.member_id] = token
-        begin_or_finish(group, effects, now)
+        why = "its leader joined again" if unchanged else "a member changed its subscription"
+        begin_or_finish(group, effects, now, why)

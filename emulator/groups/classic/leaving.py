@@ -25,20 +25,22 @@ def leave(group: ClassicGroup, token: Token, leavers: Sequence[Leaver], now: int
     """Members leave, or are removed by an administrator."""
     effects = Effects()
     members = len(group.roster)
-    left = tuple(Left(*leaver, _leave_one(group, leaver, effects)) for leaver in leavers)
+    left = tuple(
+        Left(one.member_id, one.instance_id, _leave_one(group, one, effects)) for one in leavers
+    )
     if any(one.error is Error.NONE for one in left):
         if group.state is PREPARING_REBALANCE:
             finish_if_all_joined(group, effects, now)
         elif group.state is not EMPTY and (
             len(group.roster) < members or group.settings.newcomers_leave_with_a_round
         ):
-            begin_or_finish(group, effects, now)
+            begin_or_finish(group, effects, now, "a member left")
     effects.answer(token, LeaveAnswer(Error.NONE, left))
     return effects
 
 
 def _leave_one(group: ClassicGroup, leaver: Leaver, effects: Effects) -> Error:
-    member_id, instance_id = leaver
+    member_id, instance_id = leaver.member_id, leaver.instance_id
     if member_id in group.pending:
         group.remove(member_id)
         return Error.NONE
@@ -46,8 +48,11 @@ def _leave_one(group: ClassicGroup, leaver: Leaver, effects: Effects) -> Error:
         member_id = group.roster.instance(instance_id) or "" if instance_id is not None else ""
         instance_id = None
     try:
-        group.check_member(member_id, instance_id)
+        member = group.check_member(member_id, instance_id)
     except Refused as refusal:
         return refusal.error
     group.dismiss(member_id, effects)
+    is_own = bool(leaver.member_id) and leaver.asked_by in (None, member.client_id)
+    kind = "left" if is_own else "kicked"
+    effects.tell(kind, member, leaver.reason, members=len(group.roster))
     return Error.NONE

@@ -94,6 +94,9 @@ class Leaver(NamedTuple):
 
     member_id: str
     instance_id: str | None = None
+    reason: str = ""
+    asked_by: str | None = None
+    """The client id of the request: an administrator's is not the member's."""
 
 
 class Left(NamedTuple):

@@ -18,16 +18,19 @@ from .group import ClassicGroup, Due
 from .states import COMPLETING_REBALANCE, EMPTY, PREPARING_REBALANCE, may_become
 
 
-def begin_or_finish(group: ClassicGroup, effects: Effects, now: int) -> None:
+def begin_or_finish(group: ClassicGroup, effects: Effects, now: int, why: str) -> None:
     """Something changed: begin a round, or end the current one if it is complete now."""
     if may_become(group.state, PREPARING_REBALANCE):
-        begin(group, effects, now)
+        begin(group, effects, now, why)
     else:
         finish_if_all_joined(group, effects, now)
 
 
-def begin(group: ClassicGroup, effects: Effects, now: int) -> None:
+def begin(group: ClassicGroup, effects: Effects, now: int, why: str) -> None:
     """Begin a round; parked Syncs are answered REBALANCE_IN_PROGRESS."""
+    if group.roster:
+        waits = f", and it waits {group.settings.initial_rebalance_delay_ms} ms for more"
+        effects.tell("rebalance begun", reason=why + waits * (group.state is EMPTY))
     if group.state is COMPLETING_REBALANCE:
         drop_assignments(group, Error.REBALANCE_IN_PROGRESS, effects, now)
     group.unsynced.clear()
@@ -71,6 +74,8 @@ def complete(group: ClassicGroup, effects: Effects, now: int) -> None:
     absent = [m for m in group.roster if m.member_id not in group.joins and not m.is_static]
     for member in absent:
         group.remove(member.member_id)
+        why = "it did not join again within its rebalance timeout"
+        effects.tell("kicked", member, why, members=len(group.roster))
     if group.roster and not _elect_leader(group):
         # Only absent static members. At least a millisecond: a timeout of 0 would loop forever.
         group.deadlines.set(Due.JOIN, now + max(group.roster.rebalance_timeout_ms, 1))

@@ -42,6 +42,7 @@ def take_over(
     if old_id in group.syncs:
         effects.answer(group.syncs.pop(old_id), SyncAnswer(Error.FENCED_INSTANCE_ID))
     member = _rename(group, old_id, new_id, now)
+    effects.tell("joined", member, members=len(group.roster))
     group.roster.update(
         member, request.protocols, request.session_timeout_ms, request.rebalance_timeout_ms
     )
@@ -63,10 +64,11 @@ def take_over(
         effects.then = written
         return
     group.joins[new_id] = token
+    why = "a static member came back"
     if group.state is STABLE:
-        begin_or_finish(group, effects, now)
+        begin_or_finish(group, effects, now, why)
     elif group.state is COMPLETING_REBALANCE:
-        begin(group, effects, now)
+        begin(group, effects, now, why)
     else:
         finish_if_all_joined(group, effects, now)
 

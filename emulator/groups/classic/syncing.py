@@ -70,12 +70,14 @@ def _take_assignments(
         assert group.state is COMPLETING_REBALANCE
         if error:
             drop_assignments(group, error, further, now)
-            begin_or_finish(group, further, now)
+            begin_or_finish(group, further, now, "the assignment could not be stored")
             return further
         for member in group.roster:
             member.assignment = assignments.get(member.member_id, b"")
         group.answer_syncs(Error.NONE, further, now)
         group.move(STABLE, now)
+        generation, members = group.generation, len(group.roster)
+        further.tell("rebalance finished", generation=generation, members=members)
         return further
 
     effects.then = written

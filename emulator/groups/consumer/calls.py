@@ -30,6 +30,7 @@ from .messages import Beat, BeatAnswer
 from .records import DECODERS, group_record
 from .regex import resolved
 from .states import MemberState
+from .telling import OVERDUE
 from .times import TimesOf, times_of
 from .writing import GroupWriter
 
@@ -111,7 +112,7 @@ class ConsumerCalls:
         member reaches it with its own. Those of the classic protocol join again."""
         shard = self._runtime.shard_for(group.group_id)
         record = group_record(group.group_id, group.epoch + 1, group.metadata_hash)
-        self._writer.write(shard, group, [record])
+        self._writer.write(shard, group, [record], why="forced by the test")
         self._runtime.note_deadline(group)
 
     def group(self, group_id: str) -> ConsumerGroup:
@@ -160,7 +161,8 @@ class ConsumerCalls:
                     self._writer.write(shard, group, resolved(group, now))
                 else:
                     member = overdue(group, due, member_id)
-                    self._writer.remove(shard, group, [] if member is None else [member])
+                    gone = [] if member is None else [member]
+                    self._writer.remove(shard, group, gone, OVERDUE[due])
             except Refused:
                 group.deadlines.set(key, now + _TRY_AGAIN_MS)
         self._runtime.note_deadline(shard.groups.get(group.group_id, group))

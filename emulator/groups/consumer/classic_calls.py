@@ -31,6 +31,7 @@ from .conversion import may_downgrade
 from .group import ConsumerGroup
 from .leaving import named_by_leave_group
 from .members import ConsumerMember
+from .telling import KICKED, LEFT
 from .times import TimesOf
 from .writing import GroupWriter
 
@@ -117,7 +118,9 @@ class ClassicMembers:
         """Answer a LeaveGroup."""
         going, answers = named_by_leave_group(group, leavers)
         try:
-            self._writer.remove(shard, group, going)
+            asked_by = {each.asked_by for each in leavers} - {None}
+            is_own = asked_by <= {each.client_id for each in going}
+            self._writer.remove(shard, group, going, LEFT if is_own else KICKED)
         except Refused as refusal:
             self._classic.send(token, LeaveAnswer(refusal.error))
             return

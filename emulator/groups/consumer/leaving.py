@@ -65,7 +65,8 @@ def named_by_leave_group(
     """LeaveGroup: the members to remove, and the answer for each that was named."""
     going: dict[str, ConsumerMember] = {}
     answers = []
-    for member_id, instance_id in leavers:
+    for each in leavers:
+        member_id, instance_id = each.member_id, each.instance_id
         error = Error.NONE
         try:
             if instance_id is None:

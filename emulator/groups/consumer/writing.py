@@ -19,6 +19,7 @@ from .group import ConsumerGroup
 from .heartbeat import forget_timers
 from .leaving import removal
 from .members import ConsumerMember
+from .telling import LEFT, Departure, told
 
 
 class GroupWriter:
@@ -35,16 +36,25 @@ class GroupWriter:
         records: Sequence[MessageRecord],
         *,
         first: Sequence[Record] = (),
+        departure: Departure = LEFT,
+        why: str = "",
     ) -> None:
-        """Write `first` and `records`, make this the group of its id, and apply `records` to it."""
+        """Write `first` and `records`, make this the group of its id, and apply `records` to it.
+        `departure` is how members go, and `why` the group rebalances, for events."""
         if first or records:
             self._runtime.write(group.group_id, [*first, *records])
         shard.groups[group.group_id] = group
-        for record in records:
-            group.apply(record)
+        if records:
+            with told(self._runtime.telling, group, departure, why):
+                for record in records:
+                    group.apply(record)
 
     def remove(
-        self, shard: Shard, group: ConsumerGroup, members: Collection[ConsumerMember]
+        self,
+        shard: Shard,
+        group: ConsumerGroup,
+        members: Collection[ConsumerMember],
+        departure: Departure = LEFT,
     ) -> None:
         """Take members out. If only members of the classic protocol are left, the group may become
         a classic one."""
@@ -54,8 +64,12 @@ class GroupWriter:
             gone = {member.member_id for member in members}
             staying = [member for member in group if member.member_id not in gone]
             self.downgrade(shard, group, staying, rebalances=True)
+            number = {"members": len(staying)}
+            for each in members:
+                args = departure.kind, each, departure.reason, number
+                self._runtime.telling.tell(group.group_id, *args)
             return
-        self.write(shard, group, removal(group, members))
+        self.write(shard, group, removal(group, members), departure=departure)
         forget_timers(group, [member.member_id for member in members])
         self._runtime.note_deadline(group)
 
@@ -79,5 +93,5 @@ class GroupWriter:
         shard.groups[group.group_id] = classic
         effects = Effects()
         if rebalances:
-            begin(classic, effects, now)
+            begin(classic, effects, now, "its last member of the consumer protocol is gone")
         self._classic.carry_out(classic, effects)

@@ -364,7 +364,8 @@ def test_a_leave(row: list[str]) -> None:
     leavers = [Leaver(scene.ids[member], none(instance)) for member, instance in pairs]
     errors = [Error[word] for word in words if "," not in word]
     answer = scene.leave(*leavers)
-    left = tuple(Left(*who, error) for who, error in zip(leavers, errors, strict=True))
+    named = [(who.member_id, who.instance_id) for who in leavers]
+    left = tuple(Left(*who, error) for who, error in zip(named, errors, strict=True))
     assert answer == LeaveAnswer(Error.NONE, left)
 
 

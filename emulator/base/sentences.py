@@ -1,0 +1,134 @@
+"""What happened, in sentences: one for each kind of event.
+
+Between braces stands what `_words` makes of an event, or one of its details. A repeated event says
+how often it happened, in how much time.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .event import Event
+
+SENTENCES = {
+    # Clients
+    "connected": "{client} connected{software}",
+    "closed": "{client} closed its last connection",
+    "left behind": "{client} closed its connection without leaving group {group}{because}",
+    "malformed": "the connection of {client} was closed: {reason}",
+    # Topics
+    "topic created": "{client} created topic {topic} ({partitions}){because}",
+    "topic deleted": "{client} deleted topic {topic}",
+    "partitions added": "{client} added partitions to topic {topic}: it has {partitions} now",
+    "records deleted": "{client} deleted the records of {place} before offset {last}",
+    # Records
+    "appended": "{client} appended {offsets} to {place}{because}",
+    "duplicate": "{client} sent {offsets} of {place} again, already appended: not stored twice",
+    "fetched": "{client} fetched {offsets} from {place}",
+    "fetched nothing": "{client} fetched 0 records from {place}",
+    "looked up the end": "{client} asked for the end of {place}: offset {last}",
+    # Groups
+    "found no offset": "{client} found no committed offset of {place} in group {group}",
+    "found offset": "{client} found offset {last} of {place} committed in group {group}",
+    "committed": "{client} committed {commits} of {place} in group {group}",
+    "joined": "{client} joined group {group}{as_instance} ({members})",
+    "left": "{client} left group {group}{because} ({members} left)",
+    "away": "{client} left group {group} for a while, as static member {instance}",
+    "kicked": "{client} was removed from group {group}{because} ({members} left)",
+    "session timed out": "{client} was removed from group {group}: {reason} ({members} left)",
+    "rebalance begun": "group {group} began to rebalance: {reason}",
+    "rebalance finished": "group {group} finished its rebalance: "
+    "generation {generation}, {members}",
+    # Transactions
+    "transaction begun": "transaction of {id} began",
+    "transaction committed": "transaction of {id} was committed",
+    "transaction aborted": "transaction of {id} was aborted{because}",
+    "transaction timed out": "transaction of {id} was aborted: {reason}",
+    # Refusals
+    "refused": "{client} was refused {api}{about}: {error}{because}",
+    "fenced": "{client} was fenced on {api}{about}: {error}{because}",
+}
+"""By the kind of the event."""
+
+UNACKNOWLEDGED = "acks=0, not acknowledged"
+IN_A_TRANSACTION = "in a transaction"
+READ_UNCOMMITTED = "read_uncommitted"
+AUTO_CREATED = "because its metadata was asked for"
+"""Reasons that tests and advice ask for."""
+
+ONCE = frozenset({"appended", "fetched"})
+"""Kinds whose sentence says how much in all: of these "in 3 requests", not "3 times"."""
+
+
+def sentence(event: Event) -> str:
+    """What happened, as a clause without its time."""
+    text = SENTENCES.get(event.kind)
+    words = _words(event)
+    told = f"{words['client']}: {event.kind}" if text is None else text.format_map(words)
+    if event.count == 1:
+        return told
+    number = f"{event.count:,} requests" if event.kind in ONCE else f"{event.count:,} times"
+    joined = f" in {number}" if event.kind in ONCE else f" {number}"
+    return f"{told}{joined} in {event.until - event.elapsed:.1f} s"
+
+
+def _words(event: Event) -> defaultdict[str, str]:
+    words: defaultdict[str, str] = defaultdict(str)
+    words.update({name: str(value) for name, value in event.details.items()})
+    members, partitions = event.details.get("members"), event.details.get("partitions")
+    words.update(
+        client=event.client or "a client without an id",
+        topic=event.topic,
+        place=_place(event),
+        group=event.group,
+        offsets=_offsets(event),
+        commits=_commits(event),
+        last=str(event.last_offset),
+        reason=event.reason,
+        because=f": {event.reason}" if event.reason and event.error else "",
+        api=event.api,
+        about=_about(event),
+        error=event.error.name if event.error is not None else "",
+        id=event.transactional_id,
+        members=_number(members, "member"),
+        partitions=_number(partitions, "partition"),
+    )
+    if event.reason and event.error is None:
+        words["because"] = f" ({event.reason})"
+    return words
+
+
+def _number(number: int | None, noun: str) -> str:
+    return "" if number is None else f"{number} {noun}{'s' * (number != 1)}"
+
+
+def _place(event: Event) -> str:
+    if not event.topic:
+        return "several topics"
+    return event.topic if event.partition < 0 else f"{event.topic}-{event.partition}"
+
+
+def _offsets(event: Event) -> str:
+    first, last = event.first_offset, event.last_offset
+    if last < first:
+        return f"records from offset {first} on"
+    if last == first:
+        return f"offset {first}"
+    return f"offsets {first} to {last}"
+
+
+def _commits(event: Event) -> str:
+    first, last = event.first_offset, event.last_offset
+    return f"offset {last}" if first == last else f"offsets from {first} to {last}"
+
+
+def _about(event: Event) -> str:
+    """What a request that was refused is about."""
+    about = [_place(event)] if event.topic else []
+    if event.group:
+        about.append(f"group {event.group}")
+    if event.transactional_id:
+        about.append(f"transactional id {event.transactional_id}")
+    return f" ({', '.join(about)})" if about else ""

@@ -1,0 +1,1 @@
+"""What is told of requests and connections: the journal's other half is in base/."""

@@ -1,0 +1,92 @@
+"""The errors in a response: where they can be follows from its fields, found once for each class.
+
+A class of a response is a tree of structs; those with an `error_code` are looked at, and those that
+hold such ones. What an error is about is named by the fields beside and above it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from itertools import islice
+from typing import Any, NamedTuple
+
+from ...wire import Error, Response
+from ...wire.schema import Struct
+
+_TOPIC = ("name", "topic", "topic_name", "resource_name")
+_PARTITION = ("partition_index", "partition", "index")
+_MOST = 1000
+"""Of a longer list only the first are looked at: nobody reads as many."""
+
+
+class Refusal(NamedTuple):
+    """One error, and what it is about."""
+
+    error: Error
+    topic: str = ""
+    partition: int = -1
+    group: str = ""
+    message: str = ""
+    topic_id: bytes = b""
+
+
+class _Shape(NamedTuple):
+    """Where a struct has errors, and the names of what they are about."""
+
+    has_code: bool
+    has_message: bool
+    topic: str
+    partition: str
+    has_group: bool
+    has_id: bool
+    parts: tuple[tuple[str, type[Struct]], ...]
+    """Lists of structs that have errors themselves."""
+
+
+def refusals(response: Response) -> Iterator[Refusal]:
+    """Each error in a response."""
+    return _refusals(response, _shape(type(response)), Refusal(Error.NONE))
+
+
+def _refusals(struct: Any, shape: _Shape, about: Refusal) -> Iterator[Refusal]:
+    if shape.topic:
+        about = about._replace(topic=getattr(struct, shape.topic) or "")
+    if shape.has_id:
+        about = about._replace(topic_id=struct.topic_id)
+    if shape.has_group:
+        about = about._replace(group=struct.group_id)
+    if shape.partition:
+        about = about._replace(partition=getattr(struct, shape.partition))
+    if shape.has_code and struct.error_code:
+        message = struct.error_message or "" if shape.has_message else ""
+        yield about._replace(error=Error(struct.error_code), message=message)
+    for name, inner in shape.parts:
+        below = _shape(inner)
+        for part in islice(getattr(struct, name) or (), _MOST):
+            yield from _refusals(part, below, about)
+
+
+@cache
+def _shape(cls: type[Struct]) -> _Shape:
+    fields = dict(cls.fields())
+    names = {field.name: kind for field, kind in fields.items()}
+    parts = tuple(
+        (name, kind.struct)
+        for name, kind in names.items()
+        if kind.is_list and kind.struct is not None and _has_errors(kind.struct)
+    )
+    return _Shape(
+        "error_code" in names,
+        "error_message" in names,
+        next((each for each in _TOPIC if each in names), ""),
+        next((each for each in _PARTITION if each in names), ""),
+        "group_id" in names,
+        "topic_id" in names,
+        parts,
+    )
+
+
+def _has_errors(cls: type[Struct]) -> bool:
+    shape = _shape(cls)
+    return shape.has_code or bool(shape.parts)

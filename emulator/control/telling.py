@@ -1,0 +1,145 @@
+"""Telling: connections and requests, told to the journal.
+
+`met` is called with a connection's first request, `closed` when it has ended, and `answered` with
+each request but Produce and Fetch (their handlers tell for themselves) and its response.
+
+Rules:
+- Connections of one client id count as one client, unless they say of themselves to be different
+  software. It has connected with its first connection, and closed with its last one.
+- A client is left behind in a group if the connection by which it takes part is closed while it
+  still is a member.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ...wire import Response
+from ..base.call import TEST
+from ..base.client import UNKNOWN_SOFTWARE, ClientSoftware
+from ..base.journal import Journal
+from ..base.logger import log
+from ..groups.classic.group import ClassicGroup
+from ..groups.consumer.group import ConsumerGroup
+from .tellers import MEMBERSHIPS, TELLERS, tell_refusals
+
+if TYPE_CHECKING:
+    from ..base.call import Call, Sender
+    from ..cluster import Cluster
+
+NAMELESS = "a client without an id"
+
+
+@dataclass(eq=False, slots=True)
+class _Client:
+    """What one client id and software has open."""
+
+    name: str
+    software: ClientSoftware
+    open: int = 0
+
+
+class Telling:
+    """What a cluster's connections are called, and which members they speak for."""
+
+    def __init__(self, cluster: Cluster, journal: Journal) -> None:
+        self.journal = journal
+        self.is_over = False
+        """The broker stops: it closes the connections, and not the clients."""
+        self._cluster = cluster
+        self._clients: dict[str, list[_Client]] = {}
+        self._of: dict[Sender, _Client] = {}
+        self._members: dict[Sender, set[tuple[str, str]]] = {}
+
+    def met(self, connection: Sender, client_id: str) -> None:
+        """The first request of a connection has arrived, or says what software it is."""
+        if not self.journal.is_on or connection in self._of:
+            return
+        client = self._client(client_id, connection.software)
+        self._of[connection] = client
+        connection.name = client.name
+        client.open += 1
+        if client.open == 1:
+            name, version = client.software
+            is_known = client.software != UNKNOWN_SOFTWARE
+            software = f" ({name} {version})" if is_known else ""
+            details = {"software": software, "host": connection.client_host}
+            self.journal.add("connected", client=client.name, details=details)
+
+    def _client(self, client_id: str, software: ClientSoftware) -> _Client:
+        known = self._clients.setdefault(client_id, [])
+        for client in known:
+            if UNKNOWN_SOFTWARE in (client.software, software) or client.software == software:
+                if client.software == UNKNOWN_SOFTWARE:
+                    client.software = software
+                return client
+        name = client_id or NAMELESS
+        client = _Client(f"{name} ({software.name})" if known else name, software)
+        known.append(client)
+        return client
+
+    def closed(self, connection: Sender) -> None:
+        """A connection has ended."""
+        client = self._of.pop(connection, None)
+        if client is None or self.is_over:
+            return
+        for group_id, member_id in sorted(self._members.pop(connection, ())):
+            self._tell_member(client, group_id, member_id)
+        client.open -= 1
+        if not client.open:
+            self.journal.add("closed", client=client.name)
+            for client_id, clients in list(self._clients.items()):
+                if client in clients:
+                    clients.remove(client)
+                    if not clients:
+                        del self._clients[client_id]
+
+    def _tell_member(self, client: _Client, group_id: str, member_id: str) -> None:
+        member = _member(self._cluster, group_id, member_id)
+        if member is None:
+            return
+        static: str | None = member.instance_id
+        stays = "it stays a member until its session times out"
+        if static is not None:
+            stays = f"{stays}, as static members do"
+        name = self.journal.members.known(static or member_id, client.name)
+        details = {} if static is None else {"instance": static}
+        fields = {"client": name, "group": group_id, "member": member_id, "reason": stays}
+        self.journal.add("left behind", **fields, details=details)
+
+    def speaks_for(self, connection: Sender, group_id: str, member_id: str) -> None:
+        """A member of a group is heard of by this connection."""
+        self._members.setdefault(connection, set()).add((group_id, member_id))
+
+    def answered(self, call: Call, request: Any, response: Response) -> bool:
+        """A request is answered. Returns whether something in it is refused."""
+        try:
+            return self._answered(call, request, response)
+        except Exception:  # a client must not suffer from what is told of it
+            log.exception("%r could not be told", call.connection)
+            return False
+
+    def _answered(self, call: Call, request: Any, response: Response) -> bool:
+        key, connection = call.api_key, call.connection
+        if key in MEMBERSHIPS:
+            found = MEMBERSHIPS[key](request, response)
+            if found is not None:
+                self.speaks_for(connection, *found)
+        if key in TELLERS:
+            TELLERS[key](self._cluster, call, request, response)
+        if connection.name == TEST:  # a test is told by an exception
+            return False
+        return tell_refusals(self._cluster, call, request, response)
+
+
+def _member(cluster: Cluster, group_id: str, member_id: str) -> Any:
+    """A member of a group of any type, None if it is none."""
+    for node_id in cluster.nodes:
+        for shard in cluster.groups.at(node_id).shards.values():
+            group = shard.groups.get(group_id)
+            if isinstance(group, ClassicGroup):
+                return group.roster.get(member_id)
+            if isinstance(group, ConsumerGroup):
+                return group.members.get(member_id)
+    return None

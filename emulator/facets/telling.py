@@ -1,0 +1,45 @@
+"""What happened at the broker, as a test reads it."""
+
+from __future__ import annotations
+
+from ..advice import Advice, advise
+from ..base.event import Event
+from ..base.journal import Journal
+from ..cluster import Cluster
+from .facet import Facet
+
+
+class Telling(Facet):
+    """Events and the timeline. They are there after the broker has stopped, too."""
+
+    _journal: Journal
+
+    @property
+    def events(self) -> list[Event]:
+        """What happened, in order: the last 10,000 events (`max_events`)."""
+        if not self._is_running():
+            return self._journal.events()
+        return self.run(lambda cluster: cluster.journal.events())
+
+    def timeline(self, topic: str | None = None, group: str | None = None) -> str:
+        """What happened in sentences, a line each; only what concerns a topic or a group if one is
+        given. Times are real seconds since the broker was first started."""
+        wanted = [
+            each
+            for each in self.events
+            if (topic is None and group is None) or each.concerns(topic, group)
+        ]
+        return "\n".join(map(str, wanted))
+
+    @property
+    def advice(self) -> list[Advice]:
+        """What clients did that is likely a mistake, each once, with the config that helps."""
+        if not self._is_running():
+            return advise(self._journal.events())
+
+        def found(cluster: Cluster) -> list[Advice]:
+            return advise(cluster.journal.events(), cluster)
+
+        return self.run(found)
+
+    def _is_running(self) -> bool: ...
