@@ -7,7 +7,9 @@ with Emulator(topics={"orders": 3}) as kafka:
 """
 
 from ..wire import Error, Refused
+from .advice import Advice
 from .base.clock import Clock, ManualClock, SystemClock
+from .base.event import Event
 from .cluster import Cluster
 from .config.configs import BrokerConfig, ConfigError
 from .emulator import Emulator
@@ -24,12 +26,14 @@ from .seen import (
 )
 
 __all__ = [
+    "Advice",
     "BrokerConfig",
     "Clock",
     "Cluster",
     "ConfigError",
     "Emulator",
     "Error",
+    "Event",
     "GroupView",
     "ManualClock",
     "NewRecord",

@@ -33,7 +33,8 @@ from ..storage import (
 from ..wire import Error, Refused
 from . import parameters
 from .base.addresses import bracketed, reachable
-from .base.clock import Clock
+from .base.clock import Clock, SystemClock
+from .base.journal import MOST_EVENTS, Journal
 from .base.logger import log
 from .base.node import Node
 from .base.release import KAFKA_4_3
@@ -43,6 +44,7 @@ from .cluster import Cluster
 from .config.configs import BrokerConfig
 from .facets.doing import Doing
 from .facets.seeing import Seeing
+from .facets.telling import Telling
 from .facets.timing import Timing
 from .metadata.features import check_features
 from .net.server import Server
@@ -55,7 +57,7 @@ _SLICE_S = 0.01
 _RUNNING = "the broker is running already"
 
 
-class Emulator(Seeing, Doing, Timing):
+class Emulator(Seeing, Doing, Timing, Telling):
     """A Kafka broker for stock clients.
 
     config      Kafka's broker configs by name, e.g. {"auto.create.topics.enable": False}
@@ -75,6 +77,7 @@ class Emulator(Seeing, Doing, Timing):
                 instance {"transaction.version": 1}; 0 removes a feature
     version     the release of Kafka to emulate: "4.3", or "3.9" with the protocol of older clients
     naming      of directories and files: "kafka", or "documented" (storage/naming.py)
+    max_events  how many of the last events are kept for `events` and `timeline`; 0 keeps none
 
     Raises ConfigError for a config that Kafka would refuse, TypeError, ValueError or Refused for
     another invalid argument (parameters.py). `start` raises Refused for a topic that Kafka would
@@ -97,6 +100,7 @@ class Emulator(Seeing, Doing, Timing):
         retention: RetentionPolicy = kafka_retention,
         version: str = KAFKA_4_3.name,
         naming: str = "kafka",
+        max_events: int = MOST_EVENTS,
     ) -> None:
         self._naming = parameters.naming(naming)
         self._retention = parameters.retention_policy(retention)
@@ -111,6 +115,8 @@ class Emulator(Seeing, Doing, Timing):
         self._advertised = parameters.advertised_address(advertised)
         self._clock = parameters.checked_clock(clock)
         self._scan_limit = parameters.scan_limit(scan_limit)
+        # Of all its runs.
+        self._journal = Journal(clock or SystemClock(), parameters.max_events(max_events))
         self._thread: BrokerThread | None = None
         self._inside = Inside(self.run, lambda: self._started().running().server)
 
@@ -200,6 +206,10 @@ class Emulator(Seeing, Doing, Timing):
 
     # The thread
 
+    def _is_running(self) -> bool:
+        thread = self._thread
+        return thread is not None and not thread.is_forked and thread.serving is not None
+
     def _started(self) -> BrokerThread:
         if self._thread is None:
             raise RuntimeError(NOT_RUNNING)
@@ -272,6 +282,7 @@ class Emulator(Seeing, Doing, Timing):
             retention=self._retention,
             naming=self._naming,
             features=self._features,
+            journal=self._journal,
         )
 
 

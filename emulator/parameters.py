@@ -130,6 +130,14 @@ def scan_limit(given: int | str | None) -> int | str | None:
     return given
 
 
+def max_events(given: int) -> int:
+    """A number of events."""
+    _check(_is_int(given), "max_events", "a number of events to keep, 0 for none", given)
+    if given < 0:
+        raise ValueError(f"max_events is at least 0 (none is kept), not {given}")
+    return given
+
+
 def retention_policy(given: Any) -> Any:
     """A function."""
     is_one = callable(given) and not isinstance(given, type)

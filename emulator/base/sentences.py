@@ -19,7 +19,7 @@ SENTENCES = {
     "left behind": "{client} closed its connection without leaving group {group}{because}",
     "malformed": "the connection of {client} was closed: {reason}",
     # Topics
-    "topic created": "{client} created topic {topic} ({partitions}){because}",
+    "topic created": "{client} created topic {topic} with {partitions}{because}",
     "topic deleted": "{client} deleted topic {topic}",
     "partitions added": "{client} added partitions to topic {topic}: it has {partitions} now",
     "records deleted": "{client} deleted the records of {place} before offset {last}",
@@ -34,10 +34,10 @@ SENTENCES = {
     "found offset": "{client} found offset {last} of {place} committed in group {group}",
     "committed": "{client} committed {commits} of {place} in group {group}",
     "joined": "{client} joined group {group}{as_instance} ({members})",
-    "left": "{client} left group {group}{because} ({members} left)",
+    "left": "{client} left group {group}{because} ({members} remaining)",
     "away": "{client} left group {group} for a while, as static member {instance}",
-    "kicked": "{client} was removed from group {group}{because} ({members} left)",
-    "session timed out": "{client} was removed from group {group}: {reason} ({members} left)",
+    "kicked": "{client} was removed from group {group}{because} ({members} remaining)",
+    "session timed out": "{client} was removed from group {group}: {reason} ({members} remaining)",
     "rebalance begun": "group {group} began to rebalance: {reason}",
     "rebalance finished": "group {group} finished its rebalance: "
     "generation {generation}, {members}",

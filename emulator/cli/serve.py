@@ -22,7 +22,9 @@ from .console.arguments import setting
 from .console.output import fail
 
 if TYPE_CHECKING:
+    from ..cluster import Cluster
     from ..emulator import Emulator
+    from .event_log import EventLog
 
 _COLLECT_S = 60.0
 _PUT_OFF_MAX = 9
@@ -93,6 +95,9 @@ def _add_cluster_options(serve: argparse.ArgumentParser) -> None:
         type=_scan_limit,
         help="of larger batches check header and CRC only; `all` checks every record",
     )
+    serve.add_argument(
+        "--quiet", action="store_true", help="do not log what clients do, only what goes wrong"
+    )
 
 
 def run_serve(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
@@ -134,6 +139,7 @@ def _serve(options: argparse.Namespace) -> int:
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
         return fail(f"{place}{error.strerror or error}", 1)
+    log = None if options.quiet else _log_events(emulator)
     try:
         # What exists now lives as long as the process: collections need not examine it.
         gc.freeze()
@@ -144,6 +150,8 @@ def _serve(options: argparse.Namespace) -> int:
         _collect_until(stop, emulator.cluster.turns)
     finally:
         emulator.stop()
+        if log is not None:
+            log.close()
     return 0
 
 
@@ -158,6 +166,21 @@ def _collect_until(stop: threading.Event, turns: Sized, every_s: float = _COLLEC
             put_off = 0
         else:
             put_off += 1
+
+
+def _log_events(emulator: Emulator) -> EventLog | None:
+    """Log what clients do on standard error, if there is one."""
+    from .event_log import EventLog
+
+    if sys.stderr is None:  # the descriptor was closed when Python started
+        return None
+    log = EventLog(sys.stderr)
+
+    def begin(cluster: Cluster) -> None:
+        cluster.journal.told = log
+
+    emulator.run(begin)
+    return log
 
 
 def _emulator(options: argparse.Namespace) -> Emulator:

@@ -5,7 +5,8 @@ each request but Produce and Fetch (their handlers tell for themselves) and its 
 
 Rules:
 - Connections of one client id count as one client, unless they say of themselves to be different
-  software. It has connected with its first connection, and closed with its last one.
+  software. It has connected with its first connection, and closed with its last one; but a
+  connection that has only learnt where the brokers are is not the last: others follow.
 - A client is left behind in a group if the connection by which it takes part is closed while it
   still is a member.
 """
@@ -16,6 +17,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ...wire import Response
+from ...wire.api.api_versions import ApiVersionsRequest
+from ...wire.api.find_coordinator import FindCoordinatorRequest
+from ...wire.api.metadata import MetadataRequest
 from ..base.call import TEST
 from ..base.client import UNKNOWN_SOFTWARE, ClientSoftware
 from ..base.journal import Journal
@@ -28,6 +32,10 @@ if TYPE_CHECKING:
     from ..base.call import Call, Sender
     from ..cluster import Cluster
 
+_LEARNING = frozenset(
+    {ApiVersionsRequest.api_key, FindCoordinatorRequest.api_key, MetadataRequest.api_key}
+)
+_MOST = 10_000
 NAMELESS = "a client without an id"
 
 
@@ -38,6 +46,8 @@ class _Client:
     name: str
     software: ClientSoftware
     open: int = 0
+    is_at_work: bool = False
+    is_connected: bool = False
 
 
 class Telling:
@@ -60,7 +70,8 @@ class Telling:
         self._of[connection] = client
         connection.name = client.name
         client.open += 1
-        if client.open == 1:
+        if not client.is_connected:
+            client.is_connected = True
             name, version = client.software
             is_known = client.software != UNKNOWN_SOFTWARE
             software = f" ({name} {version})" if is_known else ""
@@ -68,6 +79,9 @@ class Telling:
             self.journal.add("connected", client=client.name, details=details)
 
     def _client(self, client_id: str, software: ClientSoftware) -> _Client:
+        if len(self._clients) >= _MOST:
+            kept = {name: [each for each in some if each.open] for name, some in self._clients.items()}
+            self._clients = {name: some for name, some in kept.items() if some}
         known = self._clients.setdefault(client_id, [])
         for client in known:
             if UNKNOWN_SOFTWARE in (client.software, software) or client.software == software:
@@ -79,21 +93,18 @@ class Telling:
         known.append(client)
         return client
 
-    def closed(self, connection: Sender) -> None:
+    def closed(self, connection: Sender, *, is_at_work: bool) -> None:
         """A connection has ended."""
         client = self._of.pop(connection, None)
         if client is None or self.is_over:
             return
+        client.is_at_work = client.is_at_work or is_at_work
         for group_id, member_id in sorted(self._members.pop(connection, ())):
             self._tell_member(client, group_id, member_id)
         client.open -= 1
-        if not client.open:
+        if not client.open and client.is_at_work:
+            client.is_at_work = client.is_connected = False
             self.journal.add("closed", client=client.name)
-            for client_id, clients in list(self._clients.items()):
-                if client in clients:
-                    clients.remove(client)
-                    if not clients:
-                        del self._clients[client_id]
 
     def _tell_member(self, client: _Client, group_id: str, member_id: str) -> None:
         member = _member(self._cluster, group_id, member_id)
@@ -122,6 +133,8 @@ class Telling:
 
     def _answered(self, call: Call, request: Any, response: Response) -> bool:
         key, connection = call.api_key, call.connection
+        if key not in _LEARNING and connection in self._of:
+            self._of[connection].is_at_work = True
         if key in MEMBERSHIPS:
             found = MEMBERSHIPS[key](request, response)
             if found is not None:

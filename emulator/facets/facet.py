@@ -19,3 +19,7 @@ class Facet(Protocol):
     def run(self, action: Callable[[Cluster], T]) -> T:
         """Call `action(cluster)` in the broker's thread, and return what it returns."""
         ...
+
+    def _is_running(self) -> bool:
+        """Whether the broker runs in this process."""
+        ...

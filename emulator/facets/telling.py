@@ -41,5 +41,3 @@ class Telling(Facet):
             return advise(cluster.journal.events(), cluster)
 
         return self.run(found)
-
-    def _is_running(self) -> bool: ...

@@ -71,6 +71,7 @@ class Connection:
         "cluster",
         "current",
         "frames",
+        "is_at_work",
         "is_open",
         "is_queued",
         "is_reading",
@@ -102,6 +103,8 @@ class Connection:
         self.listener = listener
         self.principal = ANONYMOUS
         self.software = UNKNOWN_SOFTWARE
+        self.is_at_work = False
+        """Whether it has done more than to learn where the brokers are."""
         self.is_open = True
         self.paused = False
         """Whether an answer waits to be sent."""
@@ -219,7 +222,7 @@ class Connection:
         self._transport = _GONE
         self.frames.close()
         if self.name:
-            self.cluster.telling.closed(self)
+            self.cluster.telling.closed(self, is_at_work=self.is_at_work)
         call, self.current = self.current, None
         if call is None:
             return

@@ -96,7 +96,9 @@ def _serve_decoded(
     if call.api_key == API_VERSIONS:
         note_software(call, request)
         cluster.telling.met(connection, header.client_id)
-    if served.is_told and cluster.journal.is_on:
+    if not served.is_told:
+        connection.is_at_work = True
+    elif cluster.journal.is_on:
         call.request = request
     if not cluster.chain:
         return handle(cluster, call, served, request)

@@ -39,6 +39,7 @@ ROOMS = {
         control
         net
         parameters broker cluster
+        advice
         seen
         facets
         emulator broker_thread
