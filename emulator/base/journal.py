@@ -24,7 +24,6 @@ from .members import MemberNames
 
 MOST_EVENTS = 10_000
 _MOST_RUNS = 1_000
-_AFRESH = frozenset({"first_offset", "last_offset"})
 
 
 class Journal:
@@ -49,18 +48,19 @@ class Journal:
         self._runs.clear()
         self._append(kind, fields)
 
-    def again(self, kind: str, **fields: Any) -> None:
-        """Something has happened, perhaps once more: the same but for its offsets."""
+    def again(self, kind: str, offset: int = -1, **fields: Any) -> None:
+        """Something has happened, perhaps once more: the same but for its offset."""
         if not self.is_on:
             return
-        key = (kind, *(item for item in sorted(fields.items()) if item[0] not in _AFRESH))
+        key = (kind, *fields.items())
         event = self._runs.get(key)
         if event is None:
+            fields["first_offset"] = fields["last_offset"] = offset
             self._keep(key, self._append(kind, fields))
             return
         event.count += 1
         event.until = perf_counter() - self._begin
-        event.last_offset = fields.get("last_offset", -1)
+        event.last_offset = offset
 
     def run(
         self,
@@ -87,7 +87,8 @@ class Journal:
             return
         event.count += 1
         event.until = elapsed
-        event.last_offset = last_offset
+        if last_offset > event.last_offset:
+            event.last_offset = last_offset
 
     def refused(
         self,

@@ -40,13 +40,26 @@ class _Shape(NamedTuple):
     partition: str
     has_group: bool
     has_id: bool
-    parts: tuple[tuple[str, type[Struct]], ...]
+    parts: tuple[tuple[str, _Shape], ...]
     """Lists of structs that have errors themselves."""
 
 
-def refusals(response: Response) -> Iterator[Refusal]:
+def refusals(response: Response) -> list[Refusal]:
     """Each error in a response."""
-    return _refusals(response, _shape(type(response)), Refusal(Error.NONE))
+    shape = _shape(type(response))
+    if not _has_refused(response, shape):  # nearly always, and so found out first
+        return []
+    return list(_refusals(response, shape, Refusal(Error.NONE)))
+
+
+def _has_refused(struct: Any, shape: _Shape) -> bool:
+    if shape.has_code and struct.error_code:
+        return True
+    for name, below in shape.parts:
+        for part in islice(getattr(struct, name) or (), _MOST):
+            if _has_refused(part, below):
+                return True
+    return False
 
 
 def _refusals(struct: Any, shape: _Shape, about: Refusal) -> Iterator[Refusal]:
@@ -61,8 +74,7 @@ def _refusals(struct: Any, shape: _Shape, about: Refusal) -> Iterator[Refusal]:
     if shape.has_code and struct.error_code:
         message = struct.error_message or "" if shape.has_message else ""
         yield about._replace(error=Error(struct.error_code), message=message)
-    for name, inner in shape.parts:
-        below = _shape(inner)
+    for name, below in shape.parts:
         for part in islice(getattr(struct, name) or (), _MOST):
             yield from _refusals(part, below, about)
 
@@ -72,7 +84,7 @@ def _shape(cls: type[Struct]) -> _Shape:
     fields = dict(cls.fields())
     names = {field.name: kind for field, kind in fields.items()}
     parts = tuple(
-        (name, kind.struct)
+        (name, _shape(kind.struct))
         for name, kind in names.items()
         if kind.is_list and kind.struct is not None and _has_errors(kind.struct)
     )

@@ -50,26 +50,25 @@ MEMBERSHIPS: dict[int, Callable[[Any, Any], tuple[str, str] | None]] = {
 
 def _committed(cluster: Cluster, call: Call, request: Any, response: Any) -> None:
     """OffsetCommit, TxnOffsetCommit."""
-    stored = {
+    refused = {
         (_name(cluster, topic), partition.partition_index)
         for topic in response.topics
         for partition in topic.partitions
-        if not partition.error_code
+        if partition.error_code
     }
     client = _member_name(cluster, call, request)
     for topic in request.topics:
         name = _name(cluster, topic)
         for partition in topic.partitions:
-            if (name, partition.partition_index) in stored:
+            if not refused or (name, partition.partition_index) not in refused:
                 cluster.journal.again(
                     "committed",
+                    partition.committed_offset,
                     client=client,
                     topic=name,
                     partition=partition.partition_index,
                     group=request.group_id,
                     transactional_id=getattr(request, "transactional_id", ""),
-                    first_offset=partition.committed_offset,
-                    last_offset=partition.committed_offset,
                 )
 
 
@@ -91,12 +90,11 @@ def _found_offsets(
                 offset = partition.committed_offset
                 cluster.journal.again(
                     "found offset" if offset >= 0 else "found no offset",
+                    offset,
                     client=call.connection.name,
                     topic=_name(cluster, topic),
                     partition=partition.partition_index,
                     group=group_id,
-                    first_offset=offset,
-                    last_offset=offset,
                 )
 
 
@@ -128,7 +126,7 @@ TELLERS: dict[int, Callable[[Cluster, Call, Any, Any], None]] = {
 
 def tell_refusals(cluster: Cluster, call: Call, request: Any, response: Response) -> bool:
     """Each error in a response that is not normal traffic. Returns whether there is any error."""
-    found = list(refusals(response))
+    found = refusals(response)
     if not found:
         return False
     api = type(request).__name__.removesuffix("Request")
@@ -158,6 +156,8 @@ def _is_told(cluster: Cluster, api: str, refusal: Refusal) -> bool:
 
 def _summed(cluster: Cluster, found: list[Refusal]) -> list[Refusal]:
     """One for a topic of which many partitions are refused; topics by their names."""
+    if len(found) == 1 and found[0].topic:
+        return found
     named = []
     for each in found:
         topic = each.topic
@@ -186,5 +186,3 @@ def _name(cluster: Cluster, topic: Any) -> str:
         return str(topic.name)
     known = cluster.topics.by_id(topic_id)
     return "" if known is None else known.name
-
-

@@ -80,8 +80,11 @@ class Telling:
 
     def _client(self, client_id: str, software: ClientSoftware) -> _Client:
         if len(self._clients) >= _MOST:
-            kept = {name: [each for each in some if each.open] for name, some in self._clients.items()}
-            self._clients = {name: some for name, some in kept.items() if some}
+            self._clients = {
+                name: some
+                for name, some in self._clients.items()
+                if any(client.open for client in some)
+            }
         known = self._clients.setdefault(client_id, [])
         for client in known:
             if UNKNOWN_SOFTWARE in (client.software, software) or client.software == software:

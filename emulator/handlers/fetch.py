@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 from ...wire import NO_ID, Buffer, Error, Refused
 from ...wire.api.fetch import FetchRequest, FetchResponse
 from ..base.call import PARKED, TEST, Call, Sentinel
-from ..base.sentences import READ_UNCOMMITTED as READ_UNCOMMITTED_TOLD
+from ..base.sentences import READ_UNCOMMITTED as TOLD_UNCOMMITTED
 from ..base.turns import Slices, each_of
 from ..partitions.fetch_sessions import (
     INITIAL_EPOCH,
@@ -284,50 +284,50 @@ class _Fetch:
                 answers = yield from each_of(answers, self.as_old, _A_SLICE)
             except Refused as refused:
                 return self.refused(refused.error)
-        if self.cluster.journal.is_on and self.call.connection.name != TEST:
-            yield from self.tell(reading, answers)
+        told = self.cluster.journal.is_on and self.call.connection.name is not TEST
+        if told and not reading.size and self.found:
+            self.tell_nothing()
+        told = told and bool(reading.size or reading.at_once or self.unknown)
         grouped = _Grouped()
         for first in range(0, len(answers), _A_SLICE):
             if first:
                 yield
-            grouped.add(answers[first : first + _A_SLICE])
+            some = answers[first : first + _A_SLICE]
+            grouped.add(some)
+            if told:
+                self.tell(some)
         return FetchResponse(
             session_id=self.session.id if self.session is not None else NO_SESSION,
             responses=grouped.topics,
             node_endpoints=self.leaders_told(grouped.leaders) if grouped.leaders else [],
         )
 
-    def tell(self, reading: Reading, answers: list[tuple[Wanted, Answered]]) -> Slices[None]:
-        """Tell the journal what is read, or that there was nothing."""
+    def tell_nothing(self) -> None:
+        """Tell the journal that there was nothing to read."""
+        (wanted, first), (_, last) = self.found[0], self.found[-1]
+        name, index, offset = first.topic.name, first.index, wanted.fetch_offset
+        if first is not last:
+            name, index, offset = name if first.topic is last.topic else "", -1, -1
         journal, client = self.cluster.journal, self.call.connection.name
-        how = "" if self.isolation == READ_COMMITTED else READ_UNCOMMITTED_TOLD
-        is_read = reading.size > 0
-        if not is_read and self.found:
-            first, last = self.found[0][1], self.found[-1][1]
-            is_one = first.topic is last.topic
-            name, index = first.topic.name if is_one else "", first.index
-            offset = self.found[0][0].fetch_offset
-            if first is not last:
-                index = offset = -1
-            journal.run("fetched nothing", client, name, index, offset, offset, how)
-        for number, (wanted, answer) in enumerate(answers, 1):
-            if is_read and answer.records:
-                topic = wanted.seen_as or wanted.topic.name
-                offset = wanted.fetch_offset
-                last = offset - 1 if len(answer.records) >= wanted.max_bytes else self.end(answer)
-                journal.run("fetched", client, topic, wanted.partition, offset, last, how)
+        journal.run("fetched nothing", client, name, index, offset, offset)
+
+    def tell(self, answers: list[tuple[Wanted, Answered]]) -> None:
+        """Tell the journal what is read, and what is refused."""
+        journal, client = self.cluster.journal, self.call.connection.name
+        is_committed = self.isolation == READ_COMMITTED
+        how = "" if is_committed else TOLD_UNCOMMITTED
+        for wanted, answer in answers:
+            topic = wanted.seen_as or wanted.topic.name
+            if answer.records:
+                first = wanted.fetch_offset
+                if len(answer.records) >= wanted.max_bytes:  # cut, and who knows where
+                    upto = first
+                else:
+                    upto = answer.last_stable_offset if is_committed else answer.high_watermark
+                journal.run("fetched", client, topic, wanted.partition, first, upto - 1, how)
             elif answer.error_code:
-                topic = wanted.seen_as or wanted.topic.name
                 error = Error(answer.error_code)
                 journal.refused(client, "Fetch", error, topic, wanted.partition)
-            if not number % _A_SLICE:
-                yield
-
-    def end(self, answer: Answered) -> int:
-        """The last offset that a reader of a whole partition gets."""
-        if self.isolation == READ_COMMITTED:
-            return answer.last_stable_offset - 1
-        return answer.high_watermark - 1
 
     def news(
         self, session: Session, answers: list[tuple[Wanted, Answered]]

@@ -395,7 +395,7 @@ def _append_checked(
         partition.roll_if_due(header, call.now)
         duplicate = log.producers.check(header)
         if duplicate is not None:
-            _tell(journal, call, partition, "duplicate", duplicate.base_offset, header)
+            _tell_again(journal, call, partition, duplicate.base_offset, header)
             return Result(
                 index=partition.index,
                 base_offset=duplicate.base_offset,
@@ -404,8 +404,12 @@ def _append_checked(
             )
     base_offset = partition.append(checked, header, call.now)
     if journal.is_on:
-        how = UNACKNOWLEDGED if request.acks == 0 else ""
-        _tell(journal, call, partition, "appended", base_offset, header, how)
+        how = "" if request.acks else UNACKNOWLEDGED
+        if header.attributes & TRANSACTIONAL:
+            how = IN_A_TRANSACTION
+        last = base_offset + header.last_offset_delta
+        name = partition.topic.name
+        journal.run("appended", call.connection.name, name, partition.index, base_offset, last, how)
     return Result(
         index=partition.index,
         base_offset=base_offset,
@@ -414,29 +418,18 @@ def _append_checked(
     )
 
 
-def _tell(
-    journal: Journal,
-    call: Call,
-    partition: Partition,
-    kind: str,
-    first: int,
-    header: BatchHeader,
-    how: str = "",
+def _tell_again(
+    journal: Journal, call: Call, partition: Partition, first: int, header: BatchHeader
 ) -> None:
-    """A batch was appended, or was there already."""
-    last = first + header.last_offset_delta
-    if not how and header.attributes & TRANSACTIONAL:
-        how = IN_A_TRANSACTION
-    name = partition.topic.name
-    journal.run(kind, call.connection.name, name, partition.index, first, last, how)
+    """A batch was appended already."""
+    last, name = first + header.last_offset_delta, partition.topic.name
+    journal.run("duplicate", call.connection.name, name, partition.index, first, last)
 
 
 def _tell_refused(cluster: Cluster, call: Call, sent: Sent, refused: Refused) -> None:
     name = sent.asked.name if sent.topic is None else sent.topic.name
     client, error = call.connection.name, refused.error
-    cluster.journal.refused(
-        client, "Produce", error, name, sent.number, refused.message or ""
-    )
+    cluster.journal.refused(client, "Produce", error, name, sent.number, refused.message or "")
 
 
 class _BeforeAppend(Refused):

@@ -1,0 +1,404 @@
+"""Each kind of event, provoked by requests and read as its sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from odradek.emulator.base.sentences import SENTENCES
+from odradek.emulator.cluster import Cluster
+from odradek.wire import NO_ID, Error
+from odradek.wire.api.api_versions import ApiVersionsRequest
+from odradek.wire.api.create_partitions import CreatePartitionsRequest
+from odradek.wire.api.delete_topics import DeleteTopicsRequest
+from odradek.wire.api.find_coordinator import FindCoordinatorRequest
+from odradek.wire.api.heartbeat import HeartbeatRequest
+from odradek.wire.api.metadata import MetadataRequest
+
+from tests.requests.committed_offsets import commit, committed
+from tests.requests.consumer_groups import beat
+from tests.requests.fetch import asked, fetch, fetch_all
+from tests.requests.groups import (
+    heartbeat_request,
+    join_request,
+    joined,
+    leave_request,
+    stable,
+    sync_request,
+)
+from tests.requests.offsets import LATEST, delete_before, look_up
+from tests.requests.produce import batch, produce, produce_request
+from tests.requests.topics import create_topics, new_topic
+from tests.support.cluster import Client, client_of, open_cluster
+from tests.support.transactional_producer import TxnClient
+
+ADMIN = "admin"
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Cluster]:
+    cluster = open_cluster(tmp_path / "data", group_initial_rebalance_delay_ms="0")
+    cluster.create_topic("t", 2, {})
+    yield cluster
+    cluster.close()
+
+
+@pytest.fixture
+def app(cluster: Cluster) -> Client:
+    return client_of(cluster, "app")
+
+
+def told(cluster: Cluster, *kinds: str) -> list[str]:
+    """The sentences of these kinds; without the time that repetitions took."""
+    events = cluster.journal.events()
+    return [each.sentence.split(" in 0.")[0] for each in events if each.kind in kinds]
+
+
+def find(client: Client, group: str = "g") -> None:
+    client.ask(FindCoordinatorRequest(coordinator_keys=[group], key_type=0), 4)
+
+
+def pass_ms(cluster: Cluster, milliseconds: int) -> None:
+    cluster.advance(milliseconds)
+    cluster.settle()
+
+
+# Clients
+
+
+def test_a_client_connects_once_and_closes_once(cluster: Cluster) -> None:
+    first, second = client_of(cluster, "app"), client_of(cluster, "app")
+    for client in (first, second):
+        software = {"client_software_name": "librdkafka", "client_software_version": "2.3.0"}
+        client.ask(ApiVersionsRequest(**software), 3)
+        produce(client, batch(b"x"))
+    first.connection.lost()
+    assert told(cluster, "connected", "closed") == ["app connected (librdkafka 2.3.0)"]
+    second.connection.lost()
+    assert told(cluster, "closed") == ["app closed its last connection"]
+
+
+def test_a_connection_that_only_asks_for_brokers_is_not_the_last(cluster: Cluster) -> None:
+    bootstrap = client_of(cluster, "app")
+    bootstrap.ask(MetadataRequest(topics=None), 9)
+    bootstrap.connection.lost()
+    client_of(cluster, "app").ask(MetadataRequest(topics=None), 9)
+    assert told(cluster, "connected", "closed") == ["app connected"]
+
+
+def test_other_software_with_the_same_id_is_another_client(cluster: Cluster) -> None:
+    for name in ("librdkafka", "sarama"):
+        software = {"client_software_name": name, "client_software_version": "1"}
+        client_of(cluster, "app").ask(ApiVersionsRequest(**software), 3)
+    assert told(cluster, "connected") == [
+        "app connected (librdkafka 1)",
+        "app (sarama) connected (sarama 1)",
+    ]
+
+
+def test_a_client_without_an_id(cluster: Cluster) -> None:
+    produce(client_of(cluster, ""), batch(b"x"))
+    assert told(cluster, "connected") == ["a client without an id connected"]
+
+
+def test_a_request_that_closes_the_connection(cluster: Cluster, app: Client) -> None:
+    app.send_raw(b"\x7f\xff\x00\x00\x00\x00\x00\x01\x00\x03app")
+    assert told(cluster, "malformed") == [
+        "the connection of app was closed: API key 32767 is not served"
+    ]
+
+
+# Topics
+
+
+def test_topics(cluster: Cluster, app: Client) -> None:
+    create_topics(app, new_topic("orders", 3))
+    grow = CreatePartitionsRequest.Topic(name="orders", count=5, assignments=None)
+    app.ask(CreatePartitionsRequest(topics=[grow], timeout_ms=1000, validate_only=False), 3)
+    produce(app, batch(b"x", b"y"), topic="orders")
+    delete_before(app, 1, "orders")
+    topic = DeleteTopicsRequest.Topic(name="orders", topic_id=NO_ID)
+    app.ask(DeleteTopicsRequest(topics=[topic], timeout_ms=1000), 6)
+    assert told(
+        cluster, "topic created", "partitions added", "records deleted", "topic deleted"
+    ) == [
+        "the test created topic t with 2 partitions",
+        "app created topic orders with 3 partitions",
+        "app added partitions to topic orders: it has 5 partitions now",
+        "app deleted the records of orders-0 before offset 1",
+        "app deleted topic orders",
+    ]
+
+
+def test_a_topic_that_is_created_on_demand(cluster: Cluster, app: Client) -> None:
+    asked_for = [MetadataRequest.Topic(name="orders")]
+    app.ask(MetadataRequest(topics=asked_for, allow_auto_topic_creation=True), 9)
+    assert told(cluster, "topic created", "refused") == [
+        "the test created topic t with 2 partitions",
+        "app created topic orders with 1 partition (because its metadata was asked for)",
+    ]
+
+
+# Records
+
+
+def test_records_that_are_appended(cluster: Cluster, app: Client) -> None:
+    for _ in range(3):
+        produce(app, batch(b"x", b"y"))
+    produce(app, batch(b"x"), partition=1)
+    app.send(produce_request(batch(b"z"), acks=0), 9)
+    assert told(cluster, "appended") == [
+        "app appended offsets 0 to 5 to t-0 in 3 requests",
+        "app appended offset 0 to t-1",
+        "app appended offset 6 to t-0 (acks=0, not acknowledged)",
+    ]
+
+
+def test_a_batch_that_is_sent_again(cluster: Cluster, app: Client) -> None:
+    numbered: dict[str, Any] = {"producer_id": 7, "producer_epoch": 0, "base_sequence": 0}
+    for _ in range(2):
+        produce(app, batch(b"x", b"y", **numbered))
+    assert told(cluster, "duplicate") == [
+        "app sent offsets 0 to 1 of t-0 again, already appended: not stored twice"
+    ]
+
+
+def test_records_that_are_fetched(cluster: Cluster, app: Client) -> None:
+    fetch(app)
+    fetch(app)
+    produce(client_of(cluster, "shop"), batch(b"x", b"y"))
+    fetch(app)
+    fetch(app, max_bytes=1)
+    app.ask(fetch_all(("t", [asked(0, 2), asked(1)])), 12)
+    assert told(cluster, "fetched", "fetched nothing") == [
+        "app fetched 0 records from t-0 2 times",
+        "app fetched offsets 0 to 1 from t-0 in 2 requests",
+        "app fetched 0 records from t",
+    ]
+
+
+def test_the_end_that_is_asked_for(cluster: Cluster, app: Client) -> None:
+    produce(app, batch(b"x"))
+    look_up(app, LATEST)
+    assert told(cluster, "looked up the end") == ["app asked for the end of t-0: offset 1"]
+
+
+# Groups
+
+
+def test_offsets_that_are_committed_and_found(cluster: Cluster, app: Client) -> None:
+    find(app)
+    committed(app)
+    for offset in (1, 2, 3):
+        assert commit(app, offset) is Error.NONE
+    committed(app)
+    assert told(cluster, "committed", "found offset", "found no offset") == [
+        "app found no committed offset of t-0 in group g",
+        "app committed offsets from 1 to 3 of t-0 in group g 3 times",
+        "app found offset 3 of t-0 committed in group g",
+    ]
+
+
+GROUP = (
+    "joined", "left", "kicked", "session timed out", "rebalance begun", "rebalance finished",
+    "left behind", "away",
+)  # fmt: skip
+
+
+def test_a_group_from_its_first_member_to_its_last(cluster: Cluster, app: Client) -> None:
+    find(app)
+    member = stable(app)
+    other = client_of(cluster, "app")
+    id_of_other = other.ask(join_request(), 7).member_id
+    other.send(join_request(id_of_other), 7)
+    again = app.ask(join_request(member.member_id), 7)
+    assert len(other.answers()) == 1  # the generation, of its join
+    other.ask(leave_request(id_of_other), 3)
+    assert again.generation_id == 2
+    assert told(cluster, *GROUP)[:6] == [
+        "app joined group g (1 member)",
+        "group g began to rebalance: a member joined, and it waits 0 ms for more",
+        "group g finished its rebalance: generation 1, 1 member",
+        "app#2 joined group g (2 members)",
+        "group g began to rebalance: a member joined",
+        "app#2 left group g (1 member remaining)",
+    ]
+
+
+def test_a_member_whose_session_times_out(cluster: Cluster, app: Client) -> None:
+    find(app)
+    stable(app)
+    pass_ms(cluster, 10_001)
+    assert told(cluster, *GROUP)[-1] == (
+        "app was removed from group g: no heartbeat for 10000 ms, its session timeout "
+        "(0 members remaining)"
+    )
+
+
+def test_a_member_that_does_not_join_again(cluster: Cluster, app: Client) -> None:
+    find(app)
+    member = stable(app)
+    other = client_of(cluster, "other")
+    other.send(join_request(other.ask(join_request(), 7).member_id), 7)
+    for _ in range(4):  # it lives, but does not join again
+        pass_ms(cluster, 9_000)
+        if cluster.groups.at(1).runtime.shard_for("g").groups["g"].state != "PreparingRebalance":
+            break
+        app.ask(heartbeat_request(member), 3)
+    assert told(cluster, "kicked") == [
+        "app was removed from group g (it did not join again within its rebalance timeout) "
+        "(1 member remaining)"
+    ]
+
+
+def test_an_administrator_removes_a_member(cluster: Cluster, app: Client) -> None:
+    find(app)
+    member = stable(app)
+    client_of(cluster, ADMIN).ask(leave_request(member.member_id), 3)
+    assert told(cluster, "kicked") == ["app was removed from group g (0 members remaining)"]
+
+
+def test_a_consumer_that_is_not_closed(cluster: Cluster, app: Client) -> None:
+    find(app)
+    stable(app)
+    app.connection.lost()
+    assert told(cluster, "left behind") == [
+        "app closed its connection without leaving group g "
+        "(it stays a member until its session times out)"
+    ]
+
+
+def test_a_consumer_that_has_left_before_it_closed(cluster: Cluster, app: Client) -> None:
+    find(app)
+    member = stable(app)
+    app.ask(leave_request(member.member_id), 3)
+    app.connection.lost()
+    assert told(cluster, "left behind") == []
+
+
+def test_a_rebalance_that_a_test_forces(cluster: Cluster, app: Client) -> None:
+    find(app)
+    stable(app)
+    cluster.groups.at(1).rebalance("g")
+    assert told(cluster, "rebalance begun")[-1] == "group g began to rebalance: forced by the test"
+
+
+def test_a_static_member_comes_back(cluster: Cluster, app: Client) -> None:
+    find(app)
+    static: dict[str, Any] = {"group_instance_id": "i"}
+    member = joined(app, 7, **static)
+    app.ask(sync_request(member, b"", group_instance_id="i"), 3)
+    app.ask(join_request(**static), 7)
+    assert told(cluster, "joined")[-1] == "app joined group g as static member i (1 member)"
+
+
+def test_a_group_of_the_consumer_protocol(cluster: Cluster, app: Client) -> None:
+    find(app)
+    beat(app, "a")
+    beat(app, "s", instance_id="i")
+    beat(app, "s", -2, instance_id="i")
+    beat(app, "a", -1)
+    pass_ms(cluster, 45_001)
+    assert [each for each in told(cluster, *GROUP) if "finished" not in each] == [
+        "app joined group g (1 member)",
+        "group g began to rebalance: a member joined",
+        "app#2 joined group g as static member i (2 members)",
+        "group g began to rebalance: a member joined",
+        "app#2 left group g for a while, as static member i",
+        "app left group g (1 member remaining)",
+        "group g began to rebalance: a member left",
+        "app#2 was removed from group g: no heartbeat within its session timeout "
+        "(0 members remaining)",
+    ]
+    assert told(cluster, "rebalance finished")[0] == (
+        "group g finished its rebalance: generation 2, 1 member"
+    )
+
+
+# Transactions
+
+
+def test_transactions(cluster: Cluster) -> None:
+    producer = TxnClient(cluster).begin()
+    for ending in (True, False):
+        producer.write(b"x")
+        assert producer.end(commit=ending) is Error.NONE
+    producer.write(b"x")
+    TxnClient(cluster).begin()
+    late = TxnClient(cluster, "late").begin(timeout_ms=1000)
+    late.write(b"x")
+    pass_ms(cluster, 20_000)
+    kinds = ("transaction begun", "transaction committed", "transaction aborted")
+    assert told(cluster, *kinds, "transaction timed out") == [
+        "transaction of x began",
+        "transaction of x was committed",
+        "transaction of x began",
+        "transaction of x was aborted",
+        "transaction of x began",
+        "transaction of x was aborted (its producer has started anew)",
+        "transaction of late began",
+        "transaction of late was aborted: open for longer than its timeout, 1000 ms",
+    ]
+    assert told(cluster, "appended")[0] == "test appended offset 0 to t-0 (in a transaction)"
+
+
+def test_a_producer_that_is_fenced(cluster: Cluster) -> None:
+    old = TxnClient(cluster).begin()
+    TxnClient(cluster).begin()
+    assert old.write(b"x")
+    assert old.end(commit=True)
+    assert told(cluster, "fenced") == [
+        "test was fenced on Produce (t-0): INVALID_PRODUCER_EPOCH: "
+        "a newer producer has its transactional id, or it was timed out",
+        "test was fenced on EndTxn (transactional id x): PRODUCER_FENCED: "
+        "a newer producer has its transactional id, or it was timed out",
+    ]
+
+
+# Refusals
+
+
+def test_what_is_refused_says_of_what_and_why(cluster: Cluster, app: Client) -> None:
+    find(app)
+    produce(app, batch(b"x"), topic="none")
+    fetch(app, 5)
+    app.ask(HeartbeatRequest(group_id="g", generation_id=1, member_id="m"), 3)
+    commit(app, 1, topic="none")
+    look_up(app, LATEST, topic="none")
+    missing = "UNKNOWN_TOPIC_OR_PARTITION: there is no such topic or partition"
+    assert told(cluster, "refused") == [
+        f"app was refused Produce (none-0): {missing}",
+        "app was refused Fetch (t-0): OFFSET_OUT_OF_RANGE: there is no such offset, or no more",
+        "app was refused Heartbeat (group g): UNKNOWN_MEMBER_ID: "
+        "it is no member of the group, or no more",
+        f"app was refused OffsetCommit (none-0, group g): {missing}",
+        f"app was refused ListOffsets (none-0): {missing}",
+    ]
+
+
+def test_what_is_refused_again_and_again_is_counted_up(cluster: Cluster, app: Client) -> None:
+    request = MetadataRequest(
+        topics=[MetadataRequest.Topic(name="none")], allow_auto_topic_creation=False
+    )
+    for _ in range(31):
+        app.ask(request, 9)
+    assert told(cluster, "refused") == [
+        "app was refused Metadata (none): UNKNOWN_TOPIC_OR_PARTITION: "
+        "there is no such topic or partition 31 times"
+    ]
+
+
+def test_normal_traffic_is_not_told_as_refused(cluster: Cluster, app: Client) -> None:
+    find(app)
+    member = stable(app)  # after a MEMBER_ID_REQUIRED
+    cluster.groups.at(1).rebalance("g")
+    answer = app.ask(heartbeat_request(member), 3)
+    assert answer.error_code == Error.REBALANCE_IN_PROGRESS
+    assert told(cluster, "refused", "fenced") == []
+
+
+def test_every_kind_is_read_in_a_test() -> None:
+    text = Path(__file__).read_text()
+    assert [kind for kind in SENTENCES if f'"{kind}"' not in text] == []
