@@ -76,15 +76,13 @@ class Cluster:
         naming: Naming = KAFKA,
         journal: Journal | None = None,
     ) -> None:
-        self.config = config
-        self.release = config.release
+        self.config, self.release = config, config.release
         self.clock: Clock = clock if clock is not None else SystemClock()
         self.has_manual_clock = isinstance(self.clock, ManualClock)
         self.random = random if random is not None else Random()
-        self.timers, self.journal = Timers(), journal or Journal(self.clock)
-        self.journal.clock = self.clock
-        self.telling = Telling(self, self.journal)
-        self.turns = Turns()
+        self.timers, self.turns = Timers(), Turns()
+        self.telling = Telling(self, journal or Journal(self.clock))
+        self.journal = self.telling.journal
         self.decompressing = Gate(self.turns)  # a large batch, whose content needs room
         self.chain: list[Step] = []  # what requests pass on their way: base/chain.py
         self.answers = AnswerCache()
@@ -109,8 +107,7 @@ class Cluster:
         self.metadata_upkeep = MetadataUpkeep(self)
         self.producer_expiry = ProducerExpiry(self)
         self.features = Features(self.metadata)
-        self.telemetry = TelemetryClients()
-        self.loggers = Loggers()
+        self.telemetry, self.loggers = TelemetryClients(), Loggers()
         self.groups = open_groups(self)
         self.transactions = open_transactions(self)
         self.metadata.subscribe(self.groups, self.transactions)

@@ -55,6 +55,7 @@ class Telling:
 
     def __init__(self, cluster: Cluster, journal: Journal) -> None:
         self.journal = journal
+        journal.clock = cluster.clock
         self.is_over = False
         """The broker stops: it closes the connections, and not the clients."""
         self._cluster = cluster

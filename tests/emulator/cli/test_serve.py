@@ -18,6 +18,10 @@ from odradek.emulator.cli import main as cli
 from odradek.emulator.cli import serve as module
 from odradek.emulator.cli.main import main
 
+from tests.requests.produce import batch, produce
+from tests.requests.topics import create_topics, new_topic
+from tests.support.connection import Connection
+
 SERVE = [sys.executable, "-m", "odradek.emulator.cli", "serve"]
 
 
@@ -39,6 +43,30 @@ def test_one_line_when_ready_and_a_clean_stop(number: signal.Signals, tmp_path: 
     rest, errors = process.communicate(timeout=10)
     assert (process.returncode, rest, errors) == (0, "", "")
     assert (tmp_path / "data" / ".kafka_cleanshutdown").exists()
+
+
+@pytest.mark.parametrize("is_quiet", [False, True])
+def test_it_logs_what_clients_do(is_quiet: bool) -> None:
+    process = serve("--port", "0", *["--quiet"] * is_quiet)
+    assert process.stdout is not None
+    address = process.stdout.readline().split()[3]
+    with Connection(address) as client:
+        create_topics(client, new_topic("orders"))
+        produce(client, batch(b"x"), topic="orders")
+        produce(client, batch(b"x"), topic="none")
+    process.terminate()
+    _, errors = process.communicate(timeout=10)
+    sentences = [line.split(" s  ")[1] for line in errors.splitlines()]
+    assert (
+        sentences[:3] == []
+        if is_quiet
+        else [
+            "by hand connected",
+            "by hand created topic orders with 1 partition",
+            "by hand was refused Produce (none-0): UNKNOWN_TOPIC_OR_PARTITION: "
+            "there is no such topic or partition",
+        ]
+    )
 
 
 def test_signals_during_a_long_start_and_a_long_stop_end_it_once(tmp_path: Path) -> None:
