@@ -23,6 +23,8 @@ from .seen import (
     SeenRecord,
     SeenTransaction,
     TopicView,
+    WaitTimeout,
+    assert_exactly_once,
 )
 
 __all__ = [
@@ -46,4 +48,6 @@ __all__ = [
     "SeenTransaction",
     "SystemClock",
     "TopicView",
+    "WaitTimeout",
+    "assert_exactly_once",
 ]

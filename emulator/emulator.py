@@ -46,6 +46,7 @@ from .facets.doing import Doing
 from .facets.seeing import Seeing
 from .facets.telling import Telling
 from .facets.timing import Timing
+from .facets.waiting import Waiting
 from .metadata.features import check_features
 from .net.server import Server
 from .parameters import ConfigValue
@@ -57,7 +58,7 @@ _SLICE_S = 0.01
 _RUNNING = "the broker is running already"
 
 
-class Emulator(Seeing, Doing, Timing, Telling):
+class Emulator(Seeing, Doing, Timing, Telling, Waiting):
     """A Kafka broker for stock clients.
 
     config      Kafka's broker configs by name, e.g. {"auto.create.topics.enable": False}

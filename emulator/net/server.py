@@ -16,6 +16,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
@@ -44,6 +45,7 @@ class Server:
         # In the order in which they came.
         self.protocols: dict[ClientProtocol, None] = {}
         self.sending = 0  # connections with an answer that is sent in pieces
+        self.closing: list[Callable[[], None]] = []  # called before anything is closed
         self._loop = asyncio.get_running_loop()
         size: int = cluster.config.get("queued.max.request.bytes")
         self.room = Room(size if size > 0 else ROOM_BYTES, self._loop.call_later)
@@ -93,6 +95,8 @@ class Server:
     async def close(self) -> None:
         """Stop accepting, close every connection, cancel the timer."""
         self.cluster.telling.is_over = True
+        for tell in self.closing:
+            tell()
         self._timers.on_earlier = self._flusher.wake = self._cleaner.wake = None
         self._turns.close()
         self._turns.wake = None

@@ -5,8 +5,10 @@ Views are nouns that are cheap to make and are read anew at each call. Each asks
 """
 
 from .clients import SeenClient
-from .groups import GroupView, SeenMember
+from .exactly_once import assert_exactly_once
+from .groups import GroupView
 from .inside import Inside
+from .members import SeenMember
 from .produced import NewRecord
 from .record import Headers, SeenRecord
 from .seeds import read_seeds
@@ -15,6 +17,7 @@ from .source import Powers, Source
 from .topics import PartitionView, TopicView
 from .transactions import SeenProducer, SeenTransaction, transactions_of
 from .verbs import Records
+from .waiting import WaitTimeout
 
 __all__ = [
     "GroupView",
@@ -32,6 +35,8 @@ __all__ = [
     "SeenTransaction",
     "Source",
     "TopicView",
+    "WaitTimeout",
+    "assert_exactly_once",
     "read_seeds",
     "transactions_of",
 ]

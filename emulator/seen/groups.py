@@ -8,9 +8,8 @@ has it: a test may take it before its consumers start.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, TypeAlias
+from typing import Any
 
 from ...wire import Error, Refused, WireError
 from ...wire.api.consumer_group_describe import ConsumerGroupDescribeRequest
@@ -21,12 +20,11 @@ from ...wire.api.offset_commit import OffsetCommitRequest
 from ...wire.api.offset_fetch import OffsetFetchRequest
 from ...wire.stored.consumer_protocol import ConsumerProtocolAssignment
 from ...wire.stored.keyed import read_value
+from .group_waits import GroupWaits
+from .members import DEAD, Described, Place, SeenMember, SeenOffset
 from .produced import to_ms
 from .reading import EARLIEST, LATEST, offsets_at, partition_count
 from .source import Source, check, described
-
-Place: TypeAlias = tuple[str, int]
-"""Topic and partition."""
 
 # Versions that all of these releases serve.
 _DESCRIBE, _CONSUMER_DESCRIBE, _OFFSET_FETCH, _OFFSET_COMMIT, _LEAVE, _FIND = 5, 0, 8, 8, 5, 4
@@ -36,51 +34,9 @@ _ANY_GENERATION = -1
 _NO_OFFSET = -1
 CLASSIC = "classic"
 CONSUMER = "consumer"
-DEAD = "Dead"
 
 
-@dataclass(frozen=True, slots=True)
-class SeenMember:
-    """One member of a group."""
-
-    member_id: str
-    instance_id: str | None
-    """Of a static member; None for a dynamic one."""
-    client_id: str
-    software_name: str | None
-    """As the client has told in ApiVersions; None if it is not connected, or not known."""
-    software_version: str | None
-    host: str
-    assignment: tuple[Place, ...]
-    """Topic and number of its partitions, in order."""
-    epoch: int | None
-    """Its epoch in the consumer protocol; None in the classic one, whose group has a generation."""
-
-    def __repr__(self) -> str:
-        has = ", ".join(f"{topic}-{index}" for topic, index in self.assignment) or "nothing"
-        static = f", instance {self.instance_id!r}" if self.instance_id is not None else ""
-        return f"<member {self.member_id} of client {self.client_id!r}{static}: {has}>"
-
-
-@dataclass(frozen=True, slots=True)
-class SeenOffset:
-    """What a group has committed for a partition."""
-
-    offset: int
-    """Of the next record to be read."""
-    metadata: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class _Described:
-    type: str
-    state: str
-    protocol: str
-    epoch: int | None
-    members: tuple[SeenMember, ...] = ()
-
-
-class GroupView:
+class GroupView(GroupWaits):
     """A group, read anew at each call. Methods raise Refused as the broker would answer."""
 
     def __init__(self, source: Source, group_id: str) -> None:
@@ -88,7 +44,7 @@ class GroupView:
         self.group_id = group_id
 
     def __repr__(self) -> str:
-        return described(f"group {self.group_id}", self._about)
+        return described(f"group {self.group_id}", self.about)
 
     @property
     def type(self) -> str:
@@ -220,7 +176,7 @@ class GroupView:
 
     # Helpers
 
-    def _described(self) -> _Described:
+    def _described(self) -> Described:
         request = ConsumerGroupDescribeRequest(
             group_ids=[self.group_id], include_authorized_operations=False
         )
@@ -233,20 +189,20 @@ class GroupView:
             for each in found.members
         )
         state, epoch = found.group_state, found.group_epoch
-        return _Described(CONSUMER, state, found.assignor_name, epoch, members)
+        return Described(CONSUMER, state, found.assignor_name, epoch, members)
 
-    def _described_as_classic(self) -> _Described:
+    def _described_as_classic(self) -> Described:
         request = DescribeGroupsRequest(groups=[self.group_id])
         (found,) = self._source.ask(request, _DESCRIBE).groups
         if found.error_code in _NOT_HERE:
-            return _Described(CLASSIC, DEAD, "", None)
+            return Described(CLASSIC, DEAD, "", None)
         check(found.error_code, f"group {self.group_id!r}")
         members = tuple(
             self._member(each, each.group_instance_id, _assigned(found.protocol_type, each), None)
             for each in found.members
         )
         state, generation = found.group_state, self._source.generation(self.group_id)
-        return _Described(CLASSIC, state, found.protocol_data, generation, members)
+        return Described(CLASSIC, state, found.protocol_data, generation, members)
 
     def _member(
         self, found: Any, instance_id: str | None, places: tuple[Place, ...], epoch: int | None
@@ -257,7 +213,8 @@ class GroupView:
             *(found.client_host.removeprefix("/"), places, epoch),
         )
 
-    def _about(self) -> str:
+    def about(self) -> str:
+        """What there is, in words."""
         found = self._described()
         members = ", ".join(map(repr, found.members)) or "no members"
         return f"{found.state}, generation {found.epoch}, {members}, lag {self.lag()}"

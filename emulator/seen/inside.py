@@ -10,6 +10,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
+from concurrent.futures import wait as wait_for_futures
+from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...storage.retention import view_of
@@ -18,18 +21,22 @@ from ...wire.api import response_class
 from ...wire.frames import pieces
 from ..base.call import NO_REPLY, PARKED, TEST, Call
 from ..base.client import ANONYMOUS, ClientSoftware
+from ..base.event import Event
 from ..groups.classic.group import ClassicGroup
 from ..handlers.registry import SERVED
 from ..net.connection import PLAINTEXT
 from ..net.serving import handle
 from .clients import SeenClient
 from .segments import SeenSegment
+from .waiting import TIMEOUT_S, Wait, done_within, in_thread, seconds_of, timed_out
+from .watching import Watching
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
     from ..net.protocol import ClientProtocol
     from ..net.server import Server
     from ..partitions.partition import Partition
+    from .waiting import WaitTimeout
 
 T = TypeVar("T")
 CLIENT_ID = "odradek"
@@ -48,6 +55,8 @@ class Inside:
     ) -> None:
         self._run = run
         self._server = server
+        self._watching: Watching | None = None
+        self.timeout = TIMEOUT_S
 
     @property
     def powers(self) -> Inside:
@@ -109,6 +118,74 @@ class Inside:
             if (each.client_id, each.host) == (client_id, host.removeprefix("/"))
         }
         return found.pop() if len(found) == 1 else None
+
+    # Waiting
+
+    def wait(self, wait: Wait[T], timeout: float | None = None) -> T:
+        """Wait in the caller's thread."""
+        __tracebackhide__ = True
+        seconds = seconds_of("timeout", timeout, self.timeout)
+        if wait.reads_records and (found := wait.look()) is not None:
+            return found
+        future: Future[T] = Future()
+        self._begin_wait(wait, future)
+        try:
+            wait_for_futures([future], seconds)
+            if not future.done():
+                self._end_wait(future)
+        except BaseException:
+            with suppress(RuntimeError):  # the broker has stopped
+                self._end_wait(future)
+            raise
+        if future.cancelled():
+            raise self._timed_out(wait, seconds)
+        return future.result()
+
+    async def wait_async(self, wait: Wait[T], timeout: float | None = None) -> T:
+        """Wait in a coroutine: what blocks, if only for a moment, is done in another thread."""
+        __tracebackhide__ = True
+        seconds = seconds_of("timeout", timeout, self.timeout)
+        if wait.reads_records and (found := await in_thread(wait.look)) is not None:
+            return found
+        future: Future[T] = Future()
+        try:
+            await in_thread(partial(self._begin_wait, wait, future))
+            if not await done_within(future, seconds):
+                await in_thread(partial(self._end_wait, future))
+            if future.cancelled():
+                raise await in_thread(partial(self._timed_out, wait, seconds))
+            return future.result()
+        finally:
+            future.cancel()  # if this coroutine was: the next look forgets it
+
+    def _begin_wait(self, wait: Wait[Any], future: Future[Any]) -> None:
+        thread = threading.get_ident()
+
+        def begin(cluster: Cluster) -> None:
+            if threading.get_ident() == thread:
+                what = f"a wait for {wait.what} in the broker's own thread"
+                raise RuntimeError(f"{what} would stop what it waits for: wait in another one")
+            if self._watching is None or self._watching.cluster is not cluster:
+                self._watching = Watching(cluster, self._server())
+            self._watching.begin(wait, future)
+
+        self._run(begin)
+
+    def _end_wait(self, future: Future[Any]) -> None:
+        def end(_: Cluster) -> None:
+            assert self._watching is not None
+            self._watching.end(future)
+
+        self._run(end)
+
+    def _timed_out(self, wait: Wait[Any], seconds: float) -> WaitTimeout:
+        def events(cluster: Cluster) -> list[Event]:
+            found = cluster.journal.events()
+            if wait.topic is None and wait.group is None:
+                return found
+            return [each for each in found if each.concerns(wait.topic, wait.group)]
+
+        return timed_out(wait, seconds, self._call(events))
 
     # Powers
 

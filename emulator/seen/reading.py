@@ -32,6 +32,7 @@ READ_COMMITTED = "read_committed"
 READ_UNCOMMITTED = "read_uncommitted"
 _METADATA, _LIST_OFFSETS, _FETCH = 9, 6, 12  # versions that all of these releases serve
 _NO_REPLICA = -1
+_UNCOMMITTED, _COMMITTED = 0, 1
 _CHUNK = 1 << 20
 _ALL_CHUNKS = 16 << 20
 _SEQUENCES = 1 << 31
@@ -69,14 +70,21 @@ def partition_count(source: Source, topic: str) -> int:
 
 
 def offsets_at(
-    source: Source, topic: str, partitions: Iterable[int], timestamp: int
+    source: Source,
+    topic: str,
+    partitions: Iterable[int],
+    timestamp: int,
+    committed_only: bool = False,
 ) -> dict[int, int]:
     """ListOffsets: the first offset at or after a time (ms), EARLIEST or LATEST, by partition; -1
-    where there is none. Raises Refused."""
+    where there is none. With `committed_only` the latest is the last stable offset. Raises
+    Refused."""
     entry = ListOffsetsRequest.Topic.Partition
     asked = [entry(partition_index=index, timestamp=timestamp) for index in partitions]
     topics = [ListOffsetsRequest.Topic(name=topic, partitions=asked)]
-    answer = source.ask(ListOffsetsRequest(replica_id=_NO_REPLICA, topics=topics), _LIST_OFFSETS)
+    level = _COMMITTED if committed_only else _UNCOMMITTED
+    request = ListOffsetsRequest(replica_id=_NO_REPLICA, isolation_level=level, topics=topics)
+    answer = source.ask(request, _LIST_OFFSETS)
     found = {}
     for each in answer.topics[0].partitions:
         check(each.error_code, f"the offsets of {topic}-{each.partition_index}")
@@ -112,6 +120,47 @@ def read(
             for index, offset in offsets_at(source, topic, outside, EARLIEST).items():
                 readers[index].begin_at(offset)
     return {index: reader.end() for index, reader in readers.items()}
+
+
+def has_more(source: Source, topic: str, partition: int, offset: int, isolation: str) -> bool:
+    """Whether a reader at this isolation level, who has read up to an offset, has something yet to
+    read: markers, aborted records and gaps are nothing. Stops at the first record. Raises
+    Refused."""
+    level = _COMMITTED if isolation == READ_COMMITTED else _UNCOMMITTED
+    aborting: set[int] = set()
+    while True:
+        entry = FetchRequest.Topic.Partition(
+            partition=partition, fetch_offset=offset, partition_max_bytes=_CHUNK
+        )
+        topics = [FetchRequest.Topic(topic=topic, partitions=[entry])]
+        request = FetchRequest(
+            max_wait_ms=0, min_bytes=0, max_bytes=_CHUNK, isolation_level=level, topics=topics
+        )
+        (answer,) = source.ask(request, _FETCH).responses[0].partitions
+        if answer.error_code == Error.OFFSET_OUT_OF_RANGE:  # records were deleted, or the topic
+            earliest = offsets_at(source, topic, [partition], EARLIEST)[partition]
+            if offset >= earliest:
+                return False
+            offset = earliest
+            continue
+        check(answer.error_code, f"reading {topic}-{partition}")
+        aborted = sorted(
+            ((each.first_offset, each.producer_id) for each in answer.aborted_transactions or ()),
+            reverse=True,
+        )
+        before, records = offset, answer.records or b""
+        for position, header in logged_batches(records):
+            while aborted and aborted[-1][0] <= header.last_offset:
+                aborting.add(aborted.pop()[1])
+            if header.is_control:
+                aborting.discard(header.producer_id)
+            elif not (header.is_transactional and header.producer_id in aborting) and any(
+                each.offset >= offset for each in read_logged(records, position)
+            ):
+                return True
+            offset = max(offset, header.last_offset + 1)
+        if offset == before:
+            return False
 
 
 class _Reader:

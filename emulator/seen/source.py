@@ -7,12 +7,15 @@ that no request of Kafka's has are `Powers`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 from uuid import uuid4
 
 from ...wire import Error, Refused, Request, WireError
 from .clients import SeenClient
 from .segments import SeenSegment
+from .waiting import Wait
+
+T = TypeVar("T")
 
 
 class Powers(Protocol):
@@ -39,6 +42,9 @@ class Powers(Protocol):
 class Source(Protocol):
     """A broker, or a cluster of them, that answers requests."""
 
+    timeout: float
+    """How many seconds a wait takes that is given no other time."""
+
     @property
     def powers(self) -> Powers:
         """What an emulator can do besides. Raises what says that this is none."""
@@ -61,6 +67,12 @@ class Source(Protocol):
     def software(self, client_id: str, host: str) -> tuple[str, str] | None:
         """Name and version of a client's software, None if they are not known, or if clients of
         that id and host have different ones."""
+
+    def wait(self, wait: Wait[T], timeout: float | None = None) -> T:
+        """Wait in the caller's thread. Raises WaitTimeout, and what looking raises."""
+
+    async def wait_async(self, wait: Wait[T], timeout: float | None = None) -> T:
+        """The same in a coroutine, whose loop goes on meanwhile."""
 
 
 def check(code: int, what: str, told: str | None = None) -> None:

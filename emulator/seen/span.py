@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from ...wire.api.delete_records import DeleteRecordsRequest
 from ...wire.api.describe_log_dirs import DescribeLogDirsRequest
 from .decoding import Decoder, decoded, function_of
 from .produced import to_ms
-from .reading import READ_COMMITTED, PartitionRecords, offsets_at, read
+from .reading import (
+    LATEST,
+    READ_COMMITTED,
+    READ_UNCOMMITTED,
+    PartitionRecords,
+    offsets_at,
+    read,
+)
 from .record import Raw, SeenRecord
 from .source import Source, check
 from .transactions import SeenProducer, producers_of
 from .verbs import Records
+from .waiting import Wait
 
+T = TypeVar("T")
 _DELETE_RECORDS = _LOG_DIRS = 2  # versions that all of these releases serve
 _TIMEOUT_MS = 30_000
 TO_THE_END = -1
@@ -24,7 +33,15 @@ TO_THE_END = -1
 class Span:
     """Partitions of a topic, by their numbers as of each call."""
 
-    def __init__(self, source: Source, topic: str, indexes: Callable[[], list[int]]) -> None:
+    def __init__(
+        self,
+        source: Source,
+        topic: str,
+        indexes: Callable[[], list[int]],
+        partition: int | None = None,
+    ) -> None:
+        self.partition = partition
+        """Its only one; None for all of the topic."""
         self._source = source
         self._topic = topic
         self._indexes = indexes
@@ -44,6 +61,29 @@ class Span:
             return [decoded(each, of_key, of_value) for each in self.records(isolation, start)]
 
         return Records(f"{name}, decoded", read_decoded)
+
+    def everything(self, start: Mapping[int, int]) -> dict[int, PartitionRecords]:
+        """All that there is from these offsets on, by partition; from the start of others."""
+        return read(self._source, self._topic, self._indexes(), start)
+
+    def starts(self, since: int | datetime) -> dict[int, int]:
+        """Where each partition is to be read from, to see what there is from an offset or a time
+        on; its end, if there is nothing yet that is so late."""
+        indexes = self._indexes()
+        if isinstance(since, int):
+            return dict.fromkeys(indexes, since)
+        found = offsets_at(self._source, self._topic, indexes, to_ms(since, 0))
+        ends = self.ends(READ_UNCOMMITTED)
+        return {index: offset if offset >= 0 else ends[index] for index, offset in found.items()}
+
+    def ends(self, isolation: str) -> dict[int, int]:
+        """Where each partition ends for a reader at this isolation level."""
+        committed_only = isolation == READ_COMMITTED
+        return offsets_at(self._source, self._topic, self._indexes(), LATEST, committed_only)
+
+    def wait(self, what: str, look: Callable[[], T | None], there: Callable[[], str]) -> Wait[T]:
+        """A wait for records. `look` reads on from where it has ended before."""
+        return Wait(what, look, there, self._topic, self.partition, reads_records=True)
 
     def producers(self) -> list[SeenProducer]:
         """Those that have written here."""

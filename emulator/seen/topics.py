@@ -7,10 +7,12 @@ from typing import Any
 
 from ...wire.api.create_partitions import CreatePartitionsRequest
 from ...wire.api.describe_configs import DescribeConfigsRequest
+from .asserting import RecordAsserts
 from .decoding import Decoder
 from .produced import Content, GivenHeaders, NewRecord, Producing, Time, new_record
 from .reading import EARLIEST, LATEST, READ_UNCOMMITTED, offsets_at, partition_count, read
 from .record import Raw
+from .record_waits import RecordWaits
 from .segments import SeenSegment
 from .source import Source, check, described
 from .span import TO_THE_END, Span
@@ -23,11 +25,11 @@ _TIMEOUT_MS = 30_000
 _TOPIC = 2
 
 
-class PartitionView(Records[bytes | None, bytes | None]):
+class PartitionView(Records[bytes | None, bytes | None], RecordWaits, RecordAsserts):
     """One partition: `topic[0]`."""
 
     def __init__(self, source: Source, topic: str, index: int) -> None:
-        self._span = Span(source, topic, lambda: [index])
+        self._span = Span(source, topic, lambda: [index], index)
         super().__init__(f"{topic}-{index}", self._span.records)
         self._source = source
         self._topic = topic
@@ -114,7 +116,7 @@ class PartitionView(Records[bytes | None, bytes | None]):
         return offsets_at(self._source, self._topic, [self.index], which)[self.index]
 
 
-class TopicView(Records[bytes | None, bytes | None]):
+class TopicView(Records[bytes | None, bytes | None], RecordWaits, RecordAsserts):
     """A topic: `topic[0]` is a partition, `len(topic)` their number."""
 
     def __init__(self, source: Source, name: str) -> None:

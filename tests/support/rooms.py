@@ -53,12 +53,18 @@ ROOMS = {
         coordinator offsets_topic coordinators
     """,
     "emulator/seen": """
-        clients segments record
+        clients segments record members
+        matching waiting
         source
         reading produced decoding verbs transactions
+        exactly_once
         span
+        search
+        in_order record_waits group_waits
+        asserting
         topics
         groups
+        watching
         inside
         directories
         seeds

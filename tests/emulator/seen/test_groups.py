@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from odradek.emulator.cluster import Cluster
-from odradek.emulator.seen.groups import SeenOffset
+from odradek.emulator.seen.members import SeenOffset
 from odradek.wire import Error, Refused
 from odradek.wire.stored.consumer_protocol import ConsumerProtocolAssignment
 from odradek.wire.stored.keyed import keyed

@@ -1,0 +1,234 @@
+"""What a test waits for in a consumer group, and asserts of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+
+from .matching import differences_of
+from .members import DEAD, EMPTY, STABLE, Described, Place, SeenMember, SeenOffset
+from .reading import EARLIEST, LATEST, READ_COMMITTED, has_more, offsets_at, partition_count
+from .source import Source
+from .waiting import WITHIN_S, Wait, count_of, seconds_of
+
+T = TypeVar("T")
+
+
+class Grouped(Protocol):
+    """A view of a group."""
+
+    group_id: str
+    _source: Source
+
+    def _described(self) -> Described: ...
+    def committed(self) -> dict[Place, SeenOffset]: ...
+
+
+class GroupWaits(Grouped):
+    """Waits for what a group does. `timeout` in real seconds, by default that of the broker. Raises
+    WaitTimeout; Refused for a topic that is not there."""
+
+    def wait_stable(
+        self, members: int | None = None, *, timeout: float | None = None
+    ) -> tuple[SeenMember, ...]:
+        """Wait until no rebalance is going on, and there are so many members, or some; return
+        them."""
+        __tracebackhide__ = True
+        return self._source.wait(_stable(self, members), timeout)
+
+    async def await_stable(
+        self, members: int | None = None, *, timeout: float | None = None
+    ) -> tuple[SeenMember, ...]:
+        """`wait_stable` in a coroutine."""
+        __tracebackhide__ = True
+        return await self._source.wait_async(_stable(self, members), timeout)
+
+    def wait_assigned(
+        self, topic: str, *topics: str, timeout: float | None = None
+    ) -> tuple[SeenMember, ...]:
+        """Wait until all partitions of these topics are assigned to members; return the
+        members."""
+        __tracebackhide__ = True
+        return self._source.wait(_assigned(self, (topic, *topics)), timeout)
+
+    async def await_assigned(
+        self, topic: str, *topics: str, timeout: float | None = None
+    ) -> tuple[SeenMember, ...]:
+        """`wait_assigned` in a coroutine."""
+        __tracebackhide__ = True
+        return await self._source.wait_async(_assigned(self, (topic, *topics)), timeout)
+
+    def wait_consumed(
+        self, *topics: str, isolation: str = READ_COMMITTED, timeout: float | None = None
+    ) -> dict[Place, int]:
+        """Wait until it has committed all that there is in these topics; without any, in all
+        partitions that are assigned, or have a committed offset. What its consumers would not be
+        given (markers, aborted records, with read_committed open transactions) need not be
+        committed. Returns the committed offsets."""
+        __tracebackhide__ = True
+        return self._source.wait(_consumed(self, topics, isolation), timeout)
+
+    async def await_consumed(
+        self, *topics: str, isolation: str = READ_COMMITTED, timeout: float | None = None
+    ) -> dict[Place, int]:
+        """`wait_consumed` in a coroutine."""
+        __tracebackhide__ = True
+        return await self._source.wait_async(_consumed(self, topics, isolation), timeout)
+
+    def wait_empty(self, *, timeout: float | None = None) -> None:
+        """Wait until it has no members."""
+        __tracebackhide__ = True
+        self._source.wait(_empty(self), timeout)
+
+    async def await_empty(self, *, timeout: float | None = None) -> None:
+        """`wait_empty` in a coroutine."""
+        __tracebackhide__ = True
+        await self._source.wait_async(_empty(self), timeout)
+
+    def assert_committed(self, offsets: Mapping[Place, Any], *, within: float = WITHIN_S) -> None:
+        """It has committed these offsets, or pairs of an offset and its metadata, by topic and
+        partition; others may be there too. Waits `within` so many seconds for those on their way.
+        An offset may be a function or another matcher, as for records."""
+        __tracebackhide__ = True
+        seconds = seconds_of("within", within, WITHIN_S)
+        self._source.wait(_committed(self, offsets), seconds)
+
+    async def aassert_committed(
+        self, offsets: Mapping[Place, Any], *, within: float = WITHIN_S
+    ) -> None:
+        """`assert_committed` in a coroutine."""
+        __tracebackhide__ = True
+        seconds = seconds_of("within", within, WITHIN_S)
+        await self._source.wait_async(_committed(self, offsets), seconds)
+
+
+class _Checked(NamedTuple, Generic[T]):
+    """A look at a group."""
+
+    result: T
+    missing: list[str]
+    """What is not as it should be, in sentences."""
+
+
+def _wait(view: Grouped, what: str, check: Callable[[Grouped], _Checked[T]]) -> Wait[T]:
+    def look() -> T | None:
+        found = check(view)
+        return None if found.missing else found.result
+
+    def there() -> str:
+        return "\n".join([f"There is {view!r}.", *(f"  {each}" for each in check(view).missing)])
+
+    return Wait(f"group {view.group_id!r} to {what}", look, there, group=view.group_id)
+
+
+def _stable(view: Grouped, members: int | None) -> Wait[tuple[SeenMember, ...]]:
+    if members == 0 and members is not False:
+        raise ValueError("members is a whole number from 1 on, not 0: use wait_empty")
+    count = None if members is None else count_of("members", members)
+
+    def check(view: Grouped) -> _Checked[tuple[SeenMember, ...]]:
+        found = view._described()
+        missing = []
+        if found.state != STABLE:
+            missing.append(f"its state is {found.state}, not {STABLE}")
+        if count is not None and len(found.members) != count:
+            missing.append(f"it has {_members(len(found.members))}, not {count}")
+        return _Checked(found.members, missing)
+
+    return _wait(view, "be stable" + (f" with {_members(count)}" if count else ""), check)
+
+
+def _assigned(view: Grouped, topics: tuple[str, ...]) -> Wait[tuple[SeenMember, ...]]:
+    def check(view: Grouped) -> _Checked[tuple[SeenMember, ...]]:
+        members = view._described().members
+        assigned = {place for member in members for place in member.assignment}
+        wanted = _places(view, topics)
+        missing = [f"{_at(each)} is assigned to nobody" for each in wanted if each not in assigned]
+        return _Checked(members, missing)
+
+    return _wait(view, f"have all partitions of {_and(topics)} assigned", check)
+
+
+def _consumed(view: Grouped, topics: tuple[str, ...], isolation: str) -> Wait[dict[Place, int]]:
+    def check(view: Grouped) -> _Checked[dict[Place, int]]:
+        offsets = {place: each.offset for place, each in view.committed().items()}
+        if topics:
+            places = _places(view, topics)
+        else:
+            members = view._described().members
+            places = sorted({*offsets, *(each for one in members for each in one.assignment)})
+        missing = [] if places else ["it has committed nothing, and has no partition assigned"]
+        missing += _unread(view, places, offsets, isolation)
+        return _Checked({each: offsets[each] for each in places if each in offsets}, missing)
+
+    what = f"have consumed {_and(topics)}" if topics else "have consumed all of its topics"
+    return _wait(view, what, check)
+
+
+def _unread(
+    view: Grouped, places: list[Place], offsets: dict[Place, int], isolation: str
+) -> list[str]:
+    """Of which partitions something is not committed, in sentences."""
+    source, found = view._source, []
+    for topic in dict.fromkeys(topic for topic, _ in places):
+        indexes = [index for name, index in places if name == topic]
+        ends = offsets_at(source, topic, indexes, LATEST)
+        starts = offsets_at(source, topic, indexes, EARLIEST)
+        for index in indexes:
+            offset = offsets.get((topic, index))
+            begin = starts[index] if offset is None else offset
+            if begin < ends[index] and has_more(source, topic, index, begin, isolation):
+                told = "nothing is committed" if offset is None else f"{offset} is committed"
+                found.append(f"of {topic}-{index} {told}, its end is {ends[index]}")
+    return found
+
+
+def _empty(view: Grouped) -> Wait[bool]:
+    def check(view: Grouped) -> _Checked[bool]:
+        found = view._described()
+        is_empty = found.state in (EMPTY, DEAD)
+        return _Checked(True, [] if is_empty else [f"it has {_members(len(found.members))}"])
+
+    return _wait(view, "have no members", check)
+
+
+def _committed(view: Grouped, expected: Mapping[Place, Any]) -> Wait[bool]:
+    if not isinstance(expected, Mapping):
+        raise TypeError(f"offsets are a dict by (topic, partition), not {expected!r}")
+    for place in expected:
+        if not (isinstance(place, tuple) and [type(each) for each in place] == [str, int]):
+            raise TypeError(f"offsets are given by (topic, partition), not by {place!r}")
+
+    def check(view: Grouped) -> _Checked[bool]:
+        committed = view.committed()
+        missing: list[str] = []
+        for place, each in expected.items():
+            found = committed.get(place)
+            if found is None:
+                missing.append(f"{_at(place)}: nothing is committed, expected {each!r}")
+            elif isinstance(each, tuple):
+                missing += differences_of(_at(place), list(each), [found.offset, found.metadata])
+            else:
+                missing += differences_of(_at(place), each, found.offset)
+        return _Checked(True, missing)
+
+    told = ", ".join(f"{_at(place)}: {each!r}" for place, each in expected.items())
+    return _wait(view, f"have committed {told}", check)
+
+
+def _places(view: Grouped, topics: tuple[str, ...]) -> list[Place]:
+    return [
+        (topic, index) for topic in topics for index in range(partition_count(view._source, topic))
+    ]
+
+
+def _at(place: Place) -> str:
+    return f"{place[0]}-{place[1]}"
+
+
+def _and(topics: tuple[str, ...]) -> str:
+    return " and ".join(topics)
+
+
+def _members(count: int) -> str:
+    return "1 member" if count == 1 else f"{count or 'no'} members"

@@ -1,0 +1,132 @@
+"""Watching: the waits for this process' broker, looked after in its thread.
+
+After whatever happens in the broker (`Cluster.settle`), those that wait look whether what they wait
+for is there now. All together they take at most a tenth of the broker's time: after looks that have
+taken some, the next ones come nine times that later. One that waits for records reads what has come
+since its last look, and does not even begin while the ends of its partitions stay where they are.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import Future
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from ...wire import Refused
+from .waiting import Wait
+
+if TYPE_CHECKING:
+    from ..cluster import Cluster
+    from ..net.server import Server
+
+_REST = 9
+"""So much longer than looking has taken they rest."""
+_UNKNOWN = object()
+
+
+class Watching:
+    """The waits of one run of a broker. Only its thread calls this."""
+
+    def __init__(self, cluster: Cluster, server: Server) -> None:
+        self.cluster = cluster
+        self._watched: dict[Future[Any], _Watched] = {}
+        self._rests_until = 0.0
+        self._alarm: asyncio.TimerHandle | None = None
+        server.closing.append(self._close)
+
+    def begin(self, wait: Wait[Any], future: Future[Any]) -> None:
+        """Look now, and whenever something has happened, until the future has a result or was
+        cancelled."""
+        watched = _Watched(self.cluster, wait, future)
+        if watched.is_over():
+            return
+        if not self._watched:
+            self.cluster.watchers.append(self._look)
+        self._watched[future] = watched
+
+    def end(self, future: Future[Any]) -> None:
+        """The time of a wait is over: look once more, and never again. Its future is cancelled if
+        there is no result."""
+        watched = self._watched.get(future)
+        if watched is not None:
+            if not watched.is_over():
+                future.cancel()
+            self._forget(future)
+
+    def _look(self) -> None:
+        """Something has happened."""
+        if self._alarm is not None:
+            return
+        now = perf_counter()
+        if now < self._rests_until:
+            loop = asyncio.get_running_loop()
+            self._alarm = loop.call_later(self._rests_until - now, self._rested)
+            return
+        for future, watched in list(self._watched.items()):
+            if watched.is_over():
+                self._forget(future)
+        end = perf_counter()
+        self._rests_until = end + _REST * (end - now)
+
+    def _rested(self) -> None:
+        self._alarm = None
+        self._look()
+
+    def _forget(self, future: Future[Any]) -> None:
+        del self._watched[future]
+        if not self._watched:
+            self.cluster.watchers.remove(self._look)
+
+    def _close(self) -> None:
+        """The broker is about to stop."""
+        for future, watched in list(self._watched.items()):
+            self._forget(future)
+            if future.set_running_or_notify_cancel():
+                text = f"the broker was stopped during a wait for {watched.wait.what}"
+                future.set_exception(RuntimeError(text))
+
+
+class _Watched:
+    """One wait."""
+
+    def __init__(self, cluster: Cluster, wait: Wait[Any], future: Future[Any]) -> None:
+        self.wait = wait
+        self._cluster = cluster
+        self._future = future
+        self._ends: object = _UNKNOWN
+
+    def is_over(self) -> bool:
+        """Look, and tell whether no further look is needed."""
+        if self._future.done():
+            return True
+        try:
+            found = self.wait.look() if self._may_have_changed() else None
+        except BaseException as error:  # it must not end the broker's thread
+            if self._future.set_running_or_notify_cancel():
+                self._future.set_exception(error)
+            return True
+        if found is None:
+            return False
+        if self._future.set_running_or_notify_cancel():
+            self._future.set_result(found)
+        return True
+
+    def _may_have_changed(self) -> bool:
+        """Whether what is waited for may have come since the last look."""
+        if not self.wait.reads_records:
+            return True
+        before, self._ends = self._ends, self._ends_now()
+        return self._ends != before or self._ends is _UNKNOWN
+
+    def _ends_now(self) -> object:
+        """Where each partition ends, for readers of uncommitted data and of committed."""
+        name, index = self.wait.topic, self.wait.partition
+        try:
+            partitions = self._cluster.topic(name or "").partitions
+            return [
+                (each.high_watermark, each.last_stable_offset) if each.is_log_open else None
+                for each in (partitions if index is None else partitions[index : index + 1])
+            ]
+        except Refused:  # for the look to tell
+            return _UNKNOWN
