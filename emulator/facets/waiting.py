@@ -89,7 +89,7 @@ class Waiting(Facet):
             return None if self._busy() else True
 
         def there() -> str:
-            return "\n".join(["There is:", *(f"  {each}" for each in self._busy())])
+            return "\n".join(["It is busy with:", *(f"  {each}" for each in self._busy())])
 
         return Wait("the broker to be idle", look, there)
 

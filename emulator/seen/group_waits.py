@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
-from .matching import differences_of
+from .matching import differences_of, told
 from .members import DEAD, EMPTY, STABLE, Described, Place, SeenMember, SeenOffset
 from .reading import EARLIEST, LATEST, READ_COMMITTED, has_more, offsets_at, partition_count
 from .source import Source
@@ -178,8 +178,8 @@ def _unread(
             offset = offsets.get((topic, index))
             begin = starts[index] if offset is None else offset
             if begin < ends[index] and has_more(source, topic, index, begin, isolation):
-                told = "nothing is committed" if offset is None else f"{offset} is committed"
-                found.append(f"of {topic}-{index} {told}, its end is {ends[index]}")
+                has = "nothing is committed" if offset is None else f"{offset} is committed"
+                found.append(f"of {topic}-{index} {has}, its end is {ends[index]}")
     return found
 
 
@@ -187,7 +187,8 @@ def _empty(view: Grouped) -> Wait[bool]:
     def check(view: Grouped) -> _Checked[bool]:
         found = view._described()
         is_empty = found.state in (EMPTY, DEAD)
-        return _Checked(True, [] if is_empty else [f"it has {_members(len(found.members))}"])
+        missing = [] if is_empty else [f"it has {_members(len(found.members))}"]
+        return _Checked(True, missing)
 
     return _wait(view, "have no members", check)
 
@@ -205,15 +206,15 @@ def _committed(view: Grouped, expected: Mapping[Place, Any]) -> Wait[bool]:
         for place, each in expected.items():
             found = committed.get(place)
             if found is None:
-                missing.append(f"{_at(place)}: nothing is committed, expected {each!r}")
+                missing.append(f"{_at(place)}: nothing is committed, expected {told(each)}")
             elif isinstance(each, tuple):
                 missing += differences_of(_at(place), list(each), [found.offset, found.metadata])
             else:
                 missing += differences_of(_at(place), each, found.offset)
         return _Checked(True, missing)
 
-    told = ", ".join(f"{_at(place)}: {each!r}" for place, each in expected.items())
-    return _wait(view, f"have committed {told}", check)
+    offsets = ", ".join(f"{_at(place)}: {told(each)}" for place, each in expected.items())
+    return _wait(view, f"have committed {offsets}", check)
 
 
 def _places(view: Grouped, topics: tuple[str, ...]) -> list[Place]:

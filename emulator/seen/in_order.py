@@ -36,7 +36,8 @@ class InOrder:
     def wait(self) -> Wait[bool]:
         """A wait for the last of them."""
         order = "in order of each key" if self._by_key else "in this order"
-        what = f"{self._count} records in {self._name} {order}"
+        noun = "a record" if self._count == 1 else f"{self._count} records"
+        what = f"{noun} in {self._name} {order}"
         return self._following.span.wait(what, self._look, self._there)
 
     def _look(self) -> bool | None:

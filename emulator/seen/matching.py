@@ -62,7 +62,7 @@ class Expected:
 
     def __str__(self) -> str:
         given = [(name, getattr(self, name)) for name in self.__slots__]
-        return ", ".join(f"{name}={_told(each)}" for name, each in given if each is not UNSET)
+        return ", ".join(f"{name}={told(each)}" for name, each in given if each is not UNSET)
 
     def matches(self, record: SeenRecord[Any, Any]) -> bool:
         """Whether the record is as expected. Raises what a function raises that was given, with a
@@ -89,7 +89,7 @@ class Expected:
         if self.headers is not UNSET:
             yield from _of_headers(self.headers, record.headers)
         if self.where is not UNSET and not self.where(record):
-            yield Difference(f"where: {_told(self.where)} says no")
+            yield Difference(f"where: {told(self.where)} says no")
 
 
 def expected_of(verb: str, given: Mapping[str, Any], others: str) -> Expected:
@@ -164,11 +164,11 @@ def _of_json(name: str, expected: Any, there: Any) -> Iterator[Difference]:
         try:
             there = json.loads(there)
         except ValueError:
-            text = f"{name}: {shown(_as_text(there))} is not JSON, expected {_told(expected)}"
+            text = f"{name}: {shown(_as_text(there))} is not JSON, expected {told(expected)}"
             yield Difference(text, _leaves(expected))
             return
     elif there is None:
-        text = f"{name}: none (a tombstone has no JSON), expected {_told(expected)}"
+        text = f"{name}: none (a tombstone has no JSON), expected {told(expected)}"
         yield Difference(text, _leaves(expected))
         return
     yield from _of_part("$" if name == "value" else f"{name} $", expected, there)
@@ -179,7 +179,7 @@ def _of_text(expected: Any, there: Any) -> Iterator[Difference]:
     if isinstance(text, str):
         yield from _of_part("text", expected, text)
     else:
-        yield Difference(f"text: {shown(text)} is not UTF-8 text, expected {_told(expected)}")
+        yield Difference(f"text: {shown(text)} is not UTF-8 text, expected {told(expected)}")
 
 
 def _of_headers(expected: Any, there: Headers) -> Iterator[Difference]:
@@ -187,7 +187,7 @@ def _of_headers(expected: Any, there: Headers) -> Iterator[Difference]:
         for name, each in expected.items():
             values = there.all(name)
             if not values:
-                yield Difference(f"header {name!r}: missing, expected {_told(each)}")
+                yield Difference(f"header {name!r}: missing, expected {told(each)}")
                 continue
             found = [list(_of_content(f"header {name!r}", each, value)) for value in values]
             if all(found):  # one of those of this name is enough
@@ -210,7 +210,7 @@ def _of_part(path: str, expected: Any, there: Any) -> Iterator[Difference]:
             if key in there:
                 yield from _of_part(inner, each, there[key])
             else:
-                yield Difference(f"{inner}: missing, expected {_told(each)}", _leaves(each))
+                yield Difference(f"{inner}: missing, expected {told(each)}", _leaves(each))
     elif isinstance(expected, list | tuple):
         if not isinstance(there, list):
             yield _differs(path, there, expected)
@@ -248,7 +248,7 @@ def _leaves(expected: Any) -> int:
 
 
 def _differs(path: str, there: Any, expected: Any) -> Difference:
-    text = f"{path}: {shown(there)}, expected {_told(expected)}"
+    text = f"{path}: {shown(there)}, expected {told(expected)}"
     return Difference(text, _leaves(expected))
 
 
@@ -261,7 +261,8 @@ def _as_text(there: Any) -> Any:
     return there
 
 
-def _told(expected: Any) -> str:
+def told(expected: Any) -> str:
+    """What is expected, in words."""
     if isinstance(expected, re.Pattern):
         return f"a match of {expected.pattern!r}"
     if isinstance(expected, type):
@@ -269,7 +270,7 @@ def _told(expected: Any) -> str:
     if callable(expected) and hasattr(expected, "__name__"):
         return f"the function {expected.__name__}"
     if isinstance(expected, Mapping):
-        return "{" + ", ".join(f"{key!r}: {_told(each)}" for key, each in expected.items()) + "}"
+        return "{" + ", ".join(f"{key!r}: {told(each)}" for key, each in expected.items()) + "}"
     if isinstance(expected, list):
         return "[" + ", ".join(map(_told, expected)) + "]"
     return shown(expected)

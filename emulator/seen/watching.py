@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 _REST = 9
 """So much longer than looking has taken they rest."""
+_ROUND_S = 0.005
+"""After so long the others look in the next round, so that clients are served between."""
 _UNKNOWN = object()
 
 
@@ -58,19 +60,27 @@ class Watching:
         """Something has happened."""
         if self._alarm is not None:
             return
-        now = perf_counter()
-        if now < self._rests_until:
-            loop = asyncio.get_running_loop()
-            self._alarm = loop.call_later(self._rests_until - now, self._rested)
+        begin = now = perf_counter()
+        if begin < self._rests_until:
+            self._look_in(self._rests_until - begin)
             return
         for future, watched in list(self._watched.items()):
+            if now > begin + _ROUND_S:
+                self._look_in(_REST * (now - begin))
+                break
+            del self._watched[future]
+            self._watched[future] = watched  # as the last one, so that the others have their turn
             if watched.is_over():
                 self._forget(future)
-        end = perf_counter()
-        self._rests_until = end + _REST * (end - now)
+            now = perf_counter()
+        self._rests_until = now + _REST * (now - begin)
+
+    def _look_in(self, seconds: float) -> None:
+        self._alarm = asyncio.get_running_loop().call_later(seconds, self._rested)
 
     def _rested(self) -> None:
         self._alarm = None
+        self._rests_until = 0.0
         self._look()
 
     def _forget(self, future: Future[Any]) -> None:
