@@ -15,7 +15,7 @@ from .matching import Expectation, expected_of
 from .reading import READ_COMMITTED
 from .record import Raw
 from .record_waits import Spanning
-from .search import FROM_NOW, Following, Search, Since, told, with_
+from .search import FROM_NOW, Following, Search, Since, lines_of, with_
 from .waiting import WITHIN_S, WaitTimeout, count_of, seconds_of
 
 NOTHING_WITHIN_S = 0.2
@@ -154,11 +154,11 @@ def _exactly(search: Search, times: int, found: list[Raw]) -> Raw:
     if len(found) > times:
         noun = "1 record" if times == 1 else f"{times} records"
         text = f"{search.name} was to have {noun}{with_(search.expected)}, but has {len(found)}:"
-        raise AssertionError("\n".join([text, *told(found)]))
+        raise AssertionError("\n".join([text, *lines_of(found)]))
     return found[0]
 
 
 def _produced(search: Search, found: list[Raw], seconds: float) -> AssertionError:
     no = f"no record{with_(search.expected)}"
     text = f"{search.name} was to get {no} within {seconds:g} s, but got {len(found)}:"
-    return AssertionError("\n".join([text, *told(found)]))
+    return AssertionError("\n".join([text, *lines_of(found)]))

@@ -8,7 +8,7 @@ from typing import Any
 from .matching import UNSET, Expected, nearest_text, shown
 from .produced import NewRecord, to_bytes
 from .record import Raw
-from .search import Following, counted, told
+from .search import Following, counted, lines_of
 from .waiting import Wait
 
 
@@ -61,7 +61,7 @@ class InOrder:
                 lines += order.missing(f"of key {key!r} " if self._by_key else "", own)
                 expected = order.expected[order.done]
                 if fitting := [each for each in hidden if expected.matches(each)]:
-                    lines += ["It is there, but not committed:", *told(fitting)]
+                    lines += ["It is there, but not committed:", *lines_of(fitting)]
         return "\n".join(lines)
 
 
@@ -96,7 +96,7 @@ class _Order:
             if last is None or (each.partition, each.offset) > (last.partition, last.offset)
         ]
         if earlier := [each for each in records if each not in later and wanted.matches(each)]:
-            lines += ["It is there, but earlier:", *told(earlier)]
+            lines += ["It is there, but earlier:", *lines_of(earlier)]
         if near := nearest_text(later, wanted):
             lines.append(near)
         return lines

@@ -272,5 +272,5 @@ def told(expected: Any) -> str:
     if isinstance(expected, Mapping):
         return "{" + ", ".join(f"{key!r}: {told(each)}" for key, each in expected.items()) + "}"
     if isinstance(expected, list):
-        return "[" + ", ".join(map(_told, expected)) + "]"
+        return "[" + ", ".join(map(told, expected)) + "]"
     return shown(expected)

@@ -108,13 +108,13 @@ class Search:
             lines[0] = lines[0][:-1] + f", {len(fitting)} with {expected}."
             if hidden := [each for each in hidden if self.expected.matches(each)]:
                 lines.append("These are so, but not committed:")
-                lines += told(hidden)
+                lines += lines_of(hidden)
             lines.append(nearest_text(records, self.expected))
         else:
-            lines += told(records)
+            lines += lines_of(records)
             if hidden:
                 lines.append("These are not committed:")
-                lines += told(hidden)
+                lines += lines_of(hidden)
         return "\n".join(filter(None, lines))
 
 
@@ -128,7 +128,7 @@ def counted(count: int, noun: str) -> str:
     return f"is 1 {noun}" if count == 1 else f"are {count or 'no'} {noun}s"
 
 
-def told(records: list[Raw]) -> list[str]:
+def lines_of(records: list[Raw]) -> list[str]:
     """Lines with the last of these records."""
     more = [f"  ({len(records) - _MOST_TOLD} more)"] if len(records) > _MOST_TOLD else []
     return more + [f"  {shown(each)}" for each in records[-_MOST_TOLD:]]

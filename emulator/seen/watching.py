@@ -1,8 +1,8 @@
 """Watching: the waits for this process' broker, looked after in its thread.
 
 After whatever happens in the broker (`Cluster.settle`), those that wait look whether what they wait
-for is there now. All together they take at most a tenth of the broker's time: after looks that have
-taken some, the next ones come nine times that later. One that waits for records reads what has come
+for is there now. All together they take about a tenth of the broker's time: after looks that have
+taken some, the next ones come nine times that later, but at most 50 ms. One that waits for records reads what has come
 since its last look, and does not even begin while the ends of its partitions stay where they are.
 """
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _REST = 9
 """So much longer than looking has taken they rest."""
+_MOST_REST_S = 0.05
 _ROUND_S = 0.005
 """After so long the others look in the next round, so that clients are served between."""
 _UNKNOWN = object()
@@ -66,14 +67,14 @@ class Watching:
             return
         for future, watched in list(self._watched.items()):
             if now > begin + _ROUND_S:
-                self._look_in(_REST * (now - begin))
+                self._look_in(_rest(now - begin))
                 break
             del self._watched[future]
             self._watched[future] = watched  # as the last one, so that the others have their turn
             if watched.is_over():
                 self._forget(future)
             now = perf_counter()
-        self._rests_until = now + _REST * (now - begin)
+        self._rests_until = now + _rest(now - begin)
 
     def _look_in(self, seconds: float) -> None:
         self._alarm = asyncio.get_running_loop().call_later(seconds, self._rested)
@@ -95,6 +96,10 @@ class Watching:
             if future.set_running_or_notify_cancel():
                 text = f"the broker was stopped during a wait for {watched.wait.what}"
                 future.set_exception(RuntimeError(text))
+
+
+def _rest(taken: float) -> float:
+    return min(_REST * taken, _MOST_REST_S)
 
 
 class _Watched:
