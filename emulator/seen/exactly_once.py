@@ -40,7 +40,8 @@ def assert_exactly_once(
         faults += _of_read(_items("read", read), there)
     if faults:
         more = [f"  ({len(faults) - _MOST_TOLD} more)"] if len(faults) > _MOST_TOLD else []
-        head = f"{len(given)} records were to be in {orders.name} exactly once each, but:"
+        are = "1 record was" if len(given) == 1 else f"{len(given)} records were"
+        head = f"{are} to be in {orders.name} exactly once each, but:"
         raise AssertionError(
             "\n".join([head, *(f"  {each}" for each in faults[:_MOST_TOLD]), *more])
         )
@@ -64,7 +65,7 @@ def _of_sent(sent: list[Any], there: list[Raw], name: str) -> Iterator[str]:
         committed, others = found.pop(identity, ([], []))
         what = f"key {identity[0]!r}, value {shown(identity[1])}" if is_keyed else shown(identity)
         if len(committed) > count:
-            times = f"is there {len(committed)} times, but was sent {count} times"
+            times = f"is there {len(committed)} times, but was sent {_times(count)}"
             yield f"duplicate: {what} {times}: {', '.join(map(shown, committed))}"
         elif len(committed) < count:
             states = f": only {', '.join(map(shown, others))}" if others else ""
@@ -98,6 +99,10 @@ def _of_read(read: list[Any], there: list[Raw]) -> Iterator[str]:
         yield f"read, but not there: {shown(identity)}"
 
 
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
+
+
 def _by_identity(
     there: list[Raw], identity: Callable[[Raw], Identity]
 ) -> dict[Identity, tuple[list[Raw], list[Raw]]]:
@@ -110,6 +115,8 @@ def _by_identity(
 
 def _place(message: Any) -> tuple[Any, Any, Any] | None:
     """Where a message lies, if it is one of a client or a view."""
+    if not hasattr(message, "offset"):
+        return None
     place = tuple(_told(message, name) for name in ("topic", "partition", "offset"))
     return None if None in place else (place[0], place[1], place[2])
 

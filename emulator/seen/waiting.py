@@ -34,6 +34,8 @@ class WaitTimeout(AssertionError, TimeoutError):
     """The time was over. Says what was waited for, what was there, the nearest to it, and the last
     events that concern it."""
 
+    __module__ = "odradek"  # as reports name it
+
 
 @dataclass(frozen=True, slots=True)
 class Wait(Generic[T]):

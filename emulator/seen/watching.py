@@ -2,8 +2,9 @@
 
 After whatever happens in the broker (`Cluster.settle`), those that wait look whether what they wait
 for is there now. All together they take about a tenth of the broker's time: after looks that have
-taken some, the next ones come nine times that later, but at most 50 ms. One that waits for records reads what has come
-since its last look, and does not even begin while the ends of its partitions stay where they are.
+taken some, the next ones come nine times that later, but after 50 ms at most. One that waits for
+records reads what has come since its last look, and does not even begin while the ends of its
+partitions stay where they are.
 """
 
 from __future__ import annotations
