@@ -44,7 +44,7 @@ class GroupView(GroupWaits):
         self.group_id = group_id
 
     def __repr__(self) -> str:
-        return described(f"group {self.group_id}", self.about)
+        return described(f"group {self.group_id}", self._about)
 
     @property
     def type(self) -> str:
@@ -213,8 +213,7 @@ class GroupView(GroupWaits):
             *(found.client_host.removeprefix("/"), places, epoch),
         )
 
-    def about(self) -> str:
-        """What there is, in words."""
+    def _about(self) -> str:
         found = self._described()
         members = ", ".join(map(repr, found.members)) or "no members"
         return f"{found.state}, generation {found.epoch}, {members}, lag {self.lag()}"

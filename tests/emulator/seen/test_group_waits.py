@@ -94,7 +94,7 @@ def test_stable_and_empty(kafka: Emulator, group: GroupView) -> None:
     member.sync(0)
     (seen,) = waiting.result()
     assert seen.assignment == (("orders", 0),)
-    waiting = InThread(kafka, lambda: group.wait_empty() or "empty")  # type: ignore[func-returns-value]
+    waiting = InThread(kafka, lambda: group.wait_empty() or "empty")
     assert told(lambda: group.wait_empty(timeout=SHORT_S))[::2] == [
         "waited 0.05 s for group 'g' to have no members.",
         "  it has 1 member",

@@ -297,7 +297,7 @@ def test_long_looks_leave_the_broker_its_time(kafka: Emulator) -> None:
         taken += time.perf_counter() - begin
 
     ends = [threading.Event() for _ in range(3)]
-    waits = [Wait("x", lambda end=end: end.is_set() or look(), str) for end in ends]  # type: ignore[misc,func-returns-value]
+    waits = [Wait("x", lambda end=end: end.is_set() or look(), str) for end in ends]  # type: ignore[misc]
     threads = [threading.Thread(target=kafka._inside.wait, args=(each,)) for each in waits]
     for thread in threads:
         thread.start()
