@@ -63,7 +63,7 @@ def serve(cluster: Cluster, connection: Connection, frame: Frame) -> Response | 
             served, call.version = UNKNOWN_VERSION, 0
             request: Request = served.request()
         elif len(frame) > SMALL and served.request is not ProduceRequest:
-            cluster.turns.begin(_serve_large(cluster, call, served, frame, pos))
+            cluster.turns.begin(_serve_large(cluster, connection, call, served, frame, pos))
             return PARKED
         elif served.is_cached and not cluster.chain:
             return _serve_cached(cluster, call, served, bytes(frame[pos:]))
@@ -72,30 +72,29 @@ def serve(cluster: Cluster, connection: Connection, frame: Frame) -> Response | 
     except WireError as error:
         connection.malformed(error)
         return NO_REPLY
-    return _serve_decoded(cluster, call, served, request)
+    return _serve_decoded(cluster, connection, call, served, request)
 
 
 def _serve_large(
-    cluster: Cluster, call: Call, served: Served, frame: Frame, pos: int
+    cluster: Cluster, connection: Connection, call: Call, served: Served, frame: Frame, pos: int
 ) -> Slices[None]:
     """The same for a frame that may have so many items that decoding it takes many turns."""
     try:
         request = yield from read_in_slices(served.request, frame, call.version, pos)
     except WireError as error:
-        log.info("closing %s: %s", call.connection, error)
-        call.close()
+        connection.malformed(error)
         return
-    outcome = _serve_decoded(cluster, call, served, request)
+    outcome = _serve_decoded(cluster, connection, call, served, request)
     if outcome is not PARKED:
         call.answer(outcome if isinstance(outcome, Response) else None)
 
 
 def _serve_decoded(
-    cluster: Cluster, call: Call, served: Served, request: Request
+    cluster: Cluster, connection: Connection, call: Call, served: Served, request: Request
 ) -> Response | Sentinel:
     if call.api_key == API_VERSIONS:
         note_software(call, request)
-        cluster.telling.met(connection, header.client_id)
+        cluster.telling.met(connection, call.client_id)
     if not served.is_told:
         connection.is_at_work = True
     elif cluster.journal.is_on:
