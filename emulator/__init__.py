@@ -10,6 +10,7 @@ from ..wire import Error, Refused
 from .advice import Advice
 from .base.clock import Clock, ManualClock, SystemClock
 from .base.event import Event
+from .breakpoint import pause_all, resume_all
 from .cluster import Cluster
 from .config.configs import BrokerConfig, ConfigError
 from .emulator import Emulator
@@ -50,4 +51,6 @@ __all__ = [
     "TopicView",
     "WaitTimeout",
     "assert_exactly_once",
+    "pause_all",
+    "resume_all",
 ]

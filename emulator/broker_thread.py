@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 from weakref import WeakSet
 
+from .base.real_time import monotonic
 from .cluster import Cluster
 from .net.server import Server
 
@@ -102,6 +103,7 @@ class BrokerThread:
         def carry_out() -> None:
             self._pending.discard(done)
             try:
+                cluster.follow()
                 result = action(cluster)
             except BaseException as error:
                 done.set_exception(error)
@@ -167,9 +169,16 @@ def new_event_loop() -> asyncio.AbstractEventLoop:
     try:
         import uvloop
     except ImportError:
-        return asyncio.new_event_loop()
+        plain = asyncio.new_event_loop()
+        plain.time = monotonic  # type: ignore[method-assign]  # a test may freeze what it reads
+        return plain
     loop: asyncio.AbstractEventLoop = uvloop.new_event_loop()
     return loop
+
+
+def running_here() -> list[BrokerThread]:
+    """The brokers that run in this process."""
+    return [each for each in list(_running) if each.serving is not None and not each.is_forked]
 
 
 _running: WeakSet[BrokerThread] = WeakSet()

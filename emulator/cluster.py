@@ -12,7 +12,6 @@ from functools import partial
 from math import inf
 from pathlib import Path
 from random import Random
-from time import perf_counter
 from typing import TYPE_CHECKING
 
 from ..storage import Directory, LogDirectory, RetentionPolicy, kafka_retention
@@ -22,11 +21,12 @@ from ..wire.scan import HAVE_C
 from . import handlers
 from .base.call import TEST
 from .base.chain import Step
-from .base.clock import Clock, ManualClock, SystemClock
+from .base.clock import Clock, ManualClock, Movable, SystemClock, TestClock
 from .base.journal import Journal
 from .base.logger import log
 from .base.node import alive
-from .base.timers import Timers
+from .base.real_time import perf_counter, real_ms
+from .base.timers import Timer, Timers
 from .base.turns import Gate, Turns
 from .broker import Broker
 from .config.configs import BrokerConfig, ConfigError
@@ -62,6 +62,12 @@ UNSCANNED_WITHOUT_C = 1000
 class Cluster:
     """One or several brokers: their topics, groups and sessions, and the time they live in."""
 
+    # Both are set by a server. Without one clients wait in the clock's time.
+    waits: Timers | None = None
+    """What clients wait for, in real time."""
+    clock_moved: Callable[[], None] | None = None
+    _holds = 0
+
     def __init__(
         self,
         config: BrokerConfig,
@@ -78,7 +84,7 @@ class Cluster:
     ) -> None:
         self.config, self.release = config, config.release
         self.clock: Clock = clock if clock is not None else SystemClock()
-        self.has_manual_clock = isinstance(self.clock, ManualClock)
+        self.has_manual_clock = isinstance(self.clock, ManualClock | TestClock)
         self.random = random if random is not None else Random()
         self.timers, self.turns = Timers(), Turns()
         self.telling = Telling(self, journal or Journal(self.clock))
@@ -186,22 +192,71 @@ class Cluster:
         finally:
             self._is_settling = False
 
-    def advance(self, milliseconds: int, seconds: float = inf) -> int:
-        """Move a manual clock. What is due on the way happens at its own time, in order; checks
-        that would find nothing are left out. Returns how many milliseconds are left, if so many
-        seconds were over before the end."""
-        if not isinstance(self.clock, ManualClock):
-            raise TypeError("only a ManualClock can be advanced: Emulator(clock=ManualClock())")
-        end = self.clock.now() + milliseconds
-        over = perf_counter() + seconds
-        self.timers.changed()  # since the clock was moved last, anything
-        while (when := self._next_event(end)) is not None:
-            self.clock.advance(max(0, when - self.clock.now()))
+    def after(self, milliseconds: int, callback: Callable[[], None]) -> Timer:
+        """Call back when a client has waited so long, whatever the clock does meanwhile."""
+        if self.waits is None:
+            return self.timers.at(self.clock.now() + milliseconds, callback)
+        return self.waits.at(real_ms() + milliseconds, callback)
+
+    def end_waits(self) -> None:
+        """Call back those who have waited for long enough."""
+        if self.waits is not None:
+            self.waits.fire(real_ms())
             self.settle()
-            if perf_counter() > over:
-                return end - self.clock.now()
-        self.clock.advance(end - self.clock.now())
-        return 0
+
+    def advance(self, milliseconds: int, seconds: float = inf) -> int:
+        """Move the clock. What is due on the way happens at its own time, in order; checks that
+        would find nothing are left out. Returns how many milliseconds are left, if so many seconds
+        were over before the end. Raises TypeError for a clock of a user's own."""
+        clock = self._movable()
+        self.hold_clock()
+        compacts_at_once, self.has_manual_clock = self.has_manual_clock, True
+        try:
+            end = clock.now() + milliseconds
+            over = perf_counter() + seconds
+            self.timers.changed()  # since the clock was moved last, anything
+            while (when := self._next_event(end)) is not None:
+                clock.advance(max(0, when - clock.now()))
+                self.settle()
+                if perf_counter() > over:
+                    return end - clock.now()
+            clock.advance(end - clock.now())
+            return 0
+        finally:
+            self.has_manual_clock = compacts_at_once
+            self.release_clock()
+
+    def follow(self, seconds: float = inf) -> None:
+        """Move a clock that follows the test's time to it, for so many seconds at most."""
+        if isinstance(self.clock, TestClock) and not self._is_settling:
+            behind = self.clock.behind()
+            if behind:
+                self.advance(behind, seconds)
+
+    def hold_clock(self) -> None:
+        """Let no time pass until `release_clock` was called as often. Raises TypeError for a clock
+        of a user's own."""
+        self._movable().hold()
+        self._holds += 1
+        self._tell_of_the_clock()
+
+    def release_clock(self) -> None:
+        """Let time pass again."""
+        self._holds -= 1
+        if not self._holds:
+            self._movable().release()
+        self._tell_of_the_clock()
+
+    def _tell_of_the_clock(self) -> None:
+        if self.clock_moved is not None:
+            self.clock_moved()
+
+    def _movable(self) -> Movable:
+        if not isinstance(self.clock, Movable):
+            raise TypeError(
+                f"the clock of this broker is your own, and yours to move: {self.clock!r}"
+            )
+        return self.clock
 
     def _next_event(self, end: int) -> int | None:
         """When something happens next, at the end at the latest."""

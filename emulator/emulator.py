@@ -69,7 +69,9 @@ class Emulator(Seeing, Doing, Timing, Telling, Waiting):
                 filled and broken: MemoryDisk (storage/disk/memory.py)
     host, port  where to listen; port 0 is any free one
     advertised  the "host:port" that clients are given, if it is another
-    clock       the source of time; a ManualClock stands still until `advance`
+    clock       the source of time: "system"; a number, how many seconds pass in a real one;
+                "manual", which stands still until `advance`; "test", which follows the test's
+                time, frozen and moved by freezegun or time-machine; or a Clock of your own
     scan_limit  of batches with more records than this only header and CRC are checked; None checks
                 every record. The default is None with the C extension, and 1000 without it
     retention   decides which old segments are deleted, instead of Kafka's rules
@@ -96,7 +98,7 @@ class Emulator(Seeing, Doing, Timing, Telling, Waiting):
         host: str = "127.0.0.1",
         port: int = 0,
         advertised: str | None = None,
-        clock: Clock | None = None,
+        clock: Clock | str | float | None = None,
         scan_limit: int | str | None = "default",
         retention: RetentionPolicy = kafka_retention,
         version: str = KAFKA_4_3.name,
@@ -114,7 +116,7 @@ class Emulator(Seeing, Doing, Timing, Telling, Waiting):
         self._disk = disk
         self._address = parameters.listener(host, port)
         self._advertised = parameters.advertised_address(advertised)
-        self._clock = parameters.checked_clock(clock)
+        self._clock = parameters.clock_of(clock)
         self._scan_limit = parameters.scan_limit(scan_limit)
         # Of all its runs.
         self._journal = Journal(clock or SystemClock(), parameters.max_events(max_events))

@@ -8,16 +8,17 @@ and values of configs, and names of topics, are checked later, by Kafka's rules 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
 from pathlib import Path
 from reprlib import repr as shortened
-from typing import Any
+from typing import Any, cast
 
 from ..storage import MemoryDisk
 from ..storage.naming import Naming, naming_of
 from ..wire import Error, Refused
 from .base.addresses import parse_address
-from .base.clock import Clock
+from .base.clock import Clock, ManualClock, SystemClock, TestClock, whole_ms
 from .base.release import Release, release_named
 from .metadata.topic_rules import LARGEST_REQUEST
 
@@ -111,11 +112,46 @@ def advertised_address(given: str | None) -> tuple[str, int] | None:
         raise ValueError(f"advertised: {error}") from None
 
 
-def checked_clock(given: Clock | None) -> Clock | None:
-    """Something with a method `now`."""
+def clock_of(given: Clock | str | float | None) -> Clock | None:
+    """A clock, by its word, its speed, or itself; None for the machine's."""
+    wanted = '"manual", "test", "system", how many seconds pass in a real one, or a Clock'
+    if isinstance(given, str):
+        if given not in _CLOCKS:
+            raise ValueError(f"clock is {wanted}, not {given!r}")
+        return _CLOCKS[given]()
+    if isinstance(given, int | float) and not isinstance(given, bool):
+        if not 0 < given < float("inf"):
+            raise ValueError(f'clock is {wanted}, not {given}: it stands still with "manual"')
+        return SystemClock(given)
     tells = not isinstance(given, type) and callable(getattr(given, "now", None))
-    _check(given is None or tells, "clock", "a Clock, for instance ManualClock()", given)
-    return given
+    _check(given is None or tells, "clock", wanted, given)
+    return cast(Clock | None, given)
+
+
+_CLOCKS: dict[str, Callable[[], Clock]] = {
+    "manual": ManualClock,
+    "test": TestClock,
+    "system": SystemClock,
+}
+
+
+def duration_ms(given: int | timedelta | None, units: Mapping[str, float]) -> int:
+    """How far to move a clock, in ms."""
+    parts = {name: value for name, value in units.items() if value}
+    for name, value in parts.items():
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        _check(is_number, name, "a number", value)
+    if given is None and not parts:
+        return 0
+    if parts and given is not None:
+        names = ", ".join(parts)
+        raise TypeError(f"how far is given twice: by {shortened(given)}, and by {names}")
+    if given is None:
+        ms = parts.pop("ms", 0)
+        given = timedelta(milliseconds=ms, **parts)
+    if isinstance(given, timedelta):
+        given = round(given / timedelta(milliseconds=1))
+    return whole_ms("milliseconds", given)
 
 
 def scan_limit(given: int | str | None) -> int | str | None:

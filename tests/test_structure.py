@@ -214,6 +214,15 @@ def test_a_file_holds_one_idea(path: Path) -> None:
             assert length <= LONGEST_FUNCTION, f"{node.name} has {length} lines"
 
 
+def test_time_is_told_by_what_no_test_can_freeze() -> None:
+    """`time.monotonic` and its like are replaced by freezegun; those of real_time are not."""
+    times = re.compile(r"\btime\.\w*(?:time|monotonic|perf_counter)\w*\(|^from time import", re.M)
+    where = [*ROOT.glob("emulator/**/*.py"), *ROOT.glob("fixtures/**/*.py")]
+    files = [path for path in where if not path.is_relative_to(ROOT / "emulator/cli")]
+    found = {name_of(path) for path in files if times.search(path.read_text())}
+    assert found == {"emulator/base/real_time.py"}  # which says whose wall clock it reads
+
+
 @pytest.mark.parametrize("path", sources() + differential(), ids=name_of)
 def test_a_file_says_at_its_head_what_it_is(path: Path) -> None:
     assert ast.get_docstring(ast.parse(path.read_text()))

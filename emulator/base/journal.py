@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
-from time import perf_counter
 from typing import Any
 
 from ...wire import Error
@@ -21,6 +20,7 @@ from .clock import Clock
 from .event import Event
 from .meanings import FENCED, MEANINGS
 from .members import MemberNames
+from .real_time import perf_counter
 
 MOST_EVENTS = 10_000
 _MOST_RUNS = 1_000

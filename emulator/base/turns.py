@@ -22,10 +22,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
-from time import perf_counter
 from typing import TypeAlias, TypeVar, cast
 
 from .logger import log
+from .real_time import perf_counter
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
 from functools import partial
 
-from ..base.clock import whole_ms
+from .. import parameters
+from ..base.clock import TestClock
 from ..cluster import Cluster
 from .facet import Facet
 
@@ -12,13 +16,58 @@ _SLICE_S = 0.01
 
 
 class Timing(Facet):
-    """The broker's clock."""
+    """The broker's clock. What clients wait for, as a fetch does for data, is real time: no verb
+    here ends it or makes it longer."""
 
-    def advance(self, milliseconds: int) -> None:
-        """Move a ManualClock forward; everything due on the way happens, in order.
+    @property
+    def now(self) -> int:
+        """The broker's time, in ms since 1970, as records are stamped."""
+        return self.run(lambda cluster: cluster.clock.now())
 
-        Clients are served meanwhile. Ctrl-C ends it where the clock then is.
+    def advance(
+        self,
+        by: int | timedelta | None = None,
+        /,
+        *,
+        days: float = 0,
+        hours: float = 0,
+        minutes: float = 0,
+        seconds: float = 0,
+        ms: float = 0,
+    ) -> None:
+        """Move the clock forward: `advance(days=7)`, a timedelta, or milliseconds. Everything due
+        on the way happens at its own time, in order; then the clock goes on as before.
+
+        Clients are served meanwhile. Ctrl-C ends it where the clock then is. Raises TypeError for a
+        clock that follows the test's time, or is your own; ValueError for a time that is past.
         """
-        left = whole_ms("milliseconds", milliseconds)
-        while left := self.run(partial(Cluster.advance, milliseconds=left, seconds=_SLICE_S)):
-            continue
+        units = {"days": days, "hours": hours, "minutes": minutes, "seconds": seconds, "ms": ms}
+        left = parameters.duration_ms(by, units)
+        if left < 0:
+            raise ValueError(f"time cannot go back by {-left} ms")
+        self.run(_begin)
+        try:
+            while left := self.run(partial(Cluster.advance, milliseconds=left, seconds=_SLICE_S)):
+                continue
+        finally:
+            self.run(Cluster.release_clock)
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """No time passes for the broker: no session, transaction or retention times out. Requests
+        are served. May be nested; `advance` moves the clock meanwhile too.
+
+        Raises TypeError for a clock of your own.
+        """
+        self.run(Cluster.hold_clock)
+        try:
+            yield
+        finally:
+            self.run(Cluster.release_clock)
+
+
+def _begin(cluster: Cluster) -> None:
+    if isinstance(cluster.clock, TestClock):
+        text = 'the clock of this broker follows the test\'s time (clock="test"): move that instead'
+        raise TypeError(text + ", with freezegun or time-machine")
+    cluster.hold_clock()

@@ -175,7 +175,7 @@ class _Fetch:
                 yield
         wait = FetchWait(self.cluster, parts, self.min_bytes, self.isolation, self.finish)
         is_gone = any(partition.topic.is_deleted for _, partition in self.found)
-        if is_gone or not wait.begin(self.call.now + self.max_wait_ms):
+        if is_gone or not wait.begin(self.max_wait_ms):
             if len(parts) >= _A_SLICE:  # there may be more since it was read
                 reading = yield from self.read()
             return (yield from self.response(reading))

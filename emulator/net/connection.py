@@ -10,7 +10,6 @@ A connection with more requests than fit into a turn takes turns with the others
 
 from __future__ import annotations
 
-from time import perf_counter
 from typing import TYPE_CHECKING, Protocol
 
 from ...wire import Buffer, Response, WireError
@@ -19,6 +18,7 @@ from ...wire.frames import frame as framed
 from ..base.call import PARKED, Call, Sentinel
 from ..base.client import ANONYMOUS, UNKNOWN_SOFTWARE
 from ..base.logger import log
+from ..base.real_time import perf_counter
 from ..base.turns import Slices
 from .response_cache import Encoded
 from .serving import serve

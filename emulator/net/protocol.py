@@ -197,3 +197,11 @@ class ClientProtocol(asyncio.BufferedProtocol):
     def abort(self) -> None:
         """Close without waiting for a client that does not read."""
         self._transport.abort()
+
+
+class FollowingProtocol(ClientProtocol):
+    """One of a broker whose clock follows the test's: it has that time when a request comes."""
+
+    def buffer_updated(self, nbytes: int) -> None:
+        self._server.cluster.follow()
+        super().buffer_updated(nbytes)

@@ -1,4 +1,4 @@
-"""The only asyncio: sockets, and one timer at the next deadline.
+"""The only asyncio: sockets, and timers at the next deadlines.
 
 Cluster and Connection decide everything, and use neither. Bytes are received straight into the
 buffer that `Frames` offers (protocol.py), and answers are given to the transport piece by piece as
@@ -21,11 +21,14 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
+from ..base.clock import Movable, TestClock
+from ..base.real_time import real_ms
 from ..base.timers import Timers
 from ..metadata.delta import MetadataDelta
 from ..metadata.image import BROKER_RESOURCE, MetadataImage
+from .alarm import Alarm
 from .listener import Connections, Listener
-from .protocol import ClientProtocol
+from .protocol import ClientProtocol, FollowingProtocol
 from .room import ROOM_BYTES, Room
 
 if TYPE_CHECKING:
@@ -35,6 +38,7 @@ if TYPE_CHECKING:
 _UNSENT_BYTES = 8 << 20
 _PIECE_BYTES = 1 << 20
 _EXCESS_S = 0.1
+_FOLLOWS_S = 0.01
 
 
 class Server:
@@ -53,11 +57,15 @@ class Server:
             node_id: Connections(broker.config) for node_id, broker in cluster.brokers.items()
         }
         self._listeners: list[Listener] = []
-        self._alarm: asyncio.TimerHandle | None = None
-        self._alarm_at = 0
-        self._timers: Timers = cluster.timers
-        self._timers.on_earlier = self._arm
-        self._arm()  # for what was set before
+        self._alarm = Alarm(self._loop, cluster.timers, self._until, cluster.settle)
+        cluster.clock_moved = self._alarm.set_anew
+        cluster.waits = Timers()
+        self._waits = Alarm(
+            self._loop, cluster.waits, lambda when: when - real_ms(), cluster.end_waits
+        )
+        self._following: asyncio.TimerHandle | None = None
+        if isinstance(cluster.clock, TestClock):
+            self._follow()
         self._flusher = cluster.log_manager.flusher
         self._flusher.wake = self._collect_flushes
         self._cleaner = cluster.log_manager.cleaner
@@ -78,7 +86,9 @@ class Server:
         sock = _bound(host, port)
         name = sock.getsockname()
         connections = self.connections[node_id]
-        listener = Listener(sock, connections, partial(ClientProtocol, self, node_id))
+        follows = isinstance(self.cluster.clock, TestClock)
+        protocol = FollowingProtocol if follows else ClientProtocol
+        listener = Listener(sock, connections, partial(protocol, self, node_id))
         self._listeners.append(listener)
         return str(name[0]), int(name[1])
 
@@ -97,10 +107,13 @@ class Server:
         self.cluster.telling.is_over = True
         for tell in self.closing:
             tell()
-        self._timers.on_earlier = self._flusher.wake = self._cleaner.wake = None
+        self._flusher.wake = self._cleaner.wake = None
+        self.cluster.clock_moved = None
+        self._alarm.close()
+        self._waits.close()
         self._turns.close()
         self._turns.wake = None
-        for handle in (self._alarm, self._sweep, self._excess):
+        for handle in (self._following, self._sweep, self._excess):
             if handle is not None:
                 handle.cancel()
         for listener in self._listeners:
@@ -139,18 +152,18 @@ class Server:
         if is_excess:
             self._excess = self._loop.call_later(_EXCESS_S, self._close_excess)
 
-    def _arm(self) -> None:
-        when = self._timers.next()
-        if when is None or self.cluster.has_manual_clock:
-            return
-        if self._alarm is not None:
-            if self._alarm_at <= when:
-                return
-            self._alarm.cancel()
-        self._alarm_at = when
-        # The clock counts whole milliseconds: one more, so as not to wake up just before the time.
-        delay = max(0, when - self.cluster.clock.now() + 1) / 1000
-        self._alarm = self._loop.call_later(delay, self._ring)
+    def _until(self, when: int) -> float | None:
+        """Real milliseconds until the clock says so; None while it stands still."""
+        clock = self.cluster.clock
+        if not isinstance(clock, Movable):
+            return when - clock.now()
+        if clock.is_held or not clock.rate:
+            return None
+        return (when - clock.now()) / clock.rate
+
+    def _follow(self) -> None:
+        self.cluster.follow(_FOLLOWS_S)
+        self._following = self._loop.call_later(_FOLLOWS_S, self._follow)
 
     def _collect_flushes(self) -> None:
         """Called in the flusher's thread."""
@@ -166,11 +179,6 @@ class Server:
     def _turn(self) -> None:
         self._turns.work()
         self.cluster.settle()
-
-    def _ring(self) -> None:
-        self._alarm = None
-        self.cluster.settle()
-        self._arm()
 
 
 def _bound(host: str, port: int) -> socket.socket:

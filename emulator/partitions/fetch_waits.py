@@ -80,13 +80,13 @@ class FetchWait:
         self.is_over = False
         self._missing = self._count()
 
-    def begin(self, deadline: int) -> bool:
-        """Wait until then (ms) at most; False if there is nothing to wait for."""
+    def begin(self, most_ms: int) -> bool:
+        """Wait so long at most, in real time; False if there is nothing to wait for."""
         if self._missing <= 0:
             return False
         for each in self._awaited:
             each.partition.waits.append(self)
-        self._timer: Timer = self._cluster.timers.at(deadline, self.wake)
+        self._timer: Timer = self._cluster.after(most_ms, self.wake)
         return True
 
     def _count(self) -> int:

@@ -60,8 +60,9 @@ class LogManager:
         self._interval_ms: int = cluster.config.get("log.retention.check.interval.ms")
         delay_ms: int = cluster.config.get("log.initial.task.delay.ms")
         self._timers.every(self._clock.now() + delay_ms, self)
-        if not cluster.has_manual_clock:  # which may go over years in a moment
-            self._look_later()
+        if not cluster.has_manual_clock:
+            look = _Look(cluster)
+            self._timers.every(self._clock.now() + look.interval_ms(), look)
 
     def delete_old_segments(self) -> int:
         """Apply the retention policy everywhere now; return how many segments were deleted."""
@@ -101,16 +102,6 @@ class LogManager:
             if flush and stored.is_flush_pending:
                 self.flusher.flush(stored)
         self.flusher.close()
-
-    def _look_later(self) -> None:
-        """Kafka writes a checkpoint so often, and so finds out that the directory has gone."""
-        interval_ms: int = self._cluster.config.get("replica.high.watermark.checkpoint.interval.ms")
-        self._timers.at(self._clock.now() + max(1, interval_ms), self._look)
-
-    def _look(self) -> None:
-        with suppress(OSError):  # said in a notice
-            self._cluster.log_dir.availability.look()
-        self._look_later()
 
     # The regular check
 
@@ -170,3 +161,23 @@ def say_what_is_wrong(log_dir: LogDirectory) -> None:
         log.warning("%s", notice)
     log_dir.availability.notices.listener = lambda notice: log.error("%s", notice)
     log_dir.notices.listener = lambda notice: log.warning("%s", notice)
+
+
+class _Look:
+    """Whether the directory is still there. Kafka writes a checkpoint so often, and so finds out
+    that it has gone."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+
+    def interval_ms(self) -> int:
+        interval_ms: int = self._cluster.config.get("replica.high.watermark.checkpoint.interval.ms")
+        return interval_ms
+
+    def run(self, now: int) -> bool:
+        with suppress(OSError):  # said in a notice
+            self._cluster.log_dir.availability.look()
+        return False
+
+    def due(self, now: int) -> int | None:
+        return None  # it is real time in which a directory goes: none is left out by moving a clock

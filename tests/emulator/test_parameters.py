@@ -17,6 +17,7 @@ SCAN = "scan_limit is a number of records, None for every record, or 'default', 
 PORT = "port is from 0 (a free one) to 65535, not "
 
 # The arguments; what is raised; how its sentence begins.
+CLOCK = 'clock is "manual", "test", "system", how many seconds pass in a real one, or a Clock, not '
 WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"config": 5}, TypeError, "config is a mapping, name of a config -> value, not 5"),
     ({"config": "a=b"}, TypeError, "config is a mapping, name of a config -> value, not 'a=b'"),
@@ -65,13 +66,12 @@ WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"advertised": ("h", 1)}, TypeError, "advertised is a str, \"host:port\", not ('h', 1)"),
     ({"advertised": ""}, ValueError, "advertised: not an address of the form HOST:PORT: ''"),
     ({"advertised": "h:²"}, ValueError, "advertised: not an address of the form HOST:PORT"),
-    ({"clock": 0}, TypeError, "clock is a Clock, for instance ManualClock(), not 0"),
-    ({"clock": ManualClock}, TypeError, "clock is a Clock, for instance ManualClock(), not <class"),
-    (
-        {"clock": lambda: 0},
-        TypeError,
-        "clock is a Clock, for instance ManualClock(), not <function",
-    ),
+    ({"clock": 0}, ValueError, f'{CLOCK}0: it stands still with "manual"'),
+    ({"clock": -60}, ValueError, f"{CLOCK}-60"),
+    ({"clock": "fast"}, ValueError, f"{CLOCK}'fast'"),
+    ({"clock": True}, TypeError, f"{CLOCK}True"),
+    ({"clock": ManualClock}, TypeError, f"{CLOCK}<class"),
+    ({"clock": lambda: 0}, TypeError, f"{CLOCK}<function"),
     (
         {"scan_limit": -1},
         ValueError,

@@ -42,7 +42,7 @@ ROOMS = {
         advice
         seen
         facets
-        emulator broker_thread
+        emulator broker_thread breakpoint
         cli
     """,
     "emulator/groups": """
