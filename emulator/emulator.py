@@ -17,7 +17,7 @@ import asyncio
 import concurrent.futures
 import os
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from threading import RLock
 from types import TracebackType
@@ -42,11 +42,13 @@ from .base.temporary import TemporaryDirectory
 from .broker_thread import FORKED, NOT_RUNNING, BrokerThread, Serving
 from .cluster import Cluster
 from .config.configs import BrokerConfig
+from .facets.client_config import ClientConfig
 from .facets.doing import Doing
 from .facets.seeing import Seeing
 from .facets.telling import Telling
 from .facets.timing import Timing
 from .facets.waiting import Waiting
+from .left_open import keep_quiet
 from .metadata.features import check_features
 from .net.server import Server
 from .parameters import ConfigValue
@@ -58,7 +60,7 @@ _SLICE_S = 0.01
 _RUNNING = "the broker is running already"
 
 
-class Emulator(Seeing, Doing, Timing, Telling, Waiting):
+class Emulator(Seeing, Doing, Timing, Telling, Waiting, ClientConfig):
     """A Kafka broker for stock clients.
 
     config      Kafka's broker configs by name, e.g. {"auto.create.topics.enable": False}
@@ -147,6 +149,17 @@ class Emulator(Seeing, Doing, Timing, Telling, Waiting):
         thread = self._thread
         if thread is not None:
             self._end(thread)
+
+    def stop_quietly(self, owner: str) -> list[str]:
+        """Stop it, and keep clients that are still connected from noticing (net/quiet.py): they
+        would go on saying so while other tests run. Returns, and logs, who they are; `owner` is
+        whose broker it was, for instance the id of a test.
+        """
+        left: list[str] = []
+        with suppress(RuntimeError):  # it is not running
+            left = keep_quiet(self._started().running(), self._inside, owner)
+        self.stop()
+        return left
 
     def __enter__(self) -> Self:
         return self.start()

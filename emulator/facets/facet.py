@@ -16,6 +16,11 @@ class Facet(Protocol):
 
     _inside: Inside
 
+    @property
+    def bootstrap_servers(self) -> str:
+        """What goes into a client's `bootstrap.servers`."""
+        ...
+
     def run(self, action: Callable[[Cluster], T]) -> T:
         """Call `action(cluster)` in the broker's thread, and return what it returns."""
         ...

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import socket
 import sys
 from collections.abc import Iterator
 from itertools import islice
@@ -66,6 +68,18 @@ class ClientProtocol(asyncio.BufferedProtocol):
         """That of the connection's socket; -1 once it is closed."""
         sock = self._transport.get_extra_info("socket")
         return -1 if sock is None else int(sock.fileno())
+
+    def has_left(self) -> bool:
+        """Whether the client has closed the connection, of which the loop may not have told yet."""
+        sock = socket.socket(fileno=os.dup(self.descriptor))
+        try:
+            return not sock.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return False
+        except OSError:
+            return True
+        finally:
+            sock.close()
 
     @property
     def port(self) -> int:

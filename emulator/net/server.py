@@ -14,6 +14,7 @@ not work under TLS, and asyncio and uvloop do not allow waiting for the socket o
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
 import sys
 from collections.abc import Callable
@@ -98,6 +99,15 @@ class Server:
         found += [listener.descriptor for listener in self._listeners]
         return [number for number in found if number >= 0]
 
+    def hand_over(self) -> tuple[list[socket.socket], list[socket.socket], set[int]]:
+        """Copies of the sockets where it listens, and of those of clients that are still connected;
+        and the ports of these. Theirs stay open when the server is closed."""
+        left = [each for each in self.protocols if each.connection.is_open and not each.has_left()]
+        if not left:
+            return [], [], set()
+        listeners = [_copy(listener.descriptor) for listener in self._listeners]
+        return listeners, [_copy(each.descriptor) for each in left], {each.port for each in left}
+
     def piece_bytes(self) -> int:
         """How much one connection may give its transport at once."""
         return min(_PIECE_BYTES, _UNSENT_BYTES // max(1, self.sending))
@@ -179,6 +189,10 @@ class Server:
     def _turn(self) -> None:
         self._turns.work()
         self.cluster.settle()
+
+
+def _copy(descriptor: int) -> socket.socket:
+    return socket.socket(fileno=os.dup(descriptor))
 
 
 def _bound(host: str, port: int) -> socket.socket:

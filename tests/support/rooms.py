@@ -42,7 +42,7 @@ ROOMS = {
         advice
         seen
         facets
-        emulator broker_thread breakpoint
+        emulator broker_thread breakpoint left_open
         cli
     """,
     "emulator/groups": """
