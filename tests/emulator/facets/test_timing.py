@@ -183,7 +183,11 @@ def test_a_running_broker_that_is_moved_by_years_does_not_look_in_vain(
 
 
 def test_what_is_compacted_on_the_way_is_compacted_in_its_own_time(tmp_path: Path) -> None:
-    configs = {"cleanup.policy": "compact", "segment.ms": 60_000, "min.cleanable.dirty.ratio": 0.01}
+    configs: dict[str, Any] = {
+        "cleanup.policy": "compact",
+        "segment.ms": 60_000,
+        "min.cleanable.dirty.ratio": 0.01,
+    }
     with Emulator({"log.cleaner.backoff.ms": 1000}, data_dir=tmp_path) as kafka:
         table = kafka.create_topic("table", configs=configs)
         for value in "12":
