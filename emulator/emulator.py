@@ -157,7 +157,7 @@ class Emulator(Seeing, Doing, Timing, Telling, Waiting, ClientConfig):
         """
         left: list[str] = []
         with suppress(RuntimeError):  # it is not running
-            left = keep_quiet(self._started().running(), self._inside, owner)
+            left = keep_quiet(self._started(), self._inside, owner)
         self.stop()
         return left
 

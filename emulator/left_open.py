@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from ..wire.api.api_versions import ApiVersionsRequest
 from .base.logger import log
-from .broker_thread import Serving
+from .broker_thread import BrokerThread
 from .net.quiet import QUIET
 from .seen import Inside, SeenClient
 
 _SOFTWARE = {"client_software_name": "odradek", "client_software_version": "1"}
 
 
-def keep_quiet(serving: Serving, inside: Inside, owner: str) -> list[str]:
+def keep_quiet(thread: BrokerThread, inside: Inside, owner: str) -> list[str]:
     """Keep the sockets of a broker's clients, before it stops. Returns the clients."""
 
-    if not serving.server.protocols:
+    server = thread.running().server
+    if not server.protocols:
         return []
-    handed, clients = inside.run(lambda _: (serving.server.hand_over(), inside.clients()))
+    handed, clients = thread.call(lambda _: (server.hand_over(), inside.clients()))
     listeners, connections, ports = handed
     if not connections:
         return []

@@ -53,7 +53,7 @@ class Inside:
     def __init__(
         self, run: Callable[[Callable[[Cluster], Any]], Any], server: Callable[[], Server]
     ) -> None:
-        self.run = run
+        self._run = run
         self._server = server
         self._watching: Watching | None = None
         self.timeout = TIMEOUT_S
@@ -83,7 +83,7 @@ class Inside:
                 name = type(request).__name__
                 raise RuntimeError(f"a {name} has to wait, which the broker's own thread cannot")
 
-        self.run(begin)
+        self._run(begin)
         found, _ = response_class(request.api_key).decode_from(
             answer.result(_TIMEOUT_S), version, 0
         )
@@ -244,7 +244,7 @@ class Inside:
         return self._call(found)
 
     def _call(self, action: Callable[[Cluster], T]) -> T:
-        found: T = self.run(action)
+        found: T = self._run(action)
         return found
 
 
