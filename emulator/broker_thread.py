@@ -26,6 +26,7 @@ from weakref import WeakSet
 from .base.real_time import monotonic
 from .cluster import Cluster
 from .net.server import Server
+from .state.exchange import exchange
 
 T = TypeVar("T")
 _STOP_TIMEOUT_S = 30
@@ -34,6 +35,10 @@ NOT_RUNNING = "the broker is not running: use `with Emulator() as kafka:`"
 _OWN_THREAD = (
     "the broker is not stopped from its own thread, where `run` and rules are carried out: "
     "stop it from another one"
+)
+_OWN_STATE = (
+    "the broker's state is not put back from its own thread, where `run` and rules are carried "
+    "out: do it from another one"
 )
 FORKED = (
     "the broker runs in the process that this one was forked from: here only `bootstrap_servers` "
@@ -44,10 +49,14 @@ FORKED = (
 class Serving(NamedTuple):
     """A broker that accepts connections."""
 
-    cluster: Cluster
     server: Server
     bootstrap: str
     data_dir: Path | None
+
+    @property
+    def cluster(self) -> Cluster:
+        """What it serves now: another one after its state was put back."""
+        return self.server.cluster
 
 
 class BrokerThread:
@@ -84,7 +93,7 @@ class BrokerThread:
         """
         if self.is_forked:
             return
-        if threading.current_thread() is self._thread:
+        if self.is_current:
             raise RuntimeError(_OWN_THREAD)
         with suppress(RuntimeError):  # the loop is closed: it has ended
             self._loop.call_soon_threadsafe(self._stopping.set)
@@ -94,28 +103,48 @@ class BrokerThread:
 
     def call(self, action: Callable[[Cluster], T]) -> T:
         """Call `action(cluster)` in the broker's thread, and return what it returns."""
-        cluster = self.running().cluster
-        if threading.current_thread() is self._thread:
-            return action(cluster)
+        serving = self.running()
+        if self.is_current:
+            return action(serving.cluster)
         done: Future[T] = Future()
         self._pending.add(done)
 
         def carry_out() -> None:
             self._pending.discard(done)
             try:
-                cluster.follow()
-                result = action(cluster)
+                serving.cluster.follow()
+                result = action(serving.cluster)
             except BaseException as error:
                 done.set_exception(error)
             else:
                 done.set_result(result)
-            cluster.settle()
+            serving.cluster.settle()
 
         try:
             self._loop.call_soon_threadsafe(carry_out)
         except RuntimeError as error:
             raise RuntimeError(_STOPPED) from error
         return done.result()
+
+    @property
+    def is_current(self) -> bool:
+        """Whether this is called in the broker's thread."""
+        return threading.current_thread() is self._thread
+
+    def exchange(self, make: Callable[[Cluster], Cluster], *, keeps_clients: bool) -> None:
+        """Serve another cluster instead: see state/exchange.py. If there is none to serve then, the
+        broker stops. Raises RuntimeError in the broker's thread, and what `make` raises."""
+        if self.is_current:
+            raise RuntimeError(_OWN_STATE)
+
+        def carry_out(_: Cluster) -> None:
+            try:
+                exchange(self.running().server, make, keeps_clients=keeps_clients)
+            except BaseException:
+                self._stopping.set()
+                raise
+
+        self.call(carry_out)
 
     def running(self) -> Serving:
         """The broker, if it accepts connections, and in this process. Raises RuntimeError."""

@@ -247,6 +247,10 @@ class Cluster:
             self._movable().release()
         self._tell_of_the_clock()
 
+    def keep_holds(self, before: Cluster) -> None:
+        """Take the place of a cluster of the same clock."""
+        self._holds = before._holds
+
     def _tell_of_the_clock(self) -> None:
         if self.clock_moved is not None:
             self.clock_moved()

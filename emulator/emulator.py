@@ -45,6 +45,7 @@ from .config.configs import BrokerConfig
 from .facets.client_config import ClientConfig
 from .facets.doing import Doing
 from .facets.seeing import Seeing
+from .facets.state import Keeping
 from .facets.telling import Telling
 from .facets.timing import Timing
 from .facets.waiting import Waiting
@@ -53,6 +54,9 @@ from .metadata.features import check_features
 from .net.server import Server
 from .parameters import ConfigValue
 from .seen import Inside
+from .state import Snapshot
+from .state.placing import finish
+from .state.snapshot import state_of
 
 T = TypeVar("T")
 _START_TIMEOUT_S = 30
@@ -60,7 +64,7 @@ _SLICE_S = 0.01
 _RUNNING = "the broker is running already"
 
 
-class Emulator(Seeing, Doing, Timing, Telling, Waiting, ClientConfig):
+class Emulator(Seeing, Doing, Timing, Telling, Waiting, ClientConfig, Keeping):
     """A Kafka broker for stock clients.
 
     config      Kafka's broker configs by name, e.g. {"auto.create.topics.enable": False}
@@ -83,10 +87,14 @@ class Emulator(Seeing, Doing, Timing, Telling, Waiting, ClientConfig):
     version     the release of Kafka to emulate: "4.3", or "3.9" with the protocol of older clients
     naming      of directories and files: "kafka", or "documented" (storage/naming.py)
     max_events  how many of the last events are kept for `events` and `timeline`; 0 keeps none
+    state       what it is at the start and after a `reset`: a Snapshot, or the path of a file that
+                Snapshot.save has written. A data_dir or disk has to be empty then; a ManualClock is
+                set to the time of the state
 
-    Raises ConfigError for a config that Kafka would refuse, TypeError, ValueError or Refused for
-    another invalid argument (parameters.py). `start` raises Refused for a topic that Kafka would
-    refuse, LogDirectoryError for a data_dir that cannot be opened, OSError when it cannot listen.
+    Raises ConfigError for a config that Kafka would refuse, StateError for a state that cannot be
+    used, TypeError, ValueError or Refused for another invalid argument (parameters.py). `start`
+    raises Refused for a topic that Kafka would refuse, LogDirectoryError for a data_dir that cannot
+    be opened, OSError when it cannot listen.
     """
 
     def __init__(
@@ -106,6 +114,7 @@ class Emulator(Seeing, Doing, Timing, Telling, Waiting, ClientConfig):
         version: str = KAFKA_4_3.name,
         naming: str = "kafka",
         max_events: int = MOST_EVENTS,
+        state: Snapshot | str | Path | None = None,
     ) -> None:
         self._naming = parameters.naming(naming)
         self._retention = parameters.retention_policy(retention)
@@ -118,10 +127,14 @@ class Emulator(Seeing, Doing, Timing, Telling, Waiting, ClientConfig):
         self._disk = disk
         self._address = parameters.listener(host, port)
         self._advertised = parameters.advertised_address(advertised)
-        self._clock = parameters.clock_of(clock)
+        self._clock = parameters.clock_of(clock) or SystemClock()
         self._scan_limit = parameters.scan_limit(scan_limit)
-        # Of all its runs.
-        self._journal = Journal(clock or SystemClock(), parameters.max_events(max_events))
+        self._journal = Journal(self._clock, parameters.max_events(max_events))  # of all its runs
+        self._state = None if state is None else state_of(state)
+        if self._state is not None:
+            self._state.check_fits(self._release.name, naming)
+        self._began_ms: int | None = None
+        self._is_handed_over = False
         self._thread: BrokerThread | None = None
         self._inside = Inside(self.run, lambda: self._started().running().server)
 
@@ -162,7 +175,7 @@ class Emulator(Seeing, Doing, Timing, Telling, Waiting, ClientConfig):
         return left
 
     def __enter__(self) -> Self:
-        return self.start()
+        return self if self._takes_over() else self.start()
 
     def __exit__(
         self,
@@ -173,6 +186,8 @@ class Emulator(Seeing, Doing, Timing, Telling, Waiting, ClientConfig):
         self.stop()
 
     async def __aenter__(self) -> Self:
+        if self._takes_over():
+            return self
         thread = self._begin()
         try:
             # Shielded: the broker's thread must not find its future cancelled.
@@ -220,6 +235,11 @@ class Emulator(Seeing, Doing, Timing, Telling, Waiting, ClientConfig):
         """
         return self._started().call(action)
 
+    def _takes_over(self) -> bool:
+        """Whether it is running since `fork`, and is now given to a `with`."""
+        is_handed_over, self._is_handed_over = self._is_handed_over, False
+        return is_handed_over and self._thread is not None
+
     # The thread
 
     def _is_running(self) -> bool:
@@ -248,15 +268,15 @@ class Emulator(Seeing, Doing, Timing, Telling, Waiting, ClientConfig):
     @asynccontextmanager
     async def _broker(self) -> AsyncIterator[Serving]:
         with self._home() as home:
-            cluster = self._new_cluster(home)
-            server = Server(cluster)
+            self._begin_state(home)
+            server = Server(cluster := self._new_cluster(home))
             try:
                 bootstrap = await self._listen(cluster, server)
-                yield Serving(cluster, server, bootstrap, home if isinstance(home, Path) else None)
+                yield Serving(server, bootstrap, home if isinstance(home, Path) else None)
             finally:
                 await server.close()
                 try:
-                    cluster.close(is_last=self._is_temporary)
+                    server.cluster.close(is_last=self._is_temporary)
                 except LogDirectoryError as error:  # a full disk, say; the next start checks more
                     log.error("%s", error)
 
@@ -266,9 +286,12 @@ class Emulator(Seeing, Doing, Timing, Telling, Waiting, ClientConfig):
         host, port = await server.listen(*self._address, broker.node_id)
         broker.host, broker.port = self._advertised or (reachable(host), port)
         cluster.topics.changed()
+        self._ensure_topics(cluster)
+        return f"{bracketed(broker.host)}:{broker.port}"
+
+    def _ensure_topics(self, cluster: Cluster) -> None:
         for name, partitions in self._topics.items():
             _ensure_topic(cluster, name, partitions)
-        return f"{bracketed(broker.host)}:{broker.port}"
 
     @property
     def _is_temporary(self) -> bool:
@@ -281,18 +304,21 @@ class Emulator(Seeing, Doing, Timing, Telling, Waiting, ClientConfig):
             yield self._disk.directory()
         elif self._given_dir is not None:
             self._given_dir.mkdir(parents=True, exist_ok=True)
+            finish(self._given_dir)
             yield self._given_dir
         else:
             with TemporaryDirectory() as path:
                 yield path
 
-    def _new_cluster(self, data_dir: Path | Directory) -> Cluster:
+    def _new_cluster(self, data_dir: Path | Directory, node: Node | None = None) -> Cluster:
+        # What is set at run time belongs to one cluster.
+        config = BrokerConfig(self._config.overrides, self._release)
+        if node is None:
+            node = Node(int(config.get("node.id")), "", 0, rack=config.get("broker.rack"))
         return Cluster(
-            self._config,
+            config,
             data_dir=data_dir,
-            brokers=[
-                Node(int(self._config.get("node.id")), "", 0, rack=self._config.get("broker.rack"))
-            ],
+            brokers=[node],
             clock=self._clock,
             scan_limit=self._scan_limit,
             retention=self._retention,

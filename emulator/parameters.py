@@ -112,6 +112,13 @@ def advertised_address(given: str | None) -> tuple[str, int] | None:
         raise ValueError(f"advertised: {error}") from None
 
 
+def one_of(name: str, given: str, choices: Sequence[str]) -> str:
+    """One of some words. Raises ValueError, which lists them."""
+    if given not in choices:
+        raise ValueError(f"{name} is {' or '.join(map(repr, choices))}, not {shortened(given)}")
+    return given
+
+
 def clock_of(given: Clock | str | float | None) -> Clock | None:
     """A clock, by its word, its speed, or itself; None for the machine's."""
     wanted = '"manual", "test", "system", how many seconds pass in a real one, or a Clock'

@@ -53,6 +53,11 @@ class _SparseIndex:
         """The bytes of the file, while they are in memory."""
         return self._data
 
+    @property
+    def is_sealed(self) -> bool:
+        """Whether it is complete, and searched in its file."""
+        return self._file is not None
+
     def seal(self, file: File, count: int) -> None:
         """Search the first `count` entries in `file` from now on; no more are added."""
         self.count = count
@@ -128,6 +133,11 @@ class TimeIndex(_SparseIndex):
             self._data += _TIME_ENTRY.pack(timestamp, relative_offset)
             self.count += 1
             self.last_timestamp = timestamp
+
+    def with_last(self, timestamp: int, relative_offset: int) -> bytes:
+        """The bytes of the file if this were added now."""
+        last = _TIME_ENTRY.pack(timestamp, relative_offset)
+        return bytes(self._data) + (last if timestamp > self.last_timestamp else b"")
 
     def floor(self, timestamp: int) -> int:
         """A relative offset below which no batch is as late as `timestamp`; 0 if not known."""

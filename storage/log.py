@@ -395,6 +395,25 @@ class Log:
                 self._active.store_indexes()
                 self._home.store_epochs(self.epochs, self.log_end_offset)
 
+    def image(self) -> dict[str, bytes | None]:
+        """The files of its directory after a clean stop now: the bytes of each, None for what the
+        file has already. What is appended later goes to a copy of the newest segment's file.
+
+        Raises Refused (KAFKA_STORAGE_ERROR).
+        """
+        if not self._home.exists:
+            return {}
+        with self._home.client_errors():
+            if self._flushes.failure is not None:
+                raise self._flushes.failure
+            end, segments = self.log_end_offset, self.segments
+            files = self._home.image(segments, end, self.producers, self.epochs)
+            self._share()
+            return files
+
+    def _share(self) -> None:
+        self._active.share(synced=self._flush_asked)
+
     def close(self, *, clean: bool = True) -> None:
         """Close the log. A clean stop completes the indexes and writes a snapshot at the log end.
 
@@ -440,6 +459,8 @@ class Log:
             self.log_end_offset = self.recovery_point = end = segments[-1].next_offset
             self._flushes.synced_offset = end if clean else min(recovery_point, end)
             self.replace_segments(segments)
+            if self._active.on_disk and self._home.files.is_shared(self._active.name):
+                self._share()
         elif self.log_start_offset:
             self._active.create_file()  # else the next start would assign these offsets again
 

@@ -103,6 +103,11 @@ def naming_of(text: str) -> Naming:
     return NAMINGS[text]
 
 
+def name_of(naming: Naming) -> str:
+    """The name of a naming."""
+    return next(name for name, each in NAMINGS.items() if each == naming)
+
+
 def renamed_suffix(name: str) -> str | None:
     """DELETE or STRAY if a directory was renamed like this, else None."""
     match = _RENAMED.fullmatch(name)

@@ -26,7 +26,7 @@ from .checkpoints import (
     PARTITION_METADATA,
     format_partition_metadata,
 )
-from .disk.directory import Directory, Handle
+from .disk.directory import TMP, Directory, Handle
 from .epochs import LeaderEpochs
 from .naming import DELETE, DELETED, SNAPSHOT, Naming
 from .producers import ProducerStates
@@ -186,6 +186,31 @@ class PartitionDirectory:
         for segment in due:
             segment.remove()
             self.files.remove(self.naming.file(segment.base_offset, SNAPSHOT) + DELETED)
+
+    def image(
+        self, segments: list[Segment], end: int, producers: ProducerStates, epochs: LeaderEpochs
+    ) -> dict[str, bytes | None]:
+        """Its files after a clean stop now, as `Segment.image` has those of a segment."""
+        files: dict[str, bytes | None] = {}
+        names = self.files.names()
+        kept = {segment.base_offset for segment in segments}
+        if end > self._snapshot_offset:
+            files[self.naming.file(end, SNAPSHOT)] = producers.snapshot()
+        else:
+            kept.add(self._snapshot_offset)
+        for name in names:
+            found = self.naming.parse_file(name)
+            is_plain = found is None and not name.endswith(TMP)
+            if is_plain or (found and found[1] == SNAPSHOT and found[0] in kept):
+                files[name] = None
+        for segment in segments:
+            files |= segment.image()
+        files[LEADER_EPOCHS] = epochs.to_checkpoint(end)
+        there = set(names)
+        for name, data in files.items():
+            if data is not None and name in there and self.files.read_bytes(name) == data:
+                files[name] = None
+        return files
 
     def handles(self, segments: list[Segment]) -> list[Handle]:
         """Handles of all that a sync of these segments waits for, directories included."""

@@ -52,7 +52,9 @@ class Segment:
         "_bytes_since_entry",
         "_directory",
         "_has_excess",
+        "_is_shared",
         "_lasts",
+        "_must_sync",
         "_naming",
         "_positions",
         "_stored",
@@ -119,6 +121,7 @@ class Segment:
         self._positions = array("q")
         self._stored: tuple[int, int, int] | None = None
         self._has_excess = False
+        self._is_shared = self._must_sync = False
 
     # Writing.
 
@@ -128,7 +131,7 @@ class Segment:
         try:
             if is_new:
                 self._create()
-            elif self._has_excess:
+            elif self._has_excess or self._is_shared:
                 self._truncate_excess()
             self.file.write(batch, self.size)
         except OSError:
@@ -262,9 +265,39 @@ class Segment:
         self.seal(*counts)
 
     def _truncate_excess(self) -> None:
-        if self._has_excess:
+        if self._has_excess or self._is_shared:
             self.file.truncate(self.size)
-            self._has_excess = False
+            if self._must_sync:
+                self.file.sync()
+                self._directory.sync()
+            self._has_excess = self._is_shared = self._must_sync = False
+
+    # Sharing.
+
+    def share(self, *, synced: bool) -> None:
+        """Its file belongs to an image as well from now on, so the next write goes to a copy of its
+        own; `synced`: what is in it has to survive a power cut. Raises OSError."""
+        if self._has_excess:
+            self._truncate_excess()
+        if self._directory.shares_files:
+            self._is_shared = True
+            self._must_sync = synced or self._directory.durable
+
+    def image(self) -> dict[str, bytes | None]:
+        """Its files after a clean stop: the bytes of each, None for what the file has already.
+        Raises OSError."""
+        if not self.on_disk:
+            return {}
+        log, offsets, times, transactions = self._names()
+        files: dict[str, bytes | None] = {log: None}
+        if self.offset_index.is_sealed:
+            return dict.fromkeys(self.files())
+        self._directory.set_modified_ms(log, self.modified_ms)
+        latest = self.max_timestamp, self.max_timestamp_offset - self.base_offset
+        files |= {offsets: bytes(self.offset_index.data), times: self.time_index.with_last(*latest)}
+        if self.transaction_index:
+            files[transactions] = bytes(self.transaction_index.data)
+        return files
 
     # Reading.
 

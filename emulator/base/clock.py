@@ -55,12 +55,21 @@ class SystemClock(Movable):
         self._time = wall_time() * 1000
         self._since = monotonic()
         self._speed = rate * 1000
+        self.ahead_ms = 0
+        """How far it was moved forward."""
 
     def now(self) -> int:
         return int(self._time + (monotonic() - self._since) * self._speed)
 
     def advance(self, milliseconds: int) -> None:
         self._time += _forward(milliseconds)
+        self.ahead_ms += milliseconds
+
+    def set_ahead(self, ahead_ms: int) -> None:
+        """Be as if it had been moved forward so far. Of what has this clock, nothing may be
+        running."""
+        self._time += ahead_ms - self.ahead_ms
+        self.ahead_ms = ahead_ms
 
     def hold(self) -> None:
         if not self.is_held:
@@ -92,6 +101,10 @@ class ManualClock(Movable):
 
     def advance(self, milliseconds: int) -> None:
         self._now += _forward(milliseconds)
+
+    def set(self, now: int) -> None:
+        """Be at another time, later or earlier. Of what has this clock, nothing may be running."""
+        self._now = whole_ms("now", now)
 
 
 class TestClock(Movable):

@@ -30,6 +30,7 @@ class Journal:
     """The last events of a broker. `most` 0 keeps none, and costs nothing."""
 
     def __init__(self, clock: Clock, most: int = MOST_EVENTS) -> None:
+        self.most = most
         self.is_on = most > 0
         self.told: Callable[[Event], None] | None = None
         """Called with each seldom event, and with the first of several: the log of `serve`."""
@@ -113,6 +114,13 @@ class Journal:
             error=error,
             reason=message or MEANINGS.get(error, ""),
         )
+
+    def clear(self) -> None:
+        """Forget everything, as if the broker began now."""
+        self._events.clear()
+        self._runs.clear()
+        self.members = MemberNames()
+        self._begin = perf_counter()
 
     def _append(self, kind: str, fields: dict[str, Any]) -> Event:
         elapsed = perf_counter() - self._begin

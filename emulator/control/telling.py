@@ -63,6 +63,10 @@ class Telling:
         self._of: dict[Sender, _Client] = {}
         self._members: dict[Sender, set[tuple[str, str]]] = {}
 
+    def take_over(self, before: Telling) -> None:
+        """Know the connections that another cluster had, as far as they are open."""
+        self._clients, self._of, self._members = before._clients, before._of, before._members
+
     def met(self, connection: Sender, client_id: str) -> None:
         """The first request of a connection has arrived, or says what software it is."""
         if not self.journal.is_on or connection in self._of:

@@ -42,6 +42,10 @@ class Connections:
         self._by_address: Counter[str] = Counter()
         self.total = 0
 
+    def use(self, config: BrokerConfig) -> None:
+        """How many there may be is in this config from now on."""
+        self._config = config
+
     @property
     def most(self) -> int:
         """How many there may be."""

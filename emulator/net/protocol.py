@@ -198,6 +198,14 @@ class ClientProtocol(asyncio.BufferedProtocol):
         else:
             self._written()
 
+    def go_on(self) -> None:
+        """The server has moved to another cluster: serve what has come, and send what is left."""
+        self.connection.cluster = self._server.cluster
+        if self._pieces is not None and not self._is_blocked:
+            self._server.cluster.turns.begin(self._sending(), is_new=False)
+        elif self.connection.is_open:
+            self.connection.work()
+
     # Closing
 
     def close(self) -> None:

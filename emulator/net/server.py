@@ -43,10 +43,9 @@ _FOLLOWS_S = 0.01
 
 
 class Server:
-    """Listening sockets and timer of one cluster, on one event loop."""
+    """Listening sockets and timer of one cluster, on one event loop; it may move to another."""
 
     def __init__(self, cluster: Cluster) -> None:
-        self.cluster = cluster
         # In the order in which they came.
         self.protocols: dict[ClientProtocol, None] = {}
         self.sending = 0  # connections with an answer that is sent in pieces
@@ -58,6 +57,12 @@ class Server:
             node_id: Connections(broker.config) for node_id, broker in cluster.brokers.items()
         }
         self._listeners: list[Listener] = []
+        self._attach(cluster)
+
+    def _attach(self, cluster: Cluster) -> None:
+        self.cluster = cluster
+        for node_id, connections in self.connections.items():
+            connections.use(cluster.brokers[node_id].config)
         self._alarm = Alarm(self._loop, cluster.timers, self._until, cluster.settle)
         cluster.clock_moved = self._alarm.set_anew
         cluster.waits = Timers()
@@ -112,11 +117,23 @@ class Server:
         """How much one connection may give its transport at once."""
         return min(_PIECE_BYTES, _UNSENT_BYTES // max(1, self.sending))
 
-    async def close(self) -> None:
-        """Stop accepting, close every connection, cancel the timer."""
+    def move_to(self, cluster: Cluster) -> None:
+        """Serve another cluster from now on, of the same brokers. Connections that are not cut have
+        to `go_on`."""
+        cluster.telling.take_over(self.cluster.telling)
+        self._detach()
+        self._attach(cluster)
+        for protocol in self.protocols:
+            protocol.connection.cluster = cluster
+
+    def cut(self) -> None:
+        """Close every connection at once, as a process that dies does."""
         self.cluster.telling.is_over = True
-        for tell in self.closing:
-            tell()
+        for protocol in list(self.protocols):
+            protocol.connection.lost()
+            protocol.abort()
+
+    def _detach(self) -> None:
         self._flusher.wake = self._cleaner.wake = None
         self.cluster.clock_moved = None
         self._alarm.close()
@@ -126,6 +143,13 @@ class Server:
         for handle in (self._following, self._sweep, self._excess):
             if handle is not None:
                 handle.cancel()
+
+    async def close(self) -> None:
+        """Stop accepting, close every connection, cancel the timer."""
+        self.cluster.telling.is_over = True
+        for tell in self.closing:
+            tell()
+        self._detach()
         for listener in self._listeners:
             await listener.close()
         for protocol in list(self.protocols):

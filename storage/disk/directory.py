@@ -42,7 +42,8 @@ MAPPED_FROM = 1 << 17
 _WINDOW_BYTES = 4 << 20
 _WINDOWS_MAX = 64  # a mapping keeps a descriptor of its own until Python 3.13
 _COPY_BYTES = 1 << 20
-_TMP = ".tmp"
+TMP = ".tmp"
+"""How the name of a file ends while it is written, before it replaces another."""
 _NO_DESCRIPTOR = (errno.EMFILE, errno.ENFILE)
 
 
@@ -115,8 +116,13 @@ class File:
         self._source: ref[Source] | None = None
 
     def create(self) -> None:
-        """Create the file, empty, in place of any other."""
-        self._open(os.O_CREAT | os.O_TRUNC)
+        """Create the file, empty, in place of any other, which stays as it is for whoever shares
+        or reads it."""
+        try:
+            self._open(os.O_CREAT | os.O_EXCL)
+        except FileExistsError:
+            _unlink_if_there(self.path)
+            self._open(os.O_CREAT | os.O_EXCL)
 
     def write(self, data: Buffer, position: int) -> None:
         """Write all of `data` at `position`. After an OSError any part may have been written."""
@@ -178,12 +184,13 @@ class File:
         return self._fd >= 0 and os.fstat(self._fd).st_nlink == 0
 
     def truncate(self, size: int) -> None:
-        """Truncate the file to `size` bytes; views of what is truncated stay as they were."""
+        """Truncate the file to `size` bytes; views of what is truncated stay as they were, and so
+        does a file that is shared (mirror.py): what is written from now on is in a copy."""
         fd = self._ready()
         status = os.fstat(fd)
         inode = (status.st_dev, status.st_ino)
         shown = any(window.inode == inode and window.end > size for window in list(_windows))
-        if self._let_go(size) or shown:
+        if self._let_go(size) or shown or status.st_nlink > 1:
             self._move_to_new_inode(fd, size)
         else:
             os.ftruncate(fd, size)
@@ -251,7 +258,7 @@ class File:
         return memoryview(window)[skipped:]
 
     def _move_to_new_inode(self, fd: int, size: int) -> None:
-        copy = self.path + _TMP
+        copy = self.path + TMP
         try:
             with open(copy, "wb") as out:
                 for position in range(0, size, _COPY_BYTES):
@@ -289,6 +296,9 @@ class Directory:
 
     The directory itself need not exist until `make`.
     """
+
+    shares_files = True
+    """Whether an image of it may have the same files, instead of copies (mirror.py)."""
 
     def __init__(
         self, path: str | Path, *, durable: bool = False, descriptors: Descriptors | None = None
@@ -343,7 +353,7 @@ class Directory:
 
     def write_atomic(self, name: str, data: Buffer) -> None:
         """Replace a small file whole: a crash leaves the old one or the new one."""
-        beside = name + _TMP
+        beside = name + TMP
         file = self.file(beside)
         try:
             try:
@@ -391,6 +401,10 @@ class Directory:
     def modified_ms(self, name: str) -> int:
         """When the file was last written to."""
         return os.stat(self._at(name)).st_mtime_ns // 1_000_000
+
+    def is_shared(self, name: str) -> bool:
+        """Whether the file belongs to another directory as well (mirror.py)."""
+        return os.stat(self._at(name)).st_nlink > 1
 
     def set_modified_ms(self, name: str, now_ms: int) -> None:
         """Set the file's date by the emulator's clock, which may not be the system's."""

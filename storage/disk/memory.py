@@ -26,11 +26,12 @@ from __future__ import annotations
 
 import errno
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from os import PathLike
 from pathlib import Path
 from random import Random
 from threading import RLock
+from typing import cast
 
 from ...wire.primitives import Buffer
 from .directory import Directory
@@ -113,6 +114,27 @@ class MemoryDisk(Faults):
                 target = Path(path, name)
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.write_bytes(content.data)
+
+    def contents(self) -> dict[str, tuple[bytes, int]]:
+        """Path, bytes and date (ms) of every file, in order."""
+        with self._guard:
+            return {
+                path: (bytes(content.data), content.modified_ms)
+                for path, content in _walk(self._root, "")
+            }
+
+    def replace(self, contents: Mapping[str, tuple[bytes, int]]) -> None:
+        """Have these files, durably, and no others. Nothing may be open."""
+        with self._guard:
+            self._freed(sum(len(content.data) for _, content in _walk(self._root, "")))
+            self._root = Folder()
+            for path, (data, modified_ms) in contents.items():
+                *above, name = path.split("/")
+                folder = self._root
+                for each in above:
+                    folder = cast(Folder, folder.entries.setdefault(each, Folder()))
+                folder.entries[name] = Content(modified_ms, data)
+            self._changed("replace everything")
 
     def _twin(self, copy: Callable[[Folder], Folder]) -> MemoryDisk:
         with self._guard:

@@ -103,6 +103,8 @@ class MemoryHandle(Handle):
 class MemoryDirectory(Directory):
     """A directory on a disk in memory."""
 
+    shares_files = False
+
     def __init__(self, disk: MemoryDisk, path: str, *, durable: bool) -> None:
         self.path = path
         self.durable = durable
@@ -164,6 +166,9 @@ class MemoryDirectory(Directory):
 
     def modified_ms(self, name: str) -> int:
         return self._disk._content(self._at(name)).modified_ms
+
+    def is_shared(self, name: str) -> bool:
+        return False
 
     def set_modified_ms(self, name: str, now_ms: int) -> None:
         self._disk._content(self._at(name)).modified_ms = now_ms

@@ -23,7 +23,7 @@ ROOMS = {
         recovery
         truncation
         compaction
-        log log_directory stored_epochs
+        log log_directory stored_epochs image
         repairs
     """,
     "emulator": """
@@ -41,6 +41,7 @@ ROOMS = {
         parameters broker cluster
         advice
         seen
+        state
         facets
         emulator broker_thread breakpoint left_open
         cli
@@ -68,6 +69,12 @@ ROOMS = {
         inside
         directories
         seeds
+    """,
+    "emulator/state": """
+        errors
+        images
+        archive placing ahead exchange
+        snapshot
     """,
     "fixtures": """
         root options

@@ -1,0 +1,161 @@
+"""The broker's state: reset, kept, put back, doubled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import copy
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Protocol, Self
+
+from ...storage import Directory, MemoryDisk
+from ...storage.naming import Naming, name_of
+from .. import parameters
+from ..base.clock import Clock, ManualClock, Movable, SystemClock
+from ..base.journal import Journal
+from ..base.node import Node
+from ..base.release import Release
+from ..cluster import Cluster
+from ..seen import Inside
+from ..state import Snapshot, StateError
+from ..state.ahead import stay_ahead
+from ..state.placing import is_empty, place_in, place_on
+from ..state.snapshot import state_of, take_snapshot
+from .facet import Facet
+
+
+class _Thread(Protocol):
+    """The broker's thread, as far as it is used here."""
+
+    def exchange(self, make: Callable[[Cluster], Cluster], *, keeps_clients: bool) -> None: ...
+
+
+class Keeping(Facet):
+    """Verbs about everything that a broker has, at once."""
+
+    # What of Emulator is used here.
+    _address: tuple[str, int]
+    _advertised: tuple[str, int] | None
+    _began_ms: int | None
+    _clock: Clock
+    _disk: MemoryDisk | None
+    _given_dir: Path | None
+    _is_handed_over: bool
+    _naming: Naming
+    _release: Release
+    _state: Snapshot | None
+    _thread: object | None
+    _is_temporary: bool
+    start: Callable[[], Self]
+    _started: Callable[[], _Thread]
+    _ensure_topics: Callable[[Cluster], None]
+    _journal: Journal
+    _new_cluster: Callable[[Path | Directory, Node | None], Cluster]
+
+    def reset(self) -> None:
+        """Be as new: without topics but those that the Emulator was given, or as the `state` that
+        it was given. Address and port stay, clients are cut, a ManualClock goes back to where it
+        began. What a data_dir or disk had is removed.
+
+        Raises OSError if the disk fails; then the broker stops.
+        """
+        self._started().exchange(self._as_new, keeps_clients=False)
+
+    def snapshot(self) -> Snapshot:
+        """What the broker is now, to be put back by `restore`, opened by `Emulator(state=...)` or
+        saved to a file. Clients do not notice it, and files are shared, not copied.
+
+        Raises Refused (KAFKA_STORAGE_ERROR) or OSError if the disk fails.
+        """
+        return self.run(partial(take_snapshot, disk=self._disk))
+
+    def restore(self, state: Snapshot | str | Path, *, clients: str = "cut") -> None:
+        """Be what a broker was, as after a restart of it: with its topics, records, groups,
+        transactions, producers and configs. Address and port stay. A ManualClock goes back to its
+        time then. Another clock goes on, as far ahead of the machine's as `advance` had moved it
+        then; so time has passed for what is restored.
+
+        state       a Snapshot, or the path of a file that Snapshot.save has written
+        clients     "cut": connections are closed; "keep": they stay, and what waits is answered so
+                    that clients ask again
+
+        Leader epochs and producer ids go on from the highest there were, as clients that live on
+        compare them. Raises StateError if the snapshot was closed or does not fit; OSError or
+        LogDirectoryError if it cannot be put back; then the broker stops.
+        """
+        keeps = parameters.one_of("clients", clients, ("cut", "keep")) == "keep"
+        state = state_of(state)
+        state.check_fits(self._release.name, name_of(self._naming))
+        self._started().exchange(partial(self._as_it_was, state), keeps_clients=keeps)
+
+    def fork(self) -> Self:
+        """A second broker from this moment, started, with a port and a directory of its own: what
+        happens at one does not reach the other. `with kafka.fork() as other:` stops it at the end.
+
+        Raises as `snapshot` and `start` do.
+        """
+        state = self.snapshot()
+        twin = copy(self)
+        twin._state, twin._began_ms, twin._thread = state, None, None
+        twin._given_dir, twin._disk = None, None if self._disk is None else MemoryDisk()
+        twin._clock = copy(self._clock)
+        if isinstance(twin._clock, Movable):
+            twin._clock.release()
+        twin._journal = Journal(twin._clock, self._journal.most)
+        twin._address, twin._advertised = (self._address[0], 0), None
+        twin._inside = Inside(twin.run, lambda: twin._started().running().server)
+        twin.start()
+        twin._is_handed_over = True
+        return twin
+
+    # Within
+
+    def _begin_state(self, home: Path | Directory) -> None:
+        """Before a start: have the state that was given, once. Raises StateError if there is
+        anything already."""
+        clock, first = self._clock, self._began_ms is None
+        if first:
+            self._began_ms = clock.now() if isinstance(clock, ManualClock) else 0
+        if self._state is None or not (first or self._is_temporary):
+            return
+        if self._disk is not None:
+            is_there, where = bool(self._disk.files()), "the disk"
+        else:
+            assert isinstance(home, Path)
+            is_there, where = not is_empty(home), str(home)
+        if is_there:
+            text = f"{where} has data already, which state=... would replace: give an empty one"
+            raise StateError(f"{text}, or begin without state= and use kafka.restore(state)")
+        self._place(str(home), self._state)
+
+    def _as_new(self, old: Cluster) -> Cluster:
+        if isinstance(self._clock, ManualClock) and self._began_ms is not None:
+            self._clock.set(self._began_ms)
+        self._place(old.log_dir.path, self._state)
+        self._journal.clear()
+        new = self._reopened(old)
+        self._ensure_topics(new)
+        return new
+
+    def _as_it_was(self, state: Snapshot, old: Cluster) -> Cluster:
+        self._place(old.log_dir.path, state)
+        new = self._reopened(old)
+        new.chain = old.chain
+        stay_ahead(new.metadata, old.metadata.image, old.controller_id)
+        return new
+
+    def _place(self, home: str, state: Snapshot | None) -> None:
+        image = None if state is None else state.image
+        if state is not None and isinstance(self._clock, ManualClock):
+            self._clock.set(state.time_ms)
+        if isinstance(self._clock, SystemClock):
+            self._clock.set_ahead(0 if state is None else state.ahead_ms)
+        if self._disk is not None:
+            place_on(image, self._disk)
+        else:
+            place_in(image, Path(home), is_temporary=self._is_temporary)
+
+    def _reopened(self, old: Cluster) -> Cluster:
+        home = Path(old.log_dir.path) if self._disk is None else self._disk.directory()
+        return self._new_cluster(home, replace(old.nodes[old.controller_id]))

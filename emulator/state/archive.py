@@ -1,0 +1,119 @@
+"""A state in one file: a tar archive, which any tar can list and unpack.
+
+    odradek-state.json      {"format": 1, "release": "4.3", "naming": "kafka", …}
+    meta.properties         the files of a log directory, as Kafka has them
+    orders-0/00000000000000000000.log
+    …
+
+The first member says what the rest is. A name that ends in `.gz`, `.bz2` or `.xz` is compressed so;
+any of these is read, whatever its name. Names are checked before anything is written: nothing lands
+outside of its folder. The file is written under another name, and gets its own when it is complete.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tarfile
+import zlib
+from gzip import BadGzipFile
+from io import BytesIO
+from lzma import LZMAError
+from pathlib import Path
+from typing import Any
+
+from .errors import StateError
+from .images import Entry, FolderImage, Image, write_file
+
+FORMAT = 1
+HEAD = "odradek-state.json"
+_COMPRESSED = {".gz": "gz", ".bz2": "bz2", ".xz": "xz"}
+_DAMAGE = (tarfile.TarError, EOFError, BadGzipFile, zlib.error, LZMAError)
+
+
+def write(path: Path, head: dict[str, Any], image: Image) -> None:
+    """Write a state, replacing a file of that name. Raises OSError."""
+    beside = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+    mode = "w:" + _COMPRESSED.get(path.suffix, "")
+    entries = list(image.entries())
+    described = {"format": FORMAT, "files": len(entries), **head}
+    try:
+        with tarfile.open(beside, mode, format=tarfile.PAX_FORMAT) as archive:  # type: ignore[call-overload]
+            text = json.dumps(described, indent=1).encode()
+            _add(archive, Entry(HEAD, len(text), 0), text)
+            for entry in entries:
+                _add(archive, entry, image.read(entry.path))
+        beside.replace(path)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
+
+
+def _add(archive: tarfile.TarFile, entry: Entry, data: bytes) -> None:
+    info = tarfile.TarInfo(entry.path)
+    info.size = len(data)
+    info.mtime = entry.modified_ms / 1000
+    archive.addfile(info, BytesIO(data))
+
+
+def read(path: Path) -> tuple[dict[str, Any], FolderImage]:
+    """Read a state. Raises StateError for what is none, OSError."""
+    image = FolderImage()
+    try:
+        head = _unpack(path, image.folder())
+    except BaseException as error:
+        image.close()
+        if isinstance(error, _DAMAGE):
+            raise StateError(
+                f"{path} is no state saved by Snapshot.save, or is damaged: {error}"
+            ) from error
+        raise
+    return head, image
+
+
+def _unpack(path: Path, folder: Path) -> dict[str, Any]:
+    with tarfile.open(path) as archive:
+        head = _head(path, archive)
+        count = 0
+        for info in archive:
+            if info.name == HEAD:
+                continue
+            parts = info.name.split("/")
+            if not info.isreg() or len(parts) > 2 or {"", ".", ".."} & set(parts):
+                raise StateError(f"{path} is no state saved by Snapshot.save: it has {info.name}")
+            file = archive.extractfile(info)
+            assert file is not None
+            write_file(folder, Entry(info.name, info.size, round(info.mtime * 1000)), file.read())
+            count += 1
+    if count != head["files"]:
+        raise StateError(f"{path} is cut short: it has {count} of its {head['files']} files")
+    return head
+
+
+def _head(path: Path, archive: tarfile.TarFile) -> dict[str, Any]:
+    """What the first member says. Raises StateError."""
+    first = archive.next()
+    file = archive.extractfile(first) if first is not None and first.name == HEAD else None
+    if file is None:
+        raise StateError(
+            f"{path} is no state saved by Snapshot.save: it does not begin with {HEAD}"
+        )
+    try:
+        head = json.loads(file.read())
+        found = head["format"]
+        if found == FORMAT:
+            is_whole = isinstance(head["files"], int) and isinstance(head["time_ms"], int)
+            is_whole = is_whole and all(
+                isinstance(head[name], str) for name in ("release", "naming")
+            )
+            if not is_whole:
+                raise TypeError(f"{HEAD} is incomplete")
+    except (ValueError, KeyError, TypeError) as error:
+        raise StateError(f"{path} is damaged: {HEAD} cannot be read: {error!r}") from error
+    if found != FORMAT:
+        raise StateError(
+            f"{path} was written by another version of Odradek, in format {found}; this one reads "
+            f"format {FORMAT}: make it again with this one"
+        )
+    checked: dict[str, Any] = head
+    return checked
