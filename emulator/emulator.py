@@ -94,7 +94,7 @@ class Emulator(Seeing, Doing, Timing, Telling, Waiting, ClientConfig, Keeping):
     Raises ConfigError for a config that Kafka would refuse, StateError for a state that cannot be
     used, TypeError, ValueError or Refused for another invalid argument (parameters.py). `start`
     raises Refused for a topic that Kafka would refuse, LogDirectoryError for a data_dir that cannot
-    be opened, OSError when it cannot listen.
+    be opened, StateError for one that is not empty beside a state, OSError when it cannot listen.
     """
 
     def __init__(
@@ -136,7 +136,7 @@ class Emulator(Seeing, Doing, Timing, Telling, Waiting, ClientConfig, Keeping):
         self._began_ms: int | None = None
         self._is_handed_over = False
         self._thread: BrokerThread | None = None
-        self._inside = Inside(self.run, lambda: self._started().running().server)
+        self._inside = self._seen_inside()
 
     # Starting and stopping
 
@@ -250,6 +250,9 @@ class Emulator(Seeing, Doing, Timing, Telling, Waiting, ClientConfig, Keeping):
         if self._thread is None:
             raise RuntimeError(NOT_RUNNING)
         return self._thread
+
+    def _seen_inside(self) -> Inside:
+        return Inside(self.run, lambda: self._started().running().server)
 
     def _begin(self) -> BrokerThread:
         with _guard:

@@ -3,8 +3,9 @@
     files = image_of(log_dir)        # {"orders-0": {"00000000000000000000.log": None, …}, "": …}
 
 For each directory (the root is "") the names of its files, with their bytes, or None for those that
-are right as they are on disk. Nothing is closed, and nothing that a reader sees changes. Whoever copies the image may share the files that are right: closed segments never change, small
-files are replaced whole, and the next append to the newest segment goes to a copy of its file
+are right as they are on disk. Nothing is closed, and nothing that a reader sees changes. Whoever
+copies the image may share the files that are right: closed segments never change, small files are
+replaced whole, and the next append to the newest segment goes to a copy of its file
 (Segment.share). So an image takes the time of naming its files, whatever their size.
 
 It has the logs that are open, without what is about to be removed, and no directories that the

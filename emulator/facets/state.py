@@ -46,12 +46,16 @@ class Keeping(Facet):
     _release: Release
     _state: Snapshot | None
     _thread: object | None
-    _is_temporary: bool
     start: Callable[[], Self]
     _started: Callable[[], _Thread]
+    _seen_inside: Callable[[], Inside]
     _ensure_topics: Callable[[Cluster], None]
     _journal: Journal
     _new_cluster: Callable[[Path | Directory, Node | None], Cluster]
+
+    @property
+    def _is_temporary(self) -> bool:
+        raise NotImplementedError
 
     def reset(self) -> None:
         """Be as new: without topics but those that the Emulator was given, or as the `state` that
@@ -104,7 +108,7 @@ class Keeping(Facet):
             twin._clock.release()
         twin._journal = Journal(twin._clock, self._journal.most)
         twin._address, twin._advertised = (self._address[0], 0), None
-        twin._inside = Inside(twin.run, lambda: twin._started().running().server)
+        twin._inside = twin._seen_inside()
         twin.start()
         twin._is_handed_over = True
         return twin

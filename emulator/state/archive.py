@@ -27,6 +27,7 @@ from .images import Entry, FolderImage, Image, write_file
 
 FORMAT = 1
 HEAD = "odradek-state.json"
+_FIELDS = {"files": int, "time_ms": int, "release": str, "naming": str, "cluster_id": str}
 _COMPRESSED = {".gz": "gz", ".bz2": "bz2", ".xz": "xz"}
 _DAMAGE = (tarfile.TarError, EOFError, BadGzipFile, zlib.error, LZMAError)
 
@@ -102,12 +103,9 @@ def _head(path: Path, archive: tarfile.TarFile) -> dict[str, Any]:
         head = json.loads(file.read())
         found = head["format"]
         if found == FORMAT:
-            is_whole = isinstance(head["files"], int) and isinstance(head["time_ms"], int)
-            is_whole = is_whole and all(
-                isinstance(head[name], str) for name in ("release", "naming")
-            )
-            if not is_whole:
-                raise TypeError(f"{HEAD} is incomplete")
+            for name, kind in _FIELDS.items():
+                if not isinstance(head[name], kind):
+                    raise TypeError(f"{name} is {head[name]!r}")
     except (ValueError, KeyError, TypeError) as error:
         raise StateError(f"{path} is damaged: {HEAD} cannot be read: {error!r}") from error
     if found != FORMAT:

@@ -16,6 +16,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from odradek.storage.config import LogConfig
+from odradek.storage.disk.mirror import link_image, mirror
 from odradek.storage.log import Log
 from odradek.storage.retention import before_log_start
 from odradek.wire.batch import read_header
@@ -32,6 +33,21 @@ class Batch(NamedTuple):
     data: bytes
 
 
+class Image(NamedTuple):
+    """Files that are shared with the log, what was in them, and what the log was then."""
+
+    place: Path
+    content: dict[str, bytes]
+    batches: list[Batch]
+    start: int
+    end: int
+
+
+def content_of(place: Path) -> dict[str, bytes]:
+    files = (path for path in place.rglob("*") if path.is_file())
+    return {path.name: path.read_bytes() for path in files if path.suffix != ".deleted"}
+
+
 class Logs(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
@@ -40,6 +56,7 @@ class Logs(RuleBasedStateMachine):
         self.batches: list[Batch] = []
         self.start = self.end = 0
         self.views: list[tuple[bytes, object]] = []
+        self.image: Image | None = None
 
     @initialize(
         segment_bytes=st.sampled_from([1, 300, 1000, 1 << 20]),
@@ -60,6 +77,8 @@ class Logs(RuleBasedStateMachine):
         if hasattr(self, "log"):
             self.log.close(clean=False)
         shutil.rmtree(self.path)
+        if self.image is not None:
+            shutil.rmtree(self.image.place)
 
     def make(self, times: list[int], size: int, gap: int) -> Batch:
         base = self.end + gap * bool(self.batches)  # a log's first epoch begins where the log does
@@ -138,8 +157,13 @@ class Logs(RuleBasedStateMachine):
 
     @rule(clean=st.booleans(), point=st.booleans())
     def open_again(self, clean: bool, point: bool) -> None:
+        image = self.log.image()
         self.log.close(clean=clean)
         if clean and self.log.exists:
+            content = content_of(home(self.path))
+            assert content == {
+                name: content[name] if data is None else data for name, data in image.items()
+            }
             for log_file in home(self.path).glob("*.log"):
                 names = (log_file.with_suffix(suffix) for suffix in (".index", ".timeindex"))
                 expected = expected_indexes(
@@ -164,6 +188,7 @@ class Logs(RuleBasedStateMachine):
         newest = max(home(self.path).glob("*.log"))
         lost = data.draw(st.integers(1, len(self.batches[-1].data)), label="bytes lost")
         content = newest.read_bytes()
+        newest.unlink()  # an image may share it
         newest.write_bytes(content[: len(content) - lost])
         self.batches.pop()
         log_end = max([self.log.active_base_offset, *(batch.last + 1 for batch in self.batches)])
@@ -171,6 +196,32 @@ class Logs(RuleBasedStateMachine):
         self.log = open_log(self.path, self.config, log_start_offset=self.start)
         if log_end < self.start:
             self.batches = []
+
+    @rule()
+    def take_image(self) -> None:
+        if self.image is not None:
+            shutil.rmtree(self.image.place)
+        place = Path(tempfile.mkdtemp(prefix="odradek-test-"))
+        if files := self.log.image():
+            link_image(str(self.path), {home(self.path).name: files}, str(place))
+        self.image = Image(place, content_of(place), list(self.batches), self.start, self.end)
+
+    @precondition(lambda self: self.image is not None)
+    @rule()
+    def go_back_to_the_image(self) -> None:
+        assert self.image is not None
+        place, _, batches, self.start, self.end = self.image
+        self.batches = list(batches)
+        self.log.close(clean=False)
+        mirror(str(place), str(self.path))
+        facts = {"recovery_point": self.end, "log_start_offset": self.start}
+        self.log = open_log(self.path, self.config, clean=True, **facts)
+        assert self.log.notices == []
+
+    @invariant()
+    def the_image_never_changes(self) -> None:
+        if self.image is not None:
+            assert content_of(self.image.place) == self.image.content
 
     @rule(data=st.data(), whole_first=st.booleans())
     def read(self, data: st.DataObject, whole_first: bool) -> None:
