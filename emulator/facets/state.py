@@ -91,6 +91,7 @@ class Keeping(Facet):
         keeps = parameters.one_of("clients", clients, ("cut", "keep")) == "keep"
         state = state_of(state)
         state.check_fits(self._release.name, name_of(self._naming))
+        _ = state.image  # not closed: that is found before anything is
         self._started().exchange(partial(self._as_it_was, state), keeps_clients=keeps)
 
     def fork(self) -> Self:

@@ -71,7 +71,8 @@ def finish(path: Path) -> None:
 
 def _replace(new: Path, path: Path) -> None:
     mirror(os.fspath(new), os.fspath(path), keep=(LOCK, new.name))
-    shutil.rmtree(new)
+    done = new.rename(path / _UNFINISHED)  # half of it must not be put in place again
+    shutil.rmtree(done)
 
 
 def is_empty(path: Path) -> bool:
