@@ -27,6 +27,7 @@ from .seen import (
     WaitTimeout,
     assert_exactly_once,
 )
+from .state import Snapshot, StateError
 
 __all__ = [
     "Advice",
@@ -47,6 +48,8 @@ __all__ = [
     "SeenProducer",
     "SeenRecord",
     "SeenTransaction",
+    "Snapshot",
+    "StateError",
     "SystemClock",
     "TopicView",
     "WaitTimeout",
