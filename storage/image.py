@@ -29,6 +29,7 @@ from .checkpoints import (
 from .disk.directory import TMP
 from .log_directory import LogDirectory
 from .naming import CLUSTER_METADATA
+from .recovery.known import Known, learn
 
 Files: TypeAlias = dict[str, dict[str, bytes | None]]
 
@@ -46,6 +47,12 @@ def image_of(log_dir: LogDirectory) -> Files:
         if found := log.image():
             files[log_dir.naming.directory(topic, partition)] = found
     return files
+
+
+def learned(log_dir: LogDirectory) -> list[Known]:
+    """What makes opening the image quick, for whoever holds it. Raises OSError."""
+    found = (learn(log.segments[-1]) for log in log_dir.logs.values() if log.exists)
+    return [known for known in found if known is not None]
 
 
 def _checkpoints(log_dir: LogDirectory) -> dict[str, bytes | None]:

@@ -43,9 +43,9 @@ class _SparseIndex:
     __slots__ = ("_data", "_file", "count")
     _entry: Struct
 
-    def __init__(self) -> None:
-        self.count = 0
-        self._data = bytearray()
+    def __init__(self, data: Buffer = b"") -> None:
+        self._data = bytearray(data)
+        self.count = len(self._data) // self._entry.size
         self._file: File | None = None
 
     @property
@@ -123,8 +123,8 @@ class TimeIndex(_SparseIndex):
     __slots__ = ("last_timestamp",)
     _entry = _TIME_ENTRY
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, data: Buffer = b"") -> None:
+        super().__init__(data)
         self.last_timestamp = NO_TIMESTAMP
 
     def append(self, timestamp: int, relative_offset: int) -> None:

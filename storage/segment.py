@@ -274,6 +274,24 @@ class Segment:
 
     # Sharing.
 
+    def identity(self) -> tuple[int, int, int, int] | None:
+        """Which file it has, and in which state (Directory.identity). Raises OSError."""
+        return self._directory.identity(self.name)
+
+    def numbers(self) -> tuple[int, ...]:
+        """What is in memory of it besides its indexes, for `set_numbers`."""
+        return (
+            *(self.base_offset, self.index_interval_bytes, self.size, self.next_offset),
+            *(self.first_timestamp, self.max_timestamp, self.max_timestamp_offset),
+            self._bytes_since_entry,
+        )
+
+    def set_numbers(self, numbers: tuple[int, ...]) -> None:
+        """Be as the segment that had these. Where its batches are, only the index says."""
+        _, _, self.size, self.next_offset, *rest = numbers
+        self.first_timestamp, self.max_timestamp, self.max_timestamp_offset, since = rest
+        self._bytes_since_entry = since
+
     def share(self, *, synced: bool) -> None:
         """Its file belongs to an image as well from now on, so the next write goes to a copy of its
         own; `synced`: what is in it has to survive a power cut. Raises OSError."""

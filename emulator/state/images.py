@@ -14,7 +14,8 @@ from typing import NamedTuple, Protocol
 
 from ...storage import Directory, LogDirectory, MemoryDisk
 from ...storage.disk.mirror import link_image
-from ...storage.image import Files, image_of
+from ...storage.image import Files, image_of, learned
+from ...storage.recovery.known import Known
 from ..base.temporary import TemporaryDirectory
 
 
@@ -52,6 +53,8 @@ class FolderImage:
     def __init__(self) -> None:
         self._home = TemporaryDirectory()
         self._path = self._home.__enter__()
+        self.known: list[Known] = []
+        """What needs not be read again when it is opened in this process."""
 
     def entries(self) -> Iterator[Entry]:
         for above, _, names in os.walk(self._path):
@@ -68,6 +71,7 @@ class FolderImage:
         return self._path
 
     def close(self) -> None:
+        self.known = []
         self._home.__exit__(None, None, None)
 
 
@@ -115,6 +119,7 @@ def take(log_dir: LogDirectory, disk: MemoryDisk | None) -> Image:
     image = FolderImage()
     try:
         link_image(log_dir.path, files, os.fspath(image.folder()))
+        image.known = learned(log_dir)
     except BaseException:
         image.close()
         raise

@@ -402,6 +402,12 @@ class Directory:
         """When the file was last written to."""
         return os.stat(self._at(name)).st_mtime_ns // 1_000_000
 
+    def identity(self, name: str) -> tuple[int, int, int, int] | None:
+        """Which file it is, and in which state: another one, or one that was written to, differs.
+        None where that cannot be told."""
+        status = os.stat(self._at(name))
+        return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
+
     def is_shared(self, name: str) -> bool:
         """Whether the file belongs to another directory as well (mirror.py)."""
         return os.stat(self._at(name)).st_nlink > 1

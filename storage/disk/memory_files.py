@@ -167,6 +167,9 @@ class MemoryDirectory(Directory):
     def modified_ms(self, name: str) -> int:
         return self._disk._content(self._at(name)).modified_ms
 
+    def identity(self, name: str) -> tuple[int, int, int, int] | None:
+        return None
+
     def is_shared(self, name: str) -> bool:
         return False
 

@@ -55,6 +55,7 @@ from ..producers import ProducerStates
 from ..segment import RELATIVE_OFFSET_MAX, Segment, containing
 from .damage_search import NO_LIMIT
 from .first_read import EMPTY, LOST_AT_THE_END, SegmentVerifier
+from .known import recall
 from .producer_replay import readable_headers, restore_producers
 from .segment_scan import scan_segment
 from .unfinished import finish_interrupted
@@ -268,6 +269,8 @@ class Recovery:
 
     def _check(self, segment: Segment, limit: int) -> bool:
         """Read a whole segment and truncate damage that was not flushed; False if there was any."""
+        if self.clean and limit == NO_LIMIT and recall(segment):
+            return True
         end = self._sizes[segment.name]
         notice = self._notice(segment)
         found = scan_segment(

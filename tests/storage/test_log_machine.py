@@ -18,6 +18,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from odradek.storage.config import LogConfig
 from odradek.storage.disk.mirror import link_image, mirror
 from odradek.storage.log import Log
+from odradek.storage.recovery.known import learn
 from odradek.storage.retention import before_log_start
 from odradek.wire.batch import read_header
 from odradek.wire.errors import Error, Refused
@@ -57,6 +58,7 @@ class Logs(RuleBasedStateMachine):
         self.start = self.end = 0
         self.views: list[tuple[bytes, object]] = []
         self.image: Image | None = None
+        self.known: object = None
 
     @initialize(
         segment_bytes=st.sampled_from([1, 300, 1000, 1 << 20]),
@@ -204,6 +206,7 @@ class Logs(RuleBasedStateMachine):
         place = Path(tempfile.mkdtemp(prefix="odradek-test-"))
         if files := self.log.image():
             link_image(str(self.path), {home(self.path).name: files}, str(place))
+            self.known = learn(self.log.segments[-1])
         self.image = Image(place, content_of(place), list(self.batches), self.start, self.end)
 
     @precondition(lambda self: self.image is not None)
@@ -214,8 +217,12 @@ class Logs(RuleBasedStateMachine):
         self.batches = list(batches)
         self.log.close(clean=False)
         mirror(str(place), str(self.path))
-        facts = {"recovery_point": self.end, "log_start_offset": self.start}
-        self.log = open_log(self.path, self.config, clean=True, **facts)
+        self.log = open_log(
+            *(self.path, self.config),
+            clean=True,
+            recovery_point=self.end,
+            log_start_offset=self.start,
+        )
         assert self.log.notices == []
 
     @invariant()

@@ -8,7 +8,7 @@ from odradek.emulator import Cluster, Emulator
 from odradek.wire.primitives import id_text
 
 
-def everything(kafka: Emulator) -> dict[str, Any]:
+def everything(kafka: Emulator) -> dict[Any, Any]:
     """Topics with configs, bytes and producers of each partition; groups, transactions, time."""
     return kafka.run(_everything) | {
         "groups": {
@@ -21,19 +21,21 @@ def everything(kafka: Emulator) -> dict[str, Any]:
     }
 
 
-def _everything(cluster: Cluster) -> dict[str, Any]:
-    found: dict[str, Any] = {"time": cluster.clock.now(), "cluster": cluster.cluster_id}
+def _everything(cluster: Cluster) -> dict[Any, Any]:
+    found: dict[Any, Any] = {"time": cluster.clock.now(), "cluster": cluster.cluster_id}
     for topic in cluster.topics:
         found[topic.name, id_text(topic.id)] = dict(topic.config.overrides)
         for partition in topic.partitions:
-            log = partition.log
+            log, start = partition.log, partition.log_start_offset
             bases = [(segment.base_offset, segment.size) for segment in log.segments]
             found[topic.name, partition.index] = (
                 (log.log_start_offset, log.log_end_offset, partition.last_stable_offset),
                 # A segment without batches is not on disk, and so may begin with another start.
                 [each for each in bases if each[1]],
                 log.producers.snapshot().hex(),
-                b"".join(bytes(log.read(base, 1 << 30)) for base, size in bases if size),
+                b"".join(
+                    bytes(log.read(max(base, start), 1 << 30)) for base, size in bases if size
+                ),
             )
     return found
 

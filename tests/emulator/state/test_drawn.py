@@ -100,7 +100,7 @@ VERBS = [plain, large, keyed, begun, joined, committed, passed, truncated, recre
 STEPS = st.lists(st.tuples(st.sampled_from([*VERBS, compacted]), st.integers(0, 9)), max_size=10)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(before=STEPS, after=STEPS, in_memory=st.booleans(), clients=st.sampled_from(["cut", "keep"]))
 def test_a_snapshot_has_all_and_stays(
     before: list[Any], after: list[Any], in_memory: bool, clients: str

@@ -11,7 +11,6 @@ from odradek.emulator import Emulator
 from odradek.emulator.state import Snapshot, placing
 from odradek.storage import Directory, LogDirectoryError
 from odradek.storage.checkpoints import LOCK
-from odradek.storage.disk import mirror
 
 
 class Killed(BaseException):
@@ -76,7 +75,7 @@ def place_and_be_killed(
 
     for name in ("link", "mkdir", "unlink", "rename", "rmdir"):
         counted(name)
-    monkeypatch.setattr(placing.shutil, "rmtree", removed_step_by_step)
+    monkeypatch.setattr("shutil.rmtree", removed_step_by_step)
     try:
         placing.place_in(state.image, home, is_temporary=False)
     except Killed:
@@ -119,7 +118,7 @@ def test_across_file_systems_files_are_copied_with_their_dates(
     def other_system(*_: object, **__: object) -> None:
         raise OSError(18, "Invalid cross-device link")
 
-    monkeypatch.setattr(mirror.os, "link", other_system)
+    monkeypatch.setattr("os.link", other_system)
     with Emulator(data_dir=tmp_path / "data") as kafka:
         kafka.restore(state)
         assert len(kafka.topic("old").values()) == 4

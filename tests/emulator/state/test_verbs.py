@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import gc
-import os
-import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from odradek.emulator import Emulator, ManualClock, Refused
@@ -17,11 +16,11 @@ from tests.emulator.state.everything import everything
 
 @pytest.fixture(params=["temporary", "data_dir", "memory"])
 def kafka(request: pytest.FixtureRequest, tmp_path: Path):  # type: ignore[no-untyped-def]
-    place = {
+    place: dict[str, Any] = {
         "temporary": {},
         "data_dir": {"data_dir": tmp_path / "data"},
         "memory": {"disk": MemoryDisk()},
-    }[request.param]
+    }[str(request.param)]
     clock = ManualClock()
     with Emulator(topics={"orders": 2}, clock=clock, **place) as kafka:
         yield kafka
@@ -159,24 +158,21 @@ def test_segments_are_shared_until_they_are_written_to() -> None:
         assert {n: path.stat().st_ino for n, path in segments.items()} == inodes
 
 
-def test_a_snapshot_goes_with_the_last_who_holds_it(tmp_path: Path) -> None:
-    def held() -> set[str]:
-        place = tempfile.gettempdir()
-        return {name for name in os.listdir(place) if name.startswith("odradek-temporary-")}
-
+def test_a_snapshot_goes_with_the_last_who_holds_it() -> None:
     with Emulator(topics={"orders": 1}) as kafka:
         kafka.topic("orders").produce("x")
-        before = held()
         state = kafka.snapshot()
-        (name,) = held() - before
         assert state.size > 0
+        folder = state.image.folder()
+        assert folder.exists()
         del state
         gc.collect()
-        assert name not in held()
+        assert not folder.exists()
 
         with kafka.snapshot() as state:
-            (name,) = held() - before
-        assert name not in held()
+            folder = state.image.folder()
+            assert folder.exists()
+        assert not folder.exists()
         with pytest.raises(StateError, match="was closed"):
             kafka.restore(state)
         assert kafka.topic("orders").values() == [b"x"]  # nothing has happened
