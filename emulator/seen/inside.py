@@ -165,8 +165,9 @@ class Inside:
             if threading.get_ident() == thread:
                 what = f"a wait for {wait.what} in the broker's own thread"
                 raise RuntimeError(f"{what} would stop what it waits for: wait in another one")
-            if self._watching is None or self._watching.cluster is not cluster:
-                self._watching = Watching(cluster, self._server())
+            server = self._server()
+            if self._watching is None or self._watching.server is not server:
+                self._watching = Watching(server)
             self._watching.begin(wait, future)
 
         self._run(begin)

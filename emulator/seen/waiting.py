@@ -8,7 +8,6 @@ happened there (watching.py); of another broker one can only ask again and again
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from concurrent.futures import wait as wait_for_futures
@@ -17,10 +16,12 @@ from dataclasses import dataclass
 from functools import partial
 from math import isfinite
 from threading import TIMEOUT_MAX
+from time import sleep
 from typing import Any, Generic, TypeVar
 
 from ...wire import Refused, WireError
 from ..base.event import Event
+from ..base.real_time import monotonic
 
 T = TypeVar("T")
 TIMEOUT_S = 10.0
@@ -95,21 +96,21 @@ def timed_out(wait: Wait[Any], seconds: float, events: Iterable[Event] = ()) -> 
 def polled(wait: Wait[T], seconds: float, every: float = EVERY_S) -> T:
     """Look again and again. Raises WaitTimeout, and what looking raises."""
     __tracebackhide__ = True
-    end = time.monotonic() + seconds
+    end = monotonic() + seconds
     while (found := wait.look()) is None:
-        left = end - time.monotonic()
+        left = end - monotonic()
         if left <= 0:
             raise timed_out(wait, seconds)
-        time.sleep(min(every, left))
+        sleep(min(every, left))
     return found
 
 
 async def polled_async(wait: Wait[T], seconds: float, every: float = EVERY_S) -> T:
     """The same in a coroutine: what blocks is done in other threads."""
     __tracebackhide__ = True
-    end = time.monotonic() + seconds
+    end = monotonic() + seconds
     while (found := await in_thread(wait.look)) is None:
-        left = end - time.monotonic()
+        left = end - monotonic()
         if left <= 0:
             raise await in_thread(partial(timed_out, wait, seconds))
         await done_within(Future(), min(every, left))

@@ -11,14 +11,13 @@ from __future__ import annotations
 
 import asyncio
 from concurrent.futures import Future
-from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from ...wire import Refused
+from ..base.real_time import perf_counter
 from .waiting import Wait
 
 if TYPE_CHECKING:
-    from ..cluster import Cluster
     from ..net.server import Server
 
 _REST = 9
@@ -32,8 +31,8 @@ _UNKNOWN = object()
 class Watching:
     """The waits of one run of a broker. Only its thread calls this."""
 
-    def __init__(self, cluster: Cluster, server: Server) -> None:
-        self.cluster = cluster
+    def __init__(self, server: Server) -> None:
+        self.server = server
         self._watched: dict[Future[Any], _Watched] = {}
         self._rests_until = 0.0
         self._alarm: asyncio.TimerHandle | None = None
@@ -42,11 +41,11 @@ class Watching:
     def begin(self, wait: Wait[Any], future: Future[Any]) -> None:
         """Look now, and whenever something has happened, until the future has a result or was
         cancelled."""
-        watched = _Watched(self.cluster, wait, future)
+        watched = _Watched(self.server, wait, future)
         if watched.is_over():
             return
         if not self._watched:
-            self.cluster.watchers.append(self._look)
+            self.server.cluster.watchers.append(self._look)
         self._watched[future] = watched
 
     def end(self, future: Future[Any]) -> None:
@@ -88,7 +87,7 @@ class Watching:
     def _forget(self, future: Future[Any]) -> None:
         del self._watched[future]
         if not self._watched:
-            self.cluster.watchers.remove(self._look)
+            self.server.cluster.watchers.remove(self._look)
 
     def _close(self) -> None:
         """The broker is about to stop."""
@@ -106,9 +105,9 @@ def _rest(taken: float) -> float:
 class _Watched:
     """One wait."""
 
-    def __init__(self, cluster: Cluster, wait: Wait[Any], future: Future[Any]) -> None:
+    def __init__(self, server: Server, wait: Wait[Any], future: Future[Any]) -> None:
         self.wait = wait
-        self._cluster = cluster
+        self._server = server
         self._future = future
         self._ends: object = _UNKNOWN
 
@@ -139,7 +138,7 @@ class _Watched:
         """Where each partition ends, for readers of uncommitted data and of committed."""
         name, index = self.wait.topic, self.wait.partition
         try:
-            partitions = self._cluster.topic(name or "").partitions
+            partitions = self._server.cluster.topic(name or "").partitions
             return [
                 (each.high_watermark, each.last_stable_offset) if each.is_log_open else None
                 for each in (partitions if index is None else partitions[index : index + 1])

@@ -16,11 +16,12 @@ from tests.emulator.state.everything import everything
 
 @pytest.fixture(params=["temporary", "data_dir", "memory"])
 def kafka(request: pytest.FixtureRequest, tmp_path: Path):  # type: ignore[no-untyped-def]
-    place: dict[str, Any] = {
+    places: dict[str, dict[str, Any]] = {
         "temporary": {},
         "data_dir": {"data_dir": tmp_path / "data"},
         "memory": {"disk": MemoryDisk()},
-    }[str(request.param)]
+    }
+    place = places[str(request.param)]
     clock = ManualClock()
     with Emulator(topics={"orders": 2}, clock=clock, **place) as kafka:
         yield kafka
