@@ -81,7 +81,7 @@ class Server:
         self._idle_ms = cluster.max_idle_ms
         self._sweep: asyncio.TimerHandle | None = None
         self._excess = self._loop.call_later(0, self._close_excess)
-        self._close_idle()
+        self._close_idle_later()
         cluster.metadata.subscribe(self._configs_changed)
 
     async def listen(self, host: str, port: int, node_id: int) -> tuple[str, int]:
@@ -164,6 +164,9 @@ class Server:
             protocol.silent_for += 1
             if protocol.silent_for > 2 and protocol.connection.current is None:
                 protocol.abort()
+        self._close_idle_later()
+
+    def _close_idle_later(self) -> None:
         if self._idle_ms > 0:
             self._sweep = self._loop.call_later(self._idle_ms / 2000, self._close_idle)
 

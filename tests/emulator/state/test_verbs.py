@@ -21,9 +21,8 @@ def kafka(request: pytest.FixtureRequest, tmp_path: Path):  # type: ignore[no-un
         "data_dir": {"data_dir": tmp_path / "data"},
         "memory": {"disk": MemoryDisk()},
     }
-    place = places[str(request.param)]
     clock = ManualClock()
-    with Emulator(topics={"orders": 2}, clock=clock, **place) as kafka:
+    with Emulator(topics={"orders": 2}, clock=clock, **places[request.param]) as kafka:
         yield kafka
 
 
