@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from odradek.storage.disk.mirror import link_image, mirror
-from odradek.storage.recovery import recovery
+from odradek.storage.recovery import recovery, segment_scan
 from odradek.storage.recovery.known import Known, learn
 
 from tests.storage.support.logs import append, home, open_log, read_all
@@ -32,7 +32,7 @@ def image(tmp_path: Path) -> tuple[Path, Known]:
 @pytest.fixture
 def scans(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     found: list[str] = []
-    scan = recovery.scan_segment
+    scan = segment_scan.scan_segment
 
     def counted(*args: object, **more: object) -> object:
         found.append("scan")
