@@ -22,6 +22,12 @@ from tests.requests.produce import batch, produce
 from tests.requests.topics import create_topics, new_topic
 from tests.support.connection import Connection
 
+LOGGED = [
+    "by hand connected",
+    "by hand created topic orders with 1 partition",
+    "by hand was refused Produce (none-0): UNKNOWN_TOPIC_OR_PARTITION: "
+    "there is no such topic or partition",
+]
 SERVE = [sys.executable, "-m", "odradek.emulator.cli", "serve"]
 
 
@@ -57,16 +63,7 @@ def test_it_logs_what_clients_do(is_quiet: bool) -> None:
     process.terminate()
     _, errors = process.communicate(timeout=10)
     sentences = [line.split(" s  ")[1] for line in errors.splitlines()]
-    assert (
-        sentences[:3] == []
-        if is_quiet
-        else [
-            "by hand connected",
-            "by hand created topic orders with 1 partition",
-            "by hand was refused Produce (none-0): UNKNOWN_TOPIC_OR_PARTITION: "
-            "there is no such topic or partition",
-        ]
-    )
+    assert sentences[:3] == ([] if is_quiet else LOGGED)
 
 
 def test_signals_during_a_long_start_and_a_long_stop_end_it_once(tmp_path: Path) -> None:
