@@ -43,8 +43,9 @@ def frame(request: Request, version: int) -> bytes:
     return struct.pack(">i", len(body)) + body
 
 
-def produced(size: int) -> bytes:
-    data = build_batch([NewRecord(int(time.time() * 1000), None, b"x" * size)])
+def produced(size: int, records: int = 1) -> bytes:
+    now = int(time.time() * 1000)
+    data = build_batch([NewRecord(now, None, b"x" * size)] * records)
     entry = ProduceRequest.Topic.Partition(index=0, records=data)
     topic = ProduceRequest.Topic(name="t", partition_data=[entry])
     return frame(ProduceRequest(acks=1, timeout_ms=1000, topic_data=[topic]), 9)
@@ -83,6 +84,7 @@ def rows() -> dict[str, bytes]:
     return {
         "produce 100 B": produced(100),
         "fetch 100 B": fetched(0),
+        "produce 1000 x 100 B": produced(100, 1000),
         "fetch nothing": fetched(-1),
         "commit an offset": committed(),
         "heartbeat, refused": beaten(),

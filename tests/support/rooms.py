@@ -78,6 +78,7 @@ ROOMS = {
     """,
     "fixtures": """
         root options
+        timeline
         remote
         brokers
         marker unittest testcontainers
