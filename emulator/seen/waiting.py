@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from math import isfinite
-from threading import TIMEOUT_MAX
+from threading import TIMEOUT_MAX, Thread
 from time import sleep
 from typing import Any, Generic, TypeVar
 
@@ -121,13 +121,25 @@ async def polled_async(wait: Wait[T], seconds: float, every: float = EVERY_S) ->
 
 
 async def in_thread(action: Callable[[], T]) -> T:
-    """Call a function that may block a little in another thread."""
+    """Call a function that may block a little in another thread: one of its own, since those of
+    the loop may all be taken by what the test does."""
     __tracebackhide__ = True
     if _on_asyncio():
-        return await asyncio.to_thread(action)
+        future: Future[T] = Future()
+        Thread(target=_run, args=(action, future), name="odradek-wait", daemon=True).start()
+        return await asyncio.wrap_future(future)
     anyio = _anyio()
-    result: T = await anyio.to_thread.run_sync(action)
+    result: T = await anyio.to_thread.run_sync(action, limiter=anyio.CapacityLimiter(1))
     return result
+
+
+def _run(action: Callable[[], T], future: Future[T]) -> None:
+    if not future.set_running_or_notify_cancel():
+        return
+    try:
+        future.set_result(action())
+    except BaseException as error:
+        future.set_exception(error)
 
 
 async def done_within(future: Future[Any], seconds: float) -> bool:

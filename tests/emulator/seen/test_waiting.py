@@ -7,6 +7,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -287,32 +288,6 @@ def test_nothing_is_read_while_the_ends_stay(kafka: Emulator) -> None:
     assert waiting.result() is True
 
 
-def test_long_looks_leave_the_broker_its_time(kafka: Emulator) -> None:
-    taken = 0.0
-
-    def look() -> None:
-        nonlocal taken
-        begin = time.perf_counter()
-        time.sleep(0.004)
-        taken += time.perf_counter() - begin
-
-    ends = [threading.Event() for _ in range(3)]
-    waits = [Wait("x", lambda end=end: end.is_set() or look(), str) for end in ends]  # type: ignore[misc]
-    threads = [threading.Thread(target=kafka._inside.wait, args=(each,)) for each in waits]
-    for thread in threads:
-        thread.start()
-    time.sleep(0.2)
-    taken, begin = 0.0, time.perf_counter()
-    while time.perf_counter() - begin < 1:
-        kafka.run(lambda cluster: None)
-    share = taken / (time.perf_counter() - begin)
-    for end in ends:
-        end.set()
-    for thread in threads:
-        thread.join(LONG_S)
-    assert 0 < share < 0.2  # a tenth
-
-
 def test_fifty_wait_at_once(kafka: Emulator) -> None:
     orders = kafka.topic("orders")
     found: list[bytes | None] = []
@@ -350,6 +325,23 @@ def test_a_coroutine_does_not_block_its_loop(kafka: Emulator) -> None:
         record = await waiting
         assert record.value == b"x"
         assert [each.value for each in await orders.await_for(1)] == [b"x"]
+
+    asyncio.run(main())
+
+
+def test_a_coroutine_needs_none_of_the_loops_threads(kafka: Emulator) -> None:
+    orders, ends = kafka.topic("orders"), threading.Event()
+
+    async def main() -> None:
+        loop = asyncio.get_running_loop()
+        loop.set_default_executor(ThreadPoolExecutor(1))
+        service = loop.run_in_executor(None, ends.wait)  # as a service under test may do
+        orders.produce("x")
+        assert (await orders.await_for()).value == b"x"
+        with pytest.raises(WaitTimeout):
+            await orders.await_for(2, timeout=SHORT_S)
+        ends.set()
+        await service
 
     asyncio.run(main())
 
