@@ -52,9 +52,9 @@ class Watching:
         """The time of a wait is over: look once more, and never again. Its future is cancelled if
         there is no result."""
         watched = self._watched.get(future)
+        if watched is None or not watched.is_over():
+            future.cancel()
         if watched is not None:
-            if not watched.is_over():
-                future.cancel()
             self._forget(future)
 
     def _look(self) -> None:

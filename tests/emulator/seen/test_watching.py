@@ -123,3 +123,10 @@ def test_the_end_of_the_broker_ends_them(broker: Broker) -> None:
         tell()
     assert str(future.exception()) == "the broker was stopped during a wait for the rain"
     assert broker.watchers == []
+
+
+def test_one_of_another_run_ends_too(broker: Broker) -> None:
+    made, _ = begun(broker)
+    future: Future[Any] = Future()
+    made.end(future)
+    assert future.cancelled()
