@@ -6,9 +6,9 @@ process, which answers no more than ApiVersions: a client waits for an answer, a
 as long as its request may take (librdkafka 60 s, kafka-python 30 s, aiokafka 40 s), and little from
 then on.
 
-- At most MOST_SOCKETS are kept, of which the oldest are closed first. A port is given up once
-  nobody was connected to it for EMPTY_S; the thread ends with the last one. It does not keep the
-  process from ending.
+- At most about MOST_SOCKETS are kept: of more, unused ports and then the oldest are closed. A port
+  is given up once nobody was connected to it for EMPTY_S; the thread ends with the last one. It
+  does not keep the process from ending.
 - A process that was forked gives up its copies.
 """
 
@@ -169,17 +169,20 @@ class Quiet:
         _close(sock)
 
     def _give_up(self) -> None:
-        """Ports that nobody wants, and the oldest of too many."""
+        """Ports that nobody wants any more, and of too many sockets first the ports that nobody
+        wants now, then the oldest."""
         assert self._selector is not None
         kept = list(self._selector.get_map().values())
+        unused = [key for key in kept if isinstance(key.data, _Port) and not key.data.connected]
         now = monotonic()
-        for number, key in enumerate(kept):
-            port = key.data
-            is_unused = (
-                isinstance(port, _Port) and not port.connected and now - port.empty_since > EMPTY_S
-            )
-            if is_unused or len(kept) - number > MOST_SOCKETS:
-                self._drop(key.fileobj, port)  # type: ignore[arg-type]
+        ended = [key for key in unused if now - key.data.empty_since > EMPTY_S]
+        excess = len(kept) - len(ended) - MOST_SOCKETS
+        if excess > 0:
+            left = [key for key in unused if key not in ended]
+            left += [key for key in kept if key not in unused]
+            ended += left[:excess]
+        for key in ended:
+            self._drop(key.fileobj, key.data)  # type: ignore[arg-type]
 
 
 def _close(sock: object) -> None:

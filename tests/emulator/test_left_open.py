@@ -113,6 +113,28 @@ def test_the_oldest_are_given_up_when_there_are_too_many(monkeypatch: pytest.Mon
         client.__exit__(None, None, None)
 
 
+def test_ports_that_nobody_uses_are_given_up_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(quiet, "EMPTY_S", LONG_S)
+    monkeypatch.setattr(quiet, "MOST_SOCKETS", 10)
+    kafka = Emulator().start()
+    with Connection(kafka.bootstrap_servers) as stays:
+        stays.ask(VERSIONS, 3)
+        kafka.stop_quietly("stays")
+        for _ in range(20):
+            kafka = Emulator().start()
+            with Connection(kafka.bootstrap_servers) as client:
+                client.ask(VERSIONS, 3)
+                kafka.stop_quietly("leaves")
+        end = time.monotonic() + LONG_S
+        while QUIET.count() > 10:
+            assert time.monotonic() < end
+            time.sleep(0.01)
+        stays._socket.settimeout(0.05)
+        with pytest.raises(TimeoutError):
+            stays._socket.recv(1)
+    monkeypatch.setattr(quiet, "EMPTY_S", 0.0)
+
+
 def test_a_process_that_is_forked_has_none_of_them() -> None:
     kafka = Emulator().start()
     with Connection(kafka.bootstrap_servers) as client:
