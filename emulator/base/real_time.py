@@ -24,6 +24,7 @@ else:
 
 monotonic = _own.monotonic
 perf_counter = _own.perf_counter
+sleep = _own.sleep
 
 
 def real_ms() -> int:

@@ -203,7 +203,8 @@ def _committed(view: Grouped, expected: Mapping[Place, Any]) -> Wait[bool]:
     def check(view: Grouped) -> _Checked[bool]:
         committed = view.committed()
         missing: list[str] = []
-        for place, each in expected.items():
+        for (name, index), each in expected.items():
+            place = (view._source.topic_name(name), index)
             found = committed.get(place)
             if found is None:
                 missing.append(f"{_at(place)}: nothing is committed, expected {told(each)}")
@@ -218,9 +219,9 @@ def _committed(view: Grouped, expected: Mapping[Place, Any]) -> Wait[bool]:
 
 
 def _places(view: Grouped, topics: tuple[str, ...]) -> list[Place]:
-    return [
-        (topic, index) for topic in topics for index in range(partition_count(view._source, topic))
-    ]
+    source = view._source
+    names = [source.topic_name(topic) for topic in topics]
+    return [(name, index) for name in names for index in range(partition_count(source, name))]
 
 
 def _at(place: Place) -> str:

@@ -16,12 +16,11 @@ from dataclasses import dataclass
 from functools import partial
 from math import isfinite
 from threading import TIMEOUT_MAX, Thread
-from time import sleep
 from typing import Any, Generic, TypeVar
 
 from ...wire import Refused, WireError
 from ..base.event import Event
-from ..base.real_time import monotonic
+from ..base.real_time import monotonic, sleep
 
 T = TypeVar("T")
 TIMEOUT_S = 10.0

@@ -90,3 +90,14 @@ def test_the_inside(kafka: Emulator) -> None:
 
 def test_notices(kafka: Emulator) -> None:
     assert kafka.notices == []
+
+
+def test_waits_for_connections(kafka: Emulator, stock: Client) -> None:
+    orders = kafka.create_topic("orders")
+    with stock.consumer(kafka.bootstrap_servers, orders.name) as consumer:
+        consumer.poll(0)
+        assert len(kafka.wait_connected()) >= 1
+
+
+def test_an_idle_broker(kafka: Emulator) -> None:
+    kafka.wait_idle()

@@ -27,10 +27,12 @@ def orders(kafka: Emulator) -> TopicView:
 
 
 def told(action: Callable[[], Any]) -> list[str]:
-    """The lines of the error that this raises."""
+    """The lines of the error that this raises, but for the events of which it tells."""
     with pytest.raises(AssertionError) as raised:
         action()
-    return str(raised.value).splitlines()
+    told, _, events = str(raised.value).partition("\nThe last events that concern it:\n")
+    assert all(line.startswith("  +") for line in events.splitlines())
+    return told.splitlines()
 
 
 def later(action: Callable[[], Any]) -> threading.Timer:

@@ -27,6 +27,10 @@ class Broker:
         self.alarms.append((self.now + seconds, action))
         return object()
 
+    @property
+    def cluster(self) -> Broker:
+        return self
+
     def happens(self) -> None:
         for look in tuple(self.watchers):
             look()
@@ -58,7 +62,7 @@ def broker(monkeypatch: pytest.MonkeyPatch) -> Broker:
 
 def begun(broker: Broker, *waits: tuple[str, float]) -> tuple[Watching, list[Future[Any]]]:
     """Waits with these names, whose looks take so long; the first looks are past."""
-    made: Any = Watching(broker, broker)  # type: ignore[arg-type]
+    made: Any = Watching(broker)  # type: ignore[arg-type]
     futures: list[Future[Any]] = [Future() for _ in waits]
     for (name, seconds), future in zip(waits, futures, strict=True):
         made.begin(broker.wait(name, seconds), future)
