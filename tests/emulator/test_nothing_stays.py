@@ -59,7 +59,9 @@ def one_round(cluster: Cluster, number: int) -> None:
 
 
 def test_many_rounds_leave_no_more_than_a_few(tmp_path: Path) -> None:
-    cluster = open_cluster(tmp_path, **{key.replace(".", "_"): CONFIGS[key] for key in CONFIGS})
+    cluster = open_cluster(
+        tmp_path, max_events=20, **{key.replace(".", "_"): CONFIGS[key] for key in CONFIGS}
+    )
     cluster.create_topic("stays", 1, {})
     cluster.topics.ensure_internal("__consumer_offsets")
     for number in range(FEW):

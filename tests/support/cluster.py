@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from odradek.emulator.base.clock import ManualClock
+from odradek.emulator.base.journal import MOST_EVENTS, Journal
 from odradek.emulator.base.node import Node
 from odradek.emulator.base.release import KAFKA_4_3
 from odradek.emulator.cluster import Cluster
@@ -29,16 +30,19 @@ def open_cluster(
     now: Any = NOW,
     release: Any = KAFKA_4_3,
     nodes: Any = (1,),
+    max_events: int = MOST_EVENTS,
     **configs: str,
 ) -> Cluster:
     """A cluster of one broker, or of these nodes, under a manual clock, which begins at `now` (ms);
     config names with _ for dots."""
+    clock = ManualClock(now)
     overrides = {name.replace("_", "."): value for name, value in configs.items()}
     return Cluster(
         BrokerConfig(overrides, release),
         data_dir=Path(data_dir) if isinstance(data_dir, str) else data_dir,
         brokers=[Node(node_id, "localhost", 9091 + node_id) for node_id in nodes],
-        clock=ManualClock(now),
+        clock=clock,
+        journal=Journal(clock, max_events),
     )
 
 

@@ -70,7 +70,7 @@ def main() -> int:
     turns = Turns(loop._run_once.__code__, compression.decompress_in_pieces.__code__)
     threading.Thread(target=turns.answer, daemon=True).start()
     threading.setprofile(turns.look_for_loop)
-    return odradek(["serve", "--port", "0", *sys.argv[1:]])
+    return odradek(["serve", "--quiet", "--port", "0", *sys.argv[1:]])
 
 
 if __name__ == "__main__":
