@@ -3,7 +3,8 @@
 Answered at once when nothing is to be waited for (partitions/fetch_waits.py), when enough is there
 (min_bytes), or when a partition fails; an unknown partition alone fails nothing while another is
 valid. Otherwise the call is parked until more is appended or max_wait_ms are over, and then
-everything is read anew (semantics, C1-C13). What old clients get of it: fetch_old.py.
+everything is read anew (semantics, C1-C13). What is done for each partition:
+fetch_work.py; what old clients get of it: fetch_old.py.
 
 The leader answers, and from v11 on a follower too. Not emulated: requests of followers (one with
 the replica id of a broker is told that this is no leader), tiered storage, that a leader sends
@@ -12,60 +13,124 @@ clients to the closest replica.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, cast
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 
-from ...wire import NO_ID, Buffer, Error, Refused
+from ...wire import Error, Refused
 from ...wire.api.fetch import FetchRequest, FetchResponse
-from ..base.call import PARKED, TEST, Call, Sentinel
-from ..base.sentences import READ_UNCOMMITTED as TOLD_UNCOMMITTED
-from ..base.turns import Slices, each_of
-from ..partitions.fetch_sessions import (
-    INITIAL_EPOCH,
-    NO_SESSION,
-    Session,
-    Wanted,
-    WantedPartitions,
-    WantedTopic,
-)
+from ..base.call import PARKED, Call, Sentinel
+from ..base.turns import Slices
+from ..partitions.fetch_sessions import A_SLICE, Session, Wanted, WantedPartitions
 from ..partitions.fetch_waits import Awaited, FetchWait, awaited
-from ..partitions.partition import NO_EPOCH, READ_COMMITTED, READ_UNCOMMITTED, Partition
-from .fetch_old import BATCHES_SINCE, WHOLE_SINCE, ZSTD_SINCE, as_old
-from .node_endpoints import endpoints
-from .registry import handles
+from .fetch_work import Answers, Reading, Work
+from .registry import Outcome, handles
 
 if TYPE_CHECKING:
-    from ...storage import Log
     from ..cluster import Cluster
+    from ..partitions.partition import Partition
 
-Answered = FetchResponse.Topic.Partition
-Endpoint = FetchResponse.NodeEndpoint
-
-_ISOLATION_LEVELS = (READ_UNCOMMITTED, READ_COMMITTED)
-_CONSUMER = -1
-_FUTURE = -3
-_FOLLOWERS_SINCE = 11
-_IDS_SINCE = 13
-_LEADER_SINCE = 16
-_A_SLICE = 200
-
-
-class Reading(NamedTuple):
-    """What one look at the partitions that exist found."""
-
-    answers: list[tuple[Wanted, Answered]]
-    size: int
-    at_once: bool
+T = TypeVar("T")
 
 
 @handles(FetchRequest)
-def fetch(cluster: Cluster, call: Call, request: FetchRequest) -> Slices[FetchResponse | Sentinel]:
-    """Of many partitions, in slices. At each yield topics may go, which reading them notices."""
+def fetch(cluster: Cluster, call: Call, request: FetchRequest) -> Outcome:
+    """Of few partitions at once, of many in slices."""
     session = None
-    if call.version >= 7:
+    try:
+        if call.version >= 7:
+            sessions = cluster.brokers[call.node_id].fetch_sessions
+            session = sessions.begin(request, call.version, call.now)
+            if _is_much(session, request):
+                return _fetch_in_slices(cluster, call, request, session)
+            if session is not None and not sessions.update(session, request, call.now):
+                session = None
+        elif _is_much(None, request):
+            return _fetch_in_slices(cluster, call, request, None)
+    except Refused as refused:
+        return FetchResponse(error_code=refused.error, responses=[])
+    if session is not None:
+        partitions = session.partitions
+    else:
+        partitions = WantedPartitions()
+        partitions.add(request)
+    work = Work(cluster, call, request, session)
+    work.find(partitions.all())
+    if work.has_bad_isolation:
+        return work.refused(Error.UNKNOWN_SERVER_ERROR)
+    reading = _read(work)
+    if work.waits(reading) and _wait(work, [*map(_awaited, work.found)]):
+        return PARKED
+    return _response(work, reading)
+
+
+def _is_much(session: Session | None, request: FetchRequest) -> bool:
+    """Whether a request names, or its session has, more than is done at once."""
+    size = len(request.topics) if session is None else len(request.topics) + session.partitions.size
+    for topic in request.topics:
+        size += len(topic.partitions)
+    for forgotten in request.forgotten_topics_data:
+        size += 1 + len(forgotten.partitions)
+    return size >= A_SLICE
+
+
+def _read(work: Work) -> Reading:
+    reading = Reading(work.max_bytes)
+    work.read(reading, work.found)
+    return reading
+
+
+def _awaited(found: tuple[Wanted, Partition]) -> Awaited:
+    wanted, partition = found
+    return awaited(partition, wanted.fetch_offset, wanted.max_bytes)
+
+
+def _wait(work: Work, parts: list[Awaited]) -> bool:
+    """Park the call until there is more. Returns False if there is nothing to wait for."""
+    finish = partial(_finish, work)
+    wait = FetchWait(work.cluster, parts, work.min_bytes, work.isolation, finish)
+    if not wait.begin(work.max_wait_ms):
+        return False
+    work.call.on_lost = wait.cancel
+    return True
+
+
+def _finish(work: Work) -> None:
+    """The wait is over: answer with what is there now."""
+    if len(work.found) + len(work.unknown) < A_SLICE:
+        work.call.answer(_response(work, _read(work)))
+    else:
+        work.cluster.turns.begin(_finish_in_slices(work))
+
+
+def _response(work: Work, reading: Reading) -> FetchResponse:
+    answers = reading.answers
+    if work.unknown:
+        answers += work.unknown  # what is unknown comes last
+    if work.session is not None:
+        answers = work.news(work.session, answers)
+    if work.is_converted:
+        try:
+            answers = work.as_old(answers)
+        except Refused as refused:
+            return work.refused(refused.error)
+    response = work.response()
+    work.add(response, answers)
+    if work.tells(reading):
+        work.tell(answers)
+    return response
+
+
+# The same in slices. At each yield topics may go, which reading them notices.
+
+
+def _fetch_in_slices(
+    cluster: Cluster, call: Call, request: FetchRequest, session: Session | None
+) -> Slices[FetchResponse | Sentinel]:
+    if session is not None:
         sessions = cluster.brokers[call.node_id].fetch_sessions
         try:
-            session = sessions.begin(request, call.version, call.now)
-            if session and not (yield from sessions.update(session, request, call.now)):
+            if not (yield from sessions.update_in_slices(session, request, call.now)):
                 session = None
         except Refused as refused:
             return FetchResponse(error_code=refused.error, responses=[])
@@ -73,362 +138,68 @@ def fetch(cluster: Cluster, call: Call, request: FetchRequest) -> Slices[FetchRe
         partitions = session.partitions
     else:
         partitions = WantedPartitions()
-        yield from partitions.add(request)
-    work = _Fetch(cluster, call, request, session)
+        yield from partitions.add_in_slices(request)
+    work = Work(cluster, call, request, session)
     del request  # that of many partitions takes much memory
-    wanted = partitions.all()
-    for first in range(0, len(wanted), _A_SLICE):
-        if first:
-            yield
-        work.find(wanted[first : first + _A_SLICE])
-    if work.isolation not in _ISOLATION_LEVELS and work.found:
+    for wanted in _sliced(partitions.all()):
+        work.find(wanted)
+        yield
+    if work.has_bad_isolation:
         return work.refused(Error.UNKNOWN_SERVER_ERROR)
-    return (yield from work.begin())
-
-
-def _partition(cluster: Cluster, version: int, wanted: Wanted) -> Partition:
-    """The partition that was asked for. Raises Refused."""
-    named = wanted.topic
-    if version >= _IDS_SINCE:
-        topic = cluster.topics.by_id(named.topic_id) if named.topic_id != NO_ID else None
-        if topic is None:
-            raise Refused(_no_such_id(cluster, wanted))
-        wanted.seen_as = topic.name
-    else:
-        topic = cluster.topics.get(named.name)
-    index = wanted.partition
-    if topic is None or not 0 <= index < len(topic.partitions):
-        raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION)
-    return topic.partitions[index]
-
-
-def _no_such_id(cluster: Cluster, wanted: Wanted) -> Error:
-    """Within a session an id that has been there is deleted, or its name has a new one."""
-    if wanted.seen_as is None:
-        return Error.UNKNOWN_TOPIC_ID
-    if cluster.topics.get(wanted.seen_as) is None:
-        return Error.UNKNOWN_TOPIC_OR_PARTITION
-    return Error.INCONSISTENT_TOPIC_ID
-
-
-class _Fetch:
-    """One fetch request from its first look to its answer."""
-
-    def __init__(
-        self,
-        cluster: Cluster,
-        call: Call,
-        request: FetchRequest,
-        session: Session | None,
-    ) -> None:
-        self.cluster = cluster
-        self.call = call
-        self.max_wait_ms = request.max_wait_ms
-        self.is_full = request.session_epoch == INITIAL_EPOCH
-        self.session = session
-        self.found: list[tuple[Wanted, Partition]] = []
-        # Partitions that are nowhere, and what is answered for them.
-        self.unknown: list[tuple[Wanted, Answered]] = []
-        self.max_bytes = min(request.max_bytes, cluster.fetch_max_bytes)
-        self.min_bytes = min(request.min_bytes, self.max_bytes)
-        self.gives_whole = call.version >= WHOLE_SINCE
-        # Else somebody looks at the records on their way.
-        self.reads_later = call.version >= BATCHES_SINCE and not cluster.chain
-        replica = request.replica_id if call.version < 15 else request.replica_state.replica_id
-        self.is_follower = replica >= 0
-        # Consumers may read from a follower since they say where they are (KIP-392).
-        asks_leader = replica == _CONSUMER and call.version < _FOLLOWERS_SINCE
-        self.leader_only = self.is_follower or asks_leader
-        # A replica that moves between log directories reads what there is.
-        self.isolation = request.isolation_level
-        if replica == _FUTURE and self.isolation in _ISOLATION_LEVELS:
-            self.isolation = READ_UNCOMMITTED
-        self.is_converted = call.version < ZSTD_SINCE and cluster.release.converts_old_formats
-        # Only where all of it may be refused.
-        may_be_refused = self.is_converted or self.isolation not in _ISOLATION_LEVELS
-        self.request = request if may_be_refused else None
-
-    def refused(self, error: Error) -> FetchResponse:
-        """All of it refused."""
-        assert self.request is not None
-        return _refused(self.cluster, self.request, self.call.version, error)
-
-    def find(self, partitions: list[Wanted]) -> None:
-        """Look up partitions that are asked for."""
-        for wanted in partitions:
-            try:
-                self.found.append((wanted, _partition(self.cluster, self.call.version, wanted)))
-            except Refused as refused:
-                answer = _failed(self.call.version, wanted.partition, refused.error, None)
-                self.unknown.append((wanted, answer))
-
-    def begin(self) -> Slices[FetchResponse | Sentinel]:
-        """Answer, or wait until there is more."""
-        reading = yield from self.read()
-        waits = self.max_wait_ms > 0 and self.found and self.call.is_open
-        if not waits or reading.at_once or reading.size >= self.min_bytes:
-            return (yield from self.response(reading))
+    reading = yield from _read_in_slices(work)
+    if work.waits(reading):
         parts: list[Awaited] = []
-        for wanted, partition in self.found:
-            parts.append(awaited(partition, wanted.fetch_offset, wanted.max_bytes))
-            if not len(parts) % _A_SLICE:
+        for found in _sliced(work.found):
+            parts += map(_awaited, found)
+            yield
+        is_gone = any(partition.topic.is_deleted for _, partition in work.found)
+        if not is_gone and _wait(work, parts):
+            return PARKED
+        reading = yield from _read_in_slices(work)  # there may be more by now
+    return (yield from _response_in_slices(work, reading))
+
+
+def _finish_in_slices(work: Work) -> Slices[None]:
+    reading = yield from _read_in_slices(work)
+    response = yield from _response_in_slices(work, reading)
+    work.call.answer(response)
+
+
+def _read_in_slices(work: Work) -> Slices[Reading]:
+    reading = Reading(work.max_bytes)
+    for found in _sliced(work.found):
+        work.read(reading, found)
+        yield
+    return reading
+
+
+def _response_in_slices(work: Work, reading: Reading) -> Slices[FetchResponse]:
+    answers = reading.answers + work.unknown
+    if work.session is not None:
+        news: Answers = []
+        for some in _sliced(answers):
+            news += work.news(work.session, some)
+            yield
+        answers = news
+    if work.is_converted:
+        old: Answers = []
+        try:
+            for some in _sliced(answers):
+                old += work.as_old(some)
                 yield
-        wait = FetchWait(self.cluster, parts, self.min_bytes, self.isolation, self.finish)
-        is_gone = any(partition.topic.is_deleted for _, partition in self.found)
-        if is_gone or not wait.begin(self.max_wait_ms):
-            if len(parts) >= _A_SLICE:  # there may be more since it was read
-                reading = yield from self.read()
-            return (yield from self.response(reading))
-        self.call.on_lost = wait.cancel
-        return PARKED
-
-    def finish(self) -> None:
-        """The wait is over: answer with what is there now."""
-        job = self.finish_in_slices()
-        if len(self.found) + len(self.unknown) >= _A_SLICE:
-            self.cluster.turns.begin(job)
-        else:
-            for _ in job:  # it is short, and so not queued
-                pass
-
-    def finish_in_slices(self) -> Slices[None]:
-        reading = yield from self.read()
-        response = yield from self.response(reading)
-        self.call.answer(response)
-
-    def read(self) -> Slices[Reading]:
-        """Read from all partitions that were found."""
-        answers: list[tuple[Wanted, Answered]] = []
-        left, size, at_once = self.max_bytes, 0, False
-        for wanted, partition in self.found:
-            try:
-                answer = self.read_one(wanted, partition, left, whole_first=size == 0)
-                at_once = at_once or answer.diverging_epoch.epoch != -1
-            except Refused as refused:
-                answer = _failed(self.call.version, wanted.partition, refused.error, partition)
-                at_once = True
-            found = len(answer.records or b"")
-            size += found
-            left = max(0, left - found)  # a negative limit is one for the first that is read only
-            answers.append((wanted, answer))
-            if not len(answers) % _A_SLICE:
-                yield
-        return Reading(answers, size, at_once)
-
-    def read_one(
-        self, asked: Wanted, partition: Partition, left: int, whole_first: bool
-    ) -> Answered:
-        """One partition's answer. Raises Refused."""
-        isolation = self.isolation
-        if partition.topic.is_deleted:
-            raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION)
-        epoch = max(asked.current_leader_epoch, NO_EPOCH)
-        partition.check_read(self.call.node_id, epoch, leader_only=self.leader_only)
-        if self.is_follower:  # a stranger; one that names the epoch may know more than we do
-            knows_epoch = asked.current_leader_epoch >= 0
-            raise Refused(
-                Error.UNKNOWN_LEADER_EPOCH if knows_epoch else Error.NOT_LEADER_OR_FOLLOWER
-            )
-        log = partition.log
-        answer = Answered(
-            partition_index=asked.partition,
-            high_watermark=partition.high_watermark,
-            last_stable_offset=partition.last_stable_offset,
-            log_start_offset=log.log_start_offset,
-            aborted_transactions=[] if isolation == READ_COMMITTED else None,
-            records=b"",
-        )
-        if asked.last_fetched_epoch >= 0 and self.diverges(partition, asked, answer):
-            return answer
-        if not log.log_start_offset <= asked.fetch_offset <= log.log_end_offset:
-            raise Refused(Error.OFFSET_OUT_OF_RANGE)
-        if asked.fetch_offset == log.log_end_offset:
-            return answer
-        limit = min(asked.max_bytes, left)
-        if limit < 0:
-            raise Refused(Error.UNKNOWN_SERVER_ERROR)
-        whole = whole_first and asked.fetch_offset < partition.upper_bound(isolation)
-        whole = whole and self.gives_whole
-        if limit > 0 or whole:
-            records = partition.read(
-                asked.fetch_offset,
-                limit,
-                isolation,
-                whole,
-                keeps_cut=not self.gives_whole,
-                later=self.reads_later,
-            )
-            answer.records = cast(Buffer, records)  # an encoder needs no more than its length
-            if isolation == READ_COMMITTED:
-                answer.aborted_transactions = _aborted(log, asked.fetch_offset, answer.records)
-        return answer
-
-    def diverges(self, partition: Partition, asked: Wanted, answer: Answered) -> bool:
-        """Whether the client's log took another course; the answer then says where (KIP-595)."""
-        end = partition.log_end_offset
-        epoch, offset = partition.log.epochs.end_offset_for(asked.last_fetched_epoch, end)
-        if epoch == -1 or offset == -1:
-            raise Refused(Error.OFFSET_OUT_OF_RANGE)
-        if epoch < asked.last_fetched_epoch or offset < asked.fetch_offset:
-            answer.diverging_epoch = Answered.EpochEndOffset(epoch=epoch, end_offset=offset)
-            answer.aborted_transactions = None
-            return True
-        return False
-
-    def response(self, reading: Reading) -> Slices[FetchResponse]:
-        answers = reading.answers + self.unknown  # what is unknown comes last
-        if self.session is not None:
-            answers = yield from self.news(self.session, answers)
-        if self.is_converted:
-            try:
-                answers = yield from each_of(answers, self.as_old, _A_SLICE)
-            except Refused as refused:
-                return self.refused(refused.error)
-        told = self.cluster.journal.is_on and self.call.connection.name is not TEST
-        if told and not reading.size and self.found:
-            self.tell_nothing()
-        told = told and bool(reading.size or reading.at_once or self.unknown)
-        grouped = _Grouped()
-        for first in range(0, len(answers), _A_SLICE):
-            if first:
-                yield
-            some = answers[first : first + _A_SLICE]
-            grouped.add(some)
-            if told:
-                self.tell(some)
-        return FetchResponse(
-            session_id=self.session.id if self.session is not None else NO_SESSION,
-            responses=grouped.topics,
-            node_endpoints=self.leaders_told(grouped.leaders) if grouped.leaders else [],
-        )
-
-    def tell_nothing(self) -> None:
-        """Tell the journal that there was nothing to read."""
-        (wanted, first), (_, last) = self.found[0], self.found[-1]
-        name, index, offset = first.topic.name, first.index, wanted.fetch_offset
-        if first is not last:
-            name, index, offset = name if first.topic is last.topic else "", -1, -1
-        journal, client = self.cluster.journal, self.call.connection.name
-        journal.run("fetched nothing", client, name, index, offset, offset)
-
-    def tell(self, answers: list[tuple[Wanted, Answered]]) -> None:
-        """Tell the journal what is read, and what is refused."""
-        journal, client = self.cluster.journal, self.call.connection.name
-        is_committed = self.isolation == READ_COMMITTED
-        how = "" if is_committed else TOLD_UNCOMMITTED
-        for wanted, answer in answers:
-            topic = wanted.seen_as or wanted.topic.name
-            if answer.records:
-                first = wanted.fetch_offset
-                if len(answer.records) >= wanted.max_bytes:  # cut, and who knows where
-                    upto = first
-                else:
-                    upto = answer.last_stable_offset if is_committed else answer.high_watermark
-                journal.run("fetched", client, topic, wanted.partition, first, upto - 1, how)
-            elif answer.error_code:
-                error = Error(answer.error_code)
-                journal.refused(client, "Fetch", error, topic, wanted.partition)
-
-    def news(
-        self, session: Session, answers: list[tuple[Wanted, Answered]]
-    ) -> Slices[list[tuple[Wanted, Answered]]]:
-        """What an answer in a session holds; the first one holds all."""
-        news: list[tuple[Wanted, Answered]] = []
-        for number, each in enumerate(answers, 1):
-            wanted, answer = each
-            if wanted.is_news(answer) or self.is_full:
-                news.append(each)
-            if answer.records and not self.is_full:
-                session.partitions.move_to_end(wanted)
-            if not number % _A_SLICE:
-                yield
-        return news
-
-    def leaders_told(self, leaders: set[int]) -> list[Endpoint]:
-        """Where the leaders are that some answers name, for clients that know another; a follower
-        is not told."""
-        return [] if self.is_follower else endpoints(Endpoint, self.cluster, leaders)
-
-    def as_old(self, answered: tuple[Wanted, Answered]) -> tuple[Wanted, Answered]:
-        """An answer as this client can read it. Raises Refused when nothing can be answered."""
-        wanted, answer = answered
-        topic = self.cluster.topics.get(wanted.topic.name)
-        if topic is None or wanted.partition >= len(topic.partitions):
-            return answered
-        return wanted, as_old(answer, self.call.version, wanted.fetch_offset, topic.config)
+        except Refused as refused:
+            return work.refused(refused.error)
+        answers = old
+    response, tells = work.response(), work.tells(reading)
+    for some in _sliced(answers):
+        work.add(response, some)
+        if tells:
+            work.tell(some)
+        yield
+    return response
 
 
-def _aborted(log: Log, offset: int, records: Buffer | None) -> list[Answered.AbortedTransaction]:
-    """The aborted transactions that a consumer must know to read these records."""
-    return [
-        Answered.AbortedTransaction(producer_id=each.producer_id, first_offset=each.first_offset)
-        for each in log.reader.aborted_transactions(offset, len(records or b""))
-    ]
-
-
-def _refused(cluster: Cluster, request: FetchRequest, version: int, error: Error) -> FetchResponse:
-    """All of it refused: at the top (v7+), and for each partition while there are names (v4-12)."""
-    topics = request.topics if version < _IDS_SINCE else []
-    answer = FetchResponse(
-        error_code=error,
-        session_id=request.session_id,
-        responses=[
-            FetchResponse.Topic(
-                topic=topic.topic,
-                partitions=[_failed(version, p.partition, error, None) for p in topic.partitions],
-            )
-            for topic in topics
-        ],
-    )
-    for topic in answer.responses if cluster.release.failed_fetch_has_null_records else ():
-        for partition in topic.partitions:
-            partition.records = None
-    return answer
-
-
-def _failed(version: int, index: int, error: Error, partition: Partition | None) -> Answered:
-    """A partition without data. Only one that is not even looked for has a list of aborted
-    transactions (an empty one)."""
-    answer = Answered(
-        partition_index=index,
-        error_code=error,
-        high_watermark=-1,
-        records=b"",
-        aborted_transactions=[] if partition is None else None,
-    )
-    if (
-        version >= _LEADER_SINCE
-        and partition is not None
-        and error
-        in (
-            Error.NOT_LEADER_OR_FOLLOWER,
-            Error.FENCED_LEADER_EPOCH,
-        )
-    ):
-        answer.current_leader = Answered.LeaderIdAndEpoch(
-            leader_id=partition.leader, leader_epoch=partition.leader_epoch
-        )
-    return answer
-
-
-class _Grouped:
-    """Partitions that follow each other under one topic share an entry."""
-
-    def __init__(self) -> None:
-        self.topics: list[FetchResponse.Topic] = []
-        # The leaders that are named to those who asked another broker.
-        self.leaders: set[int] = set()
-        self._last: WantedTopic | None = None
-
-    def add(self, answers: list[tuple[Wanted, Answered]]) -> None:
-        """Add those that follow."""
-        for wanted, answer in answers:
-            topic = wanted.topic
-            if topic is not self._last:
-                self._last = topic
-                self.topics.append(
-                    FetchResponse.Topic(topic=topic.name, topic_id=topic.topic_id, partitions=[])
-                )
-            self.topics[-1].partitions.append(answer)
-            if answer.error_code:
-                self.leaders.add(answer.current_leader.leader_id)
+def _sliced(items: list[T]) -> Iterator[list[T]]:
+    """All of a list, so many at a time."""
+    for first in range(0, len(items), A_SLICE):
+        yield items[first : first + A_SLICE]

@@ -26,7 +26,8 @@ SIZE_MAX = 100_000
 """How many partitions all sessions of one broker hold; they take up to 22 MB. A topic counts as one
 more, and a long name as several (_LETTERS)."""
 _LETTERS = 100
-_A_SLICE = 200
+A_SLICE = 200
+"""So many partitions are worked on at once."""
 _EVICTION_MS = 120_000
 _LAST_EPOCH = 2**31 - 1
 _KEYS_OF_A_TOPIC = 2**32
@@ -124,17 +125,22 @@ class WantedPartitions:
         """Those of now."""
         return list(self._wanted.values())
 
-    def add(self, request: FetchRequest) -> Slices[None]:
+    def add(self, request: FetchRequest) -> None:
         """Add and change partitions. If one is named twice, the last counts."""
+        for named in request.topics:
+            self._add(named, named.partitions)
+
+    def add_in_slices(self, request: FetchRequest) -> Slices[None]:
+        """The same in slices."""
         done = 0
         for named in request.topics:
             partitions = named.partitions
             done += len(partitions)
-            if done < _A_SLICE:
+            if done < A_SLICE:
                 self._add(named, partitions)
                 continue
-            for first in range(0, len(partitions), _A_SLICE):
-                self._add(named, partitions[first : first + _A_SLICE])
+            for first in range(0, len(partitions), A_SLICE):
+                self._add(named, partitions[first : first + A_SLICE])
                 yield
             done = 0
 
@@ -160,14 +166,20 @@ class WantedPartitions:
         topic.partitions += added
         self.size += added
 
-    def forget(self, request: FetchRequest) -> Slices[None]:
+    def forget(self, request: FetchRequest) -> None:
         """Remove partitions, as far as they are there."""
+        for named in request.forgotten_topics_data:
+            for index in named.partitions:
+                self._forget((named.topic_id, named.topic), index)
+
+    def forget_in_slices(self, request: FetchRequest) -> Slices[None]:
+        """The same in slices."""
         done = 0
         for named in request.forgotten_topics_data:
             for index in named.partitions:
                 self._forget((named.topic_id, named.topic), index)
                 done += 1
-                if not done % _A_SLICE:
+                if not done % A_SLICE:
                     yield
 
     def _forget(self, named: tuple[bytes, str], index: int) -> None:
@@ -230,7 +242,7 @@ class SessionCache:
         self._sessions.move_to_end(session.id)
         return session
 
-    def update(self, session: Session, request: FetchRequest, now: int) -> Slices[bool]:
+    def update(self, session: Session, request: FetchRequest, now: int) -> bool:
         """Add, change and remove partitions; removing is last, and so wins. Returns whether it is a
         session then: one that has lost all partitions is not.
 
@@ -238,16 +250,30 @@ class SessionCache:
         """
         partitions = session.partitions
         before = partitions.size
-        yield from partitions.add(request)
-        if session.id == NO_SESSION:  # a new one: it has nothing to remove
+        partitions.add(request)
+        if session.id != NO_SESSION:  # a new one has nothing to remove
+            partitions.forget(request)
+        return self._updated(session, before, now)
+
+    def update_in_slices(self, session: Session, request: FetchRequest, now: int) -> Slices[bool]:
+        """The same in slices."""
+        partitions = session.partitions
+        before = partitions.size
+        yield from partitions.add_in_slices(request)
+        if session.id != NO_SESSION:
+            yield from partitions.forget_in_slices(request)
+        return self._updated(session, before, now)
+
+    def _updated(self, session: Session, before: int, now: int) -> bool:
+        """Keep a session as it is now, if there is room for it; `before` is the size it had."""
+        size = session.partitions.size
+        if session.id == NO_SESSION:
             self._keep(session, now)
             return True
-        if request.forgotten_topics_data:
-            yield from partitions.forget(request)
-        if not partitions.size:
+        if not size:
             self._close(session)
             return False
-        if partitions.size > before and self._size() > SIZE_MAX:
+        if size > before and self._size() > SIZE_MAX:
             # The client opens another one, and learns whether there is room for that.
             self._close(session)
             raise Refused(Error.FETCH_SESSION_ID_NOT_FOUND)

@@ -23,6 +23,12 @@ from tests.support.versions import first_and_last
 FORGOTTEN = [FetchRequest.ForgottenTopic(topic="t", partitions=[0])]
 
 
+@pytest.fixture(autouse=True, params=["at once", "in slices"])
+def slices(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.param == "in slices":  # of one partition each
+        monkeypatch.setattr("odradek.emulator.handlers.fetch.A_SLICE", 1)
+
+
 @pytest.fixture(autouse=True)
 def topic(cluster: Cluster) -> None:
     cluster.create_topic("t", 3, {})

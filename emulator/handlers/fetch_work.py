@@ -1,0 +1,341 @@
+"""One fetch request: what is found, read, answered and told of its partitions.
+
+Everything here takes some partitions at a time; fetch.py says which, and when it waits.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias, cast
+
+from ...wire import NO_ID, Buffer, Error, Refused
+from ...wire.api.fetch import FetchRequest, FetchResponse
+from ..base.call import TEST, Call
+from ..base.sentences import READ_UNCOMMITTED as TOLD_UNCOMMITTED
+from ..partitions.fetch_sessions import INITIAL_EPOCH, NO_SESSION, Session, Wanted
+from ..partitions.partition import NO_EPOCH, READ_COMMITTED, READ_UNCOMMITTED, Partition
+from .fetch_old import BATCHES_SINCE, WHOLE_SINCE, ZSTD_SINCE, as_old
+from .node_endpoints import endpoints
+
+if TYPE_CHECKING:
+    from ...storage import Log
+    from ..cluster import Cluster
+
+Answered = FetchResponse.Topic.Partition
+Endpoint = FetchResponse.NodeEndpoint
+Answers: TypeAlias = list[tuple[Wanted, Answered]]
+
+_ISOLATION_LEVELS = (READ_UNCOMMITTED, READ_COMMITTED)
+_CONSUMER = -1
+_FUTURE = -3
+_FOLLOWERS_SINCE = 11
+_IDS_SINCE = 13
+_LEADER_SINCE = 16
+
+
+class Reading:
+    """What one look at the partitions that exist has found so far."""
+
+    __slots__ = ("answers", "at_once", "left", "size")
+
+    def __init__(self, max_bytes: int) -> None:
+        self.answers: Answers = []
+        self.size = 0
+        self.left = max_bytes
+        """How many bytes may still be read."""
+        self.at_once = False
+        """Whether something was found that the client has to know now."""
+
+
+def _partition(cluster: Cluster, version: int, wanted: Wanted) -> Partition:
+    """The partition that was asked for. Raises Refused."""
+    named = wanted.topic
+    if version >= _IDS_SINCE:
+        topic = cluster.topics.by_id(named.topic_id) if named.topic_id != NO_ID else None
+        if topic is None:
+            raise Refused(_no_such_id(cluster, wanted))
+        wanted.seen_as = topic.name
+    else:
+        topic = cluster.topics.get(named.name)
+    index = wanted.partition
+    if topic is None or not 0 <= index < len(topic.partitions):
+        raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION)
+    return topic.partitions[index]
+
+
+def _no_such_id(cluster: Cluster, wanted: Wanted) -> Error:
+    """Within a session an id that has been there is deleted, or its name has a new one."""
+    if wanted.seen_as is None:
+        return Error.UNKNOWN_TOPIC_ID
+    if cluster.topics.get(wanted.seen_as) is None:
+        return Error.UNKNOWN_TOPIC_OR_PARTITION
+    return Error.INCONSISTENT_TOPIC_ID
+
+
+class Work:
+    """One fetch request from its first look to its answer."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        call: Call,
+        request: FetchRequest,
+        session: Session | None,
+    ) -> None:
+        self.cluster = cluster
+        self.call = call
+        self.max_wait_ms = request.max_wait_ms
+        self.is_full = request.session_epoch == INITIAL_EPOCH
+        self.session = session
+        self.found: list[tuple[Wanted, Partition]] = []
+        # Partitions that are nowhere, and what is answered for them.
+        self.unknown: Answers = []
+        self.max_bytes = min(request.max_bytes, cluster.fetch_max_bytes)
+        self.min_bytes = min(request.min_bytes, self.max_bytes)
+        self.gives_whole = call.version >= WHOLE_SINCE
+        # Else somebody looks at the records on their way.
+        self.reads_later = call.version >= BATCHES_SINCE and not cluster.chain
+        replica = request.replica_id if call.version < 15 else request.replica_state.replica_id
+        self.is_follower = replica >= 0
+        # Consumers may read from a follower since they say where they are (KIP-392).
+        asks_leader = replica == _CONSUMER and call.version < _FOLLOWERS_SINCE
+        self.leader_only = self.is_follower or asks_leader
+        # A replica that moves between log directories reads what there is.
+        self.isolation = request.isolation_level
+        if replica == _FUTURE and self.isolation in _ISOLATION_LEVELS:
+            self.isolation = READ_UNCOMMITTED
+        self.is_converted = call.version < ZSTD_SINCE and cluster.release.converts_old_formats
+        # Only where all of it may be refused.
+        may_be_refused = self.is_converted or self.isolation not in _ISOLATION_LEVELS
+        self.request = request if may_be_refused else None
+        # The leaders that are named to those who asked another broker.
+        self.leaders: set[int] = set()
+
+    @property
+    def has_bad_isolation(self) -> bool:
+        """Whether no partition is read, because nobody knows this isolation level."""
+        return self.isolation not in _ISOLATION_LEVELS and bool(self.found)
+
+    def refused(self, error: Error) -> FetchResponse:
+        """All of it refused."""
+        assert self.request is not None
+        return _refused(self.cluster, self.request, self.call.version, error)
+
+    def find(self, partitions: list[Wanted]) -> None:
+        """Look up partitions that are asked for."""
+        for wanted in partitions:
+            try:
+                self.found.append((wanted, _partition(self.cluster, self.call.version, wanted)))
+            except Refused as refused:
+                answer = _failed(self.call.version, wanted.partition, refused.error, None)
+                self.unknown.append((wanted, answer))
+
+    def read(self, reading: Reading, some: list[tuple[Wanted, Partition]]) -> None:
+        """Read from some of the partitions that were found."""
+        for wanted, partition in some:
+            try:
+                answer = self.read_one(wanted, partition, reading.left, reading.size == 0)
+                if answer.diverging_epoch.epoch != -1:
+                    reading.at_once = True
+            except Refused as refused:
+                answer = _failed(self.call.version, wanted.partition, refused.error, partition)
+                reading.at_once = True
+            found = len(answer.records or b"")
+            reading.size += found
+            # A negative limit is one for the first that is read only.
+            reading.left = max(0, reading.left - found)
+            reading.answers.append((wanted, answer))
+
+    def waits(self, reading: Reading) -> bool:
+        """Whether there is too little to answer now, if it may wait."""
+        may_wait = self.max_wait_ms > 0 and self.found and self.call.is_open
+        return bool(may_wait) and not reading.at_once and reading.size < self.min_bytes
+
+    def read_one(
+        self, asked: Wanted, partition: Partition, left: int, whole_first: bool
+    ) -> Answered:
+        """One partition's answer. Raises Refused."""
+        isolation = self.isolation
+        if partition.topic.is_deleted:
+            raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION)
+        epoch = max(asked.current_leader_epoch, NO_EPOCH)
+        partition.check_read(self.call.node_id, epoch, leader_only=self.leader_only)
+        if self.is_follower:  # a stranger; one that names the epoch may know more than we do
+            knows_epoch = asked.current_leader_epoch >= 0
+            raise Refused(
+                Error.UNKNOWN_LEADER_EPOCH if knows_epoch else Error.NOT_LEADER_OR_FOLLOWER
+            )
+        log = partition.log
+        answer = Answered(
+            partition_index=asked.partition,
+            high_watermark=partition.high_watermark,
+            last_stable_offset=partition.last_stable_offset,
+            log_start_offset=log.log_start_offset,
+            aborted_transactions=[] if isolation == READ_COMMITTED else None,
+            records=b"",
+        )
+        if asked.last_fetched_epoch >= 0 and self.diverges(partition, asked, answer):
+            return answer
+        if not log.log_start_offset <= asked.fetch_offset <= log.log_end_offset:
+            raise Refused(Error.OFFSET_OUT_OF_RANGE)
+        if asked.fetch_offset == log.log_end_offset:
+            return answer
+        limit = min(asked.max_bytes, left)
+        if limit < 0:
+            raise Refused(Error.UNKNOWN_SERVER_ERROR)
+        whole = whole_first and asked.fetch_offset < partition.upper_bound(isolation)
+        whole = whole and self.gives_whole
+        if limit > 0 or whole:
+            records = partition.read(
+                asked.fetch_offset,
+                limit,
+                isolation,
+                whole,
+                keeps_cut=not self.gives_whole,
+                later=self.reads_later,
+            )
+            answer.records = cast(Buffer, records)  # an encoder needs no more than its length
+            if isolation == READ_COMMITTED:
+                answer.aborted_transactions = _aborted(log, asked.fetch_offset, answer.records)
+        return answer
+
+    def diverges(self, partition: Partition, asked: Wanted, answer: Answered) -> bool:
+        """Whether the client's log took another course; the answer then says where (KIP-595)."""
+        end = partition.log_end_offset
+        epoch, offset = partition.log.epochs.end_offset_for(asked.last_fetched_epoch, end)
+        if epoch == -1 or offset == -1:
+            raise Refused(Error.OFFSET_OUT_OF_RANGE)
+        if epoch < asked.last_fetched_epoch or offset < asked.fetch_offset:
+            answer.diverging_epoch = Answered.EpochEndOffset(epoch=epoch, end_offset=offset)
+            answer.aborted_transactions = None
+            return True
+        return False
+
+    def tells(self, reading: Reading) -> bool:
+        """Tell the journal if there was nothing to read. Returns whether it is told of answers."""
+        if not self.cluster.journal.is_on or self.call.connection.name is TEST:
+            return False
+        if not reading.size and self.found:
+            self.tell_nothing()
+        return bool(reading.size or reading.at_once or self.unknown)
+
+    def tell_nothing(self) -> None:
+        """Tell the journal that there was nothing to read."""
+        (wanted, first), (_, last) = self.found[0], self.found[-1]
+        name, index, offset = first.topic.name, first.index, wanted.fetch_offset
+        if first is not last:
+            name, index, offset = name if first.topic is last.topic else "", -1, -1
+        journal, client = self.cluster.journal, self.call.connection.name
+        journal.run("fetched nothing", client, name, index, offset, offset)
+
+    def tell(self, answers: Answers) -> None:
+        """Tell the journal what is read, and what is refused."""
+        journal, client = self.cluster.journal, self.call.connection.name
+        is_committed = self.isolation == READ_COMMITTED
+        how = "" if is_committed else TOLD_UNCOMMITTED
+        for wanted, answer in answers:
+            topic = wanted.seen_as or wanted.topic.name
+            if answer.records:
+                first = wanted.fetch_offset
+                if len(answer.records) >= wanted.max_bytes:  # cut, and who knows where
+                    upto = first
+                else:
+                    upto = answer.last_stable_offset if is_committed else answer.high_watermark
+                journal.run("fetched", client, topic, wanted.partition, first, upto - 1, how)
+            elif answer.error_code:
+                error = Error(answer.error_code)
+                journal.refused(client, "Fetch", error, topic, wanted.partition)
+
+    def news(self, session: Session, answers: Answers) -> Answers:
+        """Those that an answer in a session holds; the first one holds all."""
+        news: Answers = []
+        for each in answers:
+            wanted, answer = each
+            if wanted.is_news(answer) or self.is_full:
+                news.append(each)
+            if answer.records and not self.is_full:
+                session.partitions.move_to_end(wanted)
+        return news
+
+    def as_old(self, answers: Answers) -> Answers:
+        """Answers as this client can read them. Raises Refused when nothing can be answered."""
+        return [(wanted, self._as_old(wanted, answer)) for wanted, answer in answers]
+
+    def _as_old(self, wanted: Wanted, answer: Answered) -> Answered:
+        topic = self.cluster.topics.get(wanted.topic.name)
+        if topic is None or wanted.partition >= len(topic.partitions):
+            return answer
+        return as_old(answer, self.call.version, wanted.fetch_offset, topic.config)
+
+    def response(self) -> FetchResponse:
+        """An answer that holds nothing yet."""
+        session_id = self.session.id if self.session is not None else NO_SESSION
+        return FetchResponse(session_id=session_id, responses=[])
+
+    def add(self, response: FetchResponse, answers: Answers) -> None:
+        """Add answers. Partitions that follow each other under one topic share an entry; where the
+        leaders are that some answers name is told too, but no follower."""
+        topics = response.responses
+        last = topics[-1] if topics else None
+        for wanted, answer in answers:
+            topic = wanted.topic
+            if last is None or last.topic_id != topic.topic_id or last.topic != topic.name:
+                last = FetchResponse.Topic(topic=topic.name, topic_id=topic.topic_id, partitions=[])
+                topics.append(last)
+            last.partitions.append(answer)
+            if answer.error_code:
+                self.leaders.add(answer.current_leader.leader_id)
+        if self.leaders and not self.is_follower:
+            response.node_endpoints = endpoints(Endpoint, self.cluster, self.leaders)
+
+
+def _aborted(log: Log, offset: int, records: Buffer | None) -> list[Answered.AbortedTransaction]:
+    """The aborted transactions that a consumer must know to read these records."""
+    return [
+        Answered.AbortedTransaction(producer_id=each.producer_id, first_offset=each.first_offset)
+        for each in log.reader.aborted_transactions(offset, len(records or b""))
+    ]
+
+
+def _refused(cluster: Cluster, request: FetchRequest, version: int, error: Error) -> FetchResponse:
+    """All of it refused: at the top (v7+), and for each partition while there are names (v4-12)."""
+    topics = request.topics if version < _IDS_SINCE else []
+    answer = FetchResponse(
+        error_code=error,
+        session_id=request.session_id,
+        responses=[
+            FetchResponse.Topic(
+                topic=topic.topic,
+                partitions=[_failed(version, p.partition, error, None) for p in topic.partitions],
+            )
+            for topic in topics
+        ],
+    )
+    for topic in answer.responses if cluster.release.failed_fetch_has_null_records else ():
+        for partition in topic.partitions:
+            partition.records = None
+    return answer
+
+
+def _failed(version: int, index: int, error: Error, partition: Partition | None) -> Answered:
+    """A partition without data. Only one that is not even looked for has a list of aborted
+    transactions (an empty one)."""
+    answer = Answered(
+        partition_index=index,
+        error_code=error,
+        high_watermark=-1,
+        records=b"",
+        aborted_transactions=[] if partition is None else None,
+    )
+    if (
+        version >= _LEADER_SINCE
+        and partition is not None
+        and error
+        in (
+            Error.NOT_LEADER_OR_FOLLOWER,
+            Error.FENCED_LEADER_EPOCH,
+        )
+    ):
+        answer.current_leader = Answered.LeaderIdAndEpoch(
+            leader_id=partition.leader, leader_epoch=partition.leader_epoch
+        )
+    return answer
