@@ -56,24 +56,44 @@ class LogReader:
         self._home = home
 
     def read(
-        self, offset: int, max_bytes: int, *, upto: int | None = None, whole_first: bool = True
+        self,
+        offset: int,
+        max_bytes: int,
+        *,
+        upto: int | None = None,
+        whole_first: bool = True,
+        keeps_cut: bool = True,
     ) -> Buffer:
         """Up to `max_bytes` of batches, from the one that contains `offset` on.
 
-        The last may be cut off; the first is whole, however large, unless `whole_first` is False.
+        The last may be cut off; the first is whole, however large, unless `whole_first` is False,
+        and then left out without `keeps_cut` if it is not.
         Only batches that begin before `upto` (default: the log end) are returned, and only from one
         segment; b"" if there are none. Raises Refused: OFFSET_OUT_OF_RANGE too.
         """
-        return cast(Buffer, self._read(offset, max_bytes, upto, whole_first, later=False))
+        found = self._read(offset, max_bytes, upto, whole_first, keeps_cut, later=False)
+        return cast(Buffer, found)
 
     def read_later(
-        self, offset: int, max_bytes: int, *, upto: int | None = None, whole_first: bool = True
+        self,
+        offset: int,
+        max_bytes: int,
+        *,
+        upto: int | None = None,
+        whole_first: bool = True,
+        keeps_cut: bool = True,
     ) -> Buffer | StoredBytes:
         """Like `read`, but many bytes are read only when they are asked for."""
-        return self._read(offset, max_bytes, upto, whole_first, later=True)
+        return self._read(offset, max_bytes, upto, whole_first, keeps_cut, later=True)
 
     def _read(
-        self, offset: int, max_bytes: int, upto: int | None, whole_first: bool, later: bool
+        self,
+        offset: int,
+        max_bytes: int,
+        upto: int | None,
+        whole_first: bool,
+        keeps_cut: bool,
+        later: bool,
     ) -> Buffer | StoredBytes:
         log = self._log
         end = log.log_end_offset
@@ -83,15 +103,16 @@ class LogReader:
             upto = end
         if offset >= upto:
             return b""
+        asked = offset, max_bytes, upto, whole_first, keeps_cut, later
         segments = log.segments
         active = segments[-1]
         try:
             self._home.availability.check()
             if offset >= active.base_offset:
-                return active.read(offset, max_bytes, upto, whole_first, later) or b""
+                return active.read(*asked) or b""
             for segment in segments[containing(segments, offset) :]:
                 segment.verify()
-                data = segment.read(offset, max_bytes, upto, whole_first, later)
+                data = segment.read(*asked)
                 if data is not None:  # else compaction left nothing at or after the offset
                     return data
         except WireError as error:

@@ -330,7 +330,13 @@ class Segment:
                 raise
 
     def read(
-        self, offset: int, max_bytes: int, upto: int, whole_first: bool, later: bool = False
+        self,
+        offset: int,
+        max_bytes: int,
+        upto: int,
+        whole_first: bool,
+        keeps_cut: bool = True,
+        later: bool = False,
     ) -> Buffer | StoredBytes | None:
         """Batches from the one that contains `offset` on; None if all end before it. With `later`
         many bytes are read only when they are asked for.
@@ -348,8 +354,11 @@ class Segment:
             end = self.position_of(upto, position, end)
         if max_bytes < end - position:
             end = position + max_bytes
-        if whole_first and end < position + size:
-            end = position + size
+        if end < position + size:
+            if whole_first:
+                end = position + size
+            elif not keeps_cut:
+                return b""
         if end <= position:
             return b""
         size = end - position

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from ...storage import Log, StoredBytes
 from ...wire import Error, Refused
-from ...wire.batch import CONTROL, OVERHEAD, BatchHeader, assign, read_header
+from ...wire.batch import CONTROL, BatchHeader, assign, read_header
 from ...wire.primitives import Buffer
 from ..base.logger import log
 
@@ -224,9 +224,8 @@ class Partition:
         if offset >= upto:
             return b""
         read = log.reader.read_later if later else log.reader.read
-        data = read(offset, max_bytes, upto=upto, whole_first=whole_first)
         # A cut first batch is of no use: since Fetch v3 nothing is sent instead.
-        return data if whole_first or keeps_cut or _begins_whole(data) else b""
+        return read(offset, max_bytes, upto=upto, whole_first=whole_first, keeps_cut=keeps_cut)
 
     def delete_records(self, before: int) -> int:
         """Move the log start offset forward; -1 means to the high watermark. Returns it.
@@ -244,10 +243,3 @@ class Partition:
         """Wake every waiting fetch: the partition was deleted, or has another leader."""
         for wait in list(self.waits):
             wait.wake()
-
-
-def _begins_whole(data: Buffer | StoredBytes) -> bool:
-    if len(data) < OVERHEAD:
-        return False
-    head = data.read(0, OVERHEAD) if isinstance(data, StoredBytes) else data
-    return len(data) >= OVERHEAD + int.from_bytes(head[8:OVERHEAD], "big")

@@ -347,6 +347,8 @@ def test_a_chunk_may_end_in_a_partial_batch(
         append(log, value)
     everything = log.read(0, 1 << 20)
     assert log.read(0, max_bytes, whole_first=whole_first) == everything[:expected]
+    if expected < ONE:
+        assert log.reader.read(0, max_bytes, whole_first=False, keeps_cut=False) == b""
 
 
 def test_a_read_stops_at_the_offset_it_may_not_pass(log: Log) -> None:
