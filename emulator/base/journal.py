@@ -3,7 +3,7 @@
 Two ways in. `add` is for what happens seldom: each makes an Event of its own. `run` is for what
 every request does (appended, fetched): the same thing again, with nothing seldom between, counts up
 the Event that is there, so that a busy client neither costs much nor pushes out what matters.
-`again` does the same for what is neither: a refusal, a committed offset.
+`again` and `refused` do the same for what is neither: a committed offset, a refusal.
 
 Only the broker's thread writes. Others read in it too, or when it has ended.
 """
@@ -24,6 +24,8 @@ from .real_time import perf_counter
 
 MOST_EVENTS = 10_000
 _MOST_RUNS = 1_000
+_AGAIN = ("client", "topic", "partition", "group", "transactional_id")
+_REFUSED = (*_AGAIN, "api", "error", "reason")
 
 
 class Journal:
@@ -49,19 +51,27 @@ class Journal:
         self._runs.clear()
         self._append(kind, fields)
 
-    def again(self, kind: str, offset: int = -1, **fields: Any) -> None:
-        """Something has happened, perhaps once more: the same but for its offset."""
+    def again(
+        self,
+        kind: str,
+        offset: int,
+        client: str,
+        topic: str,
+        partition: int,
+        group: str,
+        transactional_id: str = "",
+    ) -> None:
+        """Something has happened to an offset, perhaps once more: the same but for the offset."""
         if not self.is_on:
             return
-        key = (kind, *fields.items())
-        event = self._runs.get(key)
+        key = (kind, client, topic, partition, group, transactional_id)
+        event = self._counted(key)
         if event is None:
+            fields: dict[str, Any] = dict(zip(_AGAIN, key[1:], strict=True))
             fields["first_offset"] = fields["last_offset"] = offset
             self._keep(key, self._append(kind, fields))
-            return
-        event.count += 1
-        event.until = perf_counter() - self._begin
-        event.last_offset = offset
+        else:
+            event.last_offset = offset
 
     def run(
         self,
@@ -76,19 +86,16 @@ class Journal:
         """Something frequent has happened, once more or for the first time."""
         if not self.is_on:
             return
-        elapsed = perf_counter() - self._begin
         key = (kind, client, topic, partition, reason)
-        event = self._runs.get(key)
+        event = self._counted(key)
         if event is None:
+            elapsed = perf_counter() - self._begin
             at = (self.clock.now(), elapsed, elapsed)
             event = Event(kind, *at, 1, client, topic, partition, first_offset, last_offset)
             event.reason = reason
             self._keep(key, event)
             self._events.append(event)
-            return
-        event.count += 1
-        event.until = elapsed
-        if last_offset > event.last_offset:
+        elif last_offset > event.last_offset:
             event.last_offset = last_offset
 
     def refused(
@@ -103,17 +110,13 @@ class Journal:
         transactional_id: str = "",
     ) -> None:
         """A request, or a part of it, is refused."""
-        self.again(
-            "fenced" if error in FENCED else "refused",
-            client=client,
-            topic=topic,
-            partition=partition,
-            group=group,
-            transactional_id=transactional_id,
-            api=api,
-            error=error,
-            reason=message or MEANINGS.get(error, ""),
-        )
+        if not self.is_on:
+            return
+        key = (client, topic, partition, group, transactional_id, api, error, message)
+        if self._counted(key) is None:
+            fields: dict[str, Any] = dict(zip(_REFUSED, key, strict=True))
+            fields["reason"] = message or MEANINGS.get(error, "")
+            self._keep(key, self._append("fenced" if error in FENCED else "refused", fields))
 
     def clear(self) -> None:
         """Forget everything, as if the broker began now."""
@@ -121,6 +124,14 @@ class Journal:
         self._runs.clear()
         self.members = MemberNames()
         self._begin = perf_counter()
+
+    def _counted(self, key: tuple[Any, ...]) -> Event | None:
+        """The event that this is again, counted up; None if it is another, or the first."""
+        event = self._runs.get(key)
+        if event is not None:
+            event.count += 1
+            event.until = perf_counter() - self._begin
+        return event
 
     def _append(self, kind: str, fields: dict[str, Any]) -> Event:
         elapsed = perf_counter() - self._begin

@@ -31,6 +31,9 @@ class Refusal(NamedTuple):
     topic_id: bytes = b""
 
 
+_NOTHING = Refusal(Error.NONE)
+
+
 class _Shape(NamedTuple):
     """Where a struct has errors, and the names of what they are about."""
 
@@ -49,7 +52,7 @@ def refusals(response: Response) -> list[Refusal]:
     shape = _shape(type(response))
     if not _has_refused(response, shape):  # nearly always, and so found out first
         return []
-    return list(_refusals(response, shape, Refusal(Error.NONE)))
+    return list(_refusals(response, shape, _NOTHING))
 
 
 def _has_refused(struct: Any, shape: _Shape) -> bool:
@@ -62,18 +65,18 @@ def _has_refused(struct: Any, shape: _Shape) -> bool:
     return False
 
 
-def _refusals(struct: Any, shape: _Shape, about: Refusal) -> Iterator[Refusal]:
-    if shape.topic:
-        about = about._replace(topic=getattr(struct, shape.topic) or "")
-    if shape.has_id:
-        about = about._replace(topic_id=struct.topic_id)
-    if shape.has_group:
-        about = about._replace(group=struct.group_id)
-    if shape.partition:
-        about = about._replace(partition=getattr(struct, shape.partition))
-    if shape.has_code and struct.error_code:
-        message = struct.error_message or "" if shape.has_message else ""
-        yield about._replace(error=Error(struct.error_code), message=message)
+def _refusals(struct: Any, shape: _Shape, above: Refusal) -> Iterator[Refusal]:
+    code = struct.error_code if shape.has_code else 0
+    about = Refusal(
+        Error(code),
+        (getattr(struct, shape.topic) or "") if shape.topic else above.topic,
+        getattr(struct, shape.partition) if shape.partition else above.partition,
+        struct.group_id if shape.has_group else above.group,
+        (struct.error_message or "") if code and shape.has_message else "",
+        struct.topic_id if shape.has_id else above.topic_id,
+    )
+    if code:
+        yield about
     for name, below in shape.parts:
         for part in islice(getattr(struct, name) or (), _MOST):
             yield from _refusals(part, below, about)

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from ...wire import Response
 from ...wire.api.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from ...wire.api.heartbeat import HeartbeatRequest
 from ...wire.api.join_group import JoinGroupRequest
@@ -16,7 +15,7 @@ from ...wire.api.offset_commit import OffsetCommitRequest
 from ...wire.api.offset_fetch import OffsetFetchRequest
 from ...wire.api.txn_offset_commit import TxnOffsetCommitRequest
 from ..base.meanings import QUIET, QUIET_OF
-from .refusals import Refusal, refusals
+from .refusals import Refusal
 
 if TYPE_CHECKING:
     from ..base.call import Call
@@ -48,15 +47,18 @@ MEMBERSHIPS: dict[int, Callable[[Any, Any], tuple[str, str] | None]] = {
 """Group and member that a request is about, if it has succeeded."""
 
 
-def _committed(cluster: Cluster, call: Call, request: Any, response: Any) -> None:
+def _committed(
+    cluster: Cluster, call: Call, request: Any, response: Any, found: list[Refusal]
+) -> None:
     """OffsetCommit, TxnOffsetCommit."""
-    refused = {
+    refused = found and {
         (_name(cluster, topic), partition.partition_index)
         for topic in response.topics
         for partition in topic.partitions
         if partition.error_code
     }
     client = _member_name(cluster, call, request)
+    transactional_id = getattr(request, "transactional_id", "")
     for topic in request.topics:
         name = _name(cluster, topic)
         for partition in topic.partitions:
@@ -64,16 +66,16 @@ def _committed(cluster: Cluster, call: Call, request: Any, response: Any) -> Non
                 cluster.journal.again(
                     "committed",
                     partition.committed_offset,
-                    client=client,
-                    topic=name,
-                    partition=partition.partition_index,
-                    group=request.group_id,
-                    transactional_id=getattr(request, "transactional_id", ""),
+                    client,
+                    name,
+                    partition.partition_index,
+                    request.group_id,
+                    transactional_id,
                 )
 
 
 def _found_offsets(
-    cluster: Cluster, call: Call, request: OffsetFetchRequest, response: Any
+    cluster: Cluster, call: Call, request: OffsetFetchRequest, response: Any, _: list[Refusal]
 ) -> None:
     """OffsetFetch of a client that names the partitions, as consumers do."""
     groups: Iterable[Any] = response.groups
@@ -91,14 +93,16 @@ def _found_offsets(
                 cluster.journal.again(
                     "found offset" if offset >= 0 else "found no offset",
                     offset,
-                    client=call.connection.name,
-                    topic=_name(cluster, topic),
-                    partition=partition.partition_index,
-                    group=group_id,
+                    call.connection.name,
+                    _name(cluster, topic),
+                    partition.partition_index,
+                    group_id,
                 )
 
 
-def _looked_up(cluster: Cluster, call: Call, request: ListOffsetsRequest, response: Any) -> None:
+def _looked_up(
+    cluster: Cluster, call: Call, request: ListOffsetsRequest, response: Any, _: list[Refusal]
+) -> None:
     """ListOffsets of the end: what a consumer does that begins at the latest offset."""
     latest = {
         (topic.name, partition.partition_index)
@@ -116,7 +120,7 @@ def _looked_up(cluster: Cluster, call: Call, request: ListOffsetsRequest, respon
                 )
 
 
-TELLERS: dict[int, Callable[[Cluster, Call, Any, Any], None]] = {
+TELLERS: dict[int, Callable[[Cluster, Call, Any, Any, list[Refusal]], None]] = {
     OffsetCommitRequest.api_key: _committed,
     TxnOffsetCommitRequest.api_key: _committed,
     OffsetFetchRequest.api_key: _found_offsets,
@@ -124,11 +128,8 @@ TELLERS: dict[int, Callable[[Cluster, Call, Any, Any], None]] = {
 }
 
 
-def tell_refusals(cluster: Cluster, call: Call, request: Any, response: Response) -> bool:
-    """Each error in a response that is not normal traffic. Returns whether there is any error."""
-    found = refusals(response)
-    if not found:
-        return False
+def tell_refusals(cluster: Cluster, call: Call, request: Any, found: list[Refusal]) -> None:
+    """Each error of a response that is not normal traffic."""
     api = type(request).__name__.removesuffix("Request")
     told = [each for each in found if _is_told(cluster, api, each)]
     group = getattr(request, "group_id", None) or ""
@@ -143,7 +144,6 @@ def tell_refusals(cluster: Cluster, call: Call, request: Any, response: Response
             each.group or group,
             getattr(request, "transactional_id", None) or "",
         )
-    return True
 
 
 def _is_told(cluster: Cluster, api: str, refusal: Refusal) -> bool:
@@ -156,7 +156,7 @@ def _is_told(cluster: Cluster, api: str, refusal: Refusal) -> bool:
 
 def _summed(cluster: Cluster, found: list[Refusal]) -> list[Refusal]:
     """One for a topic of which many partitions are refused; topics by their names."""
-    if len(found) == 1 and found[0].topic:
+    if len(found) == 1 and (found[0].topic or not found[0].topic_id):
         return found
     named = []
     for each in found:

@@ -26,6 +26,7 @@ from ..base.journal import Journal
 from ..base.logger import log
 from ..groups.classic.group import ClassicGroup
 from ..groups.consumer.group import ConsumerGroup
+from .refusals import refusals
 from .tellers import MEMBERSHIPS, TELLERS, tell_refusals
 
 if TYPE_CHECKING:
@@ -141,17 +142,19 @@ class Telling:
 
     def _answered(self, call: Call, request: Any, response: Response) -> bool:
         key, connection = call.api_key, call.connection
-        if key not in _LEARNING and connection in self._of:
-            self._of[connection].is_at_work = True
+        if key not in _LEARNING and (client := self._of.get(connection)) is not None:
+            client.is_at_work = True
         if key in MEMBERSHIPS:
-            found = MEMBERSHIPS[key](request, response)
-            if found is not None:
-                self.speaks_for(connection, *found)
+            membership = MEMBERSHIPS[key](request, response)
+            if membership is not None:
+                self.speaks_for(connection, *membership)
+        found = refusals(response)
         if key in TELLERS:
-            TELLERS[key](self._cluster, call, request, response)
-        if connection.name == TEST:  # a test is told by an exception
+            TELLERS[key](self._cluster, call, request, response, found)
+        if not found or connection.name == TEST:  # a test is told by an exception
             return False
-        return tell_refusals(self._cluster, call, request, response)
+        tell_refusals(self._cluster, call, request, found)
+        return True
 
 
 def _member(cluster: Cluster, group_id: str, member_id: str) -> Any:

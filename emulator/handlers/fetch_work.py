@@ -212,20 +212,20 @@ class Work:
 
     def tells(self, reading: Reading) -> bool:
         """Tell the journal if there was nothing to read. Returns whether it is told of answers."""
-        if not self.cluster.journal.is_on or self.call.connection.name is TEST:
-            return False
-        if not reading.size and self.found:
-            self.tell_nothing()
-        return bool(reading.size or reading.at_once or self.unknown)
-
-    def tell_nothing(self) -> None:
-        """Tell the journal that there was nothing to read."""
-        (wanted, first), (_, last) = self.found[0], self.found[-1]
-        name, index, offset = first.topic.name, first.index, wanted.fetch_offset
-        if first is not last:
-            name, index, offset = name if first.topic is last.topic else "", -1, -1
         journal, client = self.cluster.journal, self.call.connection.name
-        journal.run("fetched nothing", client, name, index, offset, offset)
+        if not journal.is_on or client is TEST:
+            return False
+        if reading.size:
+            return True
+        found = self.found
+        if found:
+            wanted, partition = found[0]
+            name, index, offset = partition.topic.name, partition.index, wanted.fetch_offset
+            if len(found) > 1:
+                last = found[-1][1]
+                name, index, offset = name if partition.topic is last.topic else "", -1, -1
+            journal.run("fetched nothing", client, name, index, offset, offset)
+        return reading.at_once or bool(self.unknown)
 
     def tell(self, answers: Answers) -> None:
         """Tell the journal what is read, and what is refused."""

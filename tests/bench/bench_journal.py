@@ -176,7 +176,7 @@ def memory() -> Iterator[str]:
                 journal.run("appended", "shop", "orders", partition, offset, offset)
                 journal.run("fetched", "app", "orders", partition, offset, offset)
                 offset += 1
-            journal.again("committed", offset, client="app", group="g", topic="orders", partition=0)
+            journal.again("committed", offset, "app", "orders", 0, "g")
 
     for name, fill in (("10,000 events", full), ("a busy hour", busy)):
         tracemalloc.start()
