@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from odradek.emulator.base.clock import ManualClock
 from odradek.emulator.base.journal import Journal
+from odradek.wire import Error
 
 
 def test_the_same_thing_again_is_counted_up() -> None:
@@ -23,6 +24,24 @@ def test_a_seldom_event_ends_what_is_summed_up() -> None:
     journal.add("joined", client="app", group="g", member="m")
     journal.run("fetched", "app", "orders", 0)
     assert [event.kind for event in journal.events()] == ["fetched", "joined", "fetched"]
+
+
+def test_of_commits_and_refusals_the_first_is_told_and_the_others_counted() -> None:
+    journal = Journal(ManualClock(0))
+    told: list[tuple[str, int]] = []
+    journal.told = lambda event: told.append((event.kind, event.last_offset))
+    for offset in (7, 9):
+        journal.again("committed", offset, "app", "orders", 0, "g")
+        journal.refused("app", "Heartbeat", Error.UNKNOWN_MEMBER_ID, group="g")
+        journal.refused("app", "Heartbeat", Error.ILLEGAL_GENERATION, group="g")
+    committed, refused, fenced = journal.events()
+    assert told == [("committed", 7), ("refused", -1), ("fenced", -1)]
+    assert (committed.count, committed.first_offset, committed.last_offset) == (2, 7, 9)
+    assert [(each.kind, each.count) for each in (refused, fenced)] == [
+        ("refused", 2),
+        ("fenced", 2),
+    ]
+    assert refused.reason == "it is no member of the group, or no more"
 
 
 def test_what_is_kept_is_bounded() -> None:
