@@ -11,7 +11,7 @@ Only the broker's thread writes. Others read in it too, or when it has ended.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -23,6 +23,7 @@ from .members import MemberNames
 from .real_time import perf_counter
 
 MOST_EVENTS = 10_000
+_MOST_AT_ONCE = 100
 _MOST_RUNS = 1_000
 _AGAIN = ("client", "topic", "partition", "group", "transactional_id")
 _REFUSED = (*_AGAIN, "api", "error", "reason")
@@ -50,6 +51,17 @@ class Journal:
             return
         self._runs.clear()
         self._append(kind, fields)
+
+    def several(
+        self, kind: str, client: str, topics: Sequence[tuple[str, Mapping[str, Any]]]
+    ) -> None:
+        """The same has happened to several topics at once, each with its details: the first ones
+        are told one by one, so that a request about thousands does not take long to tell."""
+        for topic, details in topics[:_MOST_AT_ONCE]:
+            self.add(kind, client=client, topic=topic, details=details)
+        if len(topics) > _MOST_AT_ONCE:
+            details = {"number": len(topics) - _MOST_AT_ONCE, "kind": kind}
+            self.add("and more", client=client, details=details)
 
     def again(
         self,

@@ -17,6 +17,8 @@ SENTENCES = {
     "connected": "{client} connected{software}",
     "closed": "{client} closed its last connection",
     "left behind": "{client} closed its connection without leaving group {group}{because}",
+    "large request": "{client} sent a large {api}, of which nothing more is told",
+    "and more": '{client}: {number} more of "{kind}"',
     "malformed": "the connection of {client} was closed: {reason}",
     # Topics
     "topic created": "{client} created topic {topic} with {partitions}{because}",

@@ -97,10 +97,8 @@ def _carry_out(
         except Refused as refused:
             yield from ((plan.name, _failed(plan.name, refused)) for plan in plans)
             return
-        for plan in plans:
-            number = {"partitions": len(plan.replicas)}
-            client = call.connection.name
-            cluster.journal.add("topic created", client=client, topic=plan.name, details=number)
+        created = [(plan.name, {"partitions": len(plan.replicas)}) for plan in plans]
+        cluster.journal.several("topic created", call.connection.name, created)
     shown: dict[TopicConfig, list[Answer.Config]] = {}
     for plan in plans:
         configs: list[Answer.Config] = []

@@ -53,10 +53,8 @@ def delete_topics(
         answers = [_failed(each, refused) for each in asked]
     else:
         answers = _delete(cluster, asked, is_late=request.timeout_ms <= 0)
-        for answer in answers:
-            if not answer.error_code:
-                client = call.connection.name
-                cluster.journal.add("topic deleted", client=client, topic=answer.name)
+        deleted = [(answer.name, {}) for answer in answers if not answer.error_code]
+        cluster.journal.several("topic deleted", call.connection.name, deleted)
     return DeleteTopicsResponse(responses=answers)
 
 

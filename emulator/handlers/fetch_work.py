@@ -30,6 +30,7 @@ _FUTURE = -3
 _FOLLOWERS_SINCE = 11
 _IDS_SINCE = 13
 _LEADER_SINCE = 16
+_MOST_REFUSALS = 100
 
 
 class Reading:
@@ -100,6 +101,7 @@ class Work:
         asks_leader = replica == _CONSUMER and call.version < _FOLLOWERS_SINCE
         self.leader_only = self.is_follower or asks_leader
         # A replica that moves between log directories reads what there is.
+        self._refusals = 0  # that were told
         self.isolation = request.isolation_level
         if replica == _FUTURE and self.isolation in _ISOLATION_LEVELS:
             self.isolation = READ_UNCOMMITTED
@@ -242,8 +244,11 @@ class Work:
                     upto = answer.last_stable_offset if is_committed else answer.high_watermark
                 journal.run("fetched", client, topic, wanted.partition, first, upto - 1, how)
             elif answer.error_code:
-                error = Error(answer.error_code)
-                journal.refused(client, "Fetch", error, topic, wanted.partition)
+                error, self._refusals = Error(answer.error_code), self._refusals + 1
+                if self._refusals <= _MOST_REFUSALS:
+                    journal.refused(client, "Fetch", error, topic, wanted.partition)
+                else:
+                    journal.refused(client, "Fetch", error, message="and more of its partitions")
 
     def news(self, session: Session, answers: Answers) -> Answers:
         """Those that an answer in a session holds; the first one holds all."""

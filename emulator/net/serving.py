@@ -84,20 +84,29 @@ def _serve_large(
     except WireError as error:
         connection.malformed(error)
         return
-    outcome = _serve_decoded(cluster, connection, call, served, request)
+    if served.is_told:
+        api = served.request.__name__.removesuffix("Request")
+        cluster.journal.add("large request", client=connection.name, api=api)
+    outcome = _serve_decoded(cluster, connection, call, served, request, is_told=False)
     if outcome is not PARKED:
         call.answer(outcome if isinstance(outcome, Response) else None)
 
 
 def _serve_decoded(
-    cluster: Cluster, connection: Connection, call: Call, served: Served, request: Request
+    cluster: Cluster,
+    connection: Connection,
+    call: Call,
+    served: Served,
+    request: Request,
+    *,
+    is_told: bool = True,
 ) -> Response | Sentinel:
     if call.api_key == API_VERSIONS:
         note_software(call, request)
         cluster.telling.met(connection, call.client_id)
     if not served.is_told:
         connection.is_at_work = True
-    elif cluster.journal.is_on:
+    elif is_told and cluster.journal.is_on:
         call.request = request
     if not cluster.chain:
         return handle(cluster, call, served, request)

@@ -54,6 +54,8 @@ def one_round(cluster: Cluster, number: int) -> None:
     transactional = TxnClient(cluster, f"once-{number}").begin()
     assert transactional.write(b"x", topic="stays") is Error.NONE
     assert transactional.end(commit=bool(number % 2)) is Error.NONE
+    for each in (client, transactional.client):
+        each.connection.close()
     cluster.topics.delete(cluster.topic(topic))
     cluster.advance(10 * MINUTE)
 

@@ -30,7 +30,7 @@ def open_cluster(
     now: Any = NOW,
     release: Any = KAFKA_4_3,
     nodes: Any = (1,),
-    max_events: int = MOST_EVENTS,
+    max_events: Any = MOST_EVENTS,
     **configs: str,
 ) -> Cluster:
     """A cluster of one broker, or of these nodes, under a manual clock, which begins at `now` (ms);
