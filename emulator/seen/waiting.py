@@ -8,14 +8,13 @@ happened there (watching.py); of another broker one can only ask again and again
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from concurrent.futures import wait as wait_for_futures
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from math import isfinite
-from threading import TIMEOUT_MAX, Thread
 from typing import Any, Generic, TypeVar
 
 from ...wire import Refused, WireError
@@ -62,7 +61,7 @@ def seconds_of(name: str, given: float | None, default: float) -> float:
         return default
     if not isinstance(given, int | float) or isinstance(given, bool):
         raise TypeError(f"{name} is a number of seconds, not {given!r}")
-    if not isfinite(given) or not 0 <= given <= TIMEOUT_MAX:
+    if not isfinite(given) or not 0 <= given <= threading.TIMEOUT_MAX:
         raise ValueError(f"{name} is a number of seconds from 0 on, not {given!r}")
     return float(given)
 
@@ -125,7 +124,9 @@ async def in_thread(action: Callable[[], T]) -> T:
     __tracebackhide__ = True
     if _on_asyncio():
         future: Future[T] = Future()
-        Thread(target=_run, args=(action, future), name="odradek-wait", daemon=True).start()
+        threading.Thread(
+            target=_run, args=(action, future), name="odradek-wait", daemon=True
+        ).start()
         return await asyncio.wrap_future(future)
     anyio = _anyio()
     result: T = await anyio.to_thread.run_sync(action, limiter=anyio.CapacityLimiter(1))
@@ -143,14 +144,16 @@ def _run(action: Callable[[], T], future: Future[T]) -> None:
 
 async def done_within(future: Future[Any], seconds: float) -> bool:
     """Wait until a future is done or the time is over; return whether it is done. A caller that is
-    cancelled has to cancel the future."""
+    cancelled has to cancel the future. The loop's own clock may be frozen, so another thread looks
+    at the time."""
     __tracebackhide__ = True
     if _on_asyncio():
-        loop, done = asyncio.get_running_loop(), asyncio.Event()
-        future.add_done_callback(lambda _: loop.call_soon_threadsafe(done.set))
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await done.wait()
+        is_over = threading.Event()
+        future.add_done_callback(lambda _: is_over.set())
+        try:
+            await in_thread(partial(is_over.wait, seconds))
+        finally:
+            is_over.set()
         return future.done()
     anyio = _anyio()
     await anyio.to_thread.run_sync(

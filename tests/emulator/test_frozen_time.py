@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
 import threading
@@ -12,7 +13,8 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from odradek.emulator import Cluster, Emulator
+from odradek.emulator import Cluster, Emulator, TopicView, WaitTimeout
+from odradek.emulator.seen.waiting import Wait, polled_async
 from odradek.wire.api.find_coordinator import FindCoordinatorRequest
 
 from tests.requests.fetch import asked, fetch_request
@@ -71,6 +73,25 @@ def test_frozen_time_freezes_nothing_of_the_broker(
             client.ask(fetch_request(asked(), max_wait_ms=30, min_bytes=1), 12)
         events = kafka.run(lambda cluster: cluster.journal.events())
         assert all(each.elapsed < LONG_S for each in events)
+
+
+@frozen_by
+def test_a_coroutine_waits_real_seconds(frozen: Frozen) -> None:
+    """freezegun freezes the loop's clock too."""
+
+    async def wait(orders: TopicView) -> None:
+        with pytest.raises(WaitTimeout):
+            await orders.await_for(1, timeout=0.05)
+        await orders.aassert_nothing_produced(within=0.05)
+        with pytest.raises(WaitTimeout):
+            await polled_async(Wait("nothing", lambda: None, str), 0.05, every=0.01)
+
+    with frozen(), Emulator(topics={"orders": 1}) as kafka:
+        waiting = threading.Thread(target=asyncio.run, args=(wait(kafka.topic("orders")),))
+        waiting.daemon = True  # should it wait for ever
+        waiting.start()
+        waiting.join(LONG_S)
+        assert not waiting.is_alive()
 
 
 @frozen_by
