@@ -128,6 +128,10 @@ TELLERS: dict[int, Callable[[Cluster, Call, Any, Any, list[Refusal]], None]] = {
 }
 
 
+LOOKS = frozenset({OffsetFetchRequest.api_key, ListOffsetsRequest.api_key})
+"""They change nothing: told of a client, but not of the test, which looks at the broker so."""
+
+
 def tell_refusals(cluster: Cluster, call: Call, request: Any, found: list[Refusal]) -> None:
     """Each error of a response that is not normal traffic."""
     api = type(request).__name__.removesuffix("Request")

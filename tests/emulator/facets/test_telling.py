@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 import pytest
 from odradek.emulator import Emulator
 
@@ -32,8 +34,11 @@ def test_the_timeline_of_a_topic_and_of_a_group() -> None:
 def test_what_a_test_only_looks_at_is_not_told() -> None:
     with Emulator() as kafka:
         orders = kafka.create_topic("orders")
+        group = kafka.group("g")
+        group.commit({("orders", 0): 0})
         before = kafka.timeline()
-        orders.records(), kafka.group("g").offsets(), kafka.transactions(), kafka.clients()
+        orders.records(), group.offsets(), kafka.transactions(), kafka.clients()
+        (orders[0].log_end_offset, group.lag(), group.wait_consumed(), orders.since(datetime.now()))
         assert kafka.timeline() == before
 
 
