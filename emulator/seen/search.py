@@ -36,6 +36,13 @@ class Following:
         self._begin: dict[int, int] | None = None
         self._next: dict[int, int] = {}
 
+    @property
+    def since(self) -> str:
+        """Its beginning in words, if a test has named one."""
+        if self._since is None or self._since is FROM_NOW:
+            return ""
+        return f" since {'offset ' * isinstance(self._since, int)}{self._since}"
+
     def more(self) -> list[Raw]:
         """What has come since the last call."""
         self._next = self._next or dict(self.begin())
@@ -95,7 +102,7 @@ class Search:
     def wait(self, *, describes: bool = True) -> Wait[list[Raw]]:
         """A wait for them, which at the end of its time describes what is there."""
         what = f"{self._count} records" if self._count > 1 else "a record"
-        text = f"{what} in {self.name}{with_(self.expected)}"
+        text = f"{what} in {self.name}{with_(self.expected)}{self._following.since}"
         there = self.there if describes else str
         return self._following.span.wait(text, self.look, there)
 
@@ -105,7 +112,8 @@ class Search:
         lines = [f"There {counted(len(records), 'record')}."]
         if expected := str(self.expected):
             fitting = [each for each in records if self.expected.matches(each)]
-            lines[0] = lines[0][:-1] + f", {len(fitting)} with {expected}."
+            if records:
+                lines[0] = lines[0][:-1] + f", {len(fitting)} with {expected}."
             if hidden := [each for each in hidden if self.expected.matches(each)]:
                 lines.append("These are so, but not committed:")
                 lines += lines_of(hidden)

@@ -151,6 +151,18 @@ def test_records_of_a_number_are_told(kafka: Emulator) -> None:
     ]
 
 
+def test_where_it_begins_is_told(kafka: Emulator) -> None:
+    orders = kafka.topic("orders")
+    orders.produce("a", partition=0)
+    lines = told(lambda: orders.wait_for(value="b", since=1, timeout=SHORT_S))
+    assert lines[:2] == [
+        "waited 0.05 s for a record in orders with value='b' since offset 1.",
+        "There are no records.",
+    ]
+    lines = told(lambda: orders.wait_for(since=datetime(2100, 1, 1), timeout=SHORT_S))
+    assert lines[0] == "waited 0.05 s for a record in orders since 2100-01-01 00:00:00."
+
+
 def test_the_last_events_are_told(kafka: Emulator) -> None:
     def happen(cluster: Cluster) -> None:
         for number in range(12):
