@@ -12,7 +12,7 @@ from ..cluster import Cluster
 from ..parameters import ConfigValue
 from ..seen import TopicView
 from ..seen.seeds import read_seeds
-from ..seen.source import unique_name
+from ..seen.source import no_topic, unique_name
 from .facet import Facet
 
 
@@ -42,6 +42,8 @@ class Doing(Facet):
         parameters.topic_name(name)
 
         def done(cluster: Cluster) -> None:
+            if name not in (names := [topic.name for topic in cluster.topics]):
+                raise no_topic(name, names)
             cluster.topics.delete(cluster.topic(name))
             cluster.journal.add("topic deleted", client=TEST, topic=name)
 

@@ -6,7 +6,7 @@ that no request of Kafka's has are `Powers`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Protocol, TypeVar
 from uuid import uuid4
 
@@ -79,6 +79,13 @@ def check(code: int, what: str, told: str | None = None) -> None:
     """Raises Refused for an error code in an answer, saying what was asked for."""
     if code:
         raise Refused(Error(code), f"{what}: {told}" if told else what)
+
+
+def no_topic(name: str, names: Iterable[str]) -> Refused:
+    """There is no topic of this name, but of these; those of the broker itself are not named."""
+    there = ", ".join(each for each in names if not each.startswith("__")) or "none"
+    text = f"there is no topic {name!r}; there are {there}"
+    return Refused(Error.UNKNOWN_TOPIC_OR_PARTITION, text)
 
 
 def described(head: str, details: Callable[[], str]) -> str:

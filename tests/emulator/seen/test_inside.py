@@ -78,8 +78,10 @@ def test_a_topic_that_is_not_there_is_named_with_those_that_are() -> None:
         with pytest.raises(Refused, match="there is no topic 'orders'; there are a, b") as refused:
             kafka.topic("orders")
         assert refused.value.error is Error.UNKNOWN_TOPIC_OR_PARTITION
-        with pytest.raises(Refused, match="there is no topic 'orders'"):
-            kafka.producers("orders")
+        kafka.group("g").commit({("a", 0): 0})  # with the broker's own topic
+        for action in (kafka.producers, kafka.delete_topic):
+            with pytest.raises(Refused, match=r"there is no topic 'orders'; there are a, b$"):
+                action("orders")
 
 
 def test_the_connections_of_clients() -> None:
