@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
+from math import isfinite
 from pathlib import Path
 from reprlib import repr as shortened
 from typing import Any, cast
@@ -18,7 +19,7 @@ from ..storage import MemoryDisk
 from ..storage.naming import Naming, naming_of
 from ..wire import Error, Refused
 from .base.addresses import parse_address
-from .base.clock import Clock, ManualClock, SystemClock, TestClock, whole_ms
+from .base.clock import Clock, ManualClock, SystemClock, TestClock
 from .base.release import Release, release_named
 from .metadata.topic_rules import LARGEST_REQUEST
 
@@ -60,6 +61,12 @@ def feature_levels(given: Mapping[str, int] | None) -> dict[str, int]:
 def topic_name(given: str, name: str = "name") -> str:
     """A text. Whether it is a valid name of a topic is checked later."""
     _check(isinstance(given, str), name, "a str", given)
+    return given
+
+
+def group_id(given: str) -> str:
+    """A text."""
+    _check(isinstance(given, str), "group_id", "a str", given)
     return given
 
 
@@ -148,6 +155,8 @@ def duration_ms(given: int | timedelta | None, units: Mapping[str, float]) -> in
     for name, value in parts.items():
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         _check(is_number, name, "a number", value)
+        if not isfinite(value):
+            raise ValueError(f"{name} is a finite number, not {value}")
     if given is None and not parts:
         return 0
     if parts and given is not None:
@@ -155,10 +164,17 @@ def duration_ms(given: int | timedelta | None, units: Mapping[str, float]) -> in
         raise TypeError(f"how far is given twice: by {shortened(given)}, and by {names}")
     if given is None:
         ms = parts.pop("ms", 0)
-        given = timedelta(milliseconds=ms, **parts)
+        try:
+            given = timedelta(milliseconds=ms, **parts)
+        except OverflowError:
+            raise ValueError(
+                "so far no clock goes: a timedelta has at most 999999999 days"
+            ) from None
     if isinstance(given, timedelta):
-        given = round(given / timedelta(milliseconds=1))
-    return whole_ms("milliseconds", given)
+        return round(given / timedelta(milliseconds=1))
+    todo = "a timedelta or a whole number of milliseconds (other units by name, as days=7)"
+    _check(_is_int(given), "how far", todo, given)
+    return given
 
 
 def scan_limit(given: int | str | None) -> int | str | None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ...wire import Error, Refused
 from .. import parameters
 from ..cluster import Cluster
 from ..seen import GroupView, SeenClient, SeenProducer, SeenTransaction, TopicView
+from ..seen.source import no_topic
 from ..seen.transactions import transactions_of
 from .facet import Facet
 
@@ -17,9 +17,7 @@ class Seeing(Facet):
         """A view of a topic. Raises Refused(UNKNOWN_TOPIC_OR_PARTITION) if there is none."""
         parameters.topic_name(name)
         if name not in (names := self.topics()):
-            there = ", ".join(names) or "none"
-            text = f"there is no topic {name!r}; there are {there}"
-            raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION, text)
+            raise no_topic(name, names)
         return TopicView(self._inside, name)
 
     def topics(self) -> list[str]:
@@ -27,7 +25,8 @@ class Seeing(Facet):
         return self.run(lambda cluster: [topic.name for topic in cluster.topics])
 
     def group(self, group_id: str) -> GroupView:
-        """A view of a consumer group, which need not exist yet."""
+        """A view of a consumer group, which need not exist yet. Raises TypeError."""
+        parameters.group_id(group_id)
         return GroupView(self._inside, group_id)
 
     def transactions(self) -> list[SeenTransaction]:

@@ -193,12 +193,18 @@ def _empty(view: Grouped) -> Wait[bool]:
     return _wait(view, "have no members", check)
 
 
-def _committed(view: Grouped, expected: Mapping[Place, Any]) -> Wait[bool]:
-    if not isinstance(expected, Mapping):
-        raise TypeError(f"offsets are a dict by (topic, partition), not {expected!r}")
-    for place in expected:
+def places_of(offsets: Mapping[Place, T]) -> Mapping[Place, T]:
+    """Offsets that a test gives. Raises TypeError if they are not by topic and partition."""
+    if not isinstance(offsets, Mapping):
+        raise TypeError(f"offsets are a dict by (topic, partition), not {offsets!r}")
+    for place in offsets:
         if not (isinstance(place, tuple) and [type(each) for each in place] == [str, int]):
             raise TypeError(f"offsets are given by (topic, partition), not by {place!r}")
+    return offsets
+
+
+def _committed(view: Grouped, expected: Mapping[Place, Any]) -> Wait[bool]:
+    places_of(expected)
 
     def check(view: Grouped) -> _Checked[bool]:
         committed = view.committed()

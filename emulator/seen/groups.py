@@ -20,7 +20,7 @@ from ...wire.api.offset_commit import OffsetCommitRequest
 from ...wire.api.offset_fetch import OffsetFetchRequest
 from ...wire.stored.consumer_protocol import ConsumerProtocolAssignment
 from ...wire.stored.keyed import read_value
-from .group_waits import GroupWaits
+from .group_waits import GroupWaits, places_of
 from .members import DEAD, Described, Place, SeenMember, SeenOffset
 from .produced import to_ms
 from .reading import EARLIEST, LATEST, offsets_at, partition_count
@@ -110,14 +110,14 @@ class GroupView(GroupWaits):
     def commit(self, offsets: Mapping[Place, int | tuple[int, str]]) -> None:
         """Commit offsets, or pairs of an offset and its metadata, as an administrator: the group
         may have no members. Raises Refused: UNKNOWN_MEMBER_ID while it has some, UNKNOWN_TOPIC_
-        OR_PARTITION."""
+        OR_PARTITION; TypeError, ValueError."""
+        given = {place: _to_commit(place, each) for place, each in places_of(offsets).items()}
         found = self._source.ask(FindCoordinatorRequest(coordinator_keys=[self.group_id]), _FIND)
         for each in found.coordinators:
             check(each.error_code, f"the coordinator of group {self.group_id!r}")
         topics: dict[str, Any] = {}
-        for (named, index), given in offsets.items():
+        for (named, index), (offset, metadata) in given.items():
             topic = self._source.topic_name(named)
-            offset, metadata = given if isinstance(given, tuple) else (given, "")
             entry = topics.setdefault(topic, OffsetCommitRequest.Topic(name=topic, partitions=[]))
             entry.partitions.append(
                 OffsetCommitRequest.Topic.Partition(
@@ -141,7 +141,7 @@ class GroupView(GroupWaits):
         by default of those for which it has committed. Returns the offsets. Raises Refused as
         `commit` does, ValueError."""
         places = self._to_reset(topics)
-        if isinstance(to, int):
+        if isinstance(to, int) and not isinstance(to, bool):
             offsets = dict.fromkeys(places, to)
         elif isinstance(to, datetime):
             found, ends = self._ends(places, to_ms(to, 0)), self._ends(places, LATEST)
@@ -162,8 +162,10 @@ class GroupView(GroupWaits):
 
     def kick(self, member: SeenMember | str) -> None:
         """Remove a member, given by itself or by its id, as an administrator does; its client
-        joins again. Raises Refused(UNKNOWN_MEMBER_ID)."""
+        joins again. Raises Refused(UNKNOWN_MEMBER_ID), TypeError."""
         member_id = member.member_id if isinstance(member, SeenMember) else member
+        if not isinstance(member_id, str):
+            raise TypeError(f"member is one of the group's members, or its id, not {member!r}")
         asked = LeaveGroupRequest.Member(member_id=member_id, reason="kicked by a test")
         request = LeaveGroupRequest(group_id=self.group_id, members=[asked])
         answer = self._source.ask(request, _LEAVE)
@@ -249,6 +251,17 @@ class GroupView(GroupWaits):
             todo = "close its consumers, or kick them, first"
             raise Refused(Error.UNKNOWN_MEMBER_ID, f"{what}: {why}. It has {members}: {todo}")
         check(code, what)
+
+
+def _to_commit(place: Place, given: Any) -> tuple[int, str]:
+    """An offset and its metadata."""
+    offset, metadata = given if isinstance(given, tuple) and len(given) == 2 else (given, "")
+    if type(offset) is not int or not isinstance(metadata, str):
+        kinds = "an offset (int), or a pair of an offset and its metadata (str)"
+        raise TypeError(f"what is committed of {place!r} is {kinds}, not {given!r}")
+    if offset < 0:
+        raise ValueError(f"the offset of {place!r} is from 0 on, not {offset}")
+    return offset, metadata
 
 
 def _places(assignment: Any) -> tuple[Place, ...]:

@@ -72,10 +72,15 @@ def to_bytes(content: Content, name: str) -> bytes | None:
 
 
 def to_ms(time: Time, now: int) -> int:
-    """A time as it is stored."""
+    """A time as it is stored. Raises TypeError, ValueError."""
     if time is None:
         return now
-    return round(time.timestamp() * 1000) if isinstance(time, datetime) else time
+    ms = round(time.timestamp() * 1000) if isinstance(time, datetime) else time
+    if type(ms) is not int:
+        raise TypeError(f"timestamp is ms since 1970 (int) or a datetime, not {time!r}")
+    if ms < 0:
+        raise ValueError(f"timestamp is not before 1970, as {time!r} is")
+    return ms
 
 
 def to_pairs(headers: GivenHeaders) -> tuple[tuple[str, bytes | None], ...]:

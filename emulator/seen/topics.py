@@ -137,6 +137,8 @@ class TopicView(Records[bytes | None, bytes | None], RecordWaits, RecordAsserts)
         return (PartitionView(self._source, self.name, index) for index in range(len(self)))
 
     def __getitem__(self, index: int) -> PartitionView:
+        if not isinstance(index, int):
+            raise TypeError(f"a partition of {self.name} is given by its number, not {index!r}")
         count = len(self)
         if not 0 <= index < count:
             has = f"topic {self.name} has {count} partitions"

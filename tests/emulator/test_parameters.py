@@ -113,7 +113,8 @@ def test_verbs_refuse_by_name_too() -> None:
         ("create_topic", ("a", 1, ["x"]), "configs is a mapping, name of a config -> value, not"),
         ("topic", (["a"],), "name is a str, not ['a']"),
         ("delete_topic", (None,), "name is a str, not None"),
-        ("advance", (1.5,), "milliseconds is a whole number of milliseconds, not 1.5"),
+        ("advance", (1.5,), "how far is a timedelta or a whole number of milliseconds (other un"),
+        ("group", (5,), "group_id is a str, not 5"),
     ]
     with Emulator(clock=ManualClock()) as kafka:
         for verb, arguments, sentence in wrong:

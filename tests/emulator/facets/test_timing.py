@@ -71,7 +71,9 @@ def test_how_far_is_said_in_any_unit(by: Callable[[Emulator], None], millisecond
     ("by", "kind", "text"),
     [
         (lambda kafka: kafka.advance(days=-1), ValueError, "time cannot go back by 86400000 ms"),
-        (lambda kafka: kafka.advance("7d"), TypeError, "milliseconds is a whole number of millise"),
+        (lambda kafka: kafka.advance("7d"), TypeError, "how far is a timedelta or .*, not '7d'"),
+        (lambda kafka: kafka.advance(days=float("nan")), ValueError, "days is a finite number"),
+        (lambda kafka: kafka.advance(days=1e10), ValueError, "at most 999999999 days"),
         (lambda kafka: kafka.advance(days="7"), TypeError, "days is a number, not '7'"),
         (
             lambda kafka: kafka.advance(1, hours=1, ms=2),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from odradek.emulator.cluster import Cluster
@@ -95,6 +97,24 @@ def test_a_commit_of_what_is_not_there(coordinated: Seen) -> None:
     assert refused.value.error is Error.UNKNOWN_TOPIC_OR_PARTITION
 
 
+@pytest.mark.parametrize(
+    ("offsets", "kind", "text"),
+    [
+        ({"t": 1}, TypeError, "offsets are given by (topic, partition), not by 't'"),
+        ([("t", 0)], TypeError, "offsets are a dict by (topic, partition), not [('t', 0)]"),
+        ({("t", 0): "1"}, TypeError, "what is committed of ('t', 0) is an offset (int), or a pair"),
+        ({("t", 0): (1, None)}, TypeError, "what is committed of ('t', 0) is an offset (int), or"),
+        ({("t", 0): -1}, ValueError, "the offset of ('t', 0) is from 0 on, not -1"),
+    ],
+)
+def test_what_cannot_be_committed(
+    coordinated: Seen, offsets: Any, kind: type[Exception], text: str
+) -> None:
+    with pytest.raises(kind, match=re.escape(text)):
+        coordinated.group().commit(offsets)
+    assert coordinated.group().offsets() == {}
+
+
 @pytest.mark.parametrize("protocol", ["classic", "consumer"])
 def test_no_commit_from_outside_while_it_has_members(
     coordinated: Seen, client: Client, protocol: str
@@ -175,3 +195,6 @@ def test_a_member_is_kicked(coordinated: Seen, client: Client, protocol: str) ->
 def test_kicked_out_of_nowhere(seen: Seen, cluster: Cluster) -> None:
     with pytest.raises(Refused, match="kicking a out of group 'g': its members are none"):
         seen.group().kick("a")
+    nobody: Any = 5
+    with pytest.raises(TypeError, match="member is one of the group's members, or its id, not 5"):
+        seen.group().kick(nobody)

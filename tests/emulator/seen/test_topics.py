@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from odradek.emulator.cluster import Cluster
@@ -90,6 +91,29 @@ def test_a_partition_that_is_not_there(seen: Seen) -> None:
     topic = seen.topic(partitions=2)
     with pytest.raises(ValueError, match="t has 2 partitions, 0 to 1: there is no partition 2"):
         topic.produce("a", partition=2)
+
+
+@pytest.mark.parametrize("index", ["0", slice(0, 1), None])
+def test_a_partition_has_a_number(seen: Seen, index: Any) -> None:
+    with pytest.raises(TypeError, match="a partition of t is given by its number, not "):
+        seen.topic()[index]
+
+
+@pytest.mark.parametrize(
+    ("timestamp", "kind", "text"),
+    [
+        ("now", TypeError, r"timestamp is ms since 1970 \(int\) or a datetime, not 'now'"),
+        (1.5, TypeError, r"timestamp is ms since 1970 \(int\) or a datetime, not 1.5"),
+        (-5, ValueError, "timestamp is not before 1970, as -5 is"),
+    ],
+)
+def test_a_timestamp_that_cannot_be(
+    seen: Seen, timestamp: Any, kind: type[Exception], text: str
+) -> None:
+    topic = seen.topic()
+    with pytest.raises(kind, match=text):
+        topic.produce("a", timestamp=timestamp)
+    assert topic.records() == []
 
 
 def test_one_value_is_not_many(seen: Seen) -> None:
