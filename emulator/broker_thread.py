@@ -31,7 +31,7 @@ from .state.exchange import exchange
 T = TypeVar("T")
 _STOP_TIMEOUT_S = 30
 _STOPPED = "the broker was stopped meanwhile"
-NOT_RUNNING = "the broker is not running: use `with Emulator() as kafka:`"
+NOT_RUNNING = "the broker is not running: call start(), or use `with Emulator() as kafka:`"
 _OWN_THREAD = (
     "the broker is not stopped from its own thread, where `run` and rules are carried out: "
     "stop it from another one"

@@ -138,6 +138,12 @@ class Emulator(Seeing, Doing, Timing, Telling, Waiting, ClientConfig, Keeping):
         self._thread: BrokerThread | None = None
         self._inside = self._seen_inside()
 
+    def __repr__(self) -> str:
+        try:
+            return f"<Emulator at {self.bootstrap_servers}>"
+        except RuntimeError:
+            return "<Emulator, not running>"
+
     # Starting and stopping
 
     def start(self) -> Self:

@@ -39,6 +39,14 @@ def test_it_serves_between_enter_and_exit() -> None:
         answers(address)
 
 
+def test_a_report_shows_where_it_is() -> None:
+    kafka = Emulator()
+    assert repr(kafka) == "<Emulator, not running>"
+    with kafka:
+        assert repr(kafka) == f"<Emulator at {kafka.bootstrap_servers}>"
+    assert repr(kafka) == "<Emulator, not running>"
+
+
 def test_it_leaves_no_thread_file_or_directory_behind() -> None:
     with Emulator() as kafka:  # what is imported and opened once is not counted
         kafka.create_topic("warm")
