@@ -76,10 +76,15 @@ class ClientConfig(Facet):
         "consumer", "producer" or "admin"; without it there are those that each kind takes. Raises
         ValueError for others.
         """
-        if client not in _CLIENTS:
-            raise ValueError(f"client is one of {', '.join(_CLIENTS)}, not {client!r}")
-        if kind is not None and kind not in KINDS:
-            raise ValueError(f"kind is one of {', '.join(KINDS)}, not {kind!r}")
-        servers = "bootstrap.servers" if client in _DOTTED else "bootstrap_servers"
-        kinds = _CLIENTS[client]
-        return {servers: self.bootstrap_servers, **kinds[""], **kinds.get(kind or "", {})}
+        return settings(self.bootstrap_servers, client, kind)
+
+
+def settings(bootstrap_servers: str, client: str, kind: str | None) -> dict[str, Any]:
+    """Of a client of this broker. Raises ValueError."""
+    if client not in _CLIENTS:
+        raise ValueError(f"client is one of {', '.join(_CLIENTS)}, not {client!r}")
+    if kind is not None and kind not in KINDS:
+        raise ValueError(f"kind is one of {', '.join(KINDS)}, not {kind!r}")
+    servers = "bootstrap.servers" if client in _DOTTED else "bootstrap_servers"
+    kinds = _CLIENTS[client]
+    return {servers: bootstrap_servers, **kinds[""], **kinds.get(kind or "", {})}
