@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from ...wire.api.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 _LATEST = -1
 _ONE_BY_ONE = 3
 _MOST = 10
+_MOST_LOOKED_AT = 100
+"""Of topics, and of a topic's partitions: a request about more of them is told in part."""
 
 
 def _joined(request: JoinGroupRequest, response: Any) -> tuple[str, str] | None:
@@ -59,9 +62,9 @@ def _committed(
     }
     client = _member_name(cluster, call, request)
     transactional_id = getattr(request, "transactional_id", "")
-    for topic in request.topics:
+    for topic in islice(request.topics, _MOST_LOOKED_AT):
         name = _name(cluster, topic)
-        for partition in topic.partitions:
+        for partition in islice(topic.partitions, _MOST_LOOKED_AT):
             if not refused or (name, partition.partition_index) not in refused:
                 cluster.journal.again(
                     "committed",
@@ -85,8 +88,8 @@ def _found_offsets(
         groups = [response]
     for group in groups:
         group_id = request.group_id if group is response else group.group_id
-        for topic in group.topics:
-            for partition in topic.partitions:
+        for topic in islice(group.topics, _MOST_LOOKED_AT):
+            for partition in islice(topic.partitions, _MOST_LOOKED_AT):
                 if partition.error_code:
                     continue
                 offset = partition.committed_offset
@@ -106,12 +109,12 @@ def _looked_up(
     """ListOffsets of the end: what a consumer does that begins at the latest offset."""
     latest = {
         (topic.name, partition.partition_index)
-        for topic in request.topics
-        for partition in topic.partitions
+        for topic in islice(request.topics, _MOST_LOOKED_AT)
+        for partition in islice(topic.partitions, _MOST_LOOKED_AT)
         if partition.timestamp == _LATEST
     }
-    for topic in response.topics:
-        for partition in topic.partitions:
+    for topic in islice(response.topics, _MOST_LOOKED_AT):
+        for partition in islice(topic.partitions, _MOST_LOOKED_AT):
             place = topic.name, partition.partition_index
             offset = partition.offset if call.version else -1
             if place in latest and offset >= 0 and not partition.error_code:

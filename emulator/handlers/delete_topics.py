@@ -10,7 +10,7 @@ Not emulated: quotas on deletion; a timeout other than 0 or less, which refuses 
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...wire import NO_ID, Error, Refused
 from ...wire.api.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
@@ -53,7 +53,9 @@ def delete_topics(
         answers = [_failed(each, refused) for each in asked]
     else:
         answers = _delete(cluster, asked, is_late=request.timeout_ms <= 0)
-        deleted = [(answer.name, {}) for answer in answers if not answer.error_code]
+        deleted: list[tuple[str, dict[str, Any]]] = [
+            (answer.name or "", {}) for answer in answers if not answer.error_code
+        ]
         cluster.journal.several("topic deleted", call.connection.name, deleted)
     return DeleteTopicsResponse(responses=answers)
 

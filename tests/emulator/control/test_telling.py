@@ -19,7 +19,7 @@ from odradek.wire.api.metadata import MetadataRequest
 
 from tests.requests.committed_offsets import commit, committed
 from tests.requests.consumer_groups import beat
-from tests.requests.fetch import asked, fetch, fetch_all
+from tests.requests.fetch import asked, fetch, fetch_all, fetch_request
 from tests.requests.groups import (
     heartbeat_request,
     join_request,
@@ -397,6 +397,31 @@ def test_normal_traffic_is_not_told_as_refused(cluster: Cluster, app: Client) ->
     answer = app.ask(heartbeat_request(member), 3)
     assert answer.error_code == Error.REBALANCE_IN_PROGRESS
     assert told(cluster, "refused", "fenced") == []
+
+
+# Very many things at once
+
+
+def test_many_topics_at_once_are_told_in_part(cluster: Cluster, app: Client) -> None:
+    app.ask(DeleteTopicsRequest(topic_names=["t"], timeout_ms=1000), 4)
+    create_topics(app, *(new_topic(f"n{number}") for number in range(120)))
+    assert len(told(cluster, "topic created")) == 1 + 100
+    assert told(cluster, "and more") == ['app: 20 more of "topic created"']
+
+
+def test_of_a_large_request_nothing_more_is_told(cluster: Cluster, app: Client) -> None:
+    names = [f"name-{number:06}" for number in range(8_000)]
+    app.send(DeleteTopicsRequest(topic_names=names, timeout_ms=1000), 4)
+    assert told(cluster, "large request", "refused") == [
+        "app sent a large DeleteTopics, of which nothing more is told"
+    ]
+
+
+def test_many_refusals_of_a_fetch_are_told_in_part(cluster: Cluster, app: Client) -> None:
+    app.ask(fetch_request(*(asked(number) for number in range(300)), topic="none"), 12)
+    refused = told(cluster, "refused")
+    assert len(refused) == 101
+    assert "and more of its partitions" in refused[-1]
 
 
 def test_every_kind_is_read_in_a_test() -> None:
