@@ -40,9 +40,9 @@ class Seen:
 
 
 def not_closed(seen: Seen) -> Iterator[Advice]:
-    """A consumer's connection was closed while it was a member. Silent for static members, which
-    stay on purpose, and for one that has come back."""
-    for each in seen.of("left behind"):
+    """A consumer's connection was closed while it was a member, or was open when the test ended.
+    Silent for static members, which stay on purpose, and for one that has come back."""
+    for each in seen.of("left behind", "still open"):
         if "instance" in each.details or _came_back(seen, each):
             continue
         yield Advice(

@@ -19,6 +19,7 @@ SENTENCES = {
     "left behind": "{client} closed its connection without leaving group {group}{because}",
     "large request": "{client} sent a large {api}, of which nothing more is told",
     "and more": '{client}: {number} more of "{kind}"',
+    "still open": "{client} was not closed: it is still a member of group {group}",
     "malformed": "the connection of {client} was closed: {reason}",
     # Topics
     "topic created": "{client} created topic {topic} with {partitions}{because}",

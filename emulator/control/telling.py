@@ -115,6 +115,17 @@ class Telling:
             client.is_at_work = client.is_connected = False
             self.journal.add("closed", client=client.name)
 
+    def tell_open_members(self) -> None:
+        """Who uses the broker has ended: tell of members whose client was not closed."""
+        for connection, members in list(self._members.items()):
+            client = self._of.get(connection)
+            for group_id, member_id in sorted(members):
+                member = _member(self._cluster, group_id, member_id)
+                if client is not None and member is not None and member.instance_id is None:
+                    name = self.journal.members.known(member_id, client.name)
+                    fields = {"client": name, "group": group_id, "member": member_id}
+                    self.journal.add("still open", **fields)
+
     def _tell_member(self, client: _Client, group_id: str, member_id: str) -> None:
         member = _member(self._cluster, group_id, member_id)
         if member is None:

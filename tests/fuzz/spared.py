@@ -1,5 +1,6 @@
 """What is not sent, because a broker that does as it is told is then slow, mute or shut for all:
-requests of sheer amount, rates that throttle everybody, limits of connections, silent logs; or
+requests of sheer amount, rates that throttle everybody, limits of connections, a limit of batches
+that keeps groups from being stored, silent logs; or
 leads nothing, because it was taken out of its cluster; or has lost the topic of the offsets."""
 
 from __future__ import annotations
@@ -71,7 +72,8 @@ def _closes_or_silences(request: AlterConfigsRequest | IncrementalAlterConfigsRe
         if resource.resource_type == _LOGGER:
             return True
         if resource.resource_type == _BROKER and any(
-            "connection" in each.name for each in resource.configs
+            "connection" in each.name or each.name == "message.max.bytes"
+            for each in resource.configs
         ):
             return True
     return False

@@ -60,6 +60,13 @@ def test_a_consumer_that_was_not_closed(cluster: Cluster, app: Client) -> None:
     )
 
 
+def test_a_consumer_that_is_open_when_the_test_ends(cluster: Cluster, app: Client) -> None:
+    stable(app)
+    assert rules(cluster) == []
+    cluster.telling.tell_open_members()
+    assert rules(cluster) == ["not closed"]
+
+
 def test_a_consumer_that_has_left(cluster: Cluster, app: Client) -> None:
     member = stable(app)
     app.ask(leave_request(member.member_id), 3)
