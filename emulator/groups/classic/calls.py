@@ -42,6 +42,7 @@ from .states import DEAD
 
 PROTOCOL_REQUIRED_SINCE = 5
 GROUP_ID_NOT_FOUND_SINCE = 6
+_ID_GIVEN = Error.MEMBER_ID_REQUIRED
 
 
 class ClassicProtocol(Protocol):
@@ -136,7 +137,9 @@ class ClassicCalls:
                 shard.forget(group_id)
             else:
                 shard.groups[group_id] = before
-            self.send(token, JoinAnswer(refusal.error))
+            # A new member without an id is told it before the write, and is not known then.
+            given_id = [each for each in effects.answers if each[1].error == _ID_GIVEN]
+            self.send(*(given_id[0] if given_id else (token, JoinAnswer(refusal.error))))
             return
         self.carry_out(group, effects)
 

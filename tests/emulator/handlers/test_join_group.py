@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from odradek.emulator.cluster import Cluster
 from odradek.wire import Error
+from odradek.wire.api.incremental_alter_configs import IncrementalAlterConfigsRequest
 from odradek.wire.api.join_group import JoinGroupRequest
 
 from tests.requests.groups import (
@@ -37,6 +38,19 @@ def test_the_first_member_leads_generation_1(client: Client, version: int) -> No
     ]
     assert answer.protocol_type == ("consumer" if version >= 7 else None)
     assert answer.skip_assignment is False
+
+
+def test_the_first_member_of_a_group_that_cannot_be_written(client: Client) -> None:
+    """As a real 4.3.1 with `message.max.bytes=0`: the id is given before the write, and unknown
+    when it has failed."""
+    change = IncrementalAlterConfigsRequest.Resource
+    config = change.Config(name="message.max.bytes", config_operation=0, value="0")
+    resource = change(resource_type=4, resource_name="", configs=[config])
+    client.ask(IncrementalAlterConfigsRequest(resources=[resource], validate_only=False), 1)
+    given = client.ask(join_request(), 5)
+    assert given.error_code == Error.MEMBER_ID_REQUIRED
+    assert client.ask(join_request(given.member_id), 5).error_code == Error.UNKNOWN_MEMBER_ID
+    assert client.ask(join_request(), 3).error_code == Error.UNKNOWN_SERVER_ERROR
 
 
 @pytest.mark.parametrize(("version", "nothing"), [(4, ""), (6, ""), (7, None), (9, None)])
