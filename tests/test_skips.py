@@ -37,7 +37,7 @@ def test_broken():
 def test_what_is_missing_is_said_at_the_end(pytester: pytest.Pytester) -> None:
     pytester.makeconftest(CONFTEST)
     pytester.makepyfile(TESTS)
-    result = pytester.runpytest_subprocess()
+    result = pytester.runpytest_subprocess("-p", "no:randomly")
     result.assert_outcomes(skipped=3, failed=1)
     result.stdout.fnmatch_lines(
         ["Skipped tests (2 of test_*.py): there is no java",

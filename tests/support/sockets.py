@@ -27,15 +27,17 @@ def api_versions(version: int = 3, correlation: int = 7) -> bytes:
 
 def receive(sock: socket.socket) -> bytes:
     """One frame, or b"" when the broker closed the connection."""
-    data = b""
-    while len(data) < 4 or len(data) < 4 + int.from_bytes(data[:4], "big"):
+    data, size = b"", 4
+    while len(data) < size:
         try:
-            piece = sock.recv(65536)
+            piece = sock.recv(size - len(data))  # no more: the next frame may be there already
         except ConnectionResetError:
             return b""
         if not piece:
             return b""
         data += piece
+        if len(data) == 4 == size:
+            size += int.from_bytes(data, "big")
     return data[4:]
 
 
