@@ -19,7 +19,7 @@ def blocks(language: str) -> list[str]:
 
 def test_the_first_example_passes_as_it_stands(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(blocks("python")[0])
-    result = pytester.runpytest_subprocess("-p", "no:cacheprovider")
+    result = pytester.runpytest_subprocess("-p", "no:cacheprovider", "-p", "no:randomly")
     result.assert_outcomes(passed=1)
 
 

@@ -17,7 +17,9 @@ def test_every_recipe_passes(pytester: pytest.Pytester) -> None:
         pytest.importorskip(library)
     for number, (_, text) in enumerate(RECIPES, 1):
         (pytester.path / f"test_recipe_{number:02}.py").write_text(text)
-    result = pytester.runpytest_subprocess("-p", "no:cacheprovider", timeout=120)
+    result = pytester.runpytest_subprocess(
+        "-p", "no:cacheprovider", "-p", "no:randomly", timeout=120
+    )
     result.assert_outcomes(passed=len(RECIPES))
 
 

@@ -19,7 +19,9 @@ def test_every_example_passes(pytester: pytest.Pytester) -> None:
     pytest.importorskip("confluent_kafka")
     examples = "\n\n".join(BLOCKS)
     pytester.makepyfile(examples)
-    result = pytester.runpytest_subprocess("-p", "no:cacheprovider", timeout=120)
+    result = pytester.runpytest_subprocess(
+        "-p", "no:cacheprovider", "-p", "no:randomly", timeout=120
+    )
     result.assert_outcomes(passed=len(re.findall(r"^ *def test_", examples, re.MULTILINE)))
 
 

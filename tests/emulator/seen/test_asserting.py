@@ -312,7 +312,9 @@ def test_a_report_shows_the_text_and_none_of_our_files(pytester: pytest.Pytester
             asyncio.run(kafka.create_topic("orders").await_for(key="k", timeout=0.01))
         """
     )
-    result = pytester.runpytest_subprocess("-p", "no:cacheprovider", timeout=60)
+    result = pytester.runpytest_subprocess(
+        "-p", "no:cacheprovider", "-p", "no:randomly", timeout=60
+    )
     result.assert_outcomes(failed=10)
     shown = result.stdout.str()
     places = re.findall(r"^(\S+\.py):\d+: ", shown, re.MULTILINE)
