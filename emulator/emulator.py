@@ -60,7 +60,6 @@ from .state.snapshot import state_of
 
 T = TypeVar("T")
 _START_TIMEOUT_S = 30
-_SLICE_S = 0.01
 _RUNNING = "the broker is running already"
 
 

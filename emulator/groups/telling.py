@@ -29,6 +29,11 @@ class Telling:
     def __init__(self, journal: Journal | None) -> None:
         self._journal = journal
 
+    @property
+    def is_on(self) -> bool:
+        """Whether anything is told."""
+        return self._journal is not None and self._journal.is_on
+
     def tell(
         self,
         group_id: str,
