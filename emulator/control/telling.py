@@ -37,6 +37,7 @@ _LEARNING = frozenset(
     {ApiVersionsRequest.api_key, FindCoordinatorRequest.api_key, MetadataRequest.api_key}
 )
 _MOST = 10_000
+_MOST_MEMBERS = 100
 NAMELESS = "a client without an id"
 
 
@@ -62,7 +63,7 @@ class Telling:
         self._cluster = cluster
         self._clients: dict[str, list[_Client]] = {}
         self._of: dict[Sender, _Client] = {}
-        self._members: dict[Sender, set[tuple[str, str]]] = {}
+        self._members: dict[Sender, dict[tuple[str, str], None]] = {}
 
     def take_over(self, before: Telling) -> None:
         """Know the connections that another cluster had, as far as they are open."""
@@ -141,7 +142,10 @@ class Telling:
 
     def speaks_for(self, connection: Sender, group_id: str, member_id: str) -> None:
         """A member of a group is heard of by this connection."""
-        self._members.setdefault(connection, set()).add((group_id, member_id))
+        members = self._members.setdefault(connection, {})
+        members[group_id, member_id] = None
+        if len(members) > _MOST_MEMBERS:  # it may have spoken for any number that are gone
+            del members[next(iter(members))]
 
     def answered(self, call: Call, request: Any, response: Response) -> bool:
         """A request is answered. Returns whether something in it is refused."""

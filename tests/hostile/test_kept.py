@@ -20,7 +20,7 @@ from tests.support.transactional_producer import TxnClient
 
 @pytest.fixture
 def cluster(tmp_path: Path) -> Cluster:
-    cluster = open_cluster(tmp_path, max_events=0, transaction_state_log_num_partitions="1")
+    cluster = open_cluster(tmp_path, max_events=20, transaction_state_log_num_partitions="1")
     cluster.create_topic("t", 1, {})
     return cluster
 
