@@ -19,11 +19,9 @@ import sys
 from collections.abc import Iterator, Sequence
 
 from .errors import WireError
-from .explain.frames import Explanation, explain_request, explain_response
-from .explain.tables import Unknown, aligned, catalogue, check_version, find, find_api, table
-from .explain.walk import Row
-
-_BYTES_SHOWN = 8
+from .explain.frames import explain_request, explain_response
+from .explain.printed import lines
+from .explain.tables import Unknown, catalogue, check_version, find, find_api, table
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -87,7 +85,7 @@ def _decode(given: list[str]) -> int:
         " ".join(asked.hex) if asked.hex else sys.stdin.buffer.read().decode("latin")
     )
     explanation = explain_response(frame, *answers) if answers else explain_request(frame)
-    _print(_lines(explanation, len(frame)))
+    _print(lines(explanation, len(frame)))
     return 1 if explanation.misfits else 0
 
 
@@ -102,25 +100,6 @@ def _parse_hex(text: str) -> bytes:
     if len(digits) % 2:
         raise WireError(f"{len(digits)} hexadecimal digits are not a whole number of bytes.")
     return bytes.fromhex(digits)
-
-
-def _lines(explanation: Explanation, size: int) -> Iterator[str]:
-    yield f"{explanation.title}, {size} bytes"
-    yield ""
-    rows = [_cells(row) for row in explanation.rows]
-    yield from aligned([["byte", "bytes", "field", "value"], *rows], right=(0,))
-    if explanation.misfits:
-        yield ""
-    for misfit in explanation.misfits:
-        yield str(misfit)
-
-
-def _cells(row: Row) -> list[str]:
-    place = f"+{row.pos}" if row.unpacked else str(row.pos)
-    raw = row.raw[:_BYTES_SHOWN].hex(" ", -2)
-    if len(row.raw) > _BYTES_SHOWN:
-        raw += f" .. {len(row.raw)}"
-    return [place if raw else "", raw, "  " * row.depth + row.name, row.value]
 
 
 def _print(lines: Iterator[str]) -> None:

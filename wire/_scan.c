@@ -1,5 +1,6 @@
-/* The C twins of scan_python in scan.py, one look at every record of a batch, and of DictMap and
- * rebuilt_python in storage/compaction_map.py: which records are the newest of their key.
+/* The C twins of scan_python in scan.py, one look at every record of a batch, of walk_python in
+ * walk.py, where each part of each record is, and of DictMap and rebuilt_python in
+ * storage/compaction/offset_map.py: which records are the newest of their key.
  *
  * What a record is stands in records.py, and which damage is which fault in scan.py; the tests hold
  * the twins to each other. Rules: no byte is read before the cursor was compared with the end, so any
@@ -159,6 +160,104 @@ static PyObject *scan(PyObject *module, PyObject *args) {
     return Py_BuildValue("iLLiNi", (int)found.fault, (long long)found.min_timestamp,
                          (long long)found.max_timestamp, (int)found.null_keys,
                          PyBool_FromLong(found.consecutive), (int)found.index_of_max);
+}
+
+/* Where everything is: the rows of walk.py. */
+
+enum { RECORD_FIELDS = 8, HEADER_FIELDS = 4 };
+
+typedef struct {
+    uint8_t *rows; /* written by memcpy, for a buffer may begin anywhere */
+    Py_ssize_t capacity, count;
+} Rows;
+
+static inline void add_row(Rows *rows, const int64_t *fields, int width) {
+    const size_t size = (size_t)width * sizeof(int64_t);
+    if (rows->count < rows->capacity)
+        memcpy(rows->rows + (size_t)rows->count * size, fields, size);
+    rows->count++;
+}
+
+/* Step over a length and that many bytes, and say where those are; 0 if they are not there. */
+static inline int find(Cursor *cursor, const uint8_t *begin, int64_t *place) {
+    int32_t size;
+    if (read_varint(cursor, &size) != READ)
+        return 0;
+    place[0] = cursor->at - begin;
+    place[1] = size < 0 ? -1 : size;
+    if (size > 0) {
+        if (size > cursor->end - cursor->at)
+            return 0;
+        cursor->at += size;
+    }
+    return 1;
+}
+
+static int walk_record(Cursor *cursor, const uint8_t *begin, int64_t base, Rows *records,
+                       Rows *headers) {
+    int32_t size, offset_delta, header_count;
+    int64_t row[RECORD_FIELDS], header[HEADER_FIELDS];
+    if (read_varint(cursor, &size) != READ || size < 1 || size > cursor->end - cursor->at)
+        return 0;
+    Cursor inner = {cursor->at + 1, cursor->at + size};
+    if (read_varlong(&inner, &row[4]) != READ || read_varint(&inner, &offset_delta) != READ)
+        return 0;
+    if (!find(&inner, begin, &row[0]) || !find(&inner, begin, &row[2]))
+        return 0;
+    if (read_varint(&inner, &header_count) != READ)
+        return 0;
+    if (header_count < 0 || header_count > inner.end - inner.at)
+        return 0;
+    row[0] += base;
+    row[2] += base;
+    row[5] = offset_delta;
+    row[6] = inner.at - begin + base;
+    row[7] = header_count;
+    add_row(records, row, RECORD_FIELDS);
+    for (int32_t i = 0; i < header_count; i++) {
+        if (!find(&inner, begin, &header[0]) || header[1] < 0 || !find(&inner, begin, &header[2]))
+            return 0;
+        header[0] += base;
+        header[2] += base;
+        add_row(headers, header, HEADER_FIELDS);
+    }
+    cursor->at = inner.end;
+    return inner.at == inner.end;
+}
+
+static int walk_records(const Py_buffer *payload, int count, int64_t base, Rows *records,
+                        Rows *headers) {
+    const uint8_t *begin = payload->buf;
+    Cursor cursor = {begin, begin + payload->len};
+    for (int index = 0; index < count; index++)
+        if (!walk_record(&cursor, begin, base, records, headers))
+            return 0;
+    return cursor.at == cursor.end;
+}
+
+static PyObject *walk(PyObject *module, PyObject *args) {
+    Py_buffer payload, records, headers;
+    int count, whole = 0;
+    long long base;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "y*iLw*w*:walk", &payload, &count, &base, &records, &headers))
+        return NULL;
+    Rows found = {records.buf, records.len / (RECORD_FIELDS * (Py_ssize_t)sizeof(int64_t)), 0};
+    Rows their = {headers.buf, headers.len / (HEADER_FIELDS * (Py_ssize_t)sizeof(int64_t)), 0};
+    if (count > found.capacity) {
+        PyErr_SetString(PyExc_ValueError, "fewer rows than records");
+    } else if (payload.len > RELEASE_GIL_ABOVE) {
+        Py_BEGIN_ALLOW_THREADS
+        whole = count >= 0 && walk_records(&payload, count, base, &found, &their);
+        Py_END_ALLOW_THREADS
+    } else {
+        whole = count >= 0 && walk_records(&payload, count, base, &found, &their);
+    }
+    const int failed = count > found.capacity;
+    PyBuffer_Release(&payload);
+    PyBuffer_Release(&records);
+    PyBuffer_Release(&headers);
+    return failed ? NULL : PyLong_FromSsize_t(whole ? their.count : -1);
 }
 
 /* Compaction. The table has slots of SLOT_BYTES, empty ones all zeros, and always an empty one. */
@@ -452,6 +551,9 @@ static PyObject *hash_of(PyObject *module, PyObject *args) {
 static PyMethodDef methods[] = {
     {"scan", scan, METH_VARARGS,
      "scan(payload, count, base_timestamp)\n--\n\nThe fields of a scan.Scan, as a tuple."},
+    {"walk", walk, METH_VARARGS,
+     "walk(payload, count, base, records, headers)\n--\n\n"
+     "Fill the rows of walk.py; the number of headers, or -1 for damaged records."},
     {"add_keys", add_keys, METH_VARARGS,
      "add_keys(payload, count, base_offset, start, table, seed, keys, keys_max)\n--\n\n"
      "(full, keys, last offset added or -1), or None for damaged records."},

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from odradek.wire import Request
 from odradek.wire.__main__ import main
-from odradek.wire.api import API_MODULES
-from odradek.wire.explain.tables import api_name, catalogue, find, table
+from odradek.wire.api import API_MODULES, api_name
+from odradek.wire.explain.tables import catalogue, find, table
 from odradek.wire.schema import Message, Struct
 
 from tests.wire.support.messages import MESSAGES, REQUESTS, versions

@@ -18,7 +18,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from odradek.wire import Error, WireError
-from odradek.wire.primitives import write_varint
 from odradek.wire.records import HEADER_SIZE, NewRecord, build_batch, read_records
 from odradek.wire.scan import (
     HAVE_C,
@@ -31,35 +30,17 @@ from odradek.wire.scan import (
     scan_python,
 )
 
+from tests.wire.support import record_bytes
+from tests.wire.support.record_bytes import (
+    GOOD,
+    mutated,
+    record,
+    records,
+    v,
+)
+
 needs_c = pytest.mark.skipif(not HAVE_C, reason="the C twin is not built here")
 
-
-def v(value: int, content: bytes = b"") -> bytes:
-    return write_varint(value) + content
-
-
-def record(
-    *,
-    attributes: bytes = b"\0",
-    time: bytes = v(0),
-    offset: bytes = v(0),
-    key: bytes = v(1, b"k"),
-    value: bytes = v(1, b"v"),
-    headers: bytes = v(0),
-    size: bytes | None = None,
-    tail: bytes = b"",
-) -> bytes:
-    body = attributes + time + offset + key + value + headers + tail
-    return (v(len(body)) if size is None else size) + body
-
-
-SIX = b"\x82\x80\x80\x80\x80\x00"
-ELEVEN = b"\x80" * 10 + b"\x00"
-MAX = b"\xfe\xff\xff\xff\x0f"
-MIN = b"\xff\xff\xff\xff\x0f"
-GOOD = record()
-SECOND = record(offset=v(1))
-ONE_HEADER = v(1, b"h") + v(-1)
 
 CASES = """
     name                              records                                     count  fault   plain kept anew
@@ -122,7 +103,7 @@ def cases() -> list[tuple[str, bytes, int, Fault, tuple[int, ...]]]:
     rows = []
     for line in CASES.strip().splitlines()[1:]:
         name, (expression, count, fault, *codes) = line[4:38].strip(), line[38:].split()
-        payload = eval(expression, globals())
+        payload = eval(expression, vars(record_bytes))
         rows.append((name, payload, int(count), Fault[fault], tuple(map(int, codes))))
     return rows
 
@@ -222,14 +203,6 @@ def test_without_the_c_twin_the_reference_does_the_work() -> None:
 
 # The twins.
 
-records = st.builds(
-    NewRecord,
-    st.integers(-3, 20) | st.integers(-(2**63), 2**63 - 1),
-    st.none() | st.binary(max_size=70),
-    st.none() | st.binary(max_size=70),
-    st.lists(st.tuples(st.text(max_size=3), st.none() | st.binary(max_size=3)), max_size=2),
-)
-
 
 @needs_c
 @given(st.lists(records, max_size=6), st.data())
@@ -252,31 +225,6 @@ def test_twins_agree_on_valid_batches(new: list[NewRecord], data: st.DataObject)
 @settings(max_examples=500, deadline=None)
 def test_twins_agree_on_any_bytes(payload: bytes, count: int) -> None:
     assert scan(payload, count, 0) == scan_python(payload, count, 0)
-
-
-def mutated(chance: random.Random) -> tuple[bytes, int]:
-    """A few records with a few changes to their bytes, and a count that is mostly right."""
-    count = chance.randint(1, 4)
-    payload = bytearray()
-    for index in range(count):
-        key, value = (
-            chance.choice([v(-1), v(0), v(-2), v(3, b"abc"), v(70, bytes(70))]) for _ in range(2)
-        )
-        headers = chance.choice([v(0), v(1) + ONE_HEADER, v(2) + ONE_HEADER * 2])
-        time = v(chance.choice([0, 1, -1, -2, 100, 2**63 - 1]))
-        payload += record(time=time, offset=v(index), key=key, value=value, headers=headers)
-    for _ in range(chance.randint(0, 3)):
-        at = chance.randrange(len(payload))
-        match chance.randrange(4):
-            case 0:
-                payload[at] = chance.randrange(256)
-            case 1:
-                payload[at] ^= 1 << chance.randrange(8)
-            case 2:
-                payload[at:at] = b"\x80" * chance.randint(1, 11)
-            case 3:
-                del payload[at + 1 : at + chance.randint(1, 4)]
-    return bytes(payload), count if chance.random() < 0.95 else chance.randint(-1, 6)
 
 
 @needs_c

@@ -95,6 +95,11 @@ API_MODULES: dict[int, str] = {
 }
 
 
+def api_name(api_key: int) -> str:
+    """Kafka's name of an API that is known here, such as "ListOffsets"."""
+    return request_class(api_key).__name__.removesuffix("Request")
+
+
 def request_class(api_key: int) -> type[Request]:
     """The request of an API. Raises WireError when there is no such API here."""
     return REQUESTS.get(api_key) or _load(api_key, REQUESTS)

@@ -11,11 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from ..api import API_MODULES, request_class, response_class
+from ..api import API_MODULES, api_name, request_class, response_class
 from ..headers import API_VERSIONS, is_flexible
 from ..schema import Message
 from .records import read_records
-from .tables import api_name
 from .walk import Misfit, Reading, Row, Walk, read_message, shown
 
 _SIZE = 4

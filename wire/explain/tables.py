@@ -19,7 +19,7 @@ from types import ModuleType
 from typing import Any
 
 from .. import stored
-from ..api import API_MODULES, request_class, response_class
+from ..api import API_MODULES, api_name, request_class, response_class
 from ..codec.source import default_of
 from ..errors import WireError
 from ..primitives import NO_ID
@@ -48,11 +48,6 @@ def stored_modules() -> list[tuple[ModuleType, list[type[Message]]]]:
         if messages:
             found.append((module, messages))
     return found
-
-
-def api_name(api_key: int) -> str:
-    """Kafka's name of an API, such as "ListOffsets"."""
-    return request_class(api_key).__name__.removesuffix("Request")
 
 
 @cache

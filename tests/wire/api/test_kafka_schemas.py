@@ -25,6 +25,8 @@ from typing import Any
 
 import pytest
 from odradek.compat.java.jars import jars
+from odradek.emulator.control.traffic.plain import kafkas_name
+from odradek.wire.api import API_MODULES
 from odradek.wire.codec.source import default_of
 from odradek.wire.schema import ALWAYS, NEVER, Message, Request, Response, Struct, Type
 from odradek.wire.stored.cluster import MetadataRecord
@@ -384,3 +386,17 @@ def _fields_of_no_version(cls: type[Struct], around: set[int]) -> Iterator[str]:
 
 def _of_struct(t: Type, here: set[int]) -> Iterator[str]:
     return _fields_of_no_version(t.struct, here) if t.struct is not None else iter(())
+
+
+def _raw_names(schema: Json) -> set[str]:
+    inner = [*schema.get("fields", []), *schema.get("commonStructs", [])]
+    return {each["name"] for each in schema.get("fields", [])}.union(*map(_raw_names, inner))
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_a_journal_s_json_has_the_names_of_kafka_s(release: str) -> None:
+    """Kafka's own converters make the first letter of a field's name small, and no other."""
+    apis = [each for each in schemas(release).values() if each.get("apiKey") in API_MODULES]
+    names = set().union(*map(_raw_names, apis))
+    wrong = {name: kafkas_name(_snake(name)) for name in names}
+    assert {name: ours for name, ours in wrong.items() if ours != name[0].lower() + name[1:]} == {}
