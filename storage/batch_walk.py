@@ -17,7 +17,8 @@ from ..wire.primitives import Buffer
 SMALL_READ_BYTES = 8 << 10
 """How many bytes to read at once to look at one or two batches."""
 _READ_BYTES = 64 << 10
-_CUT_SHORT = "the batch at byte {} is cut short"
+CUT_SHORT = "the batch at byte {} is cut short"
+"""What is wrong where a file ends in the middle of a batch, as one does that is being written."""
 
 
 class ReadableFile(Protocol):
@@ -50,7 +51,7 @@ def walk_batches(
             if header.magic != MAGIC or size < HEADER_SIZE:
                 break
             if position + at + size > end:
-                raise WireError(_CUT_SHORT.format(position + at))
+                raise WireError(CUT_SHORT.format(position + at))
             if whole and at + size > len(chunk):
                 if at:
                     break
@@ -75,10 +76,10 @@ def _old_messages(
         except WireError:
             if at:  # perhaps a batch of magic 2, or one that this chunk holds in part
                 return
-            what = "no batch at byte {}" if len(chunk) >= HEADER_SIZE else _CUT_SHORT
+            what = "no batch at byte {}" if len(chunk) >= HEADER_SIZE else CUT_SHORT
             raise WireError(what.format(position)) from None
         if position + at + size > end:
-            raise WireError(_CUT_SHORT.format(position + at))
+            raise WireError(CUT_SHORT.format(position + at))
         if at + size > len(chunk):
             if at:
                 return

@@ -12,6 +12,8 @@ Rules:
   take no more batches, and the names in the directory.
 - The recovery point moves only when the sync has returned; and not if the log was truncated
   meanwhile, since there may be other batches at those offsets then.
+- What a start finds that no flush has covered counts as appended then: a producer that retries it
+  is told that it is there, and that has to be true after a power cut too.
 - A roll waits for the older segment's batches, so a power cut can only take the last ones.
 - After a failed sync it is unknown what has been written, and trying again does not tell: the log
   takes no more batches (KAFKA_STORAGE_ERROR), and is checked at the next start.

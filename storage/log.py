@@ -231,6 +231,19 @@ class Log:
         self.recovery_point = base_offset
         self.replace_segments([*self.segments, segment])
 
+    def start_at(self, offset: int, now_ms: int) -> None:
+        """Make an empty log begin at an offset, as that of a copy which begins where its source
+        does. Raises Refused (KAFKA_STORAGE_ERROR); ValueError if the log has batches.
+        """
+        if self.size or offset < self.log_end_offset:
+            raise ValueError(f"not an empty log that may begin at {offset}")
+        with self._home.client_errors():
+            if not self._home.exists:
+                self._home.create(self.topic_id, self.epochs)
+            self._roll(offset, now_ms)
+            self._active.create_file()  # else no file says where the log ends
+        self.log_start_offset = self.log_end_offset = self.recovery_point = offset
+
     # Removing.
 
     def delete_records(self, before: int) -> None:
@@ -459,6 +472,9 @@ class Log:
             self.log_end_offset = self.recovery_point = end = segments[-1].next_offset
             self._flushes.synced_offset = end if clean else min(recovery_point, end)
             self.replace_segments(segments)
+            if self._flush_asked and self._flushes.synced_offset < end:
+                # A producer may ask for these again, and is told that they are there.
+                self._flushes.appended(now_ms, self._config, self.recovery_point, end)
             if self._active.on_disk and self._home.files.is_shared(self._active.name):
                 self._share()
         elif self.log_start_offset:

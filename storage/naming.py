@@ -15,7 +15,7 @@ partitions have the same name; but a directory cannot be read with both namings 
 A suffix after a file's name says what the next start does with it: `.deleted` and `.cleaned` files
 are removed, `.swap` files get the name without the suffix, `.damaged` files, which a repair has set
 aside, stay. A directory that is being deleted is called `<directory>.<32 hex digits>-delete`, one
-of an unknown topic `...-stray`.
+of an unknown topic `...-stray`, one that Kafka copies from another disk `...-future`.
 
 Source: the documentation's chapter "Log"; directories of Kafka 4.3.1.
 """
@@ -37,12 +37,14 @@ DAMAGED = ".damaged"
 
 DELETE = "-delete"
 STRAY = "-stray"
+FUTURE = "-future"
 
 CLUSTER_METADATA = "__cluster_metadata"
 """The topic that holds the cluster's metadata: in no checkpoint, and always checked."""
 
 _NAME_MAX = 255
 _RENAMED = re.compile(r".+\.[0-9a-f]{32}(-delete|-stray)")
+_FUTURE = re.compile(r".+\.[0-9a-f]{32}-future")
 
 
 @dataclass(frozen=True)
@@ -112,3 +114,8 @@ def renamed_suffix(name: str) -> str | None:
     """DELETE or STRAY if a directory was renamed like this, else None."""
     match = _RENAMED.fullmatch(name)
     return match[1] if match else None
+
+
+def is_future(name: str) -> bool:
+    """Whether a directory is a replica that was being copied here from another disk."""
+    return _FUTURE.fullmatch(name) is not None

@@ -36,6 +36,7 @@ from weakref import WeakSet, ref
 
 from ...wire.primitives import Buffer
 from .in_flight import KeptOpen, Read, Source, StoredBytes
+from .watch import Torn, Watch
 
 MAPPED_FROM = 1 << 17
 """A read of more bytes than this is a view into a mapping."""
@@ -71,7 +72,13 @@ def descriptors_max(most: int) -> int:
 class Descriptors:
     """A pool of open file descriptors. The least recently used one is closed for a new one."""
 
-    def __init__(self, limit: int | None = None, windows_max: int | None = None) -> None:
+    def __init__(
+        self,
+        limit: int | None = None,
+        windows_max: int | None = None,
+        watch: Watch | None = None,
+    ) -> None:
+        self.watch = Watch() if watch is None else watch
         self.limit = descriptors_max(_POOL_MAX) if limit is None else limit
         self.windows_max = descriptors_max(_WINDOWS_MAX) if windows_max is None else windows_max
         """No more windows are mapped while the process has this many."""
@@ -118,6 +125,8 @@ class File:
     def create(self) -> None:
         """Create the file, empty, in place of any other, which stays as it is for whoever shares
         or reads it."""
+        if (told := self._descriptors.watch.told) is not None:
+            told("create", self.path, 0)
         try:
             self._open(os.O_CREAT | os.O_EXCL)
         except FileExistsError:
@@ -131,6 +140,12 @@ class File:
             fd = self._open()
         else:
             self._descriptors.touch(self)
+        if (told := self._descriptors.watch.told) is not None:
+            try:
+                told("write", self.path, len(data))
+            except Torn as torn:
+                os.pwrite(fd, bytes(data[: torn.keep]), position)
+                raise
         written = os.pwrite(fd, data, position)
         if written != len(data):
             with memoryview(data) as rest:
@@ -144,6 +159,8 @@ class File:
             fd = self._open()
         else:
             self._descriptors.touch(self)
+        if (told := self._descriptors.watch.told) is not None:
+            told("read", self.path, size)
         if size > MAPPED_FROM and (window := self._window(fd, position, size)) is not None:
             return window
         data = os.pread(fd, size, position)
@@ -186,6 +203,8 @@ class File:
     def truncate(self, size: int) -> None:
         """Truncate the file to `size` bytes; views of what is truncated stay as they were, and so
         does a file that is shared (mirror.py): what is written from now on is in a copy."""
+        if (told := self._descriptors.watch.told) is not None:
+            told("write", self.path, 0)
         fd = self._ready()
         status = os.fstat(fd)
         inode = (status.st_dev, status.st_ino)
@@ -197,6 +216,8 @@ class File:
 
     def sync(self) -> None:
         """Return when everything is on disk."""
+        if (told := self._descriptors.watch.told) is not None:
+            told("sync", self.path, 0)
         os.fsync(self._ready())
 
     def close(self) -> None:
@@ -277,13 +298,17 @@ class File:
 class Handle:
     """A file or directory kept open for a sync, in any thread."""
 
-    __slots__ = ("_fd",)
+    __slots__ = ("_fd", "_path", "_watch")
 
     def __init__(self, path: str, descriptors: Descriptors) -> None:
+        self._path = path
+        self._watch = descriptors.watch
         self._fd = descriptors.open(path, os.O_RDONLY)
 
     def sync(self) -> None:
         """Return when everything is on disk. Raises OSError."""
+        if (told := self._watch.told) is not None:
+            told("sync", self._path, 0)
         os.fsync(self._fd)
 
     def close(self) -> None:
@@ -318,10 +343,13 @@ class Directory:
 
     def with_own_descriptors(self) -> Directory:
         """The same directory with descriptors of its own, for another thread."""
-        return Directory(self.path, durable=self.durable)
+        own = Descriptors(watch=self.descriptors.watch)
+        return Directory(self.path, durable=self.durable, descriptors=own)
 
     def make(self) -> None:
         """Create the directory and those above it, unless it exists."""
+        if not self.exists():
+            self._tell("create")
         os.makedirs(self.path, exist_ok=True)
 
     def exists(self, name: str = "") -> bool:
@@ -334,20 +362,24 @@ class Directory:
 
     def files(self) -> dict[str, int]:
         """Name and size of each plain file."""
+        self._tell("list")
         with os.scandir(self.path) as entries:
             return {entry.name: entry.stat().st_size for entry in entries if entry.is_file()}
 
     def names(self) -> list[str]:
         """The names of all files and subdirectories, in a fifth of the time of `files`."""
+        self._tell("list")
         return os.listdir(self.path)
 
     def directories(self) -> list[str]:
         """The names of the subdirectories, sorted."""
+        self._tell("list")
         with os.scandir(self.path) as entries:
             return sorted(entry.name for entry in entries if entry.is_dir())
 
     def read_bytes(self, name: str) -> bytes:
         """All of a small file."""
+        self._tell("read", name)
         with open(self._at(name), "rb", opener=self.descriptors.open) as file:
             return file.read()
 
@@ -388,14 +420,17 @@ class Directory:
 
     def rename(self, old: str, new: str) -> None:
         """Rename a file or subdirectory, replacing a file of the new name."""
+        self._tell("rename", old)
         os.replace(self._at(old), self._at(new))
 
     def remove(self, name: str) -> None:
         """Unlink a file, if it exists."""
+        self._tell("delete", name)
         _unlink_if_there(self._at(name))
 
     def remove_directory(self, name: str) -> None:
         """Remove a subdirectory with all it holds."""
+        self._tell("delete", name)
         shutil.rmtree(self._at(name))
 
     def modified_ms(self, name: str) -> int:
@@ -429,6 +464,13 @@ class Directory:
         """Lock the directory by a file in it. Raises Locked if it is locked already."""
         return FileLock(self, name)
 
+    def is_locked(self, name: str) -> bool:
+        """Whether this or another process holds that lock, as far as it can be told.
+
+        Nothing is created. For a moment nobody else can take a lock that is free.
+        """
+        return _is_locked(os.path.realpath(self._at(name)))
+
     def handle(self, name: str = "") -> Handle:
         """Open a file, or by default the directory with its names, for a sync."""
         return Handle(self._at(name), self.descriptors)
@@ -443,6 +485,10 @@ class Directory:
 
     def _at(self, name: str) -> str:
         return os.path.join(self.path, name) if name else self.path
+
+    def _tell(self, operation: str, name: str = "") -> None:
+        if (told := self.descriptors.watch.told) is not None:
+            told(operation, self._at(name), 0)
 
 
 def _unlink_if_there(path: str) -> None:
@@ -505,3 +551,20 @@ class FileLock:
             return os.path.samestat(os.stat(self._path), os.fstat(fd))
         except FileNotFoundError:
             return False
+
+
+def _is_locked(path: str) -> bool:
+    with _held_guard:
+        if path in _held:
+            return True
+        try:
+            fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:  # it is not there, or not for us to read
+            return False
+        try:
+            fcntl.lockf(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except OSError as error:
+            return error.errno in (errno.EACCES, errno.EAGAIN)
+        finally:
+            os.close(fd)
+        return False

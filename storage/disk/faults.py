@@ -14,7 +14,7 @@ A path is a pattern below the disk's root, as in `fnmatch`: `*` also matches sla
 has space again when files are truncated or removed. Replacing bytes and new names need no space;
 new folders need some.
 
-Left out: faults by number or by chance, which `on_change` and a test's own loop can do.
+Left out: faults by number or by chance, which rules on the disk of an Emulator have (watch.py).
 """
 
 from __future__ import annotations

@@ -38,6 +38,7 @@ from .directory import Directory
 from .faults import Faults, failure
 from .memory_files import ROOT, MemoryDirectory, relative_path
 from .unsynced import Content, Folder, Node
+from .watch import Torn, Watch
 
 
 def system_ms() -> int:
@@ -55,6 +56,7 @@ class MemoryDisk(Faults):
         super().__init__()
         self.on_change: Callable[[str], None] | None = None
         self.changes = 0
+        self.watch = Watch()
         self._now_ms = now_ms
         self._guard = RLock()
         self._root = Folder()
@@ -79,6 +81,18 @@ class MemoryDisk(Faults):
         Without it only what was synced is left.
         """
         return self._twin(lambda root: root.surviving(random))
+
+    def sync(self, path: str = "") -> None:
+        """Make everything below a folder durable, by default all. Raises OSError."""
+        with self._guard:
+            self._folder(f"{ROOT}/{path}" if path else ROOT).sync_all()
+            self._changed(f"sync all below {path}".rstrip())
+
+    def be(self, other: MemoryDisk) -> None:
+        """Have what another disk has, which is not to be used any more. Nothing may be open."""
+        with self._guard:
+            self._root = other._root
+            self._changed("be another disk")
 
     def files(self) -> dict[str, int]:
         """Path and size of every file, in order."""
@@ -175,7 +189,13 @@ class MemoryDisk(Faults):
         above, _, name = path.rpartition("/")
         return self._folder(above), name
 
+    def _tell(self, operation: str, path: str, size: int = 0) -> None:
+        if (told := self.watch.told) is not None:
+            told(operation, relative_path(path), size)
+
     def _open(self, path: str, *, create: bool) -> Content:
+        if create:
+            self._tell("create", path)
         with self._guard:
             folder, name = self._locate(path)
             if create:
@@ -189,6 +209,12 @@ class MemoryDisk(Faults):
 
     def _write(self, path: str, content: Content, data: Buffer, position: int) -> None:
         name = relative_path(path)
+        try:
+            self._tell("write", path, len(data))
+        except Torn as torn:
+            with self._guard:
+                content.write(bytes(data[: torn.keep]), position)
+            raise
         with self._guard:
             self._check_change(name)
             size = len(data)
@@ -201,12 +227,14 @@ class MemoryDisk(Faults):
                 raise failure(code, name)
 
     def _read(self, path: str, content: Content, position: int, size: int) -> bytes:
+        self._tell("read", path, size)
         with self._guard:
             self._check_read(relative_path(path))
             with memoryview(content.data) as view:
                 return bytes(view[position : position + size])
 
     def _truncate(self, path: str, content: Content, size: int, to: int) -> None:
+        self._tell("write", path)
         with self._guard:
             self._check_change(relative_path(path))
             if to > size:
@@ -216,6 +244,7 @@ class MemoryDisk(Faults):
             self._changed(f"truncate {relative_path(path)} {to}")
 
     def _sync(self, path: str, node: Node) -> None:
+        self._tell("sync", path)
         with self._guard:
             covered, wait = node.unsynced, self._wait
         if wait is not None:
@@ -233,12 +262,14 @@ class MemoryDisk(Faults):
             self._make(above)
             folder = self._folder(above)
             if name not in folder.entries:
+                self._tell("create", path)
                 self._check_change(relative_path(path))
                 self._check_room(relative_path(path))
                 folder.change({name: Folder()})
                 self._changed(f"mkdir {relative_path(path)}")
 
     def _rename(self, old: str, new: str) -> None:
+        self._tell("rename", old)
         with self._guard:
             (folder, name), (target, new_name) = self._locate(old), self._locate(new)
             node = self._node(old)
@@ -255,6 +286,7 @@ class MemoryDisk(Faults):
             self._changed(f"rename {relative_path(old)} {new_name}")
 
     def _remove(self, path: str) -> None:
+        self._tell("delete", path)
         with self._guard:
             folder, name = self._locate(path)
             self._check_change(relative_path(path))

@@ -135,13 +135,16 @@ class MemoryDirectory(Directory):
         return self.exists()
 
     def files(self) -> dict[str, int]:
+        self._tell("list")
         entries = dict(self._disk._folder(self.path).entries)
         return {name: len(it.data) for name, it in entries.items() if isinstance(it, Content)}
 
     def names(self) -> list[str]:
+        self._tell("list")
         return list(self._disk._folder(self.path).entries)
 
     def directories(self) -> list[str]:
+        self._tell("list")
         entries = dict(self._disk._folder(self.path).entries)
         return sorted(name for name, it in entries.items() if isinstance(it, Folder))
 
@@ -185,8 +188,15 @@ class MemoryDirectory(Directory):
     def lock(self, name: str) -> FileLock:
         return MemoryLock(self._disk, self._at(name))
 
+    def is_locked(self, name: str) -> bool:
+        with self._disk._guard:
+            return self._at(name) in self._disk._locked
+
     def handle(self, name: str = "") -> Handle:
         return MemoryHandle(self._disk, self._at(name))
+
+    def _tell(self, operation: str, name: str = "") -> None:
+        self._disk._tell(operation, self._at(name))
 
 
 class MemoryLock(FileLock):

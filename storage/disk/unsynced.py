@@ -150,6 +150,15 @@ class Folder:
         """The first that many of the unsynced changes are durable now."""
         del self._unsynced[:changes]
 
+    def sync_all(self) -> None:
+        """It is durable with all below it."""
+        self.synced(self.unsynced)
+        for node in self.entries.values():
+            if isinstance(node, Folder):
+                node.sync_all()
+            else:
+                node.synced(node.unsynced)
+
     def surviving(self, random: Random | None) -> Folder:
         """The folder and all below it after a power cut; `random` as for files."""
         kept = 0 if random is None else random.choice((random.randint(0, self.unsynced), 1 << 62))

@@ -14,15 +14,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from struct import Struct
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from ...wire.batch import HEADER_SIZE, MAGIC, OVERHEAD, BatchHeader, checksum, read_header
 from ...wire.errors import WireError
 from ...wire.legacy.as_batches import MAGIC_END, is_intact
 from ...wire.primitives import Buffer
-from ..batch_walk import header_at, walk_batches
+from ..batch_walk import ReadableFile, header_at, walk_batches
 from ..damage import Damage
-from ..segment import RELATIVE_OFFSET_MAX, Segment
+from ..segment import RELATIVE_OFFSET_MAX
 
 NO_LIMIT = (1 << 63) - 1
 """An offset that no log reaches: no limit."""
@@ -34,6 +34,17 @@ class _Found(NamedTuple):
 
     position: int
     base_offset: int | None
+
+
+class Searched(Protocol):
+    """A segment as far as this module reads it."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def base_offset(self) -> int: ...
+    @property
+    def file(self) -> ReadableFile: ...
 
 
 class DamageSearch:
@@ -48,7 +59,7 @@ class DamageSearch:
     def __init__(
         self,
         partition: str,
-        segment: Segment,
+        segment: Searched,
         size: int,
         *,
         limit: int = NO_LIMIT,

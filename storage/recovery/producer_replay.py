@@ -93,7 +93,8 @@ def find_aborted(
     """The transaction index of one of `segments`, built from the batches. Raises OSError."""
     producers = ProducerStates()
     aborted = TransactionIndex()
-    start = _load_snapshot(home, producers, notices, segment.base_offset, NEVER)
+    # A check must change nothing, and its caller goes through the snapshots itself.
+    start = _load_snapshot(home, producers, [], segment.base_offset, NEVER, removes=False)
     last = segments.index(segment)
     for each in segments[containing(segments, start) : last + 1]:
         try:
@@ -125,19 +126,24 @@ def _load_snapshot(
     notices: list[str],
     limit: int,
     log_end: int,
+    *,
+    removes: bool = True,
 ) -> int:
-    """Load the newest complete snapshot up to `limit`; return its offset, or 0."""
+    """Load the newest complete snapshot up to `limit`; return its offset, or 0. Damaged ones, and
+    those above `log_end`, are removed."""
     producers.clear()
     for offset in reversed(home.find_snapshots()):
         name = home.naming.file(offset, SNAPSHOT)
         if offset > log_end:
-            home.drop_snapshot(offset)
+            if removes:
+                home.drop_snapshot(offset)
         elif offset <= limit:
             try:
                 producers.load(home.files.read_bytes(name))
             except SnapshotError as error:
-                home.drop_snapshot(offset)
-                notices.append(f"{name}: {error}; removed; read from the batches")
+                if removes:
+                    home.drop_snapshot(offset)
+                    notices.append(f"{name}: {error}; removed; read from the batches")
             else:
                 return offset
     return 0

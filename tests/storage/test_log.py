@@ -736,3 +736,17 @@ def test_memory_does_not_grow_with_data(tmp_path: Path) -> None:
         assert not segment.time_index.data
         assert not segment._lasts
     log.close()
+
+
+def test_an_empty_log_may_begin_later(tmp_path: Path) -> None:
+    log = open_log(tmp_path)
+    log.start_at(7, 0)
+    assert (log.log_start_offset, log.log_end_offset, bases(log)) == (7, 7, [7])
+    log.close()
+    log = open_log(tmp_path)
+    assert log.log_end_offset == 7
+    append(log, b"x")
+    assert read_all(log) == [(7, b"x")]
+    with pytest.raises(ValueError, match="not an empty log that may begin at 9"):
+        log.start_at(9, 0)
+    log.close()

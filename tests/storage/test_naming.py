@@ -14,6 +14,7 @@ from odradek.storage.naming import (
     NAMINGS,
     STRAY,
     Naming,
+    is_future,
     naming_of,
     renamed_suffix,
 )
@@ -80,6 +81,15 @@ def test_a_directory_on_its_way_out_is_known_by_its_name(
         name = naming.renamed_directory(topic, partition, unique, STRAY)
         assert renamed_suffix(name) == STRAY
         assert len(naming.renamed_directory("t" * 249, partition, unique, STRAY)) <= 255
+
+
+def test_a_replica_that_is_copied_is_known_by_its_name() -> None:
+    name = f"a-0.{'0f' * 16}-future"
+    assert (is_future(name), renamed_suffix(name), KAFKA.parse_directory(name)) == (
+        *(True, None),
+        None,
+    )
+    assert not any(map(is_future, ("a-future", "a-0", f"a-0.{'0f' * 16}-delete")))
 
 
 def test_a_naming_by_its_name() -> None:

@@ -263,6 +263,29 @@ def test_a_lock_excludes_others_of_this_process(files: Directory) -> None:
     FileLock(files, ".lock").release()
 
 
+def test_whether_a_directory_is_locked_is_seen_from_here(files: Directory) -> None:
+    assert not files.is_locked(".lock")
+    assert not files.exists(".lock"), "a look creates nothing"
+    lock = FileLock(files, ".lock")
+    assert files.is_locked(".lock")
+    with pytest.raises(Locked):  # a look does not release it
+        FileLock(files, ".lock")
+    lock.release(remove=False)
+    assert not files.is_locked(".lock")
+
+
+def test_whether_a_directory_is_locked_is_seen_from_another_process(files: Directory) -> None:
+    program = (
+        "import sys; from odradek.storage.disk.directory import Directory; "
+        "print(Directory(sys.argv[1]).is_locked('.lock'))"
+    )
+    look = [sys.executable, "-c", program, files.path]
+    lock = FileLock(files, ".lock")
+    assert subprocess.run(look, capture_output=True, check=True).stdout == b"True\n"
+    lock.release(remove=False)
+    assert subprocess.run(look, capture_output=True, check=True).stdout == b"False\n"
+
+
 def test_a_lock_excludes_other_processes(files: Directory) -> None:
     # Java's FileChannel.lock takes the same kind: fcntl's record locks.
     program = (

@@ -108,6 +108,7 @@ def test_a_truncation_beyond_them_leaves_the_file_in_place(tmp_path: Path) -> No
     assert whole(stored) == DATA
 
 
+@pytest.mark.slow
 def test_what_is_in_flight_takes_no_memory_and_no_descriptor(tmp_path: Path) -> None:
     file = written(Directory(tmp_path), "f")
     before = descriptors()

@@ -113,6 +113,25 @@ def test_the_log_goes_on_behind_what_is_lost(
     directory.close()
 
 
+def test_a_damaged_snapshot_before_an_aborted_transaction(tmp_path: Path) -> None:
+    """The transactions of the segment are read without it; looking changes nothing."""
+    directory, log = open_directory(tmp_path)
+    fill(log, 5)
+    append(log, value(5), producer_id=8, sequence=0, transactional=True)
+    end_transaction(log, 8, commit=False)
+    directory.close()
+    flip(file(tmp_path, 5, ".snapshot"), 20)
+    before = contents(tmp_path)
+
+    dry = mend(tmp_path, dry_run=True)
+    assert [(one.file, one.problem) for one in dry.findings] == [
+        (f"{5:020d}.snapshot", "producer snapshot with a wrong checksum")
+    ]
+    assert contents(tmp_path) == before
+    assert mend(tmp_path).status == 0
+    assert mend(tmp_path).findings == []
+
+
 def test_after_a_kill_offsets_below_the_recovery_point_are_not_given_again(closed: Path) -> None:
     (closed / CLEAN_SHUTDOWN).unlink()
     cut(file(closed, 10, ".log"), 30)
