@@ -7,7 +7,7 @@ What a request passes before its handler, and its answer afterwards: chain.py.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
 from ...wire import Buffer, Request, Response
 from ...wire.headers import write_response_header
@@ -48,6 +48,10 @@ class Writable(Protocol):
         """The body as buffers, in a version."""
 
 
+Ends: TypeAlias = tuple[tuple[str, int], tuple[str, int]]
+"""Host and port of the client, and those where the broker was reached."""
+
+
 class Sender(Protocol):
     """The connection that a call came on, as far as a call uses it."""
 
@@ -70,6 +74,8 @@ class Sender(Protocol):
     @property
     def is_open(self) -> bool: ...
 
+    def ends(self) -> Ends | None: ...
+
     def answer(self, call: Call, response: Response | None) -> None: ...
 
     def close(self) -> None: ...
@@ -83,6 +89,8 @@ class Call:
         "client_id",
         "connection",
         "correlation_id",
+        "frame",
+        "notes",
         "now",
         "on_lost",
         "passage",
@@ -112,6 +120,10 @@ class Call:
         self.passage: Passage | None = None
         # An answer that is encoded already, and its body.
         self.prepared: tuple[Writable, list[Buffer]] | None = None
+        # The bytes of its frame, for the steps of the chain, if there are any.
+        self.frame: Buffer | None = None
+        # What steps have noted about it, if somebody keeps that.
+        self.notes: list[str] | None = None
         # Kept if its answer is to be told (control/telling.py).
         self.request: Request | None = None
 
@@ -153,10 +165,16 @@ class Call:
         else:
             self.passage.answer(response)
 
-    def go_on(self) -> None:
-        """Continue a call that a step of the chain holds; without effect on others."""
+    def go_on(self, instead: Request | None = None) -> None:
+        """Continue a call that a step of the chain holds, with another request if one is given;
+        without effect on others."""
         if self.passage is not None:
-            self.passage.go_on()
+            self.passage.go_on(instead)
+
+    def note(self, text: str) -> None:
+        """A step says what it has done to this request, for whoever keeps a journal of them."""
+        if self.notes is not None:
+            self.notes.append(text)
 
     def close(self) -> None:
         """Close the connection: a broker's refusal where the protocol has no error for it."""

@@ -11,14 +11,22 @@ Rules:
   order: with the response before it is encoded, or with None when nothing is sent (acks=0,
   NO_REPLY, a connection that was closed, also while the request was parked). So the first step of
   the chain sees what the client sent, and what the client gets.
-- A step may answer in place of the handler; the steps after it then do not see the request.
+- A step may answer in place of the handler; the steps after it then do not see the request. It may
+  pass on another request of the same API instead, for instance one with less in it: the steps after
+  it, and the handler, see that one, and the steps before it only what came.
+- How the answer goes over the wire is up to `call.passage.frames`: functions from the bytes of its
+  frame to those that are sent. Partitions of a fetch are refused by `call.passage.refuses`.
 - While a step holds a request or a response, later requests on that connection wait.
 - A step closes a connection by `call.close()`. An exception in a step is logged, and closes the
   connection of that call only.
 - A change of the chain applies to requests that arrive after it.
-- What cannot be decoded closes the connection before any step is called. A version of ApiVersions
-  that is not served passes as an empty request of v0, the version in which it is answered. While
-  there are steps, responses kept in encoded form (net/response_cache.py) are not used.
+- What cannot be decoded closes the connection before any step is called; its `malformed` is, with
+  what came. A version of ApiVersions that is not served passes as an empty request of v0, the
+  version in which it is answered. While there are steps, responses kept in encoded form
+  (net/response_cache.py) are not used.
+- A step that changes something says so with `call.note`: the journal of requests, which is the
+  first step while it is on (control/traffic/), shows it. `call.frame` is what the client sent.
+- Steps pass in a proxy, too (proxy/behind.py), where the handler is a real broker.
 
     class Slow(Step):
         def before(self, call: Call, request: Request) -> Outcome:
@@ -31,25 +39,27 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from ...wire import Request, Response
+from ...wire import Buffer, Request, Response, WireError
 from .call import NO_REPLY, PARKED, Sentinel
 from .logger import log
 
 if TYPE_CHECKING:
-    from .call import Call
+    from .call import Call, Sender
 
 Outcome = Response | Sentinel | None
 """What a step returns: None to change nothing, a response to be sent instead, NO_REPLY to send
 nothing, PARKED to hold the request or the response."""
+Onward = Outcome | Request
+"""What a step returns before the handler: also another request, to be passed on instead."""
 
 
 class Step:
     """One step of the chain. This one does nothing; a subclass overrides what it needs."""
 
-    def before(self, call: Call, request: Request) -> Outcome:
-        """A request has arrived. Return None to pass it on, or a response or NO_REPLY to answer it
-        in place of the handler. Return PARKED to hold it; then call `call.go_on()` to pass it on,
-        or `call.answer` to answer it."""
+    def before(self, call: Call, request: Request) -> Onward:
+        """A request has arrived. Return None to pass it on, another request to pass that on, or a
+        response or NO_REPLY to answer it in place of the handler. Return PARKED to hold it; then
+        call `call.go_on()` to pass it on, or `call.answer` to answer it."""
         return None
 
     def after(self, call: Call, request: Request, response: Response | None) -> Outcome:
@@ -59,32 +69,52 @@ class Step:
         then call `call.answer(response)`."""
         return None
 
+    def malformed(self, connection: Sender, frame: Buffer, error: WireError, now: int) -> None:
+        """A frame, without its size, could not be decoded; the connection is about to be closed."""
+
 
 class Passage:
     """One request between its connection, the steps and its handler."""
 
-    __slots__ = ("_ahead", "_call", "_handle", "_is_held", "_passed", "_request")
+    __slots__ = (
+        "_ahead",
+        "_call",
+        "_handle",
+        "_is_held",
+        "_passed",
+        "_request",
+        "frames",
+        "refuses",
+    )
 
     def __init__(
         self,
         chain: Sequence[Step],
         call: Call,
         request: Request,
-        handle: Callable[[], Response | Sentinel],
+        handle: Callable[[Request], Response | Sentinel],
     ) -> None:
         self._call = call
         self._request = request
         self._handle = handle
         self._ahead = iter(tuple(chain))
-        # Steps that have seen the request and not yet its end.
-        self._passed: list[Step] = []
+        # Steps that have seen the request and not yet its end, and what each has seen.
+        self._passed: list[tuple[Step, Request]] = []
         self._is_held = True
+        self.frames: list[Callable[[bytes], bytes]] = []
+        """What makes other bytes of the frame of the answer, its size included, in this order. If
+        one of them makes it shorter, the connection is closed after it."""
+        self.refuses: Callable[[str, int], None] | None = None
+        """Called by Fetch, which need not name what it reads, with the topic and the index of each
+        partition; raises Refused for those that fail."""
 
-    def go_on(self) -> None:
-        """Pass the request on from the step that holds it; without effect if none does."""
+    def go_on(self, instead: Request | None = None) -> None:
+        """Pass the request on from the step that holds it, or another one instead; without effect
+        if none does."""
         if not self._is_held:
             return
         self._is_held = False
+        self._request = instead or self._request
         try:
             outcome = self._to_handler()
         except Exception:
@@ -95,14 +125,16 @@ class Passage:
 
     def _to_handler(self) -> Response | Sentinel:
         for step in self._ahead:
-            self._passed.append(step)
+            self._passed.append((step, self._request))
             outcome = step.before(self._call, self._request)
             if not self._call.is_open:
                 return NO_REPLY
-            if outcome is not None:
+            if isinstance(outcome, Request):
+                self._request = outcome
+            elif outcome is not None:
                 self._is_held = outcome is PARKED
                 return outcome
-        return self._handle()
+        return self._handle(self._request)
 
     def answer(self, response: Response | None) -> None:
         """Pass a response through the steps that saw the request, and on to the client unless one
@@ -110,8 +142,9 @@ class Passage:
         self._is_held = False
         call = self._call
         while self._passed:
+            step, request = self._passed.pop()
             try:
-                outcome = self._passed.pop().after(call, self._request, response)
+                outcome = step.after(call, request, response)
             except Exception:
                 self._failed()
                 return
@@ -125,8 +158,9 @@ class Passage:
         """The connection is closed: the steps that saw the request learn that nothing is sent."""
         self._is_held = False
         while self._passed:
+            step, request = self._passed.pop()
             try:
-                self._passed.pop().after(self._call, self._request, None)
+                step.after(self._call, request, None)
             except Exception:
                 log.exception("a step failed on a request of %s", self._call.connection)
 

@@ -3,7 +3,7 @@
 Two ways in. `add` is for what happens seldom: each makes an Event of its own. `run` is for what
 every request does (appended, fetched): the same thing again, with nothing seldom between, counts up
 the Event that is there, so that a busy client neither costs much nor pushes out what matters.
-`again` and `refused` do the same for what is neither: a committed offset, a refusal.
+`again`, `refused` and `rule` do the same for what is neither: a committed offset, a refusal.
 
 Only the broker's thread writes. Others read in it too, or when it has ended.
 """
@@ -129,6 +129,15 @@ class Journal:
             fields: dict[str, Any] = dict(zip(_REFUSED, key, strict=True))
             fields["reason"] = message or MEANINGS.get(error, "")
             self._keep(key, self._append("fenced" if error in FENCED else "refused", fields))
+
+    def rule(self, client: str, api: str, sentence: str) -> None:
+        """A request, or its answer, has met a rule of the test, once more or for the first time."""
+        if not self.is_on:
+            return
+        key = (client, api, sentence)
+        if self._counted(key) is None:
+            fields: dict[str, Any] = {"client": client, "api": api, "reason": sentence}
+            self._keep(key, self._append("rule", fields))
 
     def clear(self) -> None:
         """Forget everything, as if the broker began now."""

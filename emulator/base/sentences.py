@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from .words import lasted, number_of
+
 if TYPE_CHECKING:
     from .event import Event
 
@@ -31,7 +33,7 @@ SENTENCES = {
     "duplicate": "{client} sent {offsets} of {place} again, already appended: not stored twice",
     "fetched": "{client} fetched {offsets} from {place}",
     "fetched nothing": "{client} fetched 0 records from {place}",
-    "looked up the end": "{client} asked for the end of {place}: offset {last}",
+    "looked up the end": "{client} was told that offset {last} is the end of {place}",
     # Groups
     "found no offset": "{client} found no committed offset of {place} in group {group}",
     "found offset": "{client} found offset {last} of {place} committed in group {group}",
@@ -49,6 +51,16 @@ SENTENCES = {
     "transaction committed": "transaction of {id} was committed",
     "transaction aborted": "transaction of {id} was aborted{because}",
     "transaction timed out": "transaction of {id} was aborted: {reason}",
+    # Rules of the test
+    "rule": "{client} met a rule with its {api}: {reason}",
+    # Faults of the test
+    "network": "{client} met {reason}",
+    "disk": "the disk's {reason}",
+    # The process
+    "killed": "the broker was killed{because}",
+    "power cut": "the broker lost power{because}",
+    "stopped": "the broker was stopped",
+    "started again": "the broker started again{because}",
     # Refusals
     "refused": "{client} was refused {api}{about}: {error}{because}",
     "fenced": "{client} was fenced on {api}{about}: {error}{because}",
@@ -72,9 +84,9 @@ def sentence(event: Event) -> str:
     told = f"{words['client']}: {event.kind}" if text is None else text.format_map(words)
     if event.count == 1:
         return told
-    number = f"{event.count:,} requests" if event.kind in ONCE else f"{event.count:,} times"
-    joined = f" in {number}" if event.kind in ONCE else f" {number}"
-    return f"{told}{joined} in {event.until - event.elapsed:.1f} s"
+    is_once = event.kind in ONCE
+    number = f"in {event.count:,} requests" if is_once else f"{event.count:,} times"
+    return f"{told} {number} in {lasted(event.until - event.elapsed)}"
 
 
 def _words(event: Event) -> defaultdict[str, str]:
@@ -95,16 +107,12 @@ def _words(event: Event) -> defaultdict[str, str]:
         about=_about(event),
         error=event.error.name if event.error is not None else "",
         id=event.transactional_id,
-        members=_number(members, "member"),
-        partitions=_number(partitions, "partition"),
+        members="" if members is None else number_of(members, "member"),
+        partitions="" if partitions is None else number_of(partitions, "partition"),
     )
     if event.reason and event.error is None:
         words["because"] = f" ({event.reason})"
     return words
-
-
-def _number(number: int | None, noun: str) -> str:
-    return "" if number is None else f"{number} {noun}{'s' * (number != 1)}"
 
 
 def _place(event: Event) -> str:

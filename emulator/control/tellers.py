@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +26,13 @@ _LATEST = -1
 _ONE_BY_ONE = 3
 _MOST = 10
 _MOST_LOOKED_AT = 100
-"""Of topics, and of a topic's partitions: a request about more of them is told in part."""
+"""Of partitions, of all topics together: a request about more of them is told in part."""
+
+
+def _first(topics: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+    """The first topics and partitions."""
+    each = ((topic, partition) for topic in topics for partition in topic.partitions)
+    return islice(each, _MOST_LOOKED_AT)
 
 
 def _joined(request: JoinGroupRequest, response: Any) -> tuple[str, str] | None:
@@ -62,19 +68,18 @@ def _committed(
     }
     client = _member_name(cluster, call, request)
     transactional_id = getattr(request, "transactional_id", "")
-    for topic in islice(request.topics, _MOST_LOOKED_AT):
+    for topic, partition in _first(request.topics):
         name = _name(cluster, topic)
-        for partition in islice(topic.partitions, _MOST_LOOKED_AT):
-            if not refused or (name, partition.partition_index) not in refused:
-                cluster.journal.again(
-                    "committed",
-                    partition.committed_offset,
-                    client,
-                    name,
-                    partition.partition_index,
-                    request.group_id,
-                    transactional_id,
-                )
+        if not refused or (name, partition.partition_index) not in refused:
+            cluster.journal.again(
+                "committed",
+                partition.committed_offset,
+                client,
+                name,
+                partition.partition_index,
+                request.group_id,
+                transactional_id,
+            )
 
 
 def _found_offsets(
@@ -88,19 +93,18 @@ def _found_offsets(
         groups = [response]
     for group in groups:
         group_id = request.group_id if group is response else group.group_id
-        for topic in islice(group.topics, _MOST_LOOKED_AT):
-            for partition in islice(topic.partitions, _MOST_LOOKED_AT):
-                if partition.error_code:
-                    continue
-                offset = partition.committed_offset
-                cluster.journal.again(
-                    "found offset" if offset >= 0 else "found no offset",
-                    offset,
-                    call.connection.name,
-                    _name(cluster, topic),
-                    partition.partition_index,
-                    group_id,
-                )
+        for topic, partition in _first(group.topics):
+            if partition.error_code:
+                continue
+            offset = partition.committed_offset
+            cluster.journal.again(
+                "found offset" if offset >= 0 else "found no offset",
+                offset,
+                call.connection.name,
+                _name(cluster, topic),
+                partition.partition_index,
+                group_id,
+            )
 
 
 def _looked_up(
@@ -109,18 +113,14 @@ def _looked_up(
     """ListOffsets of the end: what a consumer does that begins at the latest offset."""
     latest = {
         (topic.name, partition.partition_index)
-        for topic in islice(request.topics, _MOST_LOOKED_AT)
-        for partition in islice(topic.partitions, _MOST_LOOKED_AT)
+        for topic, partition in _first(request.topics)
         if partition.timestamp == _LATEST
     }
-    for topic in islice(response.topics, _MOST_LOOKED_AT):
-        for partition in islice(topic.partitions, _MOST_LOOKED_AT):
-            place = topic.name, partition.partition_index
-            offset = partition.offset if call.version else -1
-            if place in latest and offset >= 0 and not partition.error_code:
-                cluster.journal.run(
-                    "looked up the end", call.connection.name, *place, offset, offset
-                )
+    for topic, partition in _first(response.topics):
+        place = topic.name, partition.partition_index
+        offset = partition.offset if call.version else -1
+        if place in latest and offset >= 0 and not partition.error_code:
+            cluster.journal.run("looked up the end", call.connection.name, *place, offset, offset)
 
 
 TELLERS: dict[int, Callable[[Cluster, Call, Any, Any, list[Refusal]], None]] = {

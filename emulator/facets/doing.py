@@ -6,9 +6,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from ...wire import Error, Refused
 from .. import parameters
 from ..base.call import TEST
 from ..cluster import Cluster
+from ..config.definition import ConfigError
 from ..parameters import ConfigValue
 from ..seen import TopicView
 from ..seen.seeds import read_seeds
@@ -20,34 +22,68 @@ class Doing(Facet):
     """Verbs that need no client."""
 
     def create_topic(
-        self, name: str, partitions: int = 1, configs: Mapping[str, ConfigValue] | None = None
+        self,
+        name: str,
+        partitions: int = 1,
+        config: Mapping[str, ConfigValue] | None = None,
+        *,
+        configs: Mapping[str, ConfigValue] | None = None,
     ) -> TopicView:
-        """Create a topic. Raises Refused as CreateTopics would answer, TypeError."""
-        texts = parameters.config_texts(configs, "configs")
+        """Create a topic; `configs` is another name of `config`. Raises Refused as CreateTopics
+        would answer, TypeError."""
+        texts = parameters.topic_config_texts(config, configs)
         parameters.topic_name(name)
         parameters.partition_count(partitions)
-        self.run(lambda cluster: cluster.create_topic(name, partitions, texts))
+
+        def done(cluster: Cluster) -> None:
+            try:
+                cluster.config.check_topic_names(texts)
+            except ConfigError as error:
+                raise Refused(Error.INVALID_CONFIG, str(error)) from None
+            cluster.create_topic(name, partitions, texts)
+
+        self.run(done)
         return TopicView(self._inside, name)
 
     def unique_topic(
-        self, name: str, partitions: int = 1, configs: Mapping[str, ConfigValue] | None = None
+        self,
+        name: str,
+        partitions: int = 1,
+        config: Mapping[str, ConfigValue] | None = None,
+        *,
+        configs: Mapping[str, ConfigValue] | None = None,
     ) -> TopicView:
         """Create a topic whose name begins so, and that no other test has: for a broker that
         several tests share. `.name` is its name. Raises as `create_topic` does."""
         parameters.topic_name(name)
-        return self.create_topic(unique_name(name), partitions, configs)
+        return self.create_topic(unique_name(name), partitions, config, configs=configs)
 
     def delete_topic(self, name: str) -> None:
         """Delete a topic. Raises Refused(UNKNOWN_TOPIC_OR_PARTITION) if there is none."""
         parameters.topic_name(name)
+        self.run(lambda cluster: _delete_topic(cluster, name))
+
+    def recreate_topic(
+        self,
+        name: str,
+        partitions: int | None = None,
+        configs: Mapping[str, ConfigValue] | None = None,
+    ) -> TopicView:
+        """Delete a topic and create it again, by default with as many partitions: it is empty, its
+        offsets begin at 0, its id is another, and its configs are those given here. No client sees
+        a moment without it. Raises as `delete_topic` and `create_topic` do; a config that is
+        refused leaves it deleted."""
+        texts = parameters.config_texts(configs, "configs")
+        parameters.topic_name(name)
+        if partitions is not None:
+            parameters.partition_count(partitions)
 
         def done(cluster: Cluster) -> None:
-            if name not in (names := [topic.name for topic in cluster.topics]):
-                raise no_topic(name, names)
-            cluster.topics.delete(cluster.topic(name))
-            cluster.journal.add("topic deleted", client=TEST, topic=name)
+            before = _delete_topic(cluster, name)
+            cluster.create_topic(name, before if partitions is None else partitions, texts)
 
         self.run(done)
+        return TopicView(self._inside, name)
 
     def seed(
         self, records: Mapping[str, Iterable[Any]] | str | Path, *, topic: str | None = None
@@ -76,3 +112,14 @@ class Doing(Facet):
         compact. Raises Refused for a damaged or failing log.
         """
         return self.run(lambda cluster: cluster.log_manager.cleaner.compact_all())
+
+
+def _delete_topic(cluster: Cluster, name: str) -> int:
+    """Delete a topic; return how many partitions it had."""
+    if name not in (names := [topic.name for topic in cluster.topics]):
+        raise no_topic(name, names)
+    topic = cluster.topic(name)
+    count = len(topic.partitions)
+    cluster.topics.delete(topic)
+    cluster.journal.add("topic deleted", client=TEST, topic=name)
+    return count

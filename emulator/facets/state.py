@@ -7,7 +7,7 @@ from copy import copy
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Protocol, Self
+from typing import Any, Protocol, Self
 
 from ...storage import Directory, MemoryDisk
 from ...storage.naming import Naming, name_of
@@ -17,18 +17,26 @@ from ..base.journal import Journal
 from ..base.node import Node
 from ..base.release import Release
 from ..cluster import Cluster
+from ..control.rules import Rules
+from ..control.traffic.journal import RequestJournal
+from ..net.server import Server
 from ..seen import Inside
 from ..state import Snapshot, StateError
 from ..state.ahead import stay_ahead
+from ..state.downtime import start_again
 from ..state.placing import is_empty, place_in, place_on
 from ..state.snapshot import state_of, take_snapshot
+from .disk import Disk
 from .facet import Facet
+from .network import Network
 
 
 class _Thread(Protocol):
     """The broker's thread, as far as it is used here."""
 
     def exchange(self, make: Callable[[Cluster], Cluster], *, keeps_clients: bool) -> None: ...
+
+    def call_anyhow(self, action: Callable[[Server], Any]) -> Any: ...
 
 
 class Keeping(Facet):
@@ -43,7 +51,11 @@ class Keeping(Facet):
     _given_dir: Path | None
     _is_handed_over: bool
     _naming: Naming
+    _network: Network
+    _disk_faults: Disk
+    _begin_without_faults: Callable[[], None]
     _release: Release
+    _rules: Rules
     _state: Snapshot | None
     _thread: object | None
     start: Callable[[], Self]
@@ -51,6 +63,8 @@ class Keeping(Facet):
     _seen_inside: Callable[[], Inside]
     _ensure_topics: Callable[[Cluster], None]
     _journal: Journal
+    _requests: RequestJournal
+    _new_journal: Callable[..., None]
     _new_cluster: Callable[[Path | Directory, Node | None], Cluster]
 
     @property
@@ -64,7 +78,14 @@ class Keeping(Facet):
 
         Raises OSError if the disk fails; then the broker stops.
         """
-        self._started().exchange(self._as_new, keeps_clients=False)
+        thread = self._started()
+        self._network.heal()
+        self._network.forget()
+        self._disk_faults.forget()
+        if thread.call_anyhow(lambda server: server.is_down):
+            thread.call_anyhow(partial(start_again, make=self._as_new))
+        else:
+            thread.exchange(self._as_new, keeps_clients=False)
 
     def snapshot(self) -> Snapshot:
         """What the broker is now, to be put back by `restore`, opened by `Emulator(state=...)` or
@@ -107,9 +128,12 @@ class Keeping(Facet):
         twin._clock = copy(self._clock)
         if isinstance(twin._clock, Movable):
             twin._clock.release()
+        twin._rules = Rules()
         twin._journal = Journal(twin._clock, self._journal.most)
         twin._address, twin._advertised = (self._address[0], 0), None
         twin._inside = twin._seen_inside()
+        twin._new_journal(is_on=self._requests.is_on)
+        twin._begin_without_faults()
         twin.start()
         twin._is_handed_over = True
         return twin
@@ -139,14 +163,17 @@ class Keeping(Facet):
             self._clock.set(self._began_ms)
         self._place(old.log_dir.path, self._state)
         self._journal.clear()
+        self._rules.clear()
+        self._requests.traffic.clear()
         new = self._reopened(old)
         self._ensure_topics(new)
         return new
 
     def _as_it_was(self, state: Snapshot, old: Cluster) -> Cluster:
         self._place(old.log_dir.path, state)
+        self._rules.clear()
         new = self._reopened(old)
-        new.chain = old.chain
+        new.keep_chain(old)
         stay_ahead(new.metadata, old.metadata.image, old.controller_id)
         return new
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .. import parameters
 from ..advice import Advice, advise
 from ..base.event import Event
 from ..base.journal import Journal
@@ -23,7 +24,11 @@ class Telling(Facet):
 
     def timeline(self, topic: str | None = None, group: str | None = None) -> str:
         """What happened in sentences, a line each; only what concerns a topic or a group if one is
-        given. Times are real seconds since the broker was first started."""
+        given. Times are real seconds since the broker was first started. Raises TypeError."""
+        if topic is not None:
+            parameters.topic_name(topic, "topic")
+        if group is not None:
+            parameters.group_id(group, "group")
         wanted = [
             each
             for each in self.events

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
 from functools import partial
+from threading import Event
 
 from .. import parameters
 from ..base.clock import TestClock
 from ..cluster import Cluster
+from ..seen.waiting import in_thread
 from .facet import Facet
 
 _SLICE_S = 0.01
@@ -38,17 +40,38 @@ class Timing(Facet):
         """Move the clock forward: `advance(days=7)`, a timedelta, or milliseconds. Everything due
         on the way happens at its own time, in order; then the clock goes on as before.
 
-        Clients are served meanwhile. Ctrl-C ends it where the clock then is. Raises TypeError for a
+        Clients are served meanwhile; not so those that run in the loop of the caller: in a
+        coroutine use `aadvance`. Ctrl-C ends it where the clock then is. Raises TypeError for a
         clock that follows the test's time, or is your own; ValueError for a time that is past.
         """
         units = {"days": days, "hours": hours, "minutes": minutes, "seconds": seconds, "ms": ms}
-        left = parameters.duration_ms(by, units)
-        if left < 0:
-            raise ValueError(f"time cannot go back by {-left} ms")
+        self._advance(_forward(by, units), lambda: False)
+
+    async def aadvance(
+        self,
+        by: int | timedelta | None = None,
+        /,
+        *,
+        days: float = 0,
+        hours: float = 0,
+        minutes: float = 0,
+        seconds: float = 0,
+        ms: float = 0,
+    ) -> None:
+        """`advance` in a coroutine. Under asyncio it may be cancelled: the clock stays where it
+        then is."""
+        units = {"days": days, "hours": hours, "minutes": minutes, "seconds": seconds, "ms": ms}
+        left, is_over = _forward(by, units), Event()
+        try:
+            await in_thread(partial(self._advance, left, is_over.is_set))
+        finally:
+            is_over.set()
+
+    def _advance(self, left: int, is_over: Callable[[], bool]) -> None:
         self.run(_begin)
         try:
-            while left := self.run(partial(Cluster.advance, milliseconds=left, seconds=_SLICE_S)):
-                continue
+            while left and not is_over():
+                left = self.run(partial(Cluster.advance, milliseconds=left, seconds=_SLICE_S))
         finally:
             self.run(Cluster.release_clock)
 
@@ -64,6 +87,13 @@ class Timing(Facet):
             yield
         finally:
             self.run(Cluster.release_clock)
+
+
+def _forward(by: int | timedelta | None, units: Mapping[str, float]) -> int:
+    ms = parameters.duration_ms(by, units)
+    if ms < 0:
+        raise ValueError(f"time cannot go back by {-ms} ms")
+    return ms
 
 
 def _begin(cluster: Cluster) -> None:

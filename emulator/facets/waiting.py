@@ -9,8 +9,9 @@ from ...wire.api.heartbeat import HeartbeatRequest
 from ...wire.api.join_group import JoinGroupRequest
 from ...wire.api.list_groups import ListGroupsRequest
 from ...wire.api.sync_group import SyncGroupRequest
+from ..base.fitting import fits, told
+from ..base.words import number_of
 from ..seen import SeenClient
-from ..seen.matching import fits
 from ..seen.search import counted
 from ..seen.source import check
 from ..seen.transactions import transactions_of
@@ -80,8 +81,8 @@ class Waiting(Facet):
             lines = [f"There {counted(len(clients), 'connection')}."]
             return "\n".join([*lines, *(f"  {each!r}" for each in clients)])
 
-        noun = "a connection" if wanted == 1 else f"{wanted} connections"
-        of = "" if client_id is None else f" of client {client_id!r}"
+        noun = "a connection" if wanted == 1 else number_of(wanted, "connection")
+        of = "" if client_id is None else f" of client {told(client_id)}"
         return Wait(noun + of, look, there)
 
     def _idle(self) -> Wait[bool]:
@@ -109,4 +110,4 @@ class Waiting(Facet):
         ]
         found += [repr(each) for each in transactions_of(self._inside) if each.is_open]
         jobs = self.run(lambda cluster: len(cluster.turns))
-        return found + ([f"work of the broker: {jobs} jobs"] if jobs else [])
+        return found + ([f"work of the broker: {number_of(jobs, 'job')}"] if jobs else [])

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from odradek.emulator.base.call import NO_REPLY, PARKED, Call
-from odradek.emulator.base.chain import Outcome, Step
+from odradek.emulator.base.chain import Onward, Outcome, Step
 from odradek.emulator.base.client import ANONYMOUS, UNKNOWN_SOFTWARE, ClientSoftware
 from odradek.emulator.base.clock import ManualClock
 from odradek.emulator.cluster import Cluster
@@ -26,6 +26,7 @@ from tests.requests.groups import join_request
 from tests.requests.produce import batch, produce, produce_request
 from tests.support.clock import NOW
 from tests.support.cluster import Client, client_of
+from tests.support.raw_client import RawClient
 from tests.wire.support.messages import full
 
 METADATA = MetadataRequest(topics=[MetadataRequest.Topic(name="t")])
@@ -39,7 +40,7 @@ class Seen(Step):
         self,
         events: list[Any],
         name: str = "",
-        before: Callable[[Call, Request], Outcome] | None = None,
+        before: Callable[[Call, Request], Onward] | None = None,
         after: Callable[[Call, Request, Response | None], Outcome] | None = None,
     ) -> None:
         self._events = events
@@ -47,7 +48,7 @@ class Seen(Step):
         self._before = before
         self._after = after
 
-    def before(self, call: Call, request: Request) -> Outcome:
+    def before(self, call: Call, request: Request) -> Onward:
         self._events.append((f"{self._name}>", _api(request)))
         return None if self._before is None else self._before(call, request)
 
@@ -245,6 +246,68 @@ def test_a_request_goes_on_once(cluster: Cluster, client: Client) -> None:
         held[0].go_on()
     assert len(client.answers()) == 1
     assert events == [(">", "Heartbeat"), ("<", "Heartbeat")]
+
+
+def other_beat(call: Call, request: Request) -> HeartbeatRequest:
+    assert isinstance(request, HeartbeatRequest)
+    return HeartbeatRequest(group_id=f"{request.group_id}'", generation_id=1, member_id="m")
+
+
+def test_a_step_passes_another_request_on(cluster: Cluster, client: Client) -> None:
+    """Each step sees at the end the request that it has seen at first."""
+    groups: list[str] = []
+
+    def note(call: Call, request: Request, response: Response | None = None) -> None:
+        assert isinstance(request, HeartbeatRequest)
+        groups.append(request.group_id)
+
+    step = Seen([], before=note, after=note)
+    cluster.chain += [step, Seen([], before=other_beat), step, Seen([], before=other_beat), step]
+    client.ask(BEAT, 4)
+    assert groups == ["g", "g'", "g''", "g''", "g'", "g"]
+    joined = [e for e in cluster.journal.events() if e.kind == "refused"]
+    assert [event.group for event in joined] == ["g"]  # told of what came
+
+
+def test_another_request_goes_on_in_place_of_one_that_is_held(
+    cluster: Cluster, client: Client
+) -> None:
+    groups: list[str] = []
+
+    def hold(call: Call, request: Request) -> Outcome:
+        cluster.timers.at(call.now + 5, lambda: call.go_on(other_beat(call, request)))
+        return PARKED
+
+    def note(call: Call, request: Request) -> None:
+        assert isinstance(request, HeartbeatRequest)
+        groups.append(request.group_id)
+
+    cluster.chain += [Seen([], before=hold), Seen([], before=note)]
+    client.send(BEAT, 4)
+    advance(cluster, 5)
+    assert (len(client.answers()), groups) == (1, ["g'"])
+
+
+def test_a_step_changes_the_bytes_of_an_answer(cluster: Cluster) -> None:
+    def change(*changes: Callable[[bytes], bytes]) -> Callable[..., None]:
+        def before(call: Call, request: Request) -> None:
+            assert call.passage is not None
+            call.passage.frames.extend(changes)
+
+        return before
+
+    whole = RawClient(cluster)
+    whole.send(BEAT, 4)
+    for changes, expected, is_closed in (
+        ([lambda frame: frame * 2, lambda frame: frame[::-1]], (whole.sent * 2)[::-1], False),
+        ([lambda frame: frame[:-1]], whole.sent[:-1], True),
+        ([lambda frame: frame * 2, lambda frame: frame[:-1]], (whole.sent * 2)[:-1], True),
+        ([lambda frame: b""], b"", True),
+    ):
+        cluster.chain[:] = [Seen([], before=change(*changes))]
+        client = RawClient(cluster)
+        client.send(BEAT, 4)
+        assert (client.sent, client.is_closed) == (expected, is_closed)
 
 
 def test_a_held_request_may_be_answered_instead(cluster: Cluster, client: Client) -> None:

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from odradek.emulator import Emulator
 from odradek.emulator.base.sentences import SENTENCES
 from odradek.emulator.cluster import Cluster
-from odradek.wire import NO_ID, Error
+from odradek.wire import NO_ID, Error, Refused
 from odradek.wire.api.api_versions import ApiVersionsRequest
 from odradek.wire.api.create_partitions import CreatePartitionsRequest
 from odradek.wire.api.delete_topics import DeleteTopicsRequest
 from odradek.wire.api.find_coordinator import FindCoordinatorRequest
 from odradek.wire.api.heartbeat import HeartbeatRequest
+from odradek.wire.api.list_offsets import ListOffsetsRequest
 from odradek.wire.api.metadata import MetadataRequest
+from odradek.wire.api.offset_commit import OffsetCommitRequest
+from odradek.wire.api.offset_fetch import OffsetFetchRequest
 
 from tests.requests.committed_offsets import commit, committed
 from tests.requests.consumer_groups import beat
@@ -32,6 +37,8 @@ from tests.requests.offsets import LATEST, delete_before, look_up
 from tests.requests.produce import batch, produce, produce_request
 from tests.requests.topics import create_topics, new_topic
 from tests.support.cluster import Client, client_of, open_cluster
+from tests.support.ruled import Ruled
+from tests.support.sockets import is_alive
 from tests.support.transactional_producer import TxnClient
 
 ADMIN = "admin"
@@ -53,7 +60,8 @@ def app(cluster: Cluster) -> Client:
 def told(cluster: Cluster, *kinds: str) -> list[str]:
     """The sentences of these kinds; without the time that repetitions took."""
     events = cluster.journal.events()
-    return [each.sentence.split(" in 0.")[0] for each in events if each.kind in kinds]
+    sentences = [each.sentence for each in events if each.kind in kinds]
+    return [re.sub(r" in (\d+ m|\d+\.\d )s$", "", each) for each in sentences]
 
 
 def find(client: Client, group: str = "g") -> None:
@@ -182,7 +190,7 @@ def test_records_that_are_fetched(cluster: Cluster, app: Client) -> None:
 def test_the_end_that_is_asked_for(cluster: Cluster, app: Client) -> None:
     produce(app, batch(b"x"))
     look_up(app, LATEST)
-    assert told(cluster, "looked up the end") == ["app asked for the end of t-0: offset 1"]
+    assert told(cluster, "looked up the end") == ["app was told that offset 1 is the end of t-0"]
 
 
 # Groups
@@ -419,6 +427,36 @@ def test_many_topics_at_once_are_told_in_part(cluster: Cluster, app: Client) -> 
     assert told(cluster, "and more") == ['app: 20 more of "topic created"']
 
 
+def test_many_partitions_of_several_topics_are_told_in_part(cluster: Cluster, app: Client) -> None:
+    names = ("a", "b", "c")
+    create_topics(app, *(new_topic(name, 60) for name in names))
+    find(app)
+    places = [(name, index) for name in names for index in range(60)]
+
+    Commit = OffsetCommitRequest.Topic
+    offsets = [
+        Commit.Partition(partition_index=index, committed_offset=1, committed_metadata="")
+        for index in range(60)
+    ]
+    commits = [Commit(name=name, partitions=offsets) for name in names]
+    app.ask(OffsetCommitRequest(group_id="g", topics=commits), 8)
+    committed = [e for e in cluster.journal.events() if e.kind == "committed"]
+    assert [(e.topic, e.partition) for e in committed] == places[:100]
+
+    Wanted = OffsetFetchRequest.Topic
+    wanted = [Wanted(name=name, partition_indexes=[*range(60)]) for name in names]
+    app.ask(OffsetFetchRequest(group_id="g", topics=wanted), 7)
+    found = [e for e in cluster.journal.events() if e.kind == "found offset"]
+    assert [(e.topic, e.partition) for e in found] == places[:100]
+
+    Looked = ListOffsetsRequest.Topic
+    ends = [Looked.Partition(partition_index=index, timestamp=LATEST) for index in range(60)]
+    looked = [Looked(name=name, partitions=ends) for name in names]
+    app.ask(ListOffsetsRequest(replica_id=-1, topics=looked), 7)
+    seen = [e for e in cluster.journal.events() if e.kind == "looked up the end"]
+    assert [(e.topic, e.partition) for e in seen] == places[:100]
+
+
 def test_of_a_large_request_nothing_more_is_told(cluster: Cluster, app: Client) -> None:
     names = [f"name-{number:06}" for number in range(8_000)]
     app.send(DeleteTopicsRequest(topic_names=names, timeout_ms=1000), 4)
@@ -432,6 +470,45 @@ def test_many_refusals_of_a_fetch_are_told_in_part(cluster: Cluster, app: Client
     refused = told(cluster, "refused")
     assert len(refused) == 101
     assert "and more of its partitions" in refused[-1]
+
+
+def test_a_process_a_network_and_a_disk_that_fail() -> None:
+    with Emulator(topics={"t": 1}) as kafka:
+        kafka.restart(after=2)
+        kafka.restart(clean=False)
+        kafka.crash(power=True, seed=3)
+        kafka.restart()
+        with kafka.disk.on("append", topic="t").once().fail(), pytest.raises(Refused):
+            kafka.topic("t").produce(b"x")
+        with kafka.network.down(), kafka.network.latency(0, client_id="test").optional():
+            assert kafka.topics() == ["t"]
+        with kafka.network.latency(0):
+            assert is_alive(kafka)
+        kinds = ("stopped", "started again", "killed", "power cut", "disk", "network")
+        assert [each.sentence for each in kafka.events if each.kind in kinds] == [
+            "the broker was stopped",
+            "the broker started again (2.0 s later)",
+            "the broker was killed",
+            "the broker started again",
+            "the broker lost power (seed 3)",
+            "the broker started again",
+            "the disk's write of t-0/00000000000000000000.log met "
+            "kafka.disk.on('append', topic='t').once().fail()",
+            "test met kafka.network.latency(0)",
+        ]
+
+
+def test_a_rule_of_the_test(cluster: Cluster, app: Client) -> None:
+    cluster.groups.ensure_topic()
+    Ruled(cluster).on("Heartbeat", group="g").fail("NOT_COORDINATOR")
+    beat = HeartbeatRequest(group_id="g", generation_id=1, member_id="m")
+    app.ask(beat, 4)
+    app.ask(MetadataRequest(topics=[]), 12)
+    assert told(cluster, "rule", "refused") == [
+        "app met a rule with its Heartbeat: "
+        "kafka.on('Heartbeat', group='g').fail(Error.NOT_COORDINATOR)",
+        "app was refused Heartbeat (group g): NOT_COORDINATOR: another broker coordinates it now",
+    ]
 
 
 def test_every_kind_is_read_in_a_test() -> None:

@@ -31,6 +31,14 @@ def test_the_timeline_of_a_topic_and_of_a_group() -> None:
     assert line == lines[-1]
 
 
+def test_whose_timeline_is_wanted_is_checked() -> None:
+    with Emulator() as kafka:
+        with pytest.raises(TypeError, match="topic is a str, not 5"):
+            kafka.timeline(topic=5)  # type: ignore[arg-type]
+        with pytest.raises(TypeError, match="group is a str, not <group g"):
+            kafka.timeline(group=kafka.group("g"))  # type: ignore[arg-type]
+
+
 def test_what_a_test_only_looks_at_is_not_told() -> None:
     with Emulator() as kafka:
         orders = kafka.create_topic("orders")

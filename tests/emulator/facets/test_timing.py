@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import trio
 from odradek.emulator import Cluster, Emulator, ManualClock
 from odradek.emulator.upkeep.log_manager import LogManager
 from odradek.wire.api.find_coordinator import FindCoordinatorRequest
@@ -87,6 +89,64 @@ def test_what_is_no_way_forward_is_refused(
 ) -> None:
     with Emulator(clock="manual") as kafka, pytest.raises(kind, match=text):
         by(kafka)
+
+
+def test_in_a_coroutine_the_loop_goes_on_meanwhile() -> None:
+    passed: list[str] = []
+
+    async def main(kafka: Emulator) -> None:
+        ends = asyncio.Event()
+        loop = asyncio.get_running_loop()
+
+        def holds() -> None:  # in the broker's thread: the clock gets no further meanwhile
+            loop.call_soon_threadsafe(ends.set)
+            assert asyncio.run_coroutine_threadsafe(turn(), loop).result(LONG_S)
+
+        async def turn() -> bool:
+            passed.append("a turn of the loop")
+            return True
+
+        at(kafka, 1000, holds)
+        await kafka.aadvance(days=1)
+        assert ends.is_set()
+
+    with Emulator(clock="manual") as kafka:
+        begin = kafka.now
+        asyncio.run(main(kafka))
+        assert (kafka.now, passed) == (begin + DAY_MS, ["a turn of the loop"])
+        with pytest.raises(ValueError, match="time cannot go back by 5 ms"):
+            asyncio.run(kafka.aadvance(-5))
+        trio.run(kafka.aadvance, 7)
+        assert kafka.now == begin + DAY_MS + 7
+
+
+def test_a_coroutine_that_is_cancelled_leaves_the_clock_where_it_is() -> None:
+    is_there = threading.Event()
+
+    async def main(kafka: Emulator) -> None:
+        begin = kafka.now
+
+        def every_second() -> None:
+            is_there.set()
+            time.sleep(0.001)
+            kafka.cluster.timers.at(kafka.cluster.clock.now() + 1000, every_second)
+
+        at(kafka, 1000, every_second)
+        moving = asyncio.create_task(kafka.aadvance(days=10_000))
+        while not is_there.is_set():
+            await asyncio.sleep(0.001)
+        moving.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await moving
+        assert kafka.now < begin + 10_000 * DAY_MS
+
+    with Emulator() as kafka:
+        asyncio.run(main(kafka))
+        before, seen, end = kafka.now, set(), time.monotonic() + LONG_S
+        while len(seen) < 5 and time.monotonic() < end:  # it goes on by itself
+            seen.add(kafka.now)
+        assert len(seen) == 5
+        assert max(seen) < before + DAY_MS
 
 
 def test_a_clock_of_ones_own_is_moved_by_its_owner() -> None:

@@ -105,6 +105,11 @@ def test_a_rebalance_is_not_idle(kafka: Emulator) -> None:
     ]
 
 
+def test_a_matcher_of_a_client_is_told_in_words(kafka: Emulator) -> None:
+    with pytest.raises(WaitTimeout, match=r"for a connection of client a match of '\^shop'"):
+        kafka.wait_connected(re.compile("^shop"), timeout=0.01)
+
+
 def test_the_twins(kafka: Emulator) -> None:
     async def main() -> None:
         await kafka.await_idle()

@@ -1,0 +1,197 @@
+"""Rules on the disk: which operations on files fail, and how.
+
+Operations are told by storage (storage/disk/watch.py), in the broker's thread, the flusher's or the
+cleaner's. Rules are asked in the order in which they were set; the first that takes effect is the
+only one.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from random import Random
+from threading import RLock
+
+from ...storage.disk.watch import Torn, Watch
+from ...storage.naming import Naming
+from ..base.real_time import sleep
+
+OPERATIONS = ("append", "write", "read", "sync", "create", "rename", "delete", "list")
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """Of the operations that match, those for which a rule takes effect."""
+
+    times: int | None = None
+    after: int = 0
+    every: int = 1
+    probability: float | None = None
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What happens then: an error, after a while, with some bytes done."""
+
+    code: int = 0
+    """The errno; 0 is none."""
+    seconds: float = 0.0
+    keep: int | None = None
+    """So many bytes of a write are done before it fails."""
+    room: int | None = None
+    """Writes of so many bytes in all succeed first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Which operations are meant."""
+
+    operation: str
+    topic: Callable[[str], bool] | None = None
+    partition: int | None = None
+    file: str | None = None
+    """A pattern of the file's name, as "*.index"."""
+
+    def has(self, operation: str, path: str, size: int, naming: Naming) -> bool:
+        """Whether an operation is one of them."""
+        above, _, name = path.rpartition("/")
+        if operation != self.operation:
+            # Of no bytes: it is truncated, as after an append that has failed.
+            is_append = operation == "write" and size and name.endswith(naming.log_suffix)
+            if not (self.operation == "append" and is_append):
+                return False
+        if self.file is not None and not fnmatchcase(name, self.file):
+            return False
+        if self.topic is None and self.partition is None:
+            return True
+        parsed = naming.parse_directory(above or name)
+        if parsed is None:
+            return False
+        topic, partition = parsed
+        is_there = self.partition is None or partition == self.partition
+        return is_there and (self.topic is None or self.topic(topic))
+
+
+class DiskRule:
+    """A rule that is set."""
+
+    def __init__(
+        self, sentence: str, places: Iterable[Place], counted: Counted, failure: Failure
+    ) -> None:
+        self.sentence = sentence
+        self.failure = failure
+        self.is_optional = False
+        self.is_checked = False
+        """Whether the test was told that it never took effect, or need not be."""
+        self.hits = 0
+        self.matched = 0
+        self._places = tuple(places)
+        self._counted = counted
+        self._random = Random(counted.seed)
+        self._room = failure.room
+
+    def takes(self, operation: str, path: str, size: int, naming: Naming) -> int | None:
+        """Whether it takes effect: None, or how many bytes of a write are done."""
+        if not any(each.has(operation, path, size, naming) for each in self._places):
+            return None
+        if self._room is not None and self._has_room(operation, size):
+            return None
+        counted = self._counted
+        self.matched += 1
+        number = self.matched - counted.after
+        if number <= 0 or number % counted.every:
+            return None
+        if counted.times is not None and self.hits >= counted.times:
+            return None
+        if counted.probability is not None and self._random.random() >= counted.probability:
+            return None
+        self.hits += 1
+        if self._room is not None:
+            done, self._room = self._room, 0
+            return done
+        return min(self.failure.keep or 0, size)
+
+    def _has_room(self, operation: str, size: int) -> bool:
+        """Whether a full disk has room for this; takes it."""
+        assert self._room is not None
+        if operation == "write" and size <= self._room:
+            self._room -= size
+            return True
+        return operation != "write" and self._room > 0
+
+
+class DiskRules:
+    """The rules of one broker, over all its runs. `tell` is called with a rule, an operation and a
+    path, in any thread."""
+
+    def __init__(self, naming: Naming, tell: Callable[[DiskRule, str, str], None]) -> None:
+        self.rules: list[DiskRule] = []
+        self.watch = Watch()
+        self.root = ""
+        """What paths begin with that are told."""
+        self._looks: Callable[[str, str, int], None] | None = None
+        self._naming = naming
+        self._tell = tell
+        self._guard = RLock()
+
+    def set(self, rule: DiskRule) -> None:
+        """It takes effect from now on."""
+        with self._guard:
+            self.rules.append(rule)
+            self._changed()
+
+    def remove(self, rule: DiskRule) -> None:
+        """It takes effect no more."""
+        with self._guard:
+            if rule in self.rules:
+                self.rules.remove(rule)
+                self._changed()
+
+    def clear(self) -> None:
+        """Remove all."""
+        with self._guard:
+            self.rules.clear()
+            self._changed()
+
+    def watch_by(self, looks: Callable[[str, str, int], None] | None) -> None:
+        """Call this with each operation, path and size before any rule is asked; None: nobody."""
+        with self._guard:
+            self._looks = looks
+            self._changed()
+
+    def _changed(self) -> None:
+        """Storage tells of its operations only while somebody wants to know."""
+        is_wanted = bool(self.rules) or self._looks is not None
+        self.watch.told = self._told if is_wanted else None
+
+    def _told(self, operation: str, path: str, size: int) -> None:
+        relative = path.removeprefix(self.root).lstrip("/")
+        if (looks := self._looks) is not None:
+            looks(operation, relative, size)
+        with self._guard:
+            found = self._asked(operation, relative, size)
+        if found is not None:
+            rule, done = found
+            self._tell(rule, operation, relative)
+            _carry_out(rule.failure, done, path)
+
+    def _asked(self, operation: str, path: str, size: int) -> tuple[DiskRule, int] | None:
+        for rule in self.rules:
+            done = rule.takes(operation, path, size, self._naming)
+            if done is not None:
+                return rule, done
+        return None
+
+
+def _carry_out(failure: Failure, done: int, path: str) -> None:
+    if failure.seconds:
+        sleep(failure.seconds)
+    if failure.code:
+        kind = Torn if done else OSError
+        error = kind(failure.code, os.strerror(failure.code), path)
+        if isinstance(error, Torn):
+            error.keep = done
+        raise error

@@ -1,0 +1,163 @@
+"""Rules: the step of the chain in which requests meet the rules that a test has set.
+
+It is in the chain only while there are rules. All that happens here happens in the broker's thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from ....wire import NO_ID, Request, Response
+from ....wire.api.fetch import FetchRequest
+from ...base.call import Call
+from ...base.chain import Onward, Outcome, Step
+from ...base.never_matched import KNOWN
+from ...base.timers import Timer
+from ...partitions.fetch_sessions import Wanted
+from .entries import Entry, entries
+from .meeting import Meeting
+from .places import PARTITION, TOPIC
+from .rule import Rule
+
+if TYPE_CHECKING:
+    from ...cluster import Cluster
+
+
+class Rules(Step):
+    """The rules of a broker. `all` has those that are over, too."""
+
+    def __init__(self) -> None:
+        KNOWN.add(self)
+        self.all: list[Rule] = []
+        self._active: list[Rule] = []
+        self._meetings: dict[Call, Meeting] = {}
+        self._cluster: Cluster | None = None
+
+    # What is set
+
+    def excuse(self) -> None:
+        """Nobody is told of those that never took effect so far."""
+        for rule in list(self.all):
+            rule.is_checked = True
+
+    def attach(self, cluster: Cluster) -> None:
+        """Take effect at a cluster, which has just been opened, and no more at another."""
+        self._cluster = cluster
+        self._meetings.clear()
+        if self._active:
+            cluster.chain.append(self)
+
+    def add(self, rule: Rule) -> None:
+        """Set a rule; those set before come first."""
+        rule.begin(self.now())
+        self.all.append(rule)
+        self._active.append(rule)
+        if self not in self.cluster.chain:
+            self.cluster.chain.append(self)
+
+    def retire(self, rule: Rule) -> None:
+        """A rule never takes effect again; what it holds stays held."""
+        if rule in self._active:
+            self._active.remove(rule)
+        if not self._active and self in self.cluster.chain:
+            self.cluster.chain.remove(self)
+
+    def remove(self, rule: Rule) -> None:
+        """Take a rule away, and let go on what it holds."""
+        self.retire(rule)
+        rule.verb.release()
+
+    def forget(self, rule: Rule) -> None:
+        """Know nothing any more of a rule that was removed."""
+        if rule in self.all:
+            self.all.remove(rule)
+
+    def clear(self) -> None:
+        """Forget all rules: what they hold is the matter of whoever ends this cluster."""
+        for rule in tuple(self._active):
+            self.retire(rule)
+        self.all.clear()
+        self._meetings.clear()
+
+    @property
+    def cluster(self) -> Cluster:
+        """Where they take effect."""
+        assert self._cluster is not None, "there is no cluster yet"
+        return self._cluster
+
+    # The step
+
+    def before(self, call: Call, request: Request) -> Onward:
+        """A request has come."""
+        ahead = []
+        now = self.now()
+        for rule in tuple(self._active):
+            if rule.is_over(now):
+                self.retire(rule)
+            elif rule.narrowing.request.api_key == call.api_key:
+                ahead.append(rule)
+            else:
+                rule.others[call.api_key] += 1
+        if not ahead:
+            return None
+        meeting = self._meetings[call] = Meeting(self, call, request, ahead)
+        return meeting.begin()
+
+    def after(self, call: Call, request: Request, response: Response | None) -> Outcome:
+        """It is answered."""
+        meeting = self._meetings.pop(call, None)
+        if meeting is None:
+            return None
+        if not call.is_open:
+            meeting.lost()
+            return None
+        return meeting.end(response)
+
+    # For rules
+
+    def now(self) -> int:
+        """The broker's time."""
+        return self.cluster.clock.now()
+
+    def later(self, milliseconds: int, callback: Callable[[], None]) -> Timer:
+        """Call back after so much real time."""
+        return self.cluster.after(milliseconds, callback)
+
+    def topic_name(self, topic_id: bytes) -> str | None:
+        """The name of the topic with this id."""
+        topic = self.cluster.topics.by_id(topic_id)
+        return None if topic is None else topic.name
+
+    def entries(self, call: Call, request: Request) -> Iterable[Entry]:
+        """What a request asks for; a fetch also for what is in its session."""
+        found = entries(request, call.version, self.topic_name)
+        if isinstance(request, FetchRequest) and request.session_epoch > 0:
+            return chain(found, (self.entry_of(each) for each in self.in_session(call, request)))
+        return found
+
+    def in_session(self, call: Call, request: FetchRequest) -> Iterator[Wanted]:
+        """What a fetch asks for without naming it."""
+        sessions = self.cluster.brokers[call.node_id].fetch_sessions
+        forgotten = {
+            (topic.topic_id, topic.topic, index)
+            for topic in request.forgotten_topics_data
+            for index in topic.partitions
+        }
+        for wanted in sessions.wanted(request.session_id):
+            topic = wanted.topic
+            if (topic.topic_id, topic.name, wanted.partition) not in forgotten:
+                yield wanted
+
+    def entry_of(self, wanted: Wanted) -> Entry:
+        """A partition of a fetch session as an entry."""
+        topic = wanted.topic
+        name = topic.name if topic.topic_id == NO_ID else self.topic_name(topic.topic_id)
+        return {TOPIC: name, PARTITION: wanted.partition}
+
+    def tell(self, rule: Rule, call: Call) -> None:
+        """A rule takes effect."""
+        call.note(rule.sentence)
+        client = call.connection.name or call.client_id
+        self.cluster.journal.rule(client, rule.api, rule.sentence)

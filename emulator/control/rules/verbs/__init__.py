@@ -1,0 +1,1 @@
+"""What rules do: one kind of verb a file."""

@@ -1,0 +1,169 @@
+"""Requests that are refused: all of them, or the entries that a rule is about.
+
+- What is refused is not carried out: the request goes on with the rest, and its answer has both.
+- A request for everything (all topics, all offsets of a group) is carried out, and answered with
+  the error for what is meant.
+- Fetch is refused partition by partition, in its session too; errors of the session itself refuse
+  all of it.
+- AddPartitionsToTxn adds all partitions of a transaction or none: where one fails, the others are
+  OPERATION_NOT_ATTEMPTED.
+- A Produce with acks=0 has no answer: its connection is closed, as Kafka does.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .....wire import Error, Refused, Request, Response
+from .....wire.api.add_partitions_to_txn import AddPartitionsToTxnRequest
+from .....wire.api.api_versions import ApiVersionsResponse
+from .....wire.api.fetch import FetchRequest
+from .....wire.api.produce import ProduceRequest
+from ....base.call import NO_REPLY
+from ....base.chain import Onward, Outcome
+from ..apis import name_of
+from ..entries import entries, own_values, resolved, sifted
+from ..merging import Part, has_error, merge, refuse_entries
+from ..narrowing import Narrowing
+from ..places import PARTITION, TOPIC, TRANSACTIONAL_ID, asked, depth_of
+from ..refusing import levels, refused, whole
+from .answering import own_copy
+from .verb import Verb
+
+if TYPE_CHECKING:
+    from ..meeting import Meeting
+
+OF_SESSIONS = frozenset(
+    {
+        Error.FETCH_SESSION_ID_NOT_FOUND,
+        Error.INVALID_FETCH_SESSION_EPOCH,
+        Error.FETCH_SESSION_TOPIC_ID_ERROR,
+        Error.UNSUPPORTED_VERSION,
+        Error.INVALID_REQUEST,
+    }
+)
+
+
+class Fail(Verb):
+    """Refuses what a rule is about."""
+
+    def __init__(self, narrowing: Narrowing, error: Error, message: str | None) -> None:
+        """Raises ValueError if no version that is meant has a place for the error."""
+        self._narrowing = narrowing
+        self._error = error
+        self._message = message
+        if not any(self._where(version) for version in narrowing.versions):
+            name = name_of(narrowing.request)
+            raise ValueError(f"the answer to {name} has no place for an error in these versions")
+
+    def _where(self, version: int) -> frozenset[int]:
+        """The levels of a response that have the error in a version."""
+        request = self._narrowing.request
+        if request is FetchRequest and self._error not in OF_SESSIONS:
+            return frozenset({2})
+        depth = depth_of(asked(request, version), set(self._narrowing.of_entry))
+        if not depth:
+            return whole(request, version)
+        found = levels(request, version)
+        below = [level for level in found if level >= depth]
+        return frozenset(below[:1] or [level for level in found if not level])
+
+    def no_place(self, meeting: Meeting) -> list[str]:
+        where = self._where(meeting.version)
+        if not where:
+            return [f"v{meeting.version} has no place for an error"]
+        is_fetch = self._narrowing.request is FetchRequest
+        if min(where) and not self._narrowing.of_entry and not is_fetch:
+            answer = refused(meeting.request, meeting.version, where, self._error)
+            if not has_error(answer, meeting.version):
+                has = f"v{meeting.version} has no other place for an error"
+                return [f"it asks for nothing by name, and {has}"]
+        return []
+
+    def before(self, meeting: Meeting) -> Onward:
+        request, version = meeting.request, meeting.version
+        where = self._where(version)
+        if isinstance(request, FetchRequest) and where == {2}:
+            self._fail_partitions(meeting)
+            return None
+        if not self._narrowing.of_entry or not min(where):
+            return self._answered(meeting, self._refused(request, version, where))
+        names = meeting.rules.topic_name
+        taken, rest = sifted(request, version, names, self._narrowing.fits)
+        answer = None if taken is None else self._refused(taken, version, where)
+        if isinstance(taken, AddPartitionsToTxnRequest) and rest is not None:
+            rest = _of_other_transactions(taken, rest, version, where, answer)
+        if rest is None:
+            return self._answered(meeting, answer)
+        meeting.kept[self] = Part(request, taken, answer)
+        return None if rest is request else rest
+
+    def _refused(self, request: Request, version: int, where: frozenset[int]) -> Any:
+        return refused(request, version, where, self._error, self._message)
+
+    def _answered(self, meeting: Meeting, answer: Any) -> Outcome:
+        if _is_silent(meeting.request):
+            meeting.call.close()
+            return NO_REPLY
+        is_introduction = isinstance(answer, ApiVersionsResponse)
+        if is_introduction and self._error is Error.UNSUPPORTED_VERSION:
+            meeting.call.version = meeting.version = 0  # which every client can read
+        return answer  # type: ignore[no-any-return]
+
+    def _fail_partitions(self, meeting: Meeting) -> None:
+        passage = meeting.call.passage
+        assert passage is not None, "a call that meets rules passes the chain"
+        before = passage.refuses
+
+        def refuse(topic: str, partition: int) -> None:
+            if before is not None:
+                before(topic, partition)
+            if self._narrowing.fits({TOPIC: topic, PARTITION: partition}):
+                raise Refused(self._error)
+
+        passage.refuses = refuse
+
+    def after(self, meeting: Meeting, response: Response | None) -> Outcome:
+        part = meeting.kept.pop(self, None)
+        if part is None:
+            return None
+        if response is None:
+            meeting.call.close()
+            return NO_REPLY
+        own = own_copy(response, meeting.version)
+        self._refuse_what_is_answered(meeting, part.request, own)
+        if part.answer is not None:
+            merge(own, part, meeting.version)
+        return own  # type: ignore[no-any-return]
+
+    def _refuse_what_is_answered(self, meeting: Meeting, request: Request, own: Any) -> None:
+        """Of a request for everything."""
+        version, names = meeting.version, meeting.rules.topic_name
+        (where,) = self._where(version)
+        base = own_values(request, version)
+
+        def is_meant(values: dict[str, Any]) -> bool:
+            return self._narrowing.fits(resolved({**base, **values}, names))
+
+        refuse_entries(own, version, where, self._error, is_meant)
+
+
+def _of_other_transactions(
+    taken: Request, rest: Request, version: int, where: frozenset[int], answer: Any
+) -> Any:
+    """What is left when one partition fails of a transaction: none of it is added. The others of it
+    are added to the answer, which says so."""
+    ended = {entry[TRANSACTIONAL_ID] for entry in entries(taken, version, _no_names)}
+    others, rest = sifted(rest, version, _no_names, lambda e: e[TRANSACTIONAL_ID] in ended)
+    if others is not None:
+        refusal = refused(others, version, where, Error.OPERATION_NOT_ATTEMPTED)
+        merge(answer, Part(others, others, refusal), version)
+    return rest
+
+
+def _no_names(topic_id: bytes) -> None:
+    """No topic is named by its id there."""
+
+
+def _is_silent(request: Request) -> bool:
+    return isinstance(request, ProduceRequest) and request.acks == 0

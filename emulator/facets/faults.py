@@ -1,0 +1,108 @@
+"""Rules: what a test has the broker do wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
+
+from ...wire import Request
+from ..control.rules import Narrowing, Rules, check
+from ..control.rules.apis import api_of
+from ..seen import TopicView
+from .disk import Disk
+from .facet import Facet
+from .network import Network
+from .rule_view import RuleView
+from .when import When
+
+_UNSAID: Any = object()
+
+
+class Faults(Facet):
+    """Rules on requests and answers."""
+
+    _rules: Rules
+    _other_faults: Sequence[Network | Disk] = ()
+
+    def on(
+        self,
+        api: type[Request] | str,
+        *,
+        topic: Any = _UNSAID,
+        partition: Any = _UNSAID,
+        group: Any = _UNSAID,
+        member: Any = _UNSAID,
+        transactional_id: Any = _UNSAID,
+        client_id: Any = _UNSAID,
+        client_software: Any = _UNSAID,
+        broker: Any = _UNSAID,
+        version: Any = _UNSAID,
+        where: Callable[[Any], object] = _UNSAID,
+    ) -> When:
+        """Requests of an API, by the class of the request (`ProduceRequest`) or its name
+        ("Produce"), narrowed by what they are about, and who sends them:
+
+            kafka.on("Produce", topic="orders").once().drop_reply()
+
+        topic, partition, group, member (its id or static id), transactional_id
+                         any of what the request asks for; a topic id is found by the topic's name
+        client_id        as the request says it
+        client_software  its name, as "librdkafka", or name and version, "librdkafka 2.3.0"
+        broker           the id of the node that is asked
+        version          of the request: a number or a range
+        where            a function of the decoded request, called in the broker's thread
+
+        Each may be a matcher, as for records: a regular expression, a function, a class. Raises
+        ValueError for an API that there is not, and for what its requests do not say; TypeError.
+        """
+        given = {
+            name: each
+            for name, each in (
+                *(("topic", _name_of(topic)), ("partition", partition), ("group", group)),
+                *(("member", member), ("transactional_id", transactional_id)),
+                *(("client_id", client_id), ("client_software", client_software)),
+                *(("broker", broker), ("version", version), ("where", where)),
+            )
+            if each is not _UNSAID
+        }
+        narrowing = Narrowing(api_of(api), given)
+        said = api.__name__ if isinstance(api, type) else repr(api)
+        sentence = f"kafka.on({', '.join(filter(None, (said, str(narrowing))))})"
+        return When(self, self._rules, narrowing, sentence)
+
+    @property
+    def rules(self) -> list[RuleView]:
+        """Those that were set since the start or the last `reset`, in this order."""
+        return [RuleView(self, self._rules, rule) for rule in list(self._rules.all)]
+
+    def check_faults(self, *, but: Collection[RuleView] = ()) -> None:
+        """Raises NeverMatched for rules, and for faults of the network and of the disk, that have
+        not taken effect, each once, saying what came nearest; and what a function has raised that
+        was given to a rule. The fixtures do it at the end of a test that has passed, and so does
+        the end of `with Emulator()`. `but` are rules that are left out."""
+        __tracebackhide__ = True
+        wanted = [each._rule for each in self.rules if each not in but]
+        if self._is_running():
+            self.run(lambda _: check(wanted))  # clients may go on meanwhile
+        else:
+            check(wanted)
+        for others in self._other_faults:
+            others.check()
+
+    def forget_rules(self, *, but: Collection[RuleView] = ()) -> None:
+        """Take rules away, let go on what they hold, and ask nothing of them any more; `but` are
+        rules that stay."""
+        for each in self.rules:
+            if each not in but:
+                each.remove()
+                self._rules.forget(each._rule)
+
+    def excuse_faults(self) -> None:
+        """What `check_faults` would say now is of no interest: the test has failed already."""
+        self._rules.excuse()
+        for others in self._other_faults:
+            others.excuse()
+
+
+def _name_of(topic: Any) -> Any:
+    return topic.name if isinstance(topic, TopicView) else topic

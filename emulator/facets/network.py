@@ -1,0 +1,359 @@
+"""The network between clients and the broker, as a test makes it misbehave."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from math import isfinite
+from types import TracebackType
+from typing import Any, Self
+
+from .. import parameters
+from ..base.fitting import fits
+from ..base.never_matched import KNOWN
+from ..net.network.fault import DOWN, STREAMS, Effect, Fault, never_met
+from ..net.network.network import Network as Faults
+from ..net.server import Server
+from ..seen import SeenClient
+from .disk import Disk
+from .facet import Facet
+
+_BOTH = "both"
+
+
+class NetworkFault:
+    """A fault that was set: it lasts until `remove` (or `heal`, which is the same), or until the
+    end of its `with` block. One that no client has met fails the test, unless it is `optional`."""
+
+    def __init__(self, network: Network, fault: Fault) -> None:
+        self._network = network
+        self._fault = fault
+
+    def __repr__(self) -> str:
+        return self._fault.sentence
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Raises NeverMatched if no client has met it, unless something else is raised."""
+        self.remove()
+        if error is None:
+            self._network.check([self._fault])
+        self._fault.is_checked = True
+
+    @property
+    def hits(self) -> int:
+        """How many connections have met it."""
+        return self._fault.hits
+
+    @property
+    def clients(self) -> list[str]:
+        """The client ids of those, as far as they are known; each once."""
+        return list(self._fault.clients)
+
+    def remove(self) -> None:
+        """End it. What it has held goes on its way; bytes that have disappeared do not come again,
+        so such connections are reset. Does nothing if it has ended."""
+        self._network.do(lambda faults: faults.remove(self._fault))
+
+    heal = remove
+
+    def optional(self) -> Self:
+        """It may be that no client meets it."""
+        self._fault.is_optional = True
+        return self
+
+
+class Network:
+    """Faults of the network: each verb sets one, at once, for the connections that there are and
+    those that come.
+
+    client_id   only for clients with this id (a str, or a matcher as for records). New connections
+                say who they are with their first request, and meet it from there on
+    connection  only for this one, of `kafka.clients()`
+    broker      only for connections to the broker with this node id
+
+    Without these it is for all. Times are real seconds, whatever the broker's clock does. Several
+    faults add up. Verbs raise ValueError or TypeError for what cannot be meant, RuntimeError while
+    the broker is down.
+    """
+
+    def __init__(self, call: Callable[[Callable[[Server], Any]], Any]) -> None:
+        KNOWN.add(self)
+        self._call = call
+        self._set: list[Fault] = []
+
+    @property
+    def faults(self) -> list[NetworkFault]:
+        """Those that are set, in this order."""
+        return [NetworkFault(self, each) for each in self._set if not each.is_removed]
+
+    # Bytes
+
+    def latency(
+        self,
+        seconds: float,
+        *,
+        jitter: float = 0,
+        seed: int = 0,
+        stream: str = DOWN,
+        client_id: Any = None,
+        connection: SeenClient | None = None,
+        broker: int | None = None,
+    ) -> NetworkFault:
+        """Bytes take so much longer, give or take `jitter`, which the seed decides: those of
+        answers, or of requests (`stream="upstream"`), or "both"."""
+        effect = Effect(
+            _streams(stream),
+            latency_s=_seconds("seconds", seconds),
+            jitter_s=_seconds("jitter", jitter),
+        )
+        said = _said(seconds, jitter=jitter, seed=seed, stream=_other(stream))
+        return self._fault("latency", said, effect, client_id, connection, broker, seed)
+
+    def bandwidth(
+        self,
+        bytes_per_second: int,
+        *,
+        stream: str = DOWN,
+        client_id: Any = None,
+        connection: SeenClient | None = None,
+        broker: int | None = None,
+    ) -> NetworkFault:
+        """Not more than so many bytes a second, for each connection."""
+        effect = Effect(_streams(stream), bytes_per_s=_count("bytes_per_second", bytes_per_second))
+        said = _said(bytes_per_second, stream=_other(stream))
+        return self._fault("bandwidth", said, effect, client_id, connection, broker)
+
+    def dribble(
+        self,
+        size: int = 1,
+        *,
+        every: float = 0.001,
+        stream: str = DOWN,
+        client_id: Any = None,
+        connection: SeenClient | None = None,
+        broker: int | None = None,
+    ) -> NetworkFault:
+        """Bytes come in pieces of so many, one every so many seconds."""
+        effect = Effect(
+            _streams(stream), piece_bytes=_count("size", size), piece_s=_seconds("every", every)
+        )
+        said = _said(size, every=every, stream=_other(stream))
+        return self._fault("dribble", said, effect, client_id, connection, broker)
+
+    def limit(
+        self,
+        size: int,
+        *,
+        stream: str = DOWN,
+        client_id: Any = None,
+        connection: SeenClient | None = None,
+        broker: int | None = None,
+    ) -> NetworkFault:
+        """A connection is closed once so many bytes have gone through, perhaps within an answer."""
+        effect = Effect(_streams(stream), most_bytes=_count("size", size, least=0))
+        said = _said(size, stream=_other(stream))
+        return self._fault("limit", said, effect, client_id, connection, broker)
+
+    def cut_off(
+        self,
+        *,
+        client_id: Any = None,
+        connection: SeenClient | None = None,
+        broker: int | None = None,
+    ) -> NetworkFault:
+        """Nothing gets through in either direction, nor that a connection was closed. What was
+        sent meanwhile arrives when it is healed, as TCP sends it again."""
+        effect = Effect(_streams(_BOTH), holds=True)
+        return self._fault("cut_off", "", effect, client_id, connection, broker)
+
+    def blackhole(
+        self,
+        *,
+        client_id: Any = None,
+        connection: SeenClient | None = None,
+        broker: int | None = None,
+    ) -> NetworkFault:
+        """Connections are accepted, and never answered: what is sent disappears. When it is
+        removed they are reset."""
+        effect = Effect(_streams(_BOTH), drops=True)
+        return self._fault("blackhole", "", effect, client_id, connection, broker)
+
+    # Connections
+
+    def reset(
+        self,
+        *,
+        after: float = 0,
+        client_id: Any = None,
+        connection: SeenClient | None = None,
+        broker: int | None = None,
+    ) -> NetworkFault:
+        """Connections are reset, those that there are and those that come, so many seconds after
+        they met it."""
+        effect = Effect(reset_s=_seconds("after", after))
+        said = _said(after=after)
+        return self._fault("reset", said, effect, client_id, connection, broker)
+
+    def half_open(
+        self,
+        *,
+        client_id: Any = None,
+        connection: SeenClient | None = None,
+        broker: int | None = None,
+    ) -> NetworkFault:
+        """The broker has lost the connections that there are, and their clients are not told: they
+        find out by a timeout, or by the reset when it is removed. New connections are served."""
+        return self._fault("half_open", "", Effect(forgets=True), client_id, connection, broker)
+
+    def slow_close(
+        self,
+        seconds: float,
+        *,
+        client_id: Any = None,
+        connection: SeenClient | None = None,
+        broker: int | None = None,
+    ) -> NetworkFault:
+        """When the broker closes a connection, the client learns it so much later."""
+        effect = Effect(close_s=_seconds("seconds", seconds))
+        return self._fault("slow_close", _said(seconds), effect, client_id, connection, broker)
+
+    def refuse(self, *, broker: int | None = None) -> NetworkFault:
+        """New connections are refused; those that there are stay. The broker does not listen, and
+        keeps its port. Who wants to connect then is not seen: this need not be met by anybody."""
+        return self._fault("refuse", "", Effect(refuses=True), None, None, broker).optional()
+
+    def down(self, *, broker: int | None = None) -> NetworkFault:
+        """New connections are refused, and those that there are reset. The broker itself goes on,
+        and its sessions time out."""
+        effect = Effect(refuses=True, reset_s=0.0)
+        return self._fault("down", "", effect, None, None, broker).optional()
+
+    def heal(self) -> None:
+        """End every fault."""
+        self.do(Faults.clear)
+
+    # Within
+
+    def _fault(
+        self,
+        verb: str,
+        said: str,
+        effect: Effect,
+        client_id: Any,
+        connection: SeenClient | None,
+        broker: int | None,
+        seed: int = 0,
+    ) -> NetworkFault:
+        whom = [] if client_id is None else [f"client_id={client_id!r}"]
+        whom += [] if connection is None else [f"connection={connection!r}"]
+        whom += [] if broker is None else [f"broker={broker}"]
+        if connection is not None and not isinstance(connection, SeenClient):
+            raise TypeError(f"connection is one of kafka.clients(), not {connection!r}")
+        sentence = f"kafka.network.{verb}({', '.join(filter(None, (said, *whom)))})"
+        fault = Fault(
+            sentence,
+            effect,
+            None if client_id is None else lambda name: fits(client_id, name),
+            None if connection is None else connection.port,
+            broker,
+            seed,
+        )
+        self._call(lambda server: _begin(server, fault))
+        self._set.append(fault)
+        return NetworkFault(self, fault)
+
+    def do(self, action: Callable[[Faults], None]) -> None:
+        """Called by faults."""
+        self._call(lambda server: action(server.network))
+
+    def check(self, faults: list[Fault] | None = None) -> None:
+        """Raises NeverMatched for a fault that no client has met, by default for any; each once."""
+        for fault in self._set if faults is None else faults:
+            if not (fault.hits or fault.is_optional or fault.is_checked):
+                fault.is_checked = True
+                clients: list[str] = []
+                with suppress(RuntimeError):  # the test has stopped the broker
+                    clients = self._call(_connected)
+                raise never_met(fault, clients)
+
+    def excuse(self) -> None:
+        """The test has failed: it is not told of faults that no client has met."""
+        for fault in self._set:
+            fault.is_checked = True
+
+    def forget(self) -> None:
+        """The broker is as new: no fault was ever set."""
+        self._set.clear()
+
+
+class NetworkFaults(Facet):
+    """Faults of the network."""
+
+    _network: Network
+    _disk_faults: Disk
+
+    @property
+    def network(self) -> Network:
+        """How the network misbehaves: `kafka.network.latency(0.1)`."""
+        return self._network
+
+    def cut_off(
+        self, *, client_id: Any = None, connection: SeenClient | None = None
+    ) -> NetworkFault:
+        """`kafka.network.cut_off`: nothing gets through until it is healed."""
+        return self._network.cut_off(client_id=client_id, connection=connection)
+
+    def heal(self) -> None:
+        """End every fault of the network and of the disk."""
+        self._network.heal()
+        self._disk_faults.heal()
+
+
+def _begin(server: Server, fault: Fault) -> None:
+    nodes = server.cluster.nodes
+    if not any(map(fault.is_at, nodes)):
+        there = ", ".join(map(str, nodes))
+        raise ValueError(f"{fault.sentence}: there is no such broker, but {there}")
+    server.network.set(fault)
+
+
+def _connected(server: Server) -> list[str]:
+    return sorted({repr(each.connection.client_id) for each in server.protocols})
+
+
+def _streams(stream: str) -> frozenset[str]:
+    return STREAMS[parameters.one_of("stream", stream, tuple(STREAMS))]
+
+
+def _other(stream: str) -> str | None:
+    return None if stream == DOWN else stream
+
+
+def _said(*given: object, **more: object) -> str:
+    """Arguments as they are written; what is 0 or None goes without saying."""
+    return ", ".join([*map(repr, given), *(f"{k}={v!r}" for k, v in more.items() if v)])
+
+
+def _seconds(name: str, given: float) -> float:
+    is_number = isinstance(given, int | float) and not isinstance(given, bool)
+    if not is_number:
+        raise TypeError(f"{name} is a number of seconds, not {given!r}")
+    if not isfinite(given) or given < 0:
+        raise ValueError(f"{name} is a number of seconds from 0 on, not {given}")
+    return float(given)
+
+
+def _count(name: str, given: int, least: int = 1) -> int:
+    if not isinstance(given, int) or isinstance(given, bool):
+        raise TypeError(f"{name} is a number of bytes, not {given!r}")
+    if given < least:
+        raise ValueError(f"{name} is a number of bytes from {least} on, not {given}")
+    return given
