@@ -10,12 +10,13 @@ A connection with more requests than fit into a turn takes turns with the others
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from ...wire import Buffer, Response, WireError
-from ...wire.frames import SMALL, Frame, Frames, Part
+from ...wire.frames import SMALL, Frame, Frames, Part, pieces
 from ...wire.frames import frame as framed
-from ..base.call import PARKED, Call, Sentinel
+from ..base.call import PARKED, Call, Ends, Sentinel
 from ..base.client import ANONYMOUS, UNKNOWN_SOFTWARE
 from ..base.logger import log
 from ..base.real_time import perf_counter
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from ..cluster import Cluster
 
 
+_PIECE = 1 << 20
 PLAINTEXT = "PLAINTEXT"
 """The name of the one listener that a broker has."""
 
@@ -40,6 +42,9 @@ class Transport(Protocol):
     def read_on(self) -> None:
         """Requests were served: there may be room for more."""
 
+    def ends(self) -> Ends | None:
+        """The addresses of both ends; None without a socket."""
+
     def close(self) -> None: ...
 
 
@@ -51,6 +56,10 @@ class _Gone:
 
     def read_on(self) -> None:
         """Do nothing: nothing more is read."""
+
+    def ends(self) -> Ends | None:
+        """They are not known any more."""
+        return None
 
     def close(self) -> None:
         """Do nothing: it is closed."""
@@ -191,12 +200,19 @@ class Connection:
             self.malformed(error)
             return None
 
-    def malformed(self, error: WireError) -> None:
+    def ends(self) -> Ends | None:
+        """The addresses of both ends; None without a socket."""
+        return self._transport.ends()
+
+    def malformed(self, error: WireError, frame: Frame | None = None) -> None:
         """What was received cannot be served: close the connection, for the protocol has no
         answer to that."""
         log.info("closing %s: %s", self, error)
         name = self.name or self.client_id or "a client"
         self.cluster.journal.add("malformed", client=name, reason=str(error))
+        if frame is not None:
+            for step in self.cluster.chain:
+                step.malformed(self, frame, error, self.cluster.clock.now())
         self.close()
 
     def answer(self, call: Call, response: Response | None) -> None:
@@ -205,7 +221,11 @@ class Connection:
             return
         self.current = None
         if response is not None:
-            self._send(call, response)
+            changes = () if call.passage is None else call.passage.frames
+            if changes:
+                self._send_changed(call, response, changes)
+            else:
+                self._send(call, response)
         self.work()
 
     def close(self) -> None:
@@ -255,3 +275,27 @@ class Connection:
             self.close()
             return
         self._transport.send(parts)
+
+    def _send_changed(
+        self, call: Call, response: Response, changes: Sequence[Callable[[bytes], bytes]]
+    ) -> None:
+        """Send what these make of the frame of an answer. If one of them cuts something off, close
+        the connection: nobody could tell where the next answer begins."""
+        if not self.is_open:
+            return
+        if call.request is not None:
+            self.cluster.telling.answered(call, call.request, response)
+        try:
+            sent = b"".join(pieces(framed(call.encode(response)), lambda: _PIECE))
+        except (WireError, OSError):
+            log.exception("closing %s: answer could not be written", self)
+            self.close()
+            return
+        is_cut = False
+        for change in changes:
+            before, sent = len(sent), change(sent)
+            is_cut = is_cut or len(sent) < before
+        if sent:
+            self._transport.send([sent])
+        if is_cut:
+            self.close()

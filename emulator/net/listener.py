@@ -97,7 +97,9 @@ class Listener:
         sock: socket.socket,
         connections: Connections,
         new_protocol: Callable[[str], asyncio.BaseProtocol],
+        node_id: int,
     ) -> None:
+        self.node_id = node_id
         self._socket = sock
         self._connections = connections
         self._new_protocol = new_protocol
@@ -107,6 +109,7 @@ class Listener:
         self._again: asyncio.TimerHandle | None = None
         self._beginning: set[asyncio.Task[None]] = set()
         self._silent_until = 0.0
+        self.is_paused = False
         sock.listen(BACKLOG)
         sock.setblocking(False)
         self._loop.add_reader(sock, self._accept)
@@ -116,14 +119,38 @@ class Listener:
         """That of the listening socket; -1 once it is closed."""
         return self._socket.fileno()
 
-    async def close(self) -> None:
-        """Accept nothing more."""
+    def pause(self) -> None:
+        """Refuse connections until `resume`, those in the backlog too, and keep the port: the
+        socket stays bound, and nobody else may bind it, not even with SO_REUSEADDR. As Linux has
+        it; raises OSError where a listening socket cannot be shut down."""
+        if self.is_paused:
+            return
+        self._socket.shutdown(socket.SHUT_RDWR)
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 0)
+        self.is_paused = True
+        self._forget()
+
+    def resume(self) -> None:
+        """Accept connections again, at the same port. Raises OSError."""
+        if self.is_paused:
+            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            self._socket.listen(BACKLOG)
+            self.is_paused = False
+            self._loop.add_reader(self._socket, self._accept)
+
+    def _forget(self) -> None:
+        """Who waits to be let in is not."""
         self._loop.remove_reader(self._socket)
-        self._socket.close()
         if self._again is not None:
             self._again.cancel()
         if self._held is not None:
             self._held[0].close()
+            self._held = None
+
+    async def close(self) -> None:
+        """Accept nothing more."""
+        self._forget()
+        self._socket.close()
         # A transport that is left half-way would never tell its protocol that it has ended.
         await asyncio.gather(*self._beginning)
 

@@ -5,20 +5,25 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
+import struct
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, cast
 
 from ...wire import Buffer
 from ...wire.frames import Part, pieces
+from ..base.call import Ends
 from ..base.logger import log
 from ..base.turns import Slices
 from .connection import Connection
 
 if TYPE_CHECKING:
+    from .network.link import Link
     from .server import Server
 
+_NO_LINGER = struct.pack("ii", 1, 0)
 UNSENT_BYTES = 16 * 1024
 """With more than this in its transport, a connection is given no more to send."""
 
@@ -55,6 +60,10 @@ class ClientProtocol(asyncio.BufferedProtocol):
         self._copies_lines = is_asyncio and sys.version_info < (3, 12)
         self.connection = Connection(self._server.cluster, self, self._client_host, self.node_id)
         self._server.protocols[self] = None
+        self._server.network.connected(self)
+        if self._server.is_down:  # it was accepted before, and begins now
+            self.reset_when_closed()
+            self.connection.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._server.protocols.pop(self, None)
@@ -62,6 +71,20 @@ class ClientProtocol(asyncio.BufferedProtocol):
         self._end_answer()
         self.connection.lost()
         self._server.room.keep(self, 0)
+
+    @property
+    def socket_transport(self) -> asyncio.Transport:
+        """What sends to the socket."""
+        return self._transport
+
+    @property
+    def is_blocked(self) -> bool:
+        """Whether it was told to write no more for now."""
+        return self._is_blocked
+
+    def use_transport(self, transport: asyncio.Transport | Link) -> None:
+        """Send by another transport from now on: one that stands before the socket's, or that."""
+        self._transport = cast(asyncio.Transport, transport)
 
     @property
     def descriptor(self) -> int:
@@ -86,6 +109,12 @@ class ClientProtocol(asyncio.BufferedProtocol):
         """The client's port."""
         return int(self._transport.get_extra_info("peername")[1])
 
+    def ends(self) -> Ends | None:
+        """The addresses of both ends."""
+        client = self._transport.get_extra_info("peername")
+        broker = self._transport.get_extra_info("sockname")
+        return (client[0], client[1]), (broker[0], broker[1])
+
     # Reading
 
     def get_buffer(self, sizehint: int) -> memoryview:
@@ -99,6 +128,17 @@ class ClientProtocol(asyncio.BufferedProtocol):
         connection.work()
         if self.taken or connection.frames.held:
             self.read_on()
+
+    def take(self, data: bytes) -> bytes:
+        """Bytes that were received by somebody else. Returns those for which there is no room."""
+        rest = memoryview(data)
+        while rest and self.connection.is_open and self.connection.is_reading:
+            buffer = self.get_buffer(len(rest))
+            size = min(len(buffer), len(rest))
+            buffer[:size] = rest[:size]
+            self.buffer_updated(size)
+            rest = rest[size:]
+        return bytes(rest) if self.connection.is_open else b""
 
     def eof_received(self) -> bool:
         """What it has sent before is served, unless that has to wait for something else than its
@@ -211,6 +251,13 @@ class ClientProtocol(asyncio.BufferedProtocol):
     def close(self) -> None:
         """Called by the connection. What was written before is still sent."""
         self._transport.close()
+
+    def reset_when_closed(self) -> None:
+        """When it is closed, the client is told by a reset, and what is on its way is lost."""
+        sock = self._transport.get_extra_info("socket")
+        if sock is not None:
+            with suppress(OSError):  # it is closed
+                sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _NO_LINGER)
 
     def give_up(self) -> None:
         """Called by the room."""

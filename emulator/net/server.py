@@ -29,6 +29,7 @@ from ..metadata.delta import MetadataDelta
 from ..metadata.image import BROKER_RESOURCE, MetadataImage
 from .alarm import Alarm
 from .listener import Connections, Listener
+from .network.network import Network
 from .protocol import ClientProtocol, FollowingProtocol
 from .room import ROOM_BYTES, Room
 
@@ -57,6 +58,10 @@ class Server:
             node_id: Connections(broker.config) for node_id, broker in cluster.brokers.items()
         }
         self._listeners: list[Listener] = []
+        self._refusals: dict[Listener, set[object]] = {}  # why it is to refuse connections
+        self.network = Network(self, self._loop)
+        self.is_down = False
+        """Between `go_down` and `come_back`: its cluster is not to be used."""
         self._attach(cluster)
 
     def _attach(self, cluster: Cluster) -> None:
@@ -94,14 +99,16 @@ class Server:
         connections = self.connections[node_id]
         follows = isinstance(self.cluster.clock, TestClock)
         protocol = FollowingProtocol if follows else ClientProtocol
-        listener = Listener(sock, connections, partial(protocol, self, node_id))
+        listener = Listener(sock, connections, partial(protocol, self, node_id), node_id)
         self._listeners.append(listener)
+        self._refusals[listener] = set()
         return str(name[0]), int(name[1])
 
     def descriptors(self) -> list[int]:
-        """Those of its sockets: where it listens, and its connections."""
-        found = [protocol.descriptor for protocol in list(self.protocols)]
-        found += [listener.descriptor for listener in self._listeners]
+        """Those of its sockets: first where it listens, then its connections. In this order a
+        forked process gives them up: who sees a connection end may rely on the port being free."""
+        found = [listener.descriptor for listener in self._listeners]
+        found += [protocol.descriptor for protocol in list(self.protocols)]
         return [number for number in found if number >= 0]
 
     def hand_over(self) -> tuple[list[socket.socket], list[socket.socket], set[int]]:
@@ -129,9 +136,48 @@ class Server:
     def cut(self) -> None:
         """Close every connection at once, as a process that dies does."""
         self.cluster.telling.is_over = True
+        for asked in list(self.cluster.asked):
+            if not asked.done():
+                asked.set_exception(ConnectionError("the broker went down before it answered"))
         for protocol in list(self.protocols):
             protocol.connection.lost()
             protocol.abort()
+
+    def go_down(self) -> None:
+        """Be as a broker whose process has ended: connections are reset, new ones are refused, and
+        no timer rings. The port is kept. Raises OSError (listener.py)."""
+        for listener in self._listeners:
+            listener.pause()
+        self.is_down = True
+        for protocol in list(self.protocols):
+            protocol.reset_when_closed()
+        self.cut()
+        self._detach()
+
+    def come_back(self, cluster: Cluster) -> None:
+        """Serve a cluster after `go_down`, at the same port. Raises OSError."""
+        self.move_to(cluster)
+        self.is_down = False
+        for listener in self._listeners:
+            if not self._refusals[listener]:
+                listener.resume()
+
+    def refuse(self, reason: object, is_at: Callable[[int], bool]) -> None:
+        """Refuse new connections to these brokers until `accept_again` for the same reason. Raises
+        OSError."""
+        for listener in self._listeners:
+            if is_at(listener.node_id):
+                self._refusals[listener].add(reason)
+                listener.pause()
+
+    def accept_again(self, reason: object) -> None:
+        """For this reason no connection is refused any more. Raises OSError."""
+        for listener in self._listeners:
+            reasons = self._refusals[listener]
+            if reason in reasons:
+                reasons.discard(reason)
+                if not reasons and not self.is_down:
+                    listener.resume()
 
     def _detach(self) -> None:
         self._flusher.wake = self._cleaner.wake = None
@@ -210,12 +256,17 @@ class Server:
         """Called in the cleaner's thread."""
         self._loop.call_soon_threadsafe(self._cleaner.collect)
 
+    def call_soon(self, action: Callable[[], object]) -> None:
+        """Call it in the next round of the event loop. Only for the broker's thread."""
+        self._loop.call_soon(action)
+
     def _turn_soon(self) -> None:
         self._loop.call_soon(self._turn)
 
     def _turn(self) -> None:
-        self._turns.work()
-        self.cluster.settle()
+        if not self.is_down:
+            self._turns.work()
+            self.cluster.settle()
 
 
 def _copy(descriptor: int) -> socket.socket:
@@ -238,7 +289,26 @@ def _bound(host: str, port: int) -> socket.socket:
             with suppress(OSError):
                 sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
         sock.bind(address)
+        if port == 0 and sys.platform == "linux":  # elsewhere no port is kept (listener.py)
+            return _bound_by_number(sock)
     except OSError as error:
         sock.close()
         raise OSError(error.errno, f"cannot listen on {host}:{port}: {error.strerror}") from None
+    return sock
+
+
+def _bound_by_number(chosen: socket.socket) -> socket.socket:
+    """Another socket at the port that the system has chosen for this one: only one that was bound
+    by its number keeps it while it does not listen."""
+    sock = socket.socket(chosen.family, chosen.type, chosen.proto)
+    try:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if chosen.family == socket.AF_INET6:
+            with suppress(OSError):
+                sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
+        sock.bind(chosen.getsockname())
+    except BaseException:
+        sock.close()
+        raise
+    chosen.close()
     return sock

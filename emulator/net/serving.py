@@ -70,9 +70,9 @@ def serve(cluster: Cluster, connection: Connection, frame: Frame) -> Response | 
         else:
             request, _ = read_message(served.request, frame, version, pos)
     except WireError as error:
-        connection.malformed(error)
+        connection.malformed(error, frame)
         return NO_REPLY
-    return _serve_decoded(cluster, connection, call, served, request)
+    return _serve_decoded(cluster, connection, call, served, request, frame)
 
 
 def _serve_large(
@@ -82,12 +82,12 @@ def _serve_large(
     try:
         request = yield from read_in_slices(served.request, frame, call.version, pos)
     except WireError as error:
-        connection.malformed(error)
+        connection.malformed(error, frame)
         return
     if served.is_told:
         api = served.request.__name__.removesuffix("Request")
         cluster.journal.add("large request", client=connection.name, api=api)
-    outcome = _serve_decoded(cluster, connection, call, served, request, is_told=False)
+    outcome = _serve_decoded(cluster, connection, call, served, request, frame, is_told=False)
     if outcome is not PARKED:
         call.answer(outcome if isinstance(outcome, Response) else None)
 
@@ -98,6 +98,7 @@ def _serve_decoded(
     call: Call,
     served: Served,
     request: Request,
+    frame: Frame,
     *,
     is_told: bool = True,
 ) -> Response | Sentinel:
@@ -110,7 +111,8 @@ def _serve_decoded(
         call.request = request
     if not cluster.chain:
         return handle(cluster, call, served, request)
-    at_the_end = partial(handle, cluster, call, served, request)
+    at_the_end = partial(handle, cluster, call, served)
+    call.frame = frame
     call.passage = Passage(cluster.chain, call, request, at_the_end)
     call.passage.go_on()
     return PARKED

@@ -16,12 +16,14 @@ import json
 import os
 import tarfile
 import zlib
+from contextlib import suppress
 from gzip import BadGzipFile
 from io import BytesIO
 from lzma import LZMAError
 from pathlib import Path
 from typing import Any
 
+from ..base.words import number_of
 from .errors import StateError
 from .images import Entry, FolderImage, Image, write_file
 
@@ -33,7 +35,8 @@ _DAMAGE = (tarfile.TarError, EOFError, BadGzipFile, zlib.error, LZMAError)
 
 
 def write(path: Path, head: dict[str, Any], image: Image) -> None:
-    """Write a state, replacing a file of that name. Raises OSError."""
+    """Write a state, replacing a file of that name. Raises OSError, which names that file, or its
+    directory if there is none."""
     beside = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     mode = "w:" + _COMPRESSED.get(path.suffix, "")
     entries = list(image.entries())
@@ -45,8 +48,12 @@ def write(path: Path, head: dict[str, Any], image: Image) -> None:
             for entry in entries:
                 _add(archive, entry, image.read(entry.path))
         beside.replace(path)
-    except BaseException:
-        beside.unlink(missing_ok=True)
+    except BaseException as error:
+        with suppress(OSError):  # it is not there
+            beside.unlink()
+        if isinstance(error, OSError) and error.filename == str(beside):
+            missing = path if path.parent.is_dir() else path.parent
+            raise OSError(error.errno, error.strerror, str(missing)) from None
         raise
 
 
@@ -65,9 +72,10 @@ def read(path: Path) -> tuple[dict[str, Any], FolderImage]:
     except BaseException as error:
         image.close()
         if isinstance(error, _DAMAGE):
-            raise StateError(
-                f"{path} is no state saved by Snapshot.save, or is damaged: {error}"
-            ) from error
+            text = f"{path} is no state saved by Snapshot.save, or is damaged"
+            # What tarfile cannot open it has tried to read in each compression, a line each.
+            why = "" if "\n" in str(error) else f": {error}"
+            raise StateError(f"{text}{why}; save it anew, kafka.snapshot().save(path)") from error
         raise
     return head, image
 
@@ -87,7 +95,9 @@ def _unpack(path: Path, folder: Path) -> dict[str, Any]:
             write_file(folder, Entry(info.name, info.size, round(info.mtime * 1000)), file.read())
             count += 1
     if count != head["files"]:
-        raise StateError(f"{path} is cut short: it has {count} of its {head['files']} files")
+        raise StateError(
+            f"{path} is cut short: it has {count} of {number_of(head['files'], 'file')}"
+        )
     return head
 
 

@@ -109,6 +109,20 @@ def test_a_closed_connection_is_freed_without_a_collection(kafka: Emulator) -> N
         gc.enable()
 
 
+def test_a_fork_gives_up_where_it_listens_before_its_connections(kafka: Emulator) -> None:
+    """Else its copy of the port would be open when that of the connection is closed."""
+    with connect(kafka):
+        assert is_alive(kafka)
+        thread = kafka._thread
+        assert thread is not None
+        assert thread.serving is not None
+        first, *others = thread.serving.server.descriptors()
+        assert others
+        for number, listens in [(first, True), *((other, False) for other in others)]:
+            with socket.socket(fileno=os.dup(number)) as sock:
+                assert bool(sock.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN)) is listens
+
+
 def test_api_versions_too_new_is_answered_in_version_0(kafka: Emulator) -> None:
     with connect(kafka) as sock:
         sock.sendall(api_versions(version=4).replace(b"\0\x12\0\x04", b"\0\x12\0\x63", 1))

@@ -29,6 +29,7 @@ def range_of(text: str) -> list[str]:
     return [f"{text} {number}" for number in range(4)]
 
 
+@pytest.mark.slow
 def test_killed_at_every_change(
     state: Snapshot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -100,6 +100,19 @@ def head(**changes: object) -> Callable[[str, bytes], tuple[str, bytes]]:
     return edit
 
 
+def test_a_place_where_nothing_can_be_saved_is_named(saved: Path, tmp_path: Path) -> None:
+    with Snapshot.load(saved) as state:
+        for path, error, named in (
+            (tmp_path / "missing" / "shop.tar", FileNotFoundError, tmp_path / "missing"),
+            (saved / "shop.tar", NotADirectoryError, saved),
+            (tmp_path, IsADirectoryError, tmp_path),
+        ):
+            with pytest.raises(error) as raised:
+                state.save(path)
+            assert raised.value.filename == str(named)
+    assert list(tmp_path.parent.glob("*.tmp")) == []
+
+
 def test_what_is_no_state_is_refused_by_name(saved: Path, tmp_path: Path) -> None:
     def refused() -> str:
         with pytest.raises(StateError) as why:
@@ -124,6 +137,12 @@ def test_what_is_no_state_is_refused_by_name(saved: Path, tmp_path: Path) -> Non
     for content in (b"", b"no archive", whole[:1000], whole[: len(whole) // 2], bytes(20_000)):
         saved.write_bytes(content)
         assert refused().startswith("FILE is ")
+        assert "\n" not in refused()
+    saved.write_bytes(b"no archive")
+    assert refused() == (
+        "FILE is no state saved by Snapshot.save, or is damaged; save it anew, "
+        "kafka.snapshot().save(path)"
+    )
     with pytest.raises(FileNotFoundError):
         Snapshot.load(tmp_path / "missing")
     saved.write_bytes(whole)

@@ -196,7 +196,7 @@ def test_wrong_arguments_are_told() -> None:
             kafka.restore(state, clients="kill")
         with pytest.raises(TypeError, match="state is a Snapshot, or the path of a file that"):
             kafka.restore(7)  # type: ignore[arg-type]
-        with pytest.raises(RuntimeError, match="not put back from its own thread"):
+        with pytest.raises(RuntimeError, match="not killed, restarted or put back from"):
             kafka.run(lambda _: kafka.restore(state))
         assert kafka.topics() == []
     with (

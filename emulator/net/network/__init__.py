@@ -1,0 +1,1 @@
+"""The network between clients and brokers, as a test makes it misbehave."""
