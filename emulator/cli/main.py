@@ -1,38 +1,47 @@
-"""The `odradek` command and its sub-commands: `serve` (serve.py), `repair` (repair.py), and the
-views of any broker (console/).
+"""The `odradek` command and its sub-commands: `serve` (serve.py), `repair` (repair.py), `journal`
+(journal.py), `proxy` (proxy.py), and the views of any broker (console/).
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .console.command import VIEWS, add_views, run_view
+from .journal import add_journal, run_journal
+from .proxy import add_proxy, run_proxy
 from .repair import add_repair, run_repair
 from .serve import add_serve, run_serve
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """The `odradek` command."""
+def main(arguments: Sequence[str] | None = None, others: Mapping[str, str] | None = None) -> int:
+    """The `odradek` command.
+
+    `others`: verbs that the caller runs, and what each does, for the help.
+    """
     try:
-        return _run(list(sys.argv[1:] if arguments is None else arguments))
+        return _run(list(sys.argv[1:] if arguments is None else arguments), others or {})
     except KeyboardInterrupt:  # before there was anything to stop
         return 130
 
 
-def _run(given: list[str]) -> int:
-    parser = _parser(view=given[0] if given else "")
+def _run(given: list[str], others: Mapping[str, str]) -> int:
+    parser = _parser(given[0] if given else "", others)
     options = parser.parse_args(given)
     if options.command in VIEWS:
         return run_view(options)
     if options.command == "repair":
         return run_repair(options)
+    if options.command == "proxy":
+        return run_proxy(options)
+    if options.command == "journal":
+        return run_journal(options)
     return run_serve(options, parser)
 
 
-def _parser(view: str) -> argparse.ArgumentParser:
+def _parser(view: str, others: Mapping[str, str] | None = None) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="odradek", description="A Kafka broker for tests and local development."
     )
@@ -40,7 +49,11 @@ def _parser(view: str) -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     add_views(commands, view)
     add_repair(commands)
+    add_journal(commands)
+    add_proxy(commands)
     add_serve(commands)
+    for name, summary in (others or {}).items():
+        commands.add_parser(name, help=summary)
     return parser
 
 

@@ -23,12 +23,17 @@ from .console.output import fail
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
+    from ..control.traffic.sink import FileSink
     from ..emulator import Emulator
     from .event_log import EventLog
 
 _COLLECT_S = 60.0
 _PUT_OFF_MAX = 9
 _NEVER = 1_000_000_000
+JOURNAL_MOST = 1
+"""What goes to a file need not be kept in memory, too."""
+FRAME_BYTES = 1 << 30
+"""There a frame is whole, so that it can be sent again."""
 
 
 def add_serve(commands: Any) -> None:
@@ -39,7 +44,9 @@ def add_serve(commands: Any) -> None:
         description="Run a broker until Ctrl-C. Prints one line when it is ready.",
     )
     serve.add_argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1)")
-    serve.add_argument("--port", type=_port, default=9092, help="port; 0 takes a free one (9092)")
+    serve.add_argument(
+        "--port", type=port_number, default=9092, help="port; 0 takes a free one (9092)"
+    )
     serve.add_argument(
         "--advertised", metavar="HOST:PORT", type=_address, help="address that clients are given"
     )
@@ -53,6 +60,7 @@ def add_serve(commands: Any) -> None:
         help="of directories and files: topic-0/….log, or topic_0/….kafka (kafka)",
     )
     _add_cluster_options(serve)
+    _add_behaviour(serve)
 
 
 def _add_cluster_options(serve: argparse.ArgumentParser) -> None:
@@ -94,6 +102,22 @@ def _add_cluster_options(serve: argparse.ArgumentParser) -> None:
         default=argparse.SUPPRESS,
         type=_scan_limit,
         help="of larger batches check header and CRC only; `all` checks every record",
+    )
+
+
+def _add_behaviour(serve: argparse.ArgumentParser) -> None:
+    """What it tells, and how soon."""
+    serve.add_argument(
+        "--journal",
+        metavar="FILE",
+        type=journal_file,
+        help="write every request and answer there: FILE.jsonl, or FILE.pcapng for Wireshark",
+    )
+    serve.add_argument(
+        "--timing",
+        default="instant",
+        choices=["instant", "kafka"],
+        help="how soon things are ready: at once, or as at a real node (instant)",
     )
     serve.add_argument(
         "--quiet", action="store_true", help="do not log what clients do, only what goes wrong"
@@ -139,19 +163,26 @@ def _serve(options: argparse.Namespace) -> int:
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
         return fail(f"{place}{error.strerror or error}", 1)
+    try:
+        sink = None if options.journal is None else _write_journal(emulator, options.journal)
+    except OSError as error:
+        emulator.stop()
+        return fail(f"--journal: {error.filename}: {error.strerror}", 1)
     log = None if options.quiet else _log_events(emulator)
     try:
         # What exists now lives as long as the process: collections need not examine it.
         gc.freeze()
         gc.set_threshold(*gc.get_threshold()[:2], _NEVER)
         line = _ready_line(emulator.bootstrap_servers, emulator.cluster.scan_limit)
-        if not _print(line):
+        if not print_line(line):
             return fail(f"nobody reads the standard output, which should say: {line}", 1)
         _collect_until(stop, emulator.cluster.turns)
     finally:
         emulator.stop()
         if log is not None:
             log.close()
+        if sink is not None:
+            sink.close()
     return 0
 
 
@@ -183,6 +214,18 @@ def _log_events(emulator: Emulator) -> EventLog | None:
     return log
 
 
+def _write_journal(emulator: Emulator, path: str) -> FileSink:
+    """Write every request and answer to a file. Raises OSError."""
+    from ..control.traffic.sink import FileSink
+
+    sink = FileSink(
+        path, emulator.run(lambda cluster: {each.id: each.name for each in cluster.topics})
+    )
+    emulator.journal.traffic.told = sink
+    emulator.journal.start(most=JOURNAL_MOST, frame_bytes=FRAME_BYTES)
+    return sink
+
+
 def _emulator(options: argparse.Namespace) -> Emulator:
     """The broker of these options, not started. Raises ValueError (or ConfigError), Refused."""
     from ..emulator import Emulator
@@ -198,6 +241,7 @@ def _emulator(options: argparse.Namespace) -> Emulator:
         scan_limit=getattr(options, "scan_limit", "default"),
         version=options.kafka_version,
         naming=options.naming,
+        timing=options.timing,
     )
 
 
@@ -206,7 +250,7 @@ def _ready_line(address: str, scan_limit: int | None) -> str:
     return f"odradek ready at {address}{scanned}"
 
 
-def _print(line: str) -> bool:
+def print_line(line: str) -> bool:
     """Print a line; False if standard output is closed or its reader has gone."""
     if sys.stdout is None:  # the descriptor was closed when Python started
         return False
@@ -237,7 +281,8 @@ def _is_number(text: str) -> bool:
     return bool(re.fullmatch("[0-9]{1,18}", text))
 
 
-def _port(text: str) -> int:
+def port_number(text: str) -> int:
+    """A port, perhaps 0."""
     if not _is_number(text) or int(text) > 65535:
         raise argparse.ArgumentTypeError(f"not a port: {text!r}")
     return int(text)
@@ -258,6 +303,17 @@ def _topic(text: str) -> tuple[str, int]:
     if colon and not (_is_number(partitions) and 0 < int(partitions) < 2**31):
         raise argparse.ArgumentTypeError(f"not a number of partitions: {partitions!r}")
     return name, int(partitions) if colon else 1
+
+
+def journal_file(text: str) -> str:
+    """The name of a file that a journal can be written to."""
+    from ..control.traffic.files import ending
+
+    try:
+        ending(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    return text
 
 
 def _release(text: str) -> str:

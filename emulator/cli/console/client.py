@@ -5,28 +5,25 @@ Rules:
   both sides know, or in the newest up to `most`, if the caller gives that.
 - A partition's requests go to its leader, a group's to its coordinator, the rest to any broker.
 - A refusal is raised as `ConsoleError` with Kafka's name of the error; so is a broker that cannot
-  be reached, that does not answer for `timeout` seconds, or that is no Kafka broker.
+  be reached, that does not answer for `timeout` seconds, or that is no Kafka broker. A connection
+  that was lost is opened again for the next request.
 
 Source: the protocol guide; KIP-35 (ApiVersions), KIP-511.
 """
 
 from __future__ import annotations
 
-import socket
-import struct
 import time
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, TypeVar
 
 from ....wire import Error, Refused, Request, WireError
-from ....wire.api import response_class
-from ....wire.api.api_versions import ApiVersionsRequest
 from ....wire.api.describe_groups import DescribeGroupsRequest
 from ....wire.api.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
 from ....wire.api.metadata import MetadataRequest, MetadataResponse
-from ....wire.headers import RequestHeader, read_response_header, write_request_header
-from ...base.addresses import bracketed
+from ...blocking_connection import Connection
 from . import TIMEOUT_S
 from .arguments import parse_addresses
 
@@ -34,9 +31,6 @@ T = TypeVar("T")
 
 CLIENT_ID = "odradek-console"
 _RETRY_S = 0.1
-_FRAME_MAX = 1 << 30
-_UNSUPPORTED_VERSION = 35
-_API_VERSIONS = (3, 0)
 
 # Errors that are also answered for a moment after a change; Kafka's clients retry.
 _NOT_YET = (
@@ -50,6 +44,10 @@ _NOT_YET = (
 
 class ConsoleError(Exception):
     """An error message for the user."""
+
+
+class Unreachable(ConsoleError):
+    """No broker listens, or a connection was lost: it may go well a moment later."""
 
 
 def check(code: int, what: str, message: str | None = None) -> None:
@@ -78,106 +76,18 @@ def report(results: Iterable[tuple[int, str, str | None, str]]) -> None:
         raise ConsoleError("; ".join(problems))
 
 
-class _Connection:
-    """A connection to one broker."""
-
-    def __init__(self, host: str, port: int, timeout: float) -> None:
-        self.address = f"{bracketed(host)}:{port}"
-        try:
-            self._socket = socket.create_connection((host, port), timeout=timeout)
-        except OSError as error:
-            why = error.strerror or error
-            raise ConsoleError(f"no broker at {self.address}: {why}") from None
-        except UnicodeError:
-            raise ConsoleError(f"no broker at {self.address}: not a name of a host") from None
-        self._stream = self._socket.makefile("rb")
-        self._correlation_id = 0
-        self._served: dict[int, tuple[int, int]] = {}
-        try:
-            self._served = self._ask_versions()
-        except BaseException:
-            self.close()
-            raise
-
-    def ask(self, request: Request, most: int | None = None) -> Any:
-        """The answer to a request, in the newest version up to `most` that both sides know."""
-        return self._exchange(request, self.version(type(request), most))
-
-    def version(self, api: type[Request], most: int | None = None) -> int:
-        """The version in which this broker is asked. Raises ConsoleError if there is none."""
-        first, last = self._served.get(api.api_key, (0, -1))
-        newest = min(last, api.last_version if most is None else most)
-        if newest < max(first, api.first_version):
-            name = api.__name__.removesuffix("Request")
-            raise ConsoleError(f"the broker at {self.address} does not serve {name}")
-        return newest
-
-    def _ask_versions(self) -> dict[int, tuple[int, int]]:
-        hello = ApiVersionsRequest(
-            client_software_name="odradek", client_software_version="console"
-        )
-        newest, oldest = _API_VERSIONS
-        answer = self._exchange(hello, newest)
-        if answer.error_code == _UNSUPPORTED_VERSION:
-            answer = self._exchange(hello, oldest)
-        check(answer.error_code, f"{self.address} refuses ApiVersions")
-        return {api.api_key: (api.min_version, api.max_version) for api in answer.api_keys}
-
-    def _exchange(self, request: Request, version: int) -> Any:
-        self._correlation_id += 1
-        key = request.api_key
-        header = RequestHeader(key, version, self._correlation_id, CLIENT_ID)
-        try:
-            body = write_request_header(header) + request.encode(version)
-        except (WireError, UnicodeError) as error:
-            raise ConsoleError(f"no broker can be asked that: {error}") from None
-        try:
-            self._socket.sendall(struct.pack(">i", len(body)) + body)
-            frame = self._frame()
-            correlation_id, pos = read_response_header(frame, key, version)
-            if correlation_id != self._correlation_id:
-                raise WireError("its answers are out of step")
-            if key == ApiVersionsRequest.api_key and _is_unsupported(frame, pos):
-                version = 0
-            return response_class(key).decode(frame, version, pos)
-        except TimeoutError:
-            raise ConsoleError(f"{self.address} does not answer") from None
-        except (OSError, WireError) as error:
-            raise ConsoleError(f"{self.address} does not talk as a Kafka broker: {error}") from None
-
-    def _frame(self) -> bytes:
-        size = struct.unpack(">i", self._read(4))[0]
-        if not 0 <= size <= _FRAME_MAX:
-            raise WireError(f"an answer of {size} bytes")
-        return self._read(size)
-
-    def _read(self, size: int) -> bytes:
-        data = self._stream.read(size)
-        if len(data) < size:
-            raise WireError("it closed the connection")
-        return data
-
-    def close(self) -> None:
-        self._stream.close()
-        self._socket.close()
-
-
-def _is_unsupported(frame: bytes, pos: int) -> bool:
-    """Whether an ApiVersions answer has error 35, and is therefore encoded in v0."""
-    return int.from_bytes(frame[pos : pos + 2], "big") == _UNSUPPORTED_VERSION
-
-
 class Brokers:
     """A cluster, reached by the given addresses. Use it with `with`."""
 
     def __init__(self, addresses: str, timeout: float = TIMEOUT_S) -> None:
         """`addresses`: HOST:PORT, several with commas. Raises ConsoleError."""
         self.timeout = timeout
-        self._connections: dict[tuple[str, int], _Connection] = {}
+        self._addresses = _parsed(addresses)
+        self._connections: dict[tuple[str, int], Connection] = {}
         self._coordinators: dict[str, int] = {}
-        self._any = self._first(_parsed(addresses))
+        self._any = self._first(self._addresses)
         try:
-            self.metadata: MetadataResponse = self._any.ask(_topics_named([]))
+            self.metadata: MetadataResponse = _ask(self._any, _topics_named([]))
         except BaseException:
             self._any.close()
             raise
@@ -191,12 +101,23 @@ class Brokers:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections; the next request opens others."""
         for connection in self._connections.values():
             connection.close()
+        self._connections.clear()
+        self._coordinators.clear()
 
     def ask(self, request: Request, *, most: int | None = None, node: int | None = None) -> Any:
         """Ask one broker: `node`, or the one reached first. Raises ConsoleError."""
-        return (self._any if node is None else self._node(node)).ask(request, most)
+        connection = self._some() if node is None else self._node(node)
+        try:
+            return _ask(connection, request, most)
+        except Unreachable:
+            self._drop(connection)
+            raise
 
     def ask_controller(self, request: Request, *, most: int | None = None) -> Any:
         """Ask the controller."""
@@ -216,7 +137,7 @@ class Brokers:
         wanted = None if names is None else list(names)
         if wanted == []:
             return []
-        answer = self._any.ask(_topics_named(wanted))
+        answer = self.ask(_topics_named(wanted))
         self.metadata = answer
         return sorted(answer.topics, key=lambda topic: topic.name or "")
 
@@ -239,7 +160,7 @@ class Brokers:
         """The node that coordinates a group, once it is ready."""
 
         def look() -> int:
-            found: FindCoordinatorResponse = self._any.ask(
+            found: FindCoordinatorResponse = self.ask(
                 FindCoordinatorRequest(key=group, key_type=0, coordinator_keys=[group])
             )
             where = found.coordinators[0] if found.coordinators else found
@@ -266,34 +187,71 @@ class Brokers:
                     raise ConsoleError(f"{what}: {refused}") from None
             time.sleep(_RETRY_S)
 
-    def _first(self, addresses: list[tuple[str, int]]) -> _Connection:
+    def _some(self) -> Connection:
+        if self._any.is_idle:
+            self._drop(self._any)
+        if self._any not in self._connections.values():
+            known = [(broker.host, broker.port) for broker in self.metadata.brokers]
+            self._any = self._first([*self._addresses, *known])
+        return self._any
+
+    def _drop(self, connection: Connection) -> None:
+        connection.close()
+        self._connections = {
+            address: each for address, each in self._connections.items() if each is not connection
+        }
+
+    def _first(self, addresses: list[tuple[str, int]]) -> Connection:
         problems = []
-        for host, port in addresses:
+        for host, port in dict.fromkeys(addresses):
             try:
                 return self._connect(host, port)
             except ConsoleError as error:
                 problems.append(str(error))
-        raise ConsoleError("; ".join(problems))
+        raise Unreachable("; ".join(problems))
 
-    def _node(self, node: int) -> _Connection:
+    def _node(self, node: int) -> Connection:
         for broker in self.metadata.brokers:
             if broker.node_id == node:
                 return self._advertised(broker)
-        return self._any  # not known (yet): any broker will say so
+        return self._some()  # not known (yet): any broker will say so
 
-    def _advertised(self, broker: MetadataResponse.Broker) -> _Connection:
+    def _advertised(self, broker: MetadataResponse.Broker) -> Connection:
         try:
             return self._connect(broker.host, broker.port)
-        except ConsoleError as error:
-            raise ConsoleError(
+        except Unreachable as error:
+            raise Unreachable(
                 f"{error}; {self._any.address} says that broker {broker.node_id} is there"
             ) from None
 
-    def _connect(self, host: str, port: int) -> _Connection:
+    def _connect(self, host: str, port: int) -> Connection:
         known = self._connections.get((host, port))
+        if known is not None and known.is_idle:
+            self._drop(known)
+            known = None
         if known is None:
-            known = self._connections[host, port] = _Connection(host, port, self.timeout)
+            with _problems_told():
+                known = Connection(host, port, self.timeout, CLIENT_ID)
+            self._connections[host, port] = known
         return known
+
+
+@contextmanager
+def _problems_told() -> Iterator[None]:
+    """Raises as ConsoleError what a connection raises."""
+    try:
+        yield
+    except WireError as error:
+        raise ConsoleError(f"no broker can be asked that: {error}") from None
+    except Refused as refused:
+        raise ConsoleError(f"{refused.message}") from None
+    except ConnectionError as error:
+        raise Unreachable(str(error)) from None
+
+
+def _ask(connection: Connection, request: Request, most: int | None = None) -> Any:
+    with _problems_told():
+        return connection.ask(request, connection.version(type(request), most))
 
 
 def _refuse(code: int) -> None:

@@ -17,6 +17,8 @@ import pytest
 from odradek.emulator.cli import main as cli
 from odradek.emulator.cli import serve as module
 from odradek.emulator.cli.main import main
+from odradek.wire import Error
+from odradek.wire.api.find_coordinator import FindCoordinatorRequest
 
 from tests.requests.produce import batch, produce
 from tests.requests.topics import create_topics, new_topic
@@ -28,6 +30,8 @@ LOGGED = [
     "by hand was refused Produce (none-0): UNKNOWN_TOPIC_OR_PARTITION: "
     "there is no such topic or partition",
 ]
+pytestmark = pytest.mark.slow  # most start a process
+
 SERVE = [sys.executable, "-m", "odradek.emulator.cli", "serve"]
 
 
@@ -66,6 +70,17 @@ def test_it_logs_what_clients_do(is_quiet: bool) -> None:
     assert sentences[:3] == ([] if is_quiet else LOGGED)
 
 
+def test_it_takes_the_time_of_a_real_node() -> None:
+    process = serve("--port", "0", "--quiet", "--timing", "kafka")
+    assert process.stdout is not None
+    look = FindCoordinatorRequest(coordinator_keys=["billing"])
+    with Connection(process.stdout.readline().split()[3]) as client:
+        (found,) = client.ask(look, 4).coordinators
+    process.terminate()
+    process.communicate(timeout=10)
+    assert found.error_code == Error.COORDINATOR_NOT_AVAILABLE
+
+
 def test_signals_during_a_long_start_and_a_long_stop_end_it_once(tmp_path: Path) -> None:
     data = tmp_path / "data"
     process = serve("--port", "0", "--topic", "orders:2000", "--data-dir", str(data))
@@ -101,6 +116,7 @@ def test_signals_during_a_long_start_and_a_long_stop_end_it_once(tmp_path: Path)
         (["--scan-limit", "²"], "neither a number of records nor `all`: '²'"),
         (["--kafka-version", "2.7"], "no release '2.7'"),
         (["--naming", "x"], "invalid choice: 'x'"),
+        (["--timing", "slow"], "invalid choice: 'slow'"),
     ],
 )
 def test_a_wrong_option_is_named(
@@ -158,7 +174,7 @@ def test_the_version() -> None:
 
 
 def test_ctrl_c_while_it_is_being_loaded_is_no_crash(monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(_: list[str]) -> int:
+    def interrupted(*_: object) -> int:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(cli, "_run", interrupted)

@@ -40,18 +40,21 @@ def run(command: str, encoding: str = "utf-8") -> subprocess.CompletedProcess[st
     )
 
 
+@pytest.mark.slow
 def test_what_an_encoding_does_not_have_is_escaped(address: str) -> None:
     done = run(f"odradek records {address} orders --max 1", "latin-1")
     assert done.returncode == 0
     assert done.stdout.rstrip().endswith("é\\u6f22")
 
 
+@pytest.mark.slow
 def test_a_reader_that_has_seen_enough_ends_the_reading(address: str) -> None:
     done = run(f"(odradek records {address} orders; echo $? >&2) | head -1")
     assert done.stdout.startswith("  0        0")
     assert done.stderr == "0\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("where", "why"),
     [
@@ -64,6 +67,7 @@ def test_output_that_goes_nowhere_is_an_error(address: str, where: str, why: str
     assert (done.returncode, done.stderr) == (1, f"odradek: {why}\n")
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_the_following_of_a_topic_without_an_error(address: str) -> None:
     # A shell starts what it puts into the background, such as tests, with SIGINT ignored.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)

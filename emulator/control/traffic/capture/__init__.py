@@ -1,0 +1,1 @@
+"""Captures of packets: a journal as a pcapng that Wireshark opens, and packets as a journal."""

@@ -1,0 +1,61 @@
+"""How a cluster's chain fills the journal: the first of its steps, while the journal is on.
+
+The first step sees what the client sent before others change it, and what the client gets after
+others have changed it. The answer is encoded here, once: the connection sends these bytes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from ....wire import Buffer, Request, Response, WireError
+from ....wire.headers import write_response_header
+from ...base.chain import Outcome, Step
+from .exchange import CLOSED, NO_REPLY, Exchange
+from .peer import NOWHERE, Address, Peer
+from .traffic import Traffic
+
+if TYPE_CHECKING:
+    from ...base.call import Call, Sender
+
+
+class TrafficStep(Step):
+    """Keeps each request and its answer."""
+
+    def __init__(self, traffic: Traffic) -> None:
+        self.traffic = traffic
+        self._peers: WeakKeyDictionary[Sender, Peer] = WeakKeyDictionary()
+        self._open: dict[Call, Exchange] = {}
+
+    def before(self, call: Call, request: Request) -> Outcome:
+        """A request is taken up."""
+        assert call.frame is not None
+        exchange = self.traffic.begin(self._peer(call.connection), call.frame, call.now)
+        call.notes = exchange.notes
+        self._open[call] = exchange
+        return None
+
+    def after(self, call: Call, request: Request, response: Response | None) -> Outcome:
+        """It is answered, or nothing is sent."""
+        exchange = self._open.pop(call)
+        if response is None:
+            self.traffic.end(exchange, NO_REPLY if call.is_open else CLOSED)
+            return None
+        body = response.parts(call.version)
+        call.prepared = response, body
+        header = write_response_header(call.correlation_id, call.api_key, call.version)
+        self.traffic.answered(exchange, [header, *body])
+        return None
+
+    def malformed(self, connection: Sender, frame: Buffer, error: WireError, now: int) -> None:
+        """A frame could not be decoded."""
+        self.traffic.malformed(self._peer(connection), frame, str(error), now)
+
+    def _peer(self, connection: Sender) -> Peer:
+        peer = self._peers.get(connection)
+        if peer is None:
+            client, broker = connection.ends() or (NOWHERE, NOWHERE)
+            peer = self.traffic.peer(Address(*client), Address(*broker), connection.node_id)
+            self._peers[connection] = peer
+        return peer

@@ -1,0 +1,1 @@
+"""Replaying a journal of requests against any broker."""
