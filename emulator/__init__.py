@@ -6,14 +6,19 @@ with Emulator(topics={"orders": 3}) as kafka:
     ...  # any Kafka client, with bootstrap.servers = kafka.bootstrap_servers
 """
 
+from typing import TYPE_CHECKING
+
 from ..wire import Error, Refused
 from .advice import Advice
 from .base.clock import Clock, ManualClock, SystemClock
 from .base.event import Event
+from .base.never_matched import NeverMatched
 from .breakpoint import pause_all, resume_all
 from .cluster import Cluster
 from .config.configs import BrokerConfig, ConfigError
 from .emulator import Emulator
+from .facets.crash_points import Crash
+from .facets.rule_view import RuleView
 from .seen import (
     GroupView,
     NewRecord,
@@ -29,20 +34,27 @@ from .seen import (
 )
 from .state import Snapshot, StateError
 
+if TYPE_CHECKING:
+    from .proxy.proxy import Proxy as Proxy
+
 __all__ = [
     "Advice",
     "BrokerConfig",
     "Clock",
     "Cluster",
     "ConfigError",
+    "Crash",
     "Emulator",
     "Error",
     "Event",
     "GroupView",
     "ManualClock",
+    "NeverMatched",
     "NewRecord",
     "PartitionView",
+    "Proxy",
     "Refused",
+    "RuleView",
     "SeenClient",
     "SeenMember",
     "SeenProducer",
@@ -57,3 +69,13 @@ __all__ = [
     "pause_all",
     "resume_all",
 ]
+
+if not TYPE_CHECKING:  # else a type checker would take any name for one of this module
+
+    def __getattr__(name: str) -> object:
+        """Most who use a broker use no proxy: it is imported when it is asked for."""
+        if name != "Proxy":
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from .proxy.proxy import Proxy
+
+        return Proxy

@@ -26,6 +26,7 @@ from weakref import WeakSet
 from .base.real_time import monotonic
 from .cluster import Cluster
 from .net.server import Server
+from .state.downtime import check_up
 from .state.exchange import exchange
 
 T = TypeVar("T")
@@ -37,8 +38,8 @@ _OWN_THREAD = (
     "stop it from another one"
 )
 _OWN_STATE = (
-    "the broker's state is not put back from its own thread, where `run` and rules are carried "
-    "out: do it from another one"
+    "the broker is not killed, restarted or put back from its own thread, "
+    "where `run` and rules are carried out: do it from another one"
 )
 FORKED = (
     "the broker runs in the process that this one was forked from: here only `bootstrap_servers` "
@@ -103,28 +104,54 @@ class BrokerThread:
 
     def call(self, action: Callable[[Cluster], T]) -> T:
         """Call `action(cluster)` in the broker's thread, and return what it returns."""
-        serving = self.running()
         if self.is_current:
-            return action(serving.cluster)
+            return action(self.running().cluster)
+        self._started_here()
+
+        def carry_out(_: Serving) -> T:
+            cluster = self.running().cluster  # down or up, as it is when its turn comes
+            cluster.follow()
+            return action(cluster)
+
+        return self._call(carry_out)
+
+    def call_anyhow(self, action: Callable[[Server], T]) -> T:
+        """Call `action(server)` in the broker's thread, whether the broker is up or down. Raises
+        RuntimeError in that thread."""
+        self._started_here()
+        if self.is_current:
+            raise RuntimeError(_OWN_STATE)
+        return self._call(lambda serving: action(serving.server))
+
+    def _call(self, action: Callable[[Serving], T]) -> T:
+        serving = self.serving_anywhere()
         done: Future[T] = Future()
         self._pending.add(done)
 
         def carry_out() -> None:
             self._pending.discard(done)
             try:
-                serving.cluster.follow()
-                result = action(serving.cluster)
+                result = action(serving)
             except BaseException as error:
                 done.set_exception(error)
             else:
                 done.set_result(result)
-            serving.cluster.settle()
+            if not serving.server.is_down:
+                serving.cluster.settle()
 
         try:
             self._loop.call_soon_threadsafe(carry_out)
         except RuntimeError as error:
             raise RuntimeError(_STOPPED) from error
         return done.result()
+
+    def soon(self, action: Callable[[], object]) -> None:
+        """Call it in the broker's thread: now, if this is it, else soon, or never if it ends."""
+        if self.is_current:
+            action()
+        else:
+            with suppress(RuntimeError):
+                self._loop.call_soon_threadsafe(action)
 
     @property
     def is_current(self) -> bool:
@@ -148,6 +175,11 @@ class BrokerThread:
 
     def running(self) -> Serving:
         """The broker, if it accepts connections, and in this process. Raises RuntimeError."""
+        serving = self._started_here()
+        check_up(serving.server)
+        return serving
+
+    def _started_here(self) -> Serving:
         if self.is_forked:
             raise RuntimeError(FORKED)
         return self.serving_anywhere()

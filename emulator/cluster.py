@@ -8,11 +8,12 @@ records of every partition, the groups and offsets of `__consumer_offsets`, the 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Future
 from functools import partial
 from math import inf
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..storage import Directory, LogDirectory, RetentionPolicy, kafka_retention
 from ..storage.naming import KAFKA, Naming
@@ -41,7 +42,9 @@ from .metadata.restart_elections import resign, take_over
 from .metadata.subscribers.broker_configs import BrokerConfigs
 from .metadata.subscribers.topics import Topics
 from .net.response_cache import AnswerCache
+from .parameters import INSTANT, KAFKA_TIMING
 from .parameters import scan_limit as checked_scan_limit
+from .timing.kafka_timing import KafkaTiming
 from .transactions import open_transactions
 from .upkeep.log_manager import LogManager, say_what_is_wrong
 from .upkeep.metadata_snapshots import MetadataUpkeep
@@ -66,7 +69,10 @@ class Cluster:
     waits: Timers | None = None
     """What clients wait for, in real time."""
     clock_moved: Callable[[], None] | None = None
+    timing: KafkaTiming | None = None
+    """What is not ready at once: only with `timing="kafka"`."""
     _holds = 0
+    _is_settling = False
 
     def __init__(
         self,
@@ -81,12 +87,14 @@ class Cluster:
         features: Mapping[str, int] | None = None,
         naming: Naming = KAFKA,
         journal: Journal | None = None,
+        timing: str = INSTANT,
     ) -> None:
         self.config, self.release = config, config.release
         self.clock: Clock = clock if clock is not None else SystemClock()
         self.has_manual_clock = isinstance(self.clock, ManualClock | TestClock)
         self.random = random if random is not None else Random()
         self.timers, self.turns = Timers(), Turns()
+        self.asked: set[Future[Any]] = set()  # what the test has asked, and is not answered
         self.telling = Telling(self, journal or Journal(self.clock))
         self.journal = self.telling.journal
         self.decompressing = Gate(self.turns)  # a large batch, whose content needs room
@@ -94,7 +102,6 @@ class Cluster:
         self.answers = AnswerCache()
         self.woken: list[Callable[[], None]] = []
         self.watchers: list[Callable[[], None]] = []  # called when anything may have changed
-        self._is_settling = False
         self.nodes = {node.node_id: node for node in brokers}
         self.controller_id = min(self.nodes)
         self.scan_limit = _scan_limit(scan_limit)
@@ -110,18 +117,20 @@ class Cluster:
         self.topics = Catalogue(self)
         self.metadata.subscribe(BrokerConfigs(config), Topics(self, self.topics))
         self.log_dir.report_unknown_partitions()
-        self.metadata_upkeep = MetadataUpkeep(self)
-        self.producer_expiry = ProducerExpiry(self)
+        self.metadata_upkeep, self.producer_expiry = MetadataUpkeep(self), ProducerExpiry(self)
         self.features = Features(self.metadata)
         self.telemetry, self.loggers = TelemetryClients(), Loggers()
         self.groups = open_groups(self)
         self.transactions = open_transactions(self)
         self.metadata.subscribe(self.groups, self.transactions)
-        self._begin_checkpoints()
+        self._begin(timing)
 
-    def _begin_checkpoints(self) -> None:
+    def _begin(self, timing: str) -> None:
         checkpoints = _Checkpoints(self)
         self.timers.every(self.clock.now() + checkpoints.interval_ms(), checkpoints)
+        if timing == KAFKA_TIMING:
+            self.timing = KafkaTiming(self)
+            self.chain.append(self.timing)
 
     def _open_metadata(self, features: Mapping[str, int]) -> MetadataLog:
         """The metadata log, replayed, every partition having its leader."""
@@ -165,6 +174,14 @@ class Cluster:
         number = {"partitions": len(topic.partitions)}
         self.journal.add("topic created", client=TEST, topic=name, details=number)
         return topic
+
+    def once_decided(self, complete: Callable[[], None]) -> None:
+        """Complete a transaction whose end is decided: right after the answer, or as much later as
+        `timing` says."""
+        if self.timing is None:
+            self.woken.append(complete)
+        else:
+            self.timing.once_decided(complete)
 
     # Time
 
@@ -250,6 +267,11 @@ class Cluster:
     def keep_holds(self, before: Cluster) -> None:
         """Take the place of a cluster of the same clock."""
         self._holds = before._holds
+
+    def keep_chain(self, before: Cluster) -> None:
+        """Take over what requests pass there, but for its timing: this cluster has its own."""
+        own = [] if self.timing is None else [self.timing]
+        self.chain = own + [step for step in before.chain if step is not before.timing]
 
     def _tell_of_the_clock(self) -> None:
         if self.clock_moved is not None:

@@ -18,6 +18,7 @@ import concurrent.futures
 import os
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from threading import RLock
 from types import TracebackType
@@ -25,25 +26,33 @@ from typing import Self, TypeVar
 
 from ..storage import (
     Directory,
-    LogDirectoryError,
     MemoryDisk,
     RetentionPolicy,
     kafka_retention,
 )
+from ..storage.disk.directory import Descriptors
 from ..wire import Error, Refused
 from . import parameters
 from .base.addresses import bracketed, reachable
 from .base.clock import Clock, SystemClock
 from .base.journal import MOST_EVENTS, Journal
-from .base.logger import log
 from .base.node import Node
 from .base.release import KAFKA_4_3
 from .base.temporary import TemporaryDirectory
+from .base.words import number_of
 from .broker_thread import FORKED, NOT_RUNNING, BrokerThread, Serving
 from .cluster import Cluster
 from .config.configs import BrokerConfig
+from .control.disk_rules import DiskRule, DiskRules
+from .control.rules import Rules
 from .facets.client_config import ClientConfig
+from .facets.crash_points import CrashPoints
+from .facets.disk import Disk, DiskFaults
 from .facets.doing import Doing
+from .facets.faults import Faults
+from .facets.network import Network, NetworkFaults
+from .facets.process import Process
+from .facets.requests import Requests
 from .facets.seeing import Seeing
 from .facets.state import Keeping
 from .facets.telling import Telling
@@ -55,6 +64,7 @@ from .net.server import Server
 from .parameters import ConfigValue
 from .seen import Inside
 from .state import Snapshot
+from .state.downtime import close_cleanly
 from .state.placing import finish
 from .state.snapshot import state_of
 
@@ -63,7 +73,21 @@ _START_TIMEOUT_S = 30
 _RUNNING = "the broker is running already"
 
 
-class Emulator(Seeing, Doing, Timing, Telling, Waiting, ClientConfig, Keeping):
+class Emulator(
+    Seeing,
+    Doing,
+    Timing,
+    Telling,
+    Requests,
+    Waiting,
+    ClientConfig,
+    Faults,
+    Keeping,
+    Process,
+    NetworkFaults,
+    DiskFaults,
+    CrashPoints,
+):
     """A Kafka broker for stock clients.
 
     config      Kafka's broker configs by name, e.g. {"auto.create.topics.enable": False}
@@ -86,9 +110,12 @@ class Emulator(Seeing, Doing, Timing, Telling, Waiting, ClientConfig, Keeping):
     version     the release of Kafka to emulate: "4.3", or "3.9" with the protocol of older clients
     naming      of directories and files: "kafka", or "documented" (storage/naming.py)
     max_events  how many of the last events are kept for `events` and `timeline`; 0 keeps none
+    journal     whether `journal` keeps every request from the start on
     state       what it is at the start and after a `reset`: a Snapshot, or the path of a file that
                 Snapshot.save has written. A data_dir or disk has to be empty then; a ManualClock is
                 set to the time of the state
+    timing      "instant": everything is ready at once; "kafka": as at a real node, which refuses
+                things at first, and takes longer (docs/timing.md)
 
     Raises ConfigError for a config that Kafka would refuse, StateError for a state that cannot be
     used, TypeError, ValueError or Refused for another invalid argument (parameters.py). `start`
@@ -113,7 +140,9 @@ class Emulator(Seeing, Doing, Timing, Telling, Waiting, ClientConfig, Keeping):
         version: str = KAFKA_4_3.name,
         naming: str = "kafka",
         max_events: int = MOST_EVENTS,
+        journal: bool = False,
         state: Snapshot | str | Path | None = None,
+        timing: str = parameters.INSTANT,
     ) -> None:
         self._naming = parameters.naming(naming)
         self._retention = parameters.retention_policy(retention)
@@ -128,7 +157,9 @@ class Emulator(Seeing, Doing, Timing, Telling, Waiting, ClientConfig, Keeping):
         self._advertised = parameters.advertised_address(advertised)
         self._clock = parameters.clock_of(clock) or SystemClock()
         self._scan_limit = parameters.scan_limit(scan_limit)
+        self._timing = parameters.timing(timing)
         self._journal = Journal(self._clock, parameters.max_events(max_events))  # of all its runs
+        self._rules = Rules()  # of all its runs, too
         self._state = None if state is None else state_of(state)
         if self._state is not None:
             self._state.check_fits(self._release.name, naming)
@@ -136,6 +167,8 @@ class Emulator(Seeing, Doing, Timing, Telling, Waiting, ClientConfig, Keeping):
         self._is_handed_over = False
         self._thread: BrokerThread | None = None
         self._inside = self._seen_inside()
+        self._new_journal(is_on=journal)
+        self._begin_without_faults()
 
     def __repr__(self) -> str:
         try:
@@ -188,7 +221,13 @@ class Emulator(Seeing, Doing, Timing, Telling, Waiting, ClientConfig, Keeping):
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self.stop()
+        """Raises NeverMatched for rules and faults that have not taken effect, unless something
+        else is raised."""
+        try:
+            if error is None:
+                self.check_faults()
+        finally:
+            self.stop()
 
     async def __aenter__(self) -> Self:
         if self._takes_over():
@@ -210,7 +249,7 @@ class Emulator(Seeing, Doing, Timing, Telling, Waiting, ClientConfig, Keeping):
         traceback: TracebackType | None,
     ) -> None:
         # Not in a thread: stopping takes milliseconds, and a thread could outlive the loop.
-        self.stop()
+        self.__exit__(kind, error, traceback)
 
     # For tests
 
@@ -249,7 +288,9 @@ class Emulator(Seeing, Doing, Timing, Telling, Waiting, ClientConfig, Keeping):
 
     def _is_running(self) -> bool:
         thread = self._thread
-        return thread is not None and not thread.is_forked and thread.serving is not None
+        if thread is None or thread.is_forked or thread.serving is None:
+            return False
+        return not thread.serving.server.is_down
 
     def _started(self) -> BrokerThread:
         if self._thread is None:
@@ -259,10 +300,25 @@ class Emulator(Seeing, Doing, Timing, Telling, Waiting, ClientConfig, Keeping):
     def _seen_inside(self) -> Inside:
         return Inside(self.run, lambda: self._started().running().server)
 
+    def _begin_without_faults(self) -> None:
+        self._network = Network(lambda action: self._started().call_anyhow(action))
+        self._disk_rules = DiskRules(self._naming, self._tell_of_disk)
+        self._disk_faults = Disk(self._disk_rules)
+        self._other_faults = self._network, self._disk_faults
+
+    def _tell_of_disk(self, rule: DiskRule, operation: str, path: str) -> None:
+        """Called in any thread."""
+        thread = self._thread
+        if thread is not None:
+            reason = f"{operation} of {path} met {rule.sentence}"
+            thread.soon(partial(self._journal.run, "disk", "", "", -1, reason=reason))
+
     def _begin(self) -> BrokerThread:
         with _guard:
             if self._thread is not None:
                 raise RuntimeError(FORKED if self._thread.is_forked else _RUNNING)
+            self._network.forget()
+            self._disk_faults.forget()
             self._thread = BrokerThread(self._broker)
             return self._thread
 
@@ -283,10 +339,8 @@ class Emulator(Seeing, Doing, Timing, Telling, Waiting, ClientConfig, Keeping):
                 yield Serving(server, bootstrap, home if isinstance(home, Path) else None)
             finally:
                 await server.close()
-                try:
-                    server.cluster.close(is_last=self._is_temporary)
-                except LogDirectoryError as error:  # a full disk, say; the next start checks more
-                    log.error("%s", error)
+                if not server.is_down:
+                    close_cleanly(server.cluster, is_last=self._is_temporary)
 
     async def _listen(self, cluster: Cluster, server: Server) -> str:
         """Accept connections, and create the topics. Returns the address for clients."""
@@ -323,7 +377,13 @@ class Emulator(Seeing, Doing, Timing, Telling, Waiting, ClientConfig, Keeping):
         config = BrokerConfig(self._config.overrides, self._release)
         if node is None:
             node = Node(int(config.get("node.id")), "", 0, rack=config.get("broker.rack"))
-        return Cluster(
+        rules = self._disk_rules
+        if self._disk is not None:
+            self._disk.watch = rules.watch
+        elif isinstance(data_dir, Path):
+            rules.root = str(data_dir)
+            data_dir = Directory(data_dir, descriptors=Descriptors(watch=rules.watch))
+        cluster = Cluster(
             config,
             data_dir=data_dir,
             brokers=[node],
@@ -333,7 +393,11 @@ class Emulator(Seeing, Doing, Timing, Telling, Waiting, ClientConfig, Keeping):
             naming=self._naming,
             features=self._features,
             journal=self._journal,
+            timing=self._timing,
         )
+        self._rules.attach(cluster)
+        self._keep_requests(cluster)
+        return cluster
 
 
 def _ensure_topic(cluster: Cluster, name: str, partitions: int) -> None:
@@ -342,7 +406,7 @@ def _ensure_topic(cluster: Cluster, name: str, partitions: int) -> None:
         cluster.create_topic(name, partitions, {})
     elif len(topic.partitions) != partitions:
         has = len(topic.partitions)
-        message = f"topic {name} is there and has {has} partitions, not {partitions}"
+        message = f"topic {name} is there and has {number_of(has, 'partition')}, not {partitions}"
         raise Refused(Error.INVALID_PARTITIONS, message)
 
 

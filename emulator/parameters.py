@@ -26,6 +26,8 @@ from .metadata.topic_rules import LARGEST_REQUEST
 ConfigValue = str | int | float | bool | Sequence[str]
 
 DEFAULT = "default"
+INSTANT, KAFKA_TIMING = "instant", "kafka"
+"""What `timing` may be."""
 _VALUE = "a str, a number, a bool, or a list of them"
 
 
@@ -36,6 +38,15 @@ def config_texts(given: Mapping[str, ConfigValue] | None, name: str = "config") 
         _check(isinstance(key, str), f"the name of a config in {name}", "a str", key)
         texts[key] = _config_text(f"{key} in {name}", value)
     return texts
+
+
+def topic_config_texts(
+    config: Mapping[str, ConfigValue] | None, configs: Mapping[str, ConfigValue] | None
+) -> dict[str, str]:
+    """Configs of a topic, in either spelling."""
+    if config is not None and configs is not None:
+        raise TypeError("config and configs are two names of one argument: give one of them")
+    return config_texts(configs, "configs") if config is None else config_texts(config)
 
 
 def topic_counts(given: Mapping[str, int] | None) -> dict[str, int]:
@@ -64,9 +75,9 @@ def topic_name(given: str, name: str = "name") -> str:
     return given
 
 
-def group_id(given: str) -> str:
+def group_id(given: str, name: str = "group_id") -> str:
     """A text."""
-    _check(isinstance(given, str), "group_id", "a str", given)
+    _check(isinstance(given, str), name, "a str", given)
     return given
 
 
@@ -195,6 +206,12 @@ def max_events(given: int) -> int:
     if given < 0:
         raise ValueError(f"max_events is at least 0 (none is kept), not {given}")
     return given
+
+
+def timing(given: str) -> str:
+    """How soon things are ready."""
+    _check(isinstance(given, str), "timing", "a str", given)
+    return one_of("timing", given, (INSTANT, KAFKA_TIMING))
 
 
 def retention_policy(given: Any) -> Any:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ..base.call import TEST
 from ..base.event import Event
 from ..base.sentences import AUTO_CREATED, IN_A_TRANSACTION, READ_UNCOMMITTED, UNACKNOWLEDGED
+from ..base.words import lasted, number_of
 from .advice import Advice
 
 if TYPE_CHECKING:
@@ -122,11 +123,10 @@ def started_at_the_end(seen: Seen) -> Iterator[Advice]:
         missed = offset - _start(seen, end)
         if missed <= 0 or has_read:
             continue
-        records = "1 record" if missed == 1 else f"{missed} records"
         yield Advice(
             "started at the end",
             f"{end.client} began to read {end.topic}-{end.partition} at its end (offset {offset})"
-            f" and has missed the {records} before",
+            f" and has missed the {number_of(missed, 'record')} before",
             "set auto.offset.reset=earliest, or produce after it was assigned its partitions "
             f"(group {no_offset.group})",
             client=end.client,
@@ -155,11 +155,11 @@ def auto_created(seen: Seen) -> Iterator[Advice]:
     """Topics that were created because a client asked for them."""
     for each in seen.of("topic created"):
         if each.reason == AUTO_CREATED:
-            number = each.details["partitions"]
+            has = number_of(each.details["partitions"], "partition")
             yield Advice(
                 "auto-created",
                 f"topic {each.topic} was created because {each.client} asked for it: a misspelled "
-                f"name would go unnoticed, and it has {number} partition{'s' * (number != 1)}",
+                f"name would go unnoticed, and it has {has}",
                 f'create it first, kafka.create_topic("{each.topic}"), or set '
                 "auto.create.topics.enable=false",
                 client=each.client,
@@ -214,10 +214,10 @@ def retry_storm(seen: Seen) -> Iterator[Advice]:
         if each.count < MANY_REFUSALS or each.count / seconds < REFUSALS_A_SECOND:
             continue
         assert each.error is not None
+        often = f"{each.count} times in {lasted(seconds)}"
         yield Advice(
             "retry storm",
-            f"{each.client} was refused the same {each.api} {each.count} times in {seconds:.1f} s "
-            f"({each.error.name})",
+            f"{each.client} was refused the same {each.api} {often} ({each.error.name})",
             "raise retry.backoff.ms"
             if each.error.retriable
             else "do not retry, for this error stays: look for its cause",

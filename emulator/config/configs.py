@@ -12,7 +12,7 @@ inert.py lists it. Tables: broker_table.py, topic_table.py.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from copy import copy
 from difflib import get_close_matches
 from functools import cached_property
@@ -167,9 +167,23 @@ class BrokerConfig:
             brokers = ", ".join(n for n, _ in topics[name].brokers)
             hint = f"; a topic has it, the broker's default for it is {brokers}" if brokers else ""
         else:
-            close = get_close_matches(name, definitions, n=1)
-            hint = f"; is {close[0]} meant?" if close else ""
+            hint = _likely(name, definitions)
         raise ConfigError(name, f"Unknown broker config name: {name}{hint}")
+
+    def check_topic_names(self, names: Iterable[str]) -> None:
+        """Raises ConfigError for a config that topics do not have, as Kafka does, and says besides
+        which one is likely meant: for a test, which is not told Kafka's answer alone."""
+        for name in names:
+            if name not in self.topic_definitions:
+                hint = _likely(name, self.topic_definitions)
+                if self._is_settable(name):
+                    hint = f"; the broker has it: Emulator({{{name!r}: ...}})"
+                raise ConfigError(name, f"Unknown topic config name: {name}{hint}")
+
+
+def _likely(name: str, names: Iterable[str]) -> str:
+    close = get_close_matches(name, names, n=1)
+    return f"; is {close[0]} meant?" if close else ""
 
 
 class TopicConfig:

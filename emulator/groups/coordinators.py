@@ -5,8 +5,8 @@ leads. When a partition gets another leader, the old one drops its groups from m
 refused parked requests with NOT_COORDINATOR, and the new one loads them from the log.
 
 The topic is created when a group is first looked for, before that request is answered; a real
-broker answers COORDINATOR_NOT_AVAILABLE until it has created it. Left out: the time that a real
-broker takes to load a partition.
+broker answers COORDINATOR_NOT_AVAILABLE until it has created it, and takes its time to load a
+partition: that is in timing/, for who asks for it.
 """
 
 from __future__ import annotations

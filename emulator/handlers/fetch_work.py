@@ -111,6 +111,8 @@ class Work:
         self.request = request if may_be_refused else None
         # The leaders that are named to those who asked another broker.
         self.leaders: set[int] = set()
+        # What a step of the chain has refused of it: base/chain.py.
+        self.refuses = None if call.passage is None else call.passage.refuses
 
     @property
     def has_bad_isolation(self) -> bool:
@@ -128,8 +130,18 @@ class Work:
             try:
                 self.found.append((wanted, _partition(self.cluster, self.call.version, wanted)))
             except Refused as refused:
-                answer = _failed(self.call.version, wanted.partition, refused.error, None)
+                error = self._error_of(wanted, refused.error)
+                answer = _failed(self.call.version, wanted.partition, error, None)
                 self.unknown.append((wanted, answer))
+
+    def _error_of(self, wanted: Wanted, error: Error) -> Error:
+        """The error of a partition that is not there, unless it is refused for another."""
+        if self.refuses is not None:
+            try:
+                self.refuses(wanted.seen_as or wanted.topic.name, wanted.partition)
+            except Refused as refused:
+                return refused.error
+        return error
 
     def read(self, reading: Reading, some: list[tuple[Wanted, Partition]]) -> None:
         """Read from some of the partitions that were found."""
@@ -157,6 +169,8 @@ class Work:
     ) -> Answered:
         """One partition's answer. Raises Refused."""
         isolation = self.isolation
+        if self.refuses is not None:
+            self.refuses(partition.topic.name, partition.index)
         if partition.topic.is_deleted:
             raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION)
         epoch = max(asked.current_leader_epoch, NO_EPOCH)

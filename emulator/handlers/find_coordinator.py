@@ -2,7 +2,7 @@
 
 It is the leader of the partition that keeps it. The first such request creates `__consumer_offsets`
 or `__transaction_state`; a real broker answers 15 until it has created them, as this one does while
-it cannot (a full disk, too few brokers).
+it cannot (a full disk, too few brokers), or with `timing="kafka"`.
 
 Not emulated: share groups, of which a real broker refuses only malformed keys, and those before v6.
 """

@@ -31,9 +31,9 @@ from ...storage.stored_epochs import latest_stored_epoch
 from ...wire.errors import WireError
 from ...wire.records import read_records
 from ...wire.stored.cluster import MetadataRecord, PartitionRecord, RemoveTopicRecord, read_record
-from ..base.clock import Clock
+from ..base.clock import Clock, SystemClock
 from ..base.temporary import TemporaryDirectory
-from .image import MetadataImage
+from .image import TOPIC_RESOURCE, MetadataImage
 from .log import TOPIC, MetadataLog
 from .topic_records import topic_records
 
@@ -82,6 +82,40 @@ def bring_back(
         finally:
             log_dir.close()
     return findings
+
+
+def known_topics(directory: Directory, naming: Naming, node_id: int) -> dict[str, bytes]:
+    """The topics that a directory's metadata log knows, with their ids. Nothing is changed.
+
+    Raises LogDirectoryError, Refused (KAFKA_STORAGE_ERROR), OSError.
+    """
+    image, _ = _known(directory, naming, node_id, SystemClock())
+    return {topic.name: topic_id for topic_id, topic in image.topics.items()}
+
+
+def known_configs(directory: Directory, naming: Naming, node_id: int) -> dict[str, dict[str, str]]:
+    """What each topic that a directory's metadata log knows sets itself. Nothing is changed.
+
+    Raises LogDirectoryError, Refused (KAFKA_STORAGE_ERROR), OSError.
+    """
+    image, _ = _known(directory, naming, node_id, SystemClock())
+    names = [topic.name for topic in image.topics.values()]
+    return {name: dict(image.configs_of(TOPIC_RESOURCE, name)) for name in names}
+
+
+def known_partitions(directory: Directory, naming: Naming, node_id: int) -> list[tuple[str, int]]:
+    """The partitions of which a directory's metadata log says that this broker has a replica, also
+    those without records, which may have no directory. Nothing is changed.
+
+    Raises LogDirectoryError, Refused (KAFKA_STORAGE_ERROR), OSError.
+    """
+    image, _ = _known(directory, naming, node_id, SystemClock())
+    return sorted(
+        (topic.name, index)
+        for topic in image.topics.values()
+        for index, partition in topic.partitions.items()
+        if node_id in partition.replicas
+    )
 
 
 def _topics_in(directory: Directory, naming: Naming) -> Found:

@@ -95,6 +95,10 @@ class Wanted:
         """Its index in the topic."""
         return self.key - self.topic.first_key
 
+    def send_again(self) -> None:
+        """The client was not sent what is remembered: the next answer has it in any case."""
+        self.high_watermark = _NOT_SENT
+
     def is_news(self, answer: Answered) -> bool:
         """Whether an incremental answer must have this partition; remembers what is sent."""
         news = (
@@ -241,6 +245,11 @@ class SessionCache:
         session.last_used = now
         self._sessions.move_to_end(session.id)
         return session
+
+    def wanted(self, session_id: int) -> list[Wanted]:
+        """What is read in a session; nothing if there is none with this id."""
+        session = self._sessions.get(session_id)
+        return [] if session is None else session.partitions.all()
 
     def update(self, session: Session, request: FetchRequest, now: int) -> bool:
         """Add, change and remove partitions; removing is last, and so wins. Returns whether it is a

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Unpack
 
+from ..base.words import number_of
 from .in_order import InOrder
 from .matching import Expectation, expected_of
 from .reading import READ_COMMITTED
@@ -152,7 +153,7 @@ def _search_new(
 def _exactly(search: Search, times: int, found: list[Raw]) -> Raw:
     __tracebackhide__ = True
     if len(found) > times:
-        noun = "1 record" if times == 1 else f"{times} records"
+        noun = number_of(times, "record")
         text = f"{search.name} was to have {noun}{with_(search.expected)}, but has {len(found)}:"
         raise AssertionError("\n".join([text, *lines_of(found)]))
     return found[0]

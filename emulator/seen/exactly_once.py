@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeAlias
 
-from .matching import shown
-from .produced import NewRecord, new_record, to_bytes
+from ..base.fitting import shown
+from ..base.words import number_of
+from .produced import NewRecord, listed, new_record, to_bytes
 from .reading import READ_UNCOMMITTED
 from .record import COMMITTED, Raw
 from .verbs import Records
@@ -33,24 +34,18 @@ def assert_exactly_once(
     __tracebackhide__ = True
     if not isinstance(orders, Records):
         raise TypeError(f'orders is a view of a topic, kafka.topic("orders"), not {orders!r}')
-    given = _items("sent", sent)
+    given = listed("sent", sent)
     there = orders.records(READ_UNCOMMITTED)
     faults = list(_of_sent(given, there, orders.name))
     if read is not None:
-        faults += _of_read(_items("read", read), there)
+        faults += _of_read(listed("read", read), there)
     if faults:
         more = [f"  ({len(faults) - _MOST_TOLD} more)"] if len(faults) > _MOST_TOLD else []
-        are = "1 record was" if len(given) == 1 else f"{len(given)} records were"
-        head = f"{are} to be in {orders.name} exactly once each, but:"
+        were = f"{number_of(len(given), 'record')} {'was' if len(given) == 1 else 'were'}"
+        head = f"{were} to be in {orders.name} exactly once each, but:"
         raise AssertionError(
             "\n".join([head, *(f"  {each}" for each in faults[:_MOST_TOLD]), *more])
         )
-
-
-def _items(name: str, given: Iterable[Any]) -> list[Any]:
-    if isinstance(given, str | bytes | Mapping):
-        raise TypeError(f"{name} is a list of records, not {given!r}")
-    return list(given)
 
 
 def _of_sent(sent: list[Any], there: list[Raw], name: str) -> Iterator[str]:

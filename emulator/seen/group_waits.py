@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
-from .matching import differences_of, told
+from ..base.fitting import told
+from ..base.words import number_of
+from .matching import differences_of
 from .members import DEAD, EMPTY, STABLE, Described, Place, SeenMember, SeenOffset
 from .reading import EARLIEST, LATEST, READ_COMMITTED, has_more, offsets_at, partition_count
 from .source import Source
@@ -239,4 +241,4 @@ def _and(topics: tuple[str, ...]) -> str:
 
 
 def _members(count: int) -> str:
-    return "1 member" if count == 1 else f"{count or 'no'} members"
+    return number_of(count, "member") if count else "no members"

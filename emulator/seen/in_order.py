@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
-from .matching import UNSET, Expected, nearest_text, shown
-from .produced import NewRecord, to_bytes
+from ..base.fitting import shown
+from ..base.words import number_of
+from .matching import UNSET, Expected, nearest_text
+from .produced import NewRecord, listed, to_bytes
 from .record import Raw
 from .search import Following, counted, lines_of
 from .waiting import Wait
@@ -18,14 +20,12 @@ class InOrder:
     def __init__(
         self, name: str, following: Following, expected: Iterable[Any], *, by_key: bool
     ) -> None:
-        if isinstance(expected, str | bytes | Mapping):
-            raise TypeError(f"what is expected is a list of records, not {expected!r}")
         self._name = name
         self._following = following
         self._by_key = by_key
         self._orders: dict[bytes | None, _Order] = {}
         self._count = 0
-        for each in expected:
+        for each in listed("expected", expected):
             self._count += 1
             record = _with_key(each) if by_key else _record(each)
             key = to_bytes(record.key, "key") if by_key else None
@@ -36,7 +36,7 @@ class InOrder:
     def wait(self) -> Wait[bool]:
         """A wait for the last of them."""
         order = "in order of each key" if self._by_key else "in this order"
-        noun = "a record" if self._count == 1 else f"{self._count} records"
+        noun = "a record" if self._count == 1 else number_of(self._count, "record")
         what = f"{noun} in {self._name} {order}"
         return self._following.span.wait(what, self._look, self._there)
 
@@ -60,7 +60,7 @@ class InOrder:
                 own = [each for each in records if not self._by_key or each.key == key]
                 lines += order.missing(f"of key {key!r} " if self._by_key else "", own)
                 expected = order.expected[order.done]
-                if fitting := [each for each in hidden if expected.matches(each)]:
+                if fitting := [each for each in hidden if expected.is_like(each)]:
                     lines += ["It is there, but not committed:", *lines_of(fitting)]
         return "\n".join(lines)
 
@@ -95,7 +95,7 @@ class _Order:
             for each in records
             if last is None or (each.partition, each.offset) > (last.partition, last.offset)
         ]
-        if earlier := [each for each in records if each not in later and wanted.matches(each)]:
+        if earlier := [each for each in records if each not in later and wanted.is_like(each)]:
             lines += ["It is there, but earlier:", *lines_of(earlier)]
         if near := nearest_text(later, wanted):
             lines.append(near)

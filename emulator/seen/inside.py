@@ -28,6 +28,7 @@ from ..net.connection import PLAINTEXT
 from ..net.serving import handle
 from .clients import SeenClient
 from .segments import SeenSegment
+from .shared import Shared
 from .waiting import TIMEOUT_S, Wait, done_within, in_thread, seconds_of, timed_out
 from .watching import Watching
 
@@ -63,14 +64,22 @@ class Inside:
         """All of them."""
         return self
 
+    @property
+    def sharing(self) -> Shared | None:
+        """What the waits read together while they look in the broker's thread."""
+        watching = self._watching
+        return watching.shared if watching is not None and watching.is_looking else None
+
     def ask(self, request: Request, version: int) -> Any:
-        """The broker's answer."""
+        """The broker's answer. Raises ConnectionError if it went down instead."""
         body = bytearray(request.encode(version))  # a copy, which the broker may write into
         asked = type(request).decode(body, version)
         answer: Future[bytes] = Future()
         thread = threading.get_ident()
 
         def begin(cluster: Cluster) -> None:
+            cluster.asked.add(answer)
+            answer.add_done_callback(cluster.asked.discard)
             if threading.get_ident() == thread:  # then nobody else can go on with it
                 wake, cluster.turns.wake = cluster.turns.wake, None
                 try:
@@ -167,7 +176,8 @@ class Inside:
                 raise RuntimeError(f"{what} would stop what it waits for: wait in another one")
             server = self._server()
             if self._watching is None or self._watching.server is not server:
-                self._watching = Watching(server)
+                shared = Shared(self, lambda: server.cluster)
+                self._watching = Watching(server, shared)
             self._watching.begin(wait, future)
 
         self._run(begin)
@@ -215,7 +225,7 @@ class Inside:
             policy = cluster.topic(topic).config.cleanup_policy
             if "compact" not in policy:
                 has = f"topic {topic} has cleanup.policy={','.join(sorted(policy))}"
-                todo = 'create it with configs={"cleanup.policy": "compact"}'
+                todo = 'create it with config={"cleanup.policy": "compact"}'
                 raise Refused(Error.POLICY_VIOLATION, f"{has}, so it is not compacted: {todo}")
             partitions = _partitions(cluster, topic, partition)
             return cluster.log_manager.cleaner.compact(partitions)
@@ -240,7 +250,8 @@ class Inside:
 
         def found(cluster: Cluster) -> list[SeenClient]:
             now = cluster.clock.now()
-            return [_seen(each, now) for each in self._server().protocols]
+            there = self._server().protocols
+            return [_seen(each, now) for each in there if each.connection.is_open]
 
         return self._call(found)
 
@@ -282,6 +293,9 @@ class _Asked:
         self._cluster = cluster
         self._answer = answer
         self.node_id = cluster.controller_id
+
+    def ends(self) -> None:
+        """There is no socket."""
 
     def begin(self, request: Request, version: int) -> None:
         """Call the handler, and keep its answer, now or later."""

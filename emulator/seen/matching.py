@@ -5,9 +5,7 @@ What may be expected of a key, a value, or a part of JSON:
 - bytes or None: the same. A str: its UTF-8, as clients store it.
 - a dict: JSON with these keys, whatever others it has; so also for dicts within. A list: JSON with
   as many items, each as expected. A number or a bool: JSON.
-- a compiled regular expression: found in the text. A class: an instance of it.
-- a function: called with what is there, says whether it fits.
-- anything else: its own `==` says so, such as unittest.mock.ANY, which equals everything.
+- any other matcher: base/fitting.py.
 """
 
 from __future__ import annotations
@@ -17,16 +15,17 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, NamedTuple, TypedDict
 
-from .record import Headers, SeenRecord
+from ..base.fitting import as_text, fits, shown, told
+from ..base.words import number_of
+from .record import Headers, SeenRecord, parsed
 
 MOST_COMPARED = 1000
 """So many of the newest records are compared to find the nearest."""
-_MOST_SHOWN = 300
 _JSON = (dict, list, tuple, int, float)
 _BYTES = (bytes, bytearray, memoryview)
-_PLAIN = (*_JSON, *_BYTES, str, type(None))
 UNSET: Any = object()
 
 
@@ -73,9 +72,35 @@ class Expected:
             error.add_note(f"raised for {shown(record)}, compared with {self}")
             raise
 
+    def among(self, records: Iterable[SeenRecord[Any, Any]]) -> list[SeenRecord[Any, Any]]:
+        """Those that are as expected. Raises as `matches` does."""
+        for name in ("key", "value"):
+            if isinstance(expected := getattr(self, name), str | bytes):
+                records = _with_content(name, expected, records)
+        for expected in (self.value, self.json):
+            if isinstance(expected, Mapping):
+                records = _with_json(expected, records)
+        return [record for record in records if self.matches(record)]
+
     def differences(self, record: SeenRecord[Any, Any]) -> list[Difference]:
-        """How the record differs."""
-        return list(self._differences(record))
+        """How the record differs. What a function raises is one of its differences: while the
+        nearest records are told, it meets records that a wait has not asked it about."""
+
+        def found() -> Iterator[Difference]:
+            try:
+                yield from self._differences(record)
+            except Exception as error:
+                yield Difference(f"not compared further: {_raised(error)}")
+
+        return list(found())
+
+    def is_like(self, record: SeenRecord[Any, Any]) -> bool:
+        """Whether the record is as expected, for a report: one for which a function raises is
+        not."""
+        try:
+            return self.matches(record)
+        except Exception:
+            return False
 
     def _differences(self, record: SeenRecord[Any, Any]) -> Iterator[Difference]:
         if self.key is not UNSET:
@@ -140,10 +165,27 @@ def differences_of(name: str, expected: Any, there: Any) -> list[str]:
     return [difference.text for difference in _of_part(name, expected, there)]
 
 
-def shown(what: object) -> str:
-    """Its repr, cut if it is long."""
-    text = repr(what)
-    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}... ({len(text)} characters)"
+def _with_content(
+    name: str, expected: str | bytes, records: Iterable[SeenRecord[Any, Any]]
+) -> Iterable[SeenRecord[Any, Any]]:
+    """Those whose key or value may be this, found quickly: every wait looks at every record."""
+    data = expected.encode() if isinstance(expected, str) else expected
+    raw = (bytes, type(None))
+    found = attrgetter(name)
+    return [each for each in records if found(each) == data or type(found(each)) not in raw]
+
+
+def _with_json(
+    expected: Mapping[Any, Any], records: Iterable[SeenRecord[Any, Any]]
+) -> Iterable[SeenRecord[Any, Any]]:
+    """The same of JSON: those whose texts and numbers at the top are these."""
+    plain = [(key, each) for key, each in expected.items() if type(each) in (str, int)]
+    return [
+        record
+        for record in records
+        if isinstance(there := parsed(record), dict)
+        and all(there.get(key, UNSET) == each for key, each in plain)
+    ]
 
 
 def _of_content(name: str, expected: Any, there: Any) -> Iterator[Difference]:
@@ -154,7 +196,7 @@ def _of_content(name: str, expected: Any, there: Any) -> Iterator[Difference]:
         yield from _of_json(name, expected, there)
     elif isinstance(expected, str):
         if there != expected.encode():
-            yield _differs(name, _as_text(there), expected)
+            yield _differs(name, as_text(there), expected)
     else:
         yield from _of_part(name, expected, there)
 
@@ -164,7 +206,7 @@ def _of_json(name: str, expected: Any, there: Any) -> Iterator[Difference]:
         try:
             there = json.loads(there)
         except ValueError:
-            text = f"{name}: {shown(_as_text(there))} is not JSON, expected {told(expected)}"
+            text = f"{name}: {shown(as_text(there))} is not JSON, expected {told(expected)}"
             yield Difference(text, _leaves(expected))
             return
     elif there is None:
@@ -175,7 +217,7 @@ def _of_json(name: str, expected: Any, there: Any) -> Iterator[Difference]:
 
 
 def _of_text(expected: Any, there: Any) -> Iterator[Difference]:
-    text = _as_text(there)
+    text = as_text(there)
     if isinstance(text, str):
         yield from _of_part("text", expected, text)
     else:
@@ -218,24 +260,13 @@ def _of_part(path: str, expected: Any, there: Any) -> Iterator[Difference]:
         for number, (each, found) in enumerate(zip(expected, there, strict=False)):
             yield from _of_part(f"{path}[{number}]", each, found)
         if len(expected) != len(there):
-            yield Difference(f"{path}: {len(there)} items, expected {len(expected)}")
+            yield Difference(f"{path}: {number_of(len(there), 'item')}, expected {len(expected)}")
     elif not fits(expected, there):
         yield _differs(path, there, expected)
 
 
-def fits(expected: Any, there: Any) -> bool:
-    """Whether something that has no parts is as expected."""
-    if isinstance(expected, _PLAIN):
-        # For Python, 1 == True; not so for JSON.
-        return bool(expected == there) and isinstance(expected, bool) == isinstance(there, bool)
-    if isinstance(expected, re.Pattern):
-        text = _as_text(there) if isinstance(expected.pattern, str) else there
-        return isinstance(text, type(expected.pattern)) and bool(expected.search(text))
-    if isinstance(expected, type):
-        return isinstance(there, expected)
-    if callable(expected):
-        return bool(expected(there))
-    return bool(expected == there)
+def _raised(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
 
 
 def _leaves(expected: Any) -> int:
@@ -250,27 +281,3 @@ def _leaves(expected: Any) -> int:
 def _differs(path: str, there: Any, expected: Any) -> Difference:
     text = f"{path}: {shown(there)}, expected {told(expected)}"
     return Difference(text, _leaves(expected))
-
-
-def _as_text(there: Any) -> Any:
-    if isinstance(there, bytes):
-        try:
-            return there.decode()
-        except UnicodeDecodeError:
-            return there
-    return there
-
-
-def told(expected: Any) -> str:
-    """What is expected, in words."""
-    if isinstance(expected, re.Pattern):
-        return f"a match of {expected.pattern!r}"
-    if isinstance(expected, type):
-        return f"any {expected.__name__}"
-    if callable(expected) and hasattr(expected, "__name__"):
-        return f"the function {expected.__name__}"
-    if isinstance(expected, Mapping):
-        return "{" + ", ".join(f"{key!r}: {told(each)}" for key, each in expected.items()) + "}"
-    if isinstance(expected, list):
-        return "[" + ", ".join(map(told, expected)) + "]"
-    return shown(expected)

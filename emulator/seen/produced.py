@@ -16,7 +16,8 @@ from typing import Any, NamedTuple, TypeAlias
 from ...wire.api.produce import ProduceRequest
 from ...wire.records import NewRecord as BatchRecord
 from ...wire.records import build_batch
-from .source import Source, check
+from ..base.words import number_of
+from .source import Source, check, no_partition
 
 Content: TypeAlias = Any
 """A key or a value: bytes, str (its UTF-8), None, or anything else that JSON can express."""
@@ -49,6 +50,13 @@ class TopicSeeds(NamedTuple):
     records: list[NewRecord]
     partitions: int
     configs: Mapping[str, str] = {}
+
+
+def listed(name: str, given: Iterable[Any]) -> list[Any]:
+    """Records that were given. Raises TypeError for a single one, and for what is none."""
+    if isinstance(given, str | bytes | Mapping | NewRecord) or not isinstance(given, Iterable):
+        raise TypeError(f"{name} is a list of records, not {given!r}: put a single one in a list")
+    return list(given)
 
 
 def new_record(given: Any) -> NewRecord:
@@ -128,8 +136,7 @@ class Producing:
                 partition = turn % self._partitions
                 turn += 1
             if not 0 <= partition < self._partitions:
-                has = f"has {self._partitions} partitions, 0 to {self._partitions - 1}"
-                raise ValueError(f"topic {self._topic} {has}: there is no partition {partition}")
+                raise ValueError(no_partition(self._topic, partition, self._partitions))
             yield record, partition
 
     def _batches(self, records: Sequence[BatchRecord]) -> Iterator[list[BatchRecord]]:
@@ -153,9 +160,10 @@ class Producing:
         request = ProduceRequest(acks=_ALL_REPLICAS, timeout_ms=_TIMEOUT_MS, topic_data=topics)
         answer = self._source.ask(request, _PRODUCE)
         (result,) = answer.responses[0].partition_responses
-        reasons = [each.batch_index_error_message for each in result.record_errors]
-        told = "; ".join(filter(None, [result.error_message, *reasons])) or None
-        what = f"producing {len(batch)} records to {self._topic}-{partition}"
+        told = result.error_message or ""  # which has the errors of the first records, or none
+        reasons = [each.batch_index_error_message or "" for each in result.record_errors]
+        told = "; ".join(filter(None, [told, *(each for each in reasons if each not in told)]))
+        what = f"producing {number_of(len(batch), 'record')} to {self._topic}-{partition}"
         check(result.error_code, what, told)
         offset: int = result.base_offset
         return offset

@@ -59,6 +59,10 @@ class PartitionRecords:
         stable = self.last_stable_offset
         return [each for each in self.records if each.state == COMMITTED and each.offset < stable]
 
+    def end(self, isolation: str) -> int:
+        """Where a reader at this isolation level goes on."""
+        return self.last_stable_offset if isolation == READ_COMMITTED else self.high_watermark
+
 
 def partition_count(source: Source, topic: str) -> int:
     """How many partitions a topic has. Raises Refused(UNKNOWN_TOPIC_OR_PARTITION)."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic, TypeAlias, TypeVar
 
 K = TypeVar("K")
@@ -67,6 +67,7 @@ class SeenRecord(Generic[K, V]):
     is_transactional: bool
     state: str
     """"committed", which plain records are at once, "aborted", or "open" in a transaction."""
+    _parsed: tuple[Any] | None = field(default=None, init=False, repr=False, compare=False)
 
     def __repr__(self) -> str:
         key = "" if self.key is None else f" key={self.key!r}"
@@ -94,6 +95,19 @@ class SeenRecord(Generic[K, V]):
             return json.loads(text)
         except ValueError as error:
             raise ValueError(f"the value of {self!r} is not JSON: {error}") from None
+
+
+def parsed(record: SeenRecord[Any, Any]) -> Any:
+    """The value as JSON, or None if it is none. It is parsed once for all that ask, so they leave
+    it as it is."""
+    if record._parsed is None:
+        try:
+            found = record.json()
+        except ValueError:
+            found = None
+        object.__setattr__(record, "_parsed", (found,))
+    assert record._parsed is not None
+    return record._parsed[0]
 
 
 Raw: TypeAlias = SeenRecord[bytes | None, bytes | None]

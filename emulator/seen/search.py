@@ -5,7 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TypeAlias
 
-from .matching import Expected, nearest_text, shown
+from ..base.fitting import shown
+from ..base.words import number_of
+from .matching import Expected, nearest_text
 from .reading import READ_COMMITTED, READ_UNCOMMITTED
 from .record import Raw
 from .span import Span
@@ -47,13 +49,11 @@ class Following:
         """What has come since the last call."""
         self._next = self._next or dict(self.begin())
         new: list[Raw] = []
-        everything = self.span.everything(self._next)
-        self.partitions = len(everything)
-        for index, found in everything.items():
-            new += found.visible(self.isolation)
-            is_committed = self.isolation == READ_COMMITTED
-            end = found.last_stable_offset if is_committed else found.high_watermark
-            self._next[index] = max(self._next.get(index, 0), end)
+        followed = self.span.follow(self._next, self.isolation)
+        self.partitions = len(followed)
+        for index, (records, end) in followed.items():
+            new += records
+            self._next[index] = end
         return new
 
     def begin(self) -> dict[int, int]:
@@ -94,14 +94,14 @@ class Search:
 
     def look(self) -> list[Raw] | None:
         """All that were found, once there are enough."""
-        self.found += filter(self.expected.matches, self._following.more())
+        self.found += self.expected.among(self._following.more())
         if len(self.found) < self._count:
             return None
         return sorted(self.found, key=lambda record: (record.partition, record.offset))
 
     def wait(self, *, describes: bool = True) -> Wait[list[Raw]]:
         """A wait for them, which at the end of its time describes what is there."""
-        what = f"{self._count} records" if self._count > 1 else "a record"
+        what = "a record" if self._count == 1 else number_of(self._count, "record")
         text = f"{what} in {self.name}{with_(self.expected)}{self._following.since}"
         there = self.there if describes else str
         return self._following.span.wait(text, self.look, there)
@@ -111,10 +111,10 @@ class Search:
         records, hidden = self._following.all()
         lines = [f"There {counted(len(records), 'record')}."]
         if expected := str(self.expected):
-            fitting = [each for each in records if self.expected.matches(each)]
+            fitting = [each for each in records if self.expected.is_like(each)]
             if records:
                 lines[0] = lines[0][:-1] + f", {len(fitting)} with {expected}."
-            if hidden := [each for each in hidden if self.expected.matches(each)]:
+            if hidden := [each for each in hidden if self.expected.is_like(each)]:
                 lines.append("These are so, but not committed:")
                 lines += lines_of(hidden)
             lines.append(nearest_text(records, self.expected))
@@ -133,7 +133,9 @@ def with_(expected: Expected) -> str:
 
 def counted(count: int, noun: str) -> str:
     """As in "are 3 records"."""
-    return f"is 1 {noun}" if count == 1 else f"are {count or 'no'} {noun}s"
+    if not count:
+        return f"are no {noun}s"
+    return f"{'is' if count == 1 else 'are'} {number_of(count, noun)}"
 
 
 def lines_of(records: list[Raw]) -> list[str]:

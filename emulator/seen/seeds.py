@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from .directories import read_directory
-from .produced import NewRecord, TopicSeeds, new_record
+from .produced import NewRecord, TopicSeeds, listed, new_record
 
 _FIELDS = ("topic", "value", "key", "headers", "timestamp", "partition")
 _HEADER = "headers."
@@ -63,11 +63,7 @@ def _partitions_for(records: Iterable[NewRecord]) -> int:
 
 
 def _records(name: str, given: Iterable[Any]) -> list[NewRecord]:
-    if isinstance(given, str | bytes | Mapping):
-        raise TypeError(
-            f"{name!r} has a list of records, not one {type(given).__name__}: {given!r}"
-        )
-    return [new_record(each) for each in given]
+    return [new_record(each) for each in listed(f"the seed of topic {name!r}", given)]
 
 
 def _check(where: str, row: Mapping[str, Any], topic: str | None) -> None:

@@ -6,12 +6,14 @@ that no request of Kafka's has are `Powers`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol, TypeVar
 from uuid import uuid4
 
 from ...wire import Error, Refused, Request, WireError
+from ..base.words import number_of
 from .clients import SeenClient
+from .record import Raw
 from .segments import SeenSegment
 from .waiting import Wait
 
@@ -39,6 +41,16 @@ class Powers(Protocol):
         """The connections there are, in the order in which they came."""
 
 
+class Sharing(Protocol):
+    """What several waits read together."""
+
+    def since(
+        self, topic: str, partition: int | None, start: Mapping[int, int], isolation: str
+    ) -> dict[int, tuple[list[Raw], int]]:
+        """By partition, the records from an offset on that a reader at this isolation level sees,
+        and the offset to go on from. Raises Refused."""
+
+
 class Source(Protocol):
     """A broker, or a cluster of them, that answers requests."""
 
@@ -48,6 +60,10 @@ class Source(Protocol):
     @property
     def powers(self) -> Powers:
         """What an emulator can do besides. Raises what says that this is none."""
+
+    @property
+    def sharing(self) -> Sharing | None:
+        """What a wait that looks reads together with others; None if it reads for itself."""
 
     def ask(self, request: Request, version: int) -> Any:
         """The answer to a request, in this version. It is for the source to find the broker that
@@ -86,6 +102,12 @@ def no_topic(name: str, names: Iterable[str]) -> Refused:
     there = ", ".join(each for each in names if not each.startswith("__")) or "none"
     text = f"there is no topic {name!r}; there are {there}"
     return Refused(Error.UNKNOWN_TOPIC_OR_PARTITION, text)
+
+
+def no_partition(topic: str, index: int, count: int) -> str:
+    """A topic has no partition of this number, but so many."""
+    has = f"{number_of(count, 'partition')}, {'number 0' if count == 1 else f'0 to {count - 1}'}"
+    return f"topic {topic} has {has}: there is no partition {index}"
 
 
 def described(head: str, details: Callable[[], str]) -> str:

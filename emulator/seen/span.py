@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from ...wire.api.delete_records import DeleteRecordsRequest
 from ...wire.api.describe_log_dirs import DescribeLogDirsRequest
+from ..base.words import number_of
 from .decoding import Decoder, decoded, function_of
 from .produced import to_ms
 from .reading import (
@@ -66,6 +67,16 @@ class Span:
         """All that there is from these offsets on, by partition; from the start of others."""
         return read(self._source, self._topic, self._indexes(), start)
 
+    def follow(self, start: Mapping[int, int], isolation: str) -> dict[int, tuple[list[Raw], int]]:
+        """By partition, what has come since these offsets for a reader at this isolation level, and
+        the offset to go on from."""
+        if sharing := self._source.sharing:
+            return sharing.since(self._topic, self.partition, start, isolation)
+        return {
+            index: (found.visible(isolation), max(found.end(isolation), start.get(index, 0)))
+            for index, found in self.everything(start).items()
+        }
+
     def starts(self, since: int | datetime) -> dict[int, int]:
         """Where each partition is to be read from, to see what there is from an offset or a time
         on; its end, if there is nothing yet that is so late."""
@@ -111,8 +122,7 @@ class Span:
         found = self._read(None).values()
         count = sum(len(each.records) for each in found)
         hidden = count - sum(len(each.visible(READ_COMMITTED)) for each in found)
-        noun = "record" if count == 1 else "records"
-        return f"{count} {noun}" + f", {hidden} of them not committed" * bool(hidden)
+        return number_of(count, "record") + f", {hidden} of them not committed" * bool(hidden)
 
     def _read(self, start: int | datetime | None) -> dict[int, PartitionRecords]:
         indexes = self._indexes()

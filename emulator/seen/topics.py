@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ...wire.api.create_partitions import CreatePartitionsRequest
 from ...wire.api.describe_configs import DescribeConfigsRequest
+from ..base.words import number_of
 from .asserting import RecordAsserts
 from .decoding import Decoder
-from .produced import Content, GivenHeaders, NewRecord, Producing, Time, new_record
+from .produced import Content, GivenHeaders, NewRecord, Producing, Time, listed, new_record
 from .reading import EARLIEST, LATEST, READ_UNCOMMITTED, offsets_at, partition_count, read
 from .record import Raw
-from .record_waits import RecordWaits
+from .record_waits import RecordWaits, Spanning
 from .segments import SeenSegment
-from .source import Source, check, described
+from .source import Source, check, described, no_partition
 from .span import TO_THE_END, Span
 from .transactions import SeenProducer
 from .verbs import Records
@@ -25,7 +26,37 @@ _TIMEOUT_MS = 30_000
 _TOPIC = 2
 
 
-class PartitionView(Records[bytes | None, bytes | None], RecordWaits, RecordAsserts):
+class _SpanVerbs(Spanning):
+    """What a topic and a partition have in common, besides their records."""
+
+    def decoded(self, value: Decoder = None, key: Decoder = None) -> Records[Any, Any]:
+        """The same records with values and keys decoded: by "json", "text", or any function of
+        bytes. None stays None. Reading raises ValueError that names a record for which a decoder
+        fails."""
+        return self._span.decoded(self.name, value, key)
+
+    def producers(self) -> list[SeenProducer]:
+        """Those that have written here with a producer id, and were not forgotten since."""
+        return self._span.producers()
+
+    def truncate(self, before: int) -> None:
+        """Delete the records before this offset, as DeleteRecords does in each partition. Raises
+        Refused: OFFSET_OUT_OF_RANGE for an offset above the end, POLICY_VIOLATION if the topic is
+        only compacted."""
+        self._span.truncate(before)
+
+    def empty(self) -> None:
+        """Delete all records, as DeleteRecords does; offsets go on from the end. Raises Refused:
+        POLICY_VIOLATION if the topic is only compacted."""
+        self._span.truncate(TO_THE_END)
+
+    @property
+    def size(self) -> int:
+        """Bytes of all batches."""
+        return self._span.size()
+
+
+class PartitionView(Records[bytes | None, bytes | None], _SpanVerbs, RecordWaits, RecordAsserts):
     """One partition: `topic[0]`."""
 
     def __init__(self, source: Source, topic: str, index: int) -> None:
@@ -60,32 +91,6 @@ class PartitionView(Records[bytes | None, bytes | None], RecordWaits, RecordAsse
         found = read(self._source, self._topic, [self.index], {self.index: end})
         return found[self.index].last_stable_offset
 
-    def decoded(self, value: Decoder = None, key: Decoder = None) -> Records[Any, Any]:
-        """The same records with values and keys decoded: by "json", "text", or any function of
-        bytes. None stays None. Reading raises ValueError that names a record for which a decoder
-        fails."""
-        return self._span.decoded(self.name, value, key)
-
-    def producers(self) -> list[SeenProducer]:
-        """Those that have written here with a producer id, and were not forgotten since."""
-        return self._span.producers()
-
-    def truncate(self, before: int) -> None:
-        """Delete the records before this offset, as DeleteRecords does. Raises
-        Refused: OFFSET_OUT_OF_RANGE for an offset above the end, POLICY_VIOLATION if the topic is
-        only compacted."""
-        self._span.truncate(before)
-
-    def empty(self) -> None:
-        """Delete all records, as DeleteRecords does; offsets go on from the end. Raises Refused:
-        POLICY_VIOLATION if the topic is only compacted."""
-        self._span.truncate(TO_THE_END)
-
-    @property
-    def size(self) -> int:
-        """Bytes of all batches."""
-        return self._span.size()
-
     def segments(self) -> list[SeenSegment]:
         """Its segments, the oldest first."""
         return self._source.powers.segments(self._topic, self.index)
@@ -116,7 +121,7 @@ class PartitionView(Records[bytes | None, bytes | None], RecordWaits, RecordAsse
         return offsets_at(self._source, self._topic, [self.index], which)[self.index]
 
 
-class TopicView(Records[bytes | None, bytes | None], RecordWaits, RecordAsserts):
+class TopicView(Records[bytes | None, bytes | None], _SpanVerbs, RecordWaits, RecordAsserts):
     """A topic: `topic[0]` is a partition, `len(topic)` their number."""
 
     def __init__(self, source: Source, name: str) -> None:
@@ -141,35 +146,8 @@ class TopicView(Records[bytes | None, bytes | None], RecordWaits, RecordAsserts)
             raise TypeError(f"a partition of {self.name} is given by its number, not {index!r}")
         count = len(self)
         if not 0 <= index < count:
-            has = f"topic {self.name} has {count} partitions"
-            raise IndexError(f"{has}: there is no partition {index}")
+            raise IndexError(no_partition(self.name, index, count))
         return PartitionView(self._source, self.name, index)
-
-    def decoded(self, value: Decoder = None, key: Decoder = None) -> Records[Any, Any]:
-        """The same records with values and keys decoded: by "json", "text", or any function of
-        bytes. None stays None. Reading raises ValueError that names a record for which a decoder
-        fails."""
-        return self._span.decoded(self.name, value, key)
-
-    def producers(self) -> list[SeenProducer]:
-        """Those that have written here with a producer id, and were not forgotten since."""
-        return self._span.producers()
-
-    def truncate(self, before: int) -> None:
-        """Delete the records before this offset, as DeleteRecords does in each partition. Raises
-        Refused: OFFSET_OUT_OF_RANGE for an offset above the end, POLICY_VIOLATION if the topic is
-        only compacted."""
-        self._span.truncate(before)
-
-    def empty(self) -> None:
-        """Delete all records, as DeleteRecords does; offsets go on from the end. Raises Refused:
-        POLICY_VIOLATION if the topic is only compacted."""
-        self._span.truncate(TO_THE_END)
-
-    @property
-    def size(self) -> int:
-        """Bytes of all batches."""
-        return self._span.size()
 
     def produce(
         self,
@@ -197,10 +175,7 @@ class TopicView(Records[bytes | None, bytes | None], RecordWaits, RecordAsserts)
         """Produce many: each is a NewRecord(value, key, headers, timestamp, partition), or a value.
         Returns partition and offset of each. Those without key and partition go to the partitions
         in turn. Raises as `produce` does."""
-        if isinstance(records, str | bytes | Mapping):
-            kind = type(records).__name__
-            raise TypeError(f"produce_all takes a list of records; for one {kind} use produce")
-        given = [new_record(each) for each in records]
+        given = [new_record(each) for each in listed("records", records)]
         if not given:
             return []
         producing = Producing(self._source, self.name, len(self), self._largest_batch())
@@ -215,7 +190,7 @@ class TopicView(Records[bytes | None, bytes | None], RecordWaits, RecordAsserts)
             topics=[topic], timeout_ms=_TIMEOUT_MS, validate_only=False
         )
         (result,) = self._source.ask(request, _CREATE_PARTITIONS).results
-        what = f"adding {count} partitions to {self.name}"
+        what = f"adding {number_of(count, 'partition')} to {self.name}"
         check(result.error_code, what, result.error_message)
         return total
 

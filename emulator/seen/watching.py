@@ -2,14 +2,15 @@
 
 After whatever happens in the broker (`Cluster.settle`), those that wait look whether what they wait
 for is there now. All together they take about a tenth of the broker's time: after looks that have
-taken some, the next ones come nine times that later, but after 50 ms at most. One that waits for
-records reads what has come since its last look, and does not even begin while the ends of its
-partitions stay where they are.
+taken some, the next ones come nine times that later, but after 50 ms at most. Those that wait for
+records read what has come since their last look, together (shared.py), and do not even begin while
+the ends of their partitions stay where they are.
 """
 
 from __future__ import annotations
 
 import asyncio
+import threading
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any
 
@@ -19,24 +20,33 @@ from .waiting import Wait
 
 if TYPE_CHECKING:
     from ..net.server import Server
+    from .shared import Shared
 
 _REST = 9
 """So much longer than looking has taken they rest."""
 _MOST_REST_S = 0.05
 _ROUND_S = 0.005
-"""After so long the others look in the next round, so that clients are served between."""
+"""After so long the others look in the next round, so that clients are served between. What is read
+for all of them does not count: else one look would be a round."""
 _UNKNOWN = object()
 
 
 class Watching:
     """The waits of one run of a broker. Only its thread calls this."""
 
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server: Server, shared: Shared) -> None:
         self.server = server
+        self.shared = shared
+        self._thread = threading.get_ident()
         self._watched: dict[Future[Any], _Watched] = {}
         self._rests_until = 0.0
         self._alarm: asyncio.TimerHandle | None = None
         server.closing.append(self._close)
+
+    @property
+    def is_looking(self) -> bool:
+        """Whether it is the broker's thread that asks: it looks for those that wait."""
+        return threading.get_ident() == self._thread
 
     def begin(self, wait: Wait[Any], future: Future[Any]) -> None:
         """Look now, and whenever something has happened, until the future has a result or was
@@ -65,8 +75,9 @@ class Watching:
         if begin < self._rests_until:
             self._look_in(self._rests_until - begin)
             return
+        self.shared.seconds = 0.0
         for future, watched in list(self._watched.items()):
-            if now > begin + _ROUND_S:
+            if now > begin + _ROUND_S + self.shared.seconds:
                 self._look_in(_rest(now - begin))
                 break
             del self._watched[future]
@@ -88,6 +99,7 @@ class Watching:
         del self._watched[future]
         if not self._watched:
             self.server.cluster.watchers.remove(self._look)
+            self.shared.clear()
 
     def _close(self) -> None:
         """The broker is about to stop."""

@@ -3,10 +3,11 @@
 Rules:
 - A step is written first, and applies then: a refused write changes nothing, and its error is
   answered.
-- An end is answered once it is decided and written (Prepare*). Right after the answer the markers
-  are written, and then that the transaction is complete; requests in between are refused with 51.
-  Markers that cannot be written are retried; if a partition refuses them because it knows a newer
-  producer or coordinator, the transaction stays as it is until it is loaded again.
+- An end is answered once it is decided and written (Prepare*). Right after the answer, or with
+  `timing="kafka"` some milliseconds later, the markers are written, and then that the transaction
+  is complete; requests in between are refused with 51. Markers that cannot be written are retried;
+  if a partition refuses them because it knows a newer producer or coordinator, the transaction
+  stays as it is until it is loaded again.
 - An end that a crash interrupted is completed when the log is loaded (`recover`).
 - Every `abort_interval_ms` transactions that have been open for too long are aborted, under the
   next epoch, so that their producers are fenced. Every `expiry_interval_ms` ids are removed that
@@ -64,7 +65,7 @@ class Outside(Protocol):
         """End a prepared transaction in one of its partitions. Raises Refused."""
 
     def soon(self, callback: Callable[[], None]) -> None:
-        """Call back once the current request is answered."""
+        """Call back once the current request is answered, or later."""
 
     def at(self, when: int, callback: Callable[[], None]) -> None:
         """Call back when the time has come."""

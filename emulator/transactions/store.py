@@ -142,7 +142,7 @@ class _Environment:
         return self._cluster.brokers[self._node_id].next_producer_id()
 
     def soon(self, callback: Callable[[], None]) -> None:
-        self._cluster.woken.append(callback)
+        self._cluster.once_decided(callback)
 
     def at(self, when: int, callback: Callable[[], None]) -> None:
         self._cluster.timers.at(when, callback)

@@ -323,10 +323,19 @@ def test_verbs_on_topics() -> None:
         with pytest.raises(Refused, match="already exists") as refused:
             kafka.create_topic("orders")
         assert refused.value.error is Error.TOPIC_ALREADY_EXISTS
+        orders.produce_all(["a", "b"])
+        topic_id = kafka.run(lambda cluster: cluster.topic("orders").id)
+        again = kafka.recreate_topic("orders", configs={"retention.ms": 1})
+        assert (again.values(), len(again)) == ([], 2)
+        assert kafka.run(lambda cluster: cluster.topic("orders").id) != topic_id
+        assert len(kafka.recreate_topic("orders", partitions=3)) == 3
+        told = [event.kind for event in kafka.events if event.kind.startswith("topic")]
+        assert told == ["topic created", *2 * ["topic deleted", "topic created"]]
         kafka.delete_topic("orders")
         assert kafka.topics() == []
-        with pytest.raises(Refused):
-            kafka.topic("orders")
+        for refused_now in (kafka.topic, kafka.delete_topic, kafka.recreate_topic):
+            with pytest.raises(Refused, match="orders"):
+                refused_now("orders")
 
 
 def test_a_manual_clock_is_advanced_by_hand() -> None:

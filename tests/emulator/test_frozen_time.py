@@ -23,6 +23,7 @@ from tests.support.connection import Connection
 
 freezegun = pytest.importorskip("freezegun")
 time_machine = pytest.importorskip("time_machine")
+pytestmark = pytest.mark.slow  # processes of their own, and real waits
 
 THEN = "2020-01-01T00:00:00+00:00"
 THEN_MS = 1_577_836_800_000

@@ -26,6 +26,8 @@ from tests.requests.fetch import asked, fetch_request, values
 from tests.requests.produce import batch, produce
 from tests.support.cluster import Client, client_of
 
+pytestmark = pytest.mark.slow  # it draws requests as long as they may be
+
 MANY = 3_000
 CALLS_MAX = 30_000
 """Of Python's functions and C's in one turn: a few milliseconds. Most are of the first turn, in

@@ -84,6 +84,8 @@ WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"version": None}, ValueError, "version: no release None of Kafka here; there are 4.3, 3.9"),
     ({"version": "2.7"}, ValueError, "version: no release '2.7' of Kafka here"),
     ({"naming": ["kafka"]}, TypeError, "naming is a str, not ['kafka']"),
+    ({"timing": "slow"}, ValueError, "timing is 'instant' or 'kafka', not 'slow'"),
+    ({"timing": None}, TypeError, "timing is a str, not None"),
     ({"naming": "x"}, ValueError, "naming: there is no naming 'x', but kafka and documented"),
 ]
 
@@ -109,8 +111,8 @@ def test_verbs_refuse_by_name_too() -> None:
     wrong: list[tuple[str, tuple[Any, ...], str]] = [
         ("create_topic", (5,), "name is a str, not 5"),
         ("create_topic", ("a", "3"), "partitions is a number of partitions, not '3'"),
-        ("create_topic", ("a", 1, {5: "x"}), "the name of a config in configs is a str, not 5"),
-        ("create_topic", ("a", 1, ["x"]), "configs is a mapping, name of a config -> value, not"),
+        ("create_topic", ("a", 1, {5: "x"}), "the name of a config in config is a str, not 5"),
+        ("create_topic", ("a", 1, ["x"]), "config is a mapping, name of a config -> value, not"),
         ("topic", (["a"],), "name is a str, not ['a']"),
         ("delete_topic", (None,), "name is a str, not None"),
         ("advance", (1.5,), "how far is a timedelta or a whole number of milliseconds (other un"),

@@ -117,7 +117,10 @@ class Topics:
         """The log of a partition, in the leader epoch that it had when it became known."""
         config, now = topic.config.log_config(), self._cluster.clock.now()
         stored = self._cluster.log_dir.open_log(topic.name, number, topic.id, config, now)
-        stored.on_unflushed = self._cluster.log_manager.flusher.appended
+        flusher = self._cluster.log_manager.flusher
+        stored.on_unflushed = flusher.appended
+        if stored.is_flush_pending:  # what was written, and not flushed, when the last run ended
+            flusher.appended(stored)
         if epoch is not None:
             stored.start_epoch(epoch)
         return stored

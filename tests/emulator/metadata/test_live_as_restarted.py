@@ -7,8 +7,16 @@ anew at a restart, so each partition is then led by its first replica, two leade
 from __future__ import annotations
 
 import hypothesis.strategies as st
-from hypothesis import settings
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 from odradek.emulator.base.clock import ManualClock
 from odradek.emulator.base.node import Node
 from odradek.emulator.cluster import Cluster
@@ -212,4 +220,12 @@ class Metadata(RuleBasedStateMachine):
 
 
 TestMetadata = Metadata.TestCase
-TestMetadata.settings = settings(max_examples=60, stateful_step_count=40)
+TestMetadata.settings = settings(max_examples=12, stateful_step_count=40)
+
+
+@pytest.mark.slow
+def test_more_of_the_same() -> None:
+    many = settings(
+        max_examples=60, stateful_step_count=40, suppress_health_check=list(HealthCheck)
+    )
+    run_state_machine_as_test(Metadata, settings=many)

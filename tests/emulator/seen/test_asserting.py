@@ -134,7 +134,7 @@ def test_not_in_order_of_a_key(kafka: Emulator) -> None:
 @pytest.mark.parametrize(
     ("expected", "by_key", "text"),
     [
-        ("abc", False, "what is expected is a list of records, not 'abc'"),
+        ("abc", False, "expected is a list of records, not 'abc'"),
         ([], False, "no record is expected: use assert_nothing_produced"),
         (["a"], False, r"wide has 2 partitions, .* use by_key=True, or .* wide\[0\]"),
         (["a"], True, r"with by_key=True each record is a pair \(key, value\) or .* not 'a'"),
@@ -260,7 +260,12 @@ def test_of_many_faults_some_are_named(orders: TopicView) -> None:
 
 
 @pytest.mark.parametrize(
-    ("sent", "view", "text"), [("x", None, "sent is a list"), ([], 3, "not 3")]
+    ("sent", "view", "text"),
+    [
+        ("x", None, "sent is a list of records, not 'x'"),
+        (5, None, "sent is a list of records, not 5: put a single one in a list"),
+        ([], 3, "orders is a view of a topic, .*, not 3"),
+    ],
 )
 def test_what_is_no_list_or_view_is_refused(
     orders: TopicView, sent: Any, view: Any, text: str
@@ -272,6 +277,7 @@ def test_what_is_no_list_or_view_is_refused(
 # In pytest's report
 
 
+@pytest.mark.slow
 def test_a_report_shows_the_text_and_none_of_our_files(pytester: pytest.Pytester) -> None:
     module = pytester.makepyfile(
         """

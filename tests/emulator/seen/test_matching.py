@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 from unittest.mock import ANY
 
 import pytest
+from odradek.emulator.base.fitting import shown
 from odradek.emulator.seen import Headers, SeenRecord
-from odradek.emulator.seen.matching import Expected, expected_of, nearest, nearest_text, shown
+from odradek.emulator.seen.matching import Expected, expected_of, nearest, nearest_text
 
 
 def record(
@@ -178,6 +180,54 @@ def test_what_a_function_raises_is_raised_with_the_record() -> None:
 def test_what_makes_no_sense_is_refused(given: Any, error: type[Exception], text: str) -> None:
     with pytest.raises(error, match=text):
         expected_of("wait_for", given, "count, timeout")
+
+
+@pytest.mark.parametrize(
+    "expected",
+    [
+        Expected(),
+        Expected(key="k"),
+        Expected(key=b"k", value="v"),
+        Expected(key=None),
+        Expected(value=bytearray(b"v")),
+        Expected(value={"a": 1}),
+        Expected(json={"a": 1}),
+        Expected(json={"a": 1, "b": {"c": 2}}),
+        Expected(json={"a": True}),
+        Expected(json={"a": "x", "b": ANY}),
+        Expected(json={}),
+        Expected(json=[1]),
+        Expected(value={"a": 1}, json={"b": 2}),
+        Expected(key="k", where=lambda each: each.offset == 0),
+    ],
+)
+def test_what_is_found_among_many_is_what_matches(expected: Expected) -> None:
+    """Most are ruled out by a quick look, which must rule out nothing else."""
+    values = [None, b"v", b"\xff", b"{}", b'{"a": 1}', b'{"a": 1.0, "b": 2}', b'{"a": true}']
+    values += [b'{"a": "x", "b": null}', b'{"a": 1, "b": {"c": 2}}', b"[1]", b"null", b'"a"']
+    many = [record(value, key) for value in values for key in (None, b"k", b"l")]
+    many += [replace(many[1], key="k"), replace(many[1], value="v"), replace(many[1], value={})]
+    assert expected.among(many) == [each for each in many if expected.matches(each)]
+
+
+def test_what_a_matcher_raises_names_what_it_was_called_with() -> None:
+    with pytest.raises(KeyError) as raised:
+        Expected(json={"a": lambda part: part["x"]}).matches(record(b'{"a": {"y": 1}}'))
+    assert raised.value.__notes__ == [
+        "raised by the function <lambda>, called with {'y': 1}",
+        """raised for <orders-0@0 key=b'k' value=b'{"a": {"y": 1}}'>, """
+        "compared with json={'a': the function <lambda>}",
+    ]
+
+
+def test_what_a_function_raises_is_a_difference_of_the_nearest() -> None:
+    """They are compared as a whole: a wait asks no function about those of another key."""
+    expected = Expected(key="other", where=lambda each: each.json()["x"])
+    assert nearest_text([record(b"{}")], expected).splitlines()[2:] == [
+        "    key: 'k', expected 'other'",
+        "    not compared further: KeyError: 'x'",
+    ]
+    assert not expected.is_like(record(b"{}", key=b"other"))
 
 
 def test_the_nearest_have_the_fewest_differences() -> None:

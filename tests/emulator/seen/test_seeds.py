@@ -99,8 +99,8 @@ def test_what_is_wrong_is_said_before_anything_is_stored(
 @pytest.mark.parametrize(
     ("given", "reason"),
     [
-        ({"t": "abc"}, "'t' has a list of records, not one str: 'abc'"),
-        ({"t": {"a": 1}}, "'t' has a list of records, not one dict"),
+        ({"t": "abc"}, "the seed of topic 't' is a list of records, not 'abc'"),
+        ({"t": {"a": 1}}, "the seed of topic 't' is a list of records, not {'a': 1}"),
         (["a"], r"seed takes a dict of topics, or the path of .*, not \['a'\]"),
     ],
 )

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from odradek.emulator.cluster import Cluster
-from odradek.emulator.seen.produced import murmur2
+from odradek.emulator.seen.produced import NewRecord, murmur2
 from odradek.wire import Error, Refused
 
 from tests.emulator.seen.support.seen import Seen
@@ -22,7 +22,9 @@ def test_it_has_partitions(seen: Seen) -> None:
     assert len(topic) == 3
     assert [each.index for each in topic] == [0, 1, 2]
     assert repr(topic[2]) == "<t-2: 0 records>"
-    with pytest.raises(IndexError, match="topic t has 3 partitions: there is no partition 3"):
+    with pytest.raises(
+        IndexError, match="topic t has 3 partitions, 0 to 2: there is no partition 3"
+    ):
         _ = topic[3]
 
 
@@ -88,6 +90,8 @@ def test_records_without_a_key_take_turns(seen: Seen) -> None:
 
 
 def test_a_partition_that_is_not_there(seen: Seen) -> None:
+    with pytest.raises(IndexError, match="o has 1 partition, number 0: there is no partition 1"):
+        seen.topic("o")[1]
     topic = seen.topic(partitions=2)
     with pytest.raises(ValueError, match="t has 2 partitions, 0 to 1: there is no partition 2"):
         topic.produce("a", partition=2)
@@ -117,9 +121,11 @@ def test_a_timestamp_that_cannot_be(
 
 
 def test_one_value_is_not_many(seen: Seen) -> None:
-    for one in ("abc", b"abc", {"a": 1}):
-        with pytest.raises(TypeError, match=r"takes a list of records; for one .* use produce"):
-            seen.view().produce_all(one)
+    for one in ("abc", b"abc", {"a": 1}, NewRecord("abc"), 5):
+        with pytest.raises(TypeError) as refused:
+            seen.view().produce_all(one)  # type: ignore[arg-type]
+        told = f"records is a list of records, not {one!r}: put a single one in a list"
+        assert str(refused.value) == told
 
 
 def test_many_go_in_batches_that_the_topic_takes(cluster: Cluster, seen: Seen) -> None:
@@ -133,12 +139,13 @@ def test_many_go_in_batches_that_the_topic_takes(cluster: Cluster, seen: Seen) -
 
 def test_what_kafka_refuses_is_refused(seen: Seen) -> None:
     topic = seen.topic(max_message_bytes="100")
-    with pytest.raises(Refused, match="producing 1 records to t-0") as refused:
+    with pytest.raises(Refused, match="producing 1 record to t-0") as refused:
         topic.produce("x" * 200)
     assert refused.value.error is Error.MESSAGE_TOO_LARGE
     compacted = seen.topic("c", cleanup_policy="compact")
-    with pytest.raises(Refused, match=r"producing 1 records to c-0: .*key") as refused:
+    with pytest.raises(Refused, match=r"producing 1 record to c-0: .*") as refused:
         compacted.produce("without a key")
+    assert str(refused.value).count("cannot accept message without key") == 1
     assert refused.value.error is Error.INVALID_RECORD
 
 

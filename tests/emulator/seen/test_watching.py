@@ -22,6 +22,8 @@ class Broker:
         self.closing: list[Callable[[], None]] = []
         self.alarms: list[tuple[float, Callable[[], None]]] = []
         self.looked: list[str] = []
+        self.seconds = 0.0  # as what is shared has it: what was read for all of them
+        self.cleared = 0
 
     def call_later(self, seconds: float, action: Callable[[], None]) -> object:
         self.alarms.append((self.now + seconds, action))
@@ -30,6 +32,9 @@ class Broker:
     @property
     def cluster(self) -> Broker:
         return self
+
+    def clear(self) -> None:
+        self.cleared += 1
 
     def happens(self) -> None:
         for look in tuple(self.watchers):
@@ -43,10 +48,12 @@ class Broker:
             due[1]()
         self.now = max(self.now, end)
 
-    def wait(self, name: str, seconds: float) -> Wait[str]:
+    def wait(self, name: str, seconds: float, *, reads: bool = False) -> Wait[str]:
         def look() -> str | None:
             self.looked.append(name)
             self.now += seconds
+            if reads:
+                self.seconds += seconds
             return None
 
         return Wait(name, look, str)
@@ -62,7 +69,7 @@ def broker(monkeypatch: pytest.MonkeyPatch) -> Broker:
 
 def begun(broker: Broker, *waits: tuple[str, float]) -> tuple[Watching, list[Future[Any]]]:
     """Waits with these names, whose looks take so long; the first looks are past."""
-    made: Any = Watching(broker)  # type: ignore[arg-type]
+    made: Any = Watching(broker, broker)  # type: ignore[arg-type]
     futures: list[Future[Any]] = [Future() for _ in waits]
     for (name, seconds), future in zip(waits, futures, strict=True):
         made.begin(broker.wait(name, seconds), future)
@@ -101,6 +108,18 @@ def test_after_5_ms_the_others_have_the_next_turn(broker: Broker) -> None:
     assert broker.looked == ["a", "b", "c", "a"]
 
 
+def test_what_is_read_for_all_of_them_takes_nobodys_turn(broker: Broker) -> None:
+    made, _ = begun(broker)
+    made.begin(broker.wait("reads", 0.02, reads=True), Future())
+    for name in ("a", "b", "c"):
+        made.begin(broker.wait(name, 0.004), Future())
+    broker.looked.clear()
+    broker.happens()
+    assert broker.looked == ["reads", "a", "b"]
+    broker.passes(0.051)
+    assert broker.looked == ["reads", "a", "b", "c", "reads", "a"]
+
+
 def test_one_that_is_over_is_forgotten(broker: Broker) -> None:
     made, (cancelled, ended) = begun(broker, ("a", 0.0), ("b", 0.0))
     assert len(broker.watchers) == 1
@@ -111,6 +130,7 @@ def test_one_that_is_over_is_forgotten(broker: Broker) -> None:
     broker.now += 1
     broker.happens()
     assert (broker.looked, broker.watchers) == (["b"], [])
+    assert broker.cleared == 1  # nothing that was read is kept when nobody waits
 
 
 def test_one_that_was_cancelled_before_it_began_never_looks(broker: Broker) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from odradek.emulator import Emulator
-from odradek.storage import MemoryDisk
+from odradek.storage import LogDirectoryError, MemoryDisk
 from odradek.wire import Error
 from odradek.wire.api.find_coordinator import FindCoordinatorRequest
 
@@ -203,3 +203,23 @@ def test_what_is_acknowledged_outlives_a_power_cut(
         assert again.partition("t", 0).log_end_offset == number + 1
         again.close()
     cluster.close()
+
+
+def test_what_a_killed_broker_had_not_flushed_is_flushed_before_it_is_acknowledged() -> None:
+    memory = MemoryDisk()
+    cluster = open_cluster(memory.directory())
+    cluster.create_topic("t", 1, {"flush.messages": "1"})
+    data = batch(b"x", producer_id=7, producer_epoch=0, base_sequence=0)
+    memory.fail_syncs()
+    assert produce(client_of(cluster), data).error_code == Error.KAFKA_STORAGE_ERROR
+    killed = memory.kill()
+    with pytest.raises(LogDirectoryError):
+        cluster.close()
+
+    again = open_cluster(killed.directory())
+    retried = produce(client_of(again), data)
+    assert (retried.error_code, retried.base_offset) == (Error.NONE, 0)
+    after = open_cluster(killed.crash().directory())
+    assert after.partition("t", 0).log_end_offset == 1
+    for each in (again, after):
+        each.close()

@@ -22,6 +22,7 @@ QUIET.log_errors = False
 DIFFERENT = re.compile(r"\\C|\\[^\x00-\x7f]|\{[*+?{]|\[\^?\[:\]")
 
 
+@pytest.mark.slow
 @settings(max_examples=800)
 @given(expressions(), st.lists(TEXTS, max_size=5))
 def test_the_same_texts_match(expression: str, texts: list[str]) -> None:
@@ -30,6 +31,7 @@ def test_the_same_texts_match(expression: str, texts: list[str]) -> None:
     assert matches == {text: theirs.fullmatch(text) is not None for text in texts}
 
 
+@pytest.mark.slow
 @settings(max_examples=800)
 @given(pieced_together(), st.lists(TEXTS, max_size=3))
 def test_the_same_is_refused(expression: str, texts: list[str]) -> None:
