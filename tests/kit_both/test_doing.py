@@ -105,3 +105,13 @@ def test_reading_by_a_time(kafka: Emulator, stock: Client) -> None:
     orders.produce("b", timestamp=1_700_000_001_000)
     found = stock.offsets_for_time(kafka.bootstrap_servers, orders.name, 1_700_000_000_500)
     assert found == {0: 1}
+
+
+def test_a_topic_is_created_again(kafka: Emulator, stock: Client) -> None:
+    orders = kafka.create_topic("orders", partitions=2)
+    orders.produce_all(["a", "b"])
+    again = kafka.recreate_topic("orders")
+    assert (again.name, len(again), again.values()) == (orders.name, 2, [])
+    assert len(kafka.recreate_topic(orders.name, partitions=1)) == 1
+    orders.produce("c")
+    assert consumed(kafka, stock, orders.name) == [b"c"]

@@ -56,6 +56,11 @@ def test_a_forced_rebalance(kafka: Emulator, stock: Client) -> None:
         wait_until(lambda: is_stable() and group.generation == before + 1, "it has joined again")
 
 
+def test_rules(kafka: Emulator) -> None:
+    rule = kafka.on("Produce").drop_reply().optional()
+    assert (rule.hits, kafka.rules) == (0, [rule])
+
+
 @pytest.mark.kafka(clock=ManualClock())
 def test_time_stands_still(kafka: Emulator) -> None:
     kafka.advance(1000)
@@ -101,3 +106,22 @@ def test_waits_for_connections(kafka: Emulator, stock: Client) -> None:
 
 def test_an_idle_broker(kafka: Emulator) -> None:
     kafka.wait_idle()
+
+
+def test_a_process_that_ends(kafka: Emulator) -> None:
+    kafka.kill()
+    kafka.restart()
+    assert kafka.topics() == []
+
+
+def test_crash_points(kafka: Emulator) -> None:
+    assert list(kafka.crash_points(lambda _: None)) == []
+
+
+def test_a_disk_that_fails(kafka: Emulator) -> None:
+    kafka.disk.on("append").fail().optional()
+
+
+def test_a_network_that_misbehaves(kafka: Emulator) -> None:
+    with kafka.network.latency(0.1).optional():
+        assert kafka.topics() == []
