@@ -33,7 +33,7 @@ COMPILE_TIMEOUT_S = 120.0
 STOP_TIMEOUT_S = 10.0
 ANSWER_TIMEOUT_S = 120.0
 JVM = ["-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto"]
-QUIET = "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"
+QUIET = "-Dorg.slf4j.simpleLogger.defaultLogLevel=error"
 
 
 class JavaProcess:

@@ -2,46 +2,31 @@
 
 The rules:
 
-- The connector is the one of pyspark's own version; Maven says which kafka-clients and
-  commons-pool2 go with it. What Spark itself brings (Scala, Hadoop, codecs, slf4j) is left out.
+- The connector is the one of pyspark's own version (connector.py).
 - Everything stays on this machine: a local master bound to 127.0.0.1, no web page, Python workers
   run by this interpreter. Few cores and few shuffle partitions, as tests are small.
 - Without pyspark, Java or the archives `Unavailable` is raised, with one sentence.
 
-Left out: clusters, Spark Connect, and Hive.
+Left out: Hive.
 """
 
 from __future__ import annotations
 
 import atexit
 import contextlib
-import importlib.metadata
 import os
 import sys
-import warnings
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..java.jars import SCALA, cache_dir, java, resolve
-from ..unavailable import Unavailable
+from ..java.jars import cache_dir, java
+from .class_archive import java_options
+from .connect import connect, connect_locally, is_url
+from .connector import connector_settings, pyspark_version
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-FALLBACK_VERSION = "4.0.0"
-
-# What the connector asks for and a Spark distribution holds already.
-PROVIDED = [
-    "com.github.luben:*",
-    "com.google.code.findbugs:*",
-    "org.apache.hadoop:*",
-    "org.lz4:*",
-    "org.scala-lang:*",
-    "org.scala-lang.modules:*",
-    "org.slf4j:*",
-    "org.xerial.snappy:*",
-    f"org.apache.spark:spark-tags_{SCALA}",
-]
 
 # The second logger decides whether pyspark's gateway prints the log level that it sets.
 LOG_SETTINGS = """\
@@ -57,65 +42,76 @@ appender.stderr.layout.pattern = spark: %p %c{1}: %m%n%ex{short}
 """
 
 
-def connector_jars(version: str | None = None) -> Path:
-    """Return the directory with the Kafka connector's archives for that version of Spark.
-
-    The default is the installed pyspark's. Where its token provider cannot be resolved, the one
-    of 4.0.0 takes its place, with a warning: it matters only for delegation tokens.
-    Raises Unavailable.
-    """
-    if version is None:
-        version = _pyspark_version()
-    connector = f"org.apache.spark:spark-sql-kafka-0-10_{SCALA}:{version}"
-    try:
-        return resolve(f"spark-{version}", [connector], exclude=PROVIDED)
-    except Unavailable as error:
-        if "token-provider" not in str(error) or version == FALLBACK_VERSION:
-            raise
-    provider = f"spark-token-provider-kafka-0-10_{SCALA}"
-    warnings.warn(
-        f"there is no {provider} {version}: {FALLBACK_VERSION} takes its place", stacklevel=2
-    )
-    fallback = f"org.apache.spark:{provider}:{FALLBACK_VERSION}"
-    return resolve(f"spark-{version}", [fallback, connector], exclude=PROVIDED)
+# What is added to, where others replace.
+LISTS = ("spark.jars", "spark.jars.packages")
 
 
 def spark_session(app_name: str = "odradek", **conf: str) -> SparkSession:
     """Return a session (the running one, if there is one) that can read and write Kafka.
 
     `conf` are Spark's own settings, with `_` for `.`: `spark_sql_shuffle_partitions="8"`; a
-    name that has dots can be passed as `**{"spark.sql.…": "…"}`. The first call takes some
-    seconds. Raises Unavailable.
+    name that has dots can be passed as `**{"spark.sql.…": "…"}`. With `spark.remote` it is a
+    session of Spark Connect (connect.py). The first call takes some seconds. Raises Unavailable.
     """
-    version = _pyspark_version()
-    java()
-    jars = sorted(connector_jars(version).glob("*.jar"))
+    given = {name if "." in name else name.replace("_", "."): text for name, text in conf.items()}
+    remote = given.pop("spark.remote", None)
+    if remote is not None and is_url(remote):
+        pyspark_version()
+        return connect(app_name, remote, given)
+    settings = merged(given, is_connect=remote is not None)
     # Read when Spark's launcher starts, thus set before the first session.
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    _leave_no_artifacts()
+    if remote is not None:
+        return connect_locally(app_name, remote, settings)
     from pyspark.sql import SparkSession
 
-    settings = {
-        "spark.jars": ",".join(map(str, jars)),
+    builder = SparkSession.builder.appName(app_name)
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    session: SparkSession = builder.getOrCreate()
+    return session
+
+
+def merged(given: Mapping[str, str], *, is_connect: bool = False) -> dict[str, str]:
+    """The kit's settings and these, which win; lists are added to. Raises Unavailable."""
+    version = pyspark_version()
+    java()
+    settings = {**local_settings(), **connector_settings(version, with_connect=is_connect)}
+    for name, text in given.items():
+        known = settings.get(name) if name in LISTS else None
+        settings[name] = f"{known},{text}" if known else text
+    return settings
+
+
+def is_running() -> bool:
+    """Whether there is a session in this process, which `spark_session` would return."""
+    if "pyspark" not in sys.modules:
+        return False
+    from pyspark import SparkContext
+
+    return SparkContext._active_spark_context is not None
+
+
+def local_settings() -> dict[str, str]:
+    """Settings for short runs on this machine. Raises Unavailable without pyspark or Java."""
+    return {
+        "spark.master": "local[2]",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.memory": "1g",
         # Short runs are mostly class loading: the cheap compiler and collector are quicker.
         "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC "
-        f"-Dlog4j2.configurationFile={_log_settings()}",
+        f"-Dlog4j2.configurationFile={_log_settings()} {java_options()}".rstrip(),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.shuffle.partitions": "2",
         "spark.default.parallelism": "2",
         "spark.sql.session.timeZone": "UTC",
-        **{name if "." in name else name.replace("_", "."): value for name, value in conf.items()},
+        # A query whose sink hangs must not hang the test: its default waits for ever.
+        "spark.sql.streaming.stopTimeout": "30s",
     }
-    _leave_no_artifacts()
-    builder = SparkSession.builder.master("local[2]").appName(app_name)
-    for name, value in settings.items():
-        builder = builder.config(name, value)
-    session: SparkSession = builder.getOrCreate()
-    return session
 
 
 def _leave_no_artifacts() -> None:
@@ -139,14 +135,8 @@ def _log_settings() -> Path:
     """Return a file of log4j settings: errors only, to standard error, from the first line on."""
     path = cache_dir() / "spark-log4j2.properties"
     if not path.exists() or path.read_text() != LOG_SETTINGS:
+        path.parent.mkdir(parents=True, exist_ok=True)
         new = path.with_name(f"{path.name}.{os.getpid()}")
         new.write_text(LOG_SETTINGS)
         new.replace(path)
     return path
-
-
-def _pyspark_version() -> str:
-    try:
-        return importlib.metadata.version("pyspark")
-    except importlib.metadata.PackageNotFoundError:
-        raise Unavailable("pyspark is not installed: it is the extra `odradek[spark]`.") from None

@@ -7,6 +7,9 @@ thread for one request, in microseconds (medians of the rounds), and the median 
 neighbouring rounds. `one by one` waits for each answer as a test does, `in a row` sends a hundred
 at once, which leaves out what a wait costs.
 
+Then the throughput of a stock client, confluent-kafka with its defaults: so many records produced,
+then read, on against off in turn, in records a second of wall time.
+
 Then what events take of memory: a full journal, and a busy hour (12 partitions, a hundred requests
 a second, a commit each second, a rebalance each minute).
 """
@@ -19,7 +22,7 @@ import statistics
 import struct
 import time
 import tracemalloc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from odradek.emulator import Emulator
 from odradek.emulator.base.clock import ManualClock
@@ -36,6 +39,8 @@ from odradek.wire.records import NewRecord, build_batch
 
 REQUESTS = 200
 IN_A_ROW = 100
+RECORDS = 100_000
+VALUE = b"x" * 100
 CONFIG = {"log.retention.check.interval.ms": 2**31 - 1}
 
 
@@ -160,6 +165,47 @@ def table(rounds: int) -> Iterator[str]:
             yield f"{name:20} {how:12} {with_events:6.1f} us {without:5.1f} us {percent:+6.1f} %"
 
 
+def throughput(rounds: int) -> Iterator[str]:
+    """A stock client's records a second, on and off, and the median of neighbours' ratios."""
+    from confluent_kafka import Consumer, Producer, TopicPartition
+
+    side = Side()
+    address = {"bootstrap.servers": side.kafka.bootstrap_servers}
+    producer = Producer({**address, "queue.buffering.max.messages": 2 * RECORDS})
+    consumer = Consumer({**address, "group.id": "bench", "enable.auto.commit": False})
+
+    def produce() -> None:
+        for _ in range(RECORDS):
+            producer.produce("t", VALUE)
+        assert producer.flush(60) == 0
+
+    def read() -> None:
+        consumer.assign([TopicPartition("t", 0, 0)])
+        left = RECORDS
+        while left > 0:
+            left -= len(consumer.consume(min(left, 10_000), 10))
+
+    def rate(work: Callable[[], None], *, is_on: bool) -> float:
+        side.keep(is_on)
+        begin = time.perf_counter()
+        work()
+        return RECORDS / (time.perf_counter() - begin)
+
+    try:
+        for name, work in (("produce", produce), ("read", read)):
+            rates = []
+            for number in range(rounds + 2):
+                first = bool(number % 2)
+                found = {on: rate(work, is_on=on) for on in (first, not first)}
+                rates.append((found[True], found[False]))
+            on, off = (statistics.median(side) for side in zip(*rates[2:], strict=True))
+            less = 1 - statistics.median(a / b for a, b in rates[2:])
+            yield f"confluent-kafka {name:8} {on:10,.0f} /s {off:10,.0f} /s {less:+7.1%} less"
+    finally:
+        consumer.close()
+        side.close()
+
+
 def memory() -> Iterator[str]:
     def full(journal: Journal) -> None:
         for number in range(10_000):
@@ -191,8 +237,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=31)
     options = parser.parse_args()
-    for line in (*table(options.rounds), *memory()):
-        print(line, flush=True)
+    for lines in (table(options.rounds), throughput(options.rounds), memory()):
+        for line in lines:
+            print(line, flush=True)
 
 
 if __name__ == "__main__":

@@ -53,6 +53,9 @@ class Sink:
     def send(self, parts: list[Part]) -> None:
         """Drop an answer."""
 
+    def ends(self) -> None:
+        """There is no socket."""
+
     def read_on(self) -> None:
         """There is always room."""
 

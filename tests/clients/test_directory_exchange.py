@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from odradek.compat.clients import wait_until
 from odradek.compat.java.jars import jars
 from odradek.compat.real_kafka import VERSION, RealKafka
 from odradek.compat.real_kafka.dump_tool import complaints as complaints_of_tool
@@ -25,6 +24,13 @@ from odradek.wire.api.metadata import MetadataRequest
 from tests.clients.support.broker_contents import COMMITTED, LATEST, Shown, differences, everything
 from tests.clients.support.broker_crash import tear, write_until_killed
 from tests.clients.support.broker_process import Served
+from tests.clients.support.exchange import (
+    KAFKA,
+    OURS,
+    UNCLEANED,
+    await_cleaner,
+    await_retention,
+)
 from tests.clients.support.filled_directory import (
     GROUPS,
     Filled,
@@ -36,22 +42,6 @@ from tests.clients.support.filled_directory import (
 from tests.support.connection import ask
 
 pytestmark = [pytest.mark.real, pytest.mark.slow]
-
-SMALL = {"offsets.topic.num.partitions": "3", "transaction.state.log.num.partitions": "2"}
-SOON = {"log.retention.check.interval.ms": "500", "log.initial.task.delay.ms": "200"}
-KAFKA = {
-    **SMALL,
-    **SOON,
-    "log.index.size.max.bytes": "102400",  # preallocated, so copying a directory is not heavy
-    "log.cleaner.backoff.ms": "50",
-    # Else a kill makes records that were deleted within the last minute return.
-    "log.flush.start.offset.checkpoint.interval.ms": "200",
-    # A start after a kill waits until the session of before is over.
-    "broker.session.timeout.ms": "2000",
-    "broker.heartbeat.interval.ms": "200",
-}
-OURS = {**SMALL, **SOON, "group.initial.rebalance.delay.ms": "0"}
-UNCLEANED = {"log.cleaner.enable": "false"}
 
 COMPLAINT = re.compile(r"^\[[^\]]*\] (WARN|ERROR) (.*)$", re.M)
 HARMLESS = (
@@ -107,22 +97,6 @@ def theirs(tmp_path_factory: pytest.TempPathFactory) -> Theirs:
         found = complaints(kafka)
         assert [line for line in found if not any(each in line for each in expected)] == []
     return Theirs(home / "killed", data, shown, answers, filled)
-
-
-def await_cleaner(data: Path) -> None:
-    """Wait until the log cleaner has been through `compacted`."""
-    path = data / "cleaner-offset-checkpoint"
-    wait_until(lambda: "compacted 0" in path.read_text(), "the cleaner has cleaned")
-
-
-def await_retention(data: Path, filled: Filled) -> None:
-    """Wait until no segment of `deleted` lies in front of the log start: it would be searched."""
-
-    def is_done() -> bool:
-        bases = sorted(int(path.stem) for path in (data / "deleted-0").glob("*.log"))
-        return len(bases) < 2 or bases[1] > filled.deleted_before
-
-    wait_until(is_done, "deleted records are gone from disk")
 
 
 def complaints(kafka: RealKafka) -> list[str]:

@@ -140,7 +140,7 @@ public final class JavaClient {
             command.get("member").asText(), Optional.empty());
     }
 
-    /** Send every record, wait for all, and answer with their partitions and offsets. */
+    /** Send every record, wait for all unless "later", and answer with partitions and offsets. */
     private static void send(
         KafkaProducer<byte[], byte[]> producer, JsonNode command, ObjectNode answer
     ) throws Exception {
@@ -157,6 +157,9 @@ public final class JavaClient {
                 record.headers().add(header.get(0).asText(), bytes(header.get(1)));
             }
             sent.add(producer.send(record));
+        }
+        if (command.hasNonNull("later")) {
+            return;
         }
         producer.flush();
         ArrayNode places = answer.putArray("places");

@@ -23,6 +23,7 @@ import org.apache.kafka.common.protocol.types.Schema;
  *   {"do": "fill", "name", "version", "seed"}             a message filled with values: see Filler
  *   {"do": "read", "name", "version", "bytes"}            what it holds, and what it is when written again
  *   {"do": "build" | "records" | "marker", ...}           see Batches
+ *   {"do": "refuse", ...}                                 see Refusals
  *
  * A message is named as its schema is; the class may have "Data" after that.
  */
@@ -64,6 +65,7 @@ public final class JavaWire {
             case "build" -> Batches.build(command, answer);
             case "records" -> Batches.records(command, answer);
             case "marker" -> Batches.marker(command, answer);
+            case "refuse" -> Refusals.refuse(command, answer);
             default -> throw new IllegalArgumentException("no such command: " + command);
         }
     }
@@ -122,7 +124,7 @@ public final class JavaWire {
         return null;
     }
 
-    private static byte[] bytes(Message message, short version) {
+    static byte[] bytes(Message message, short version) {
         var cache = new ObjectSerializationCache();
         var buffer = ByteBuffer.allocate(message.size(cache, version));
         message.write(new ByteBufferAccessor(buffer), cache, version);

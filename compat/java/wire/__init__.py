@@ -101,6 +101,13 @@ class JavaWire(JavaProcess):
         answer = self.ask(do="read", name=name, version=version, bytes=to_base64(data))
         return Read(b64decode(answer["again"]), answer["left"], answer["values"])
 
+    def refuse(self, api_key: int, version: int, request: bytes, code: int) -> bytes | None:
+        """The response by which Kafka refuses all of a request, None where there is none."""
+        found = self.ask(
+            do="refuse", api=api_key, version=version, bytes=to_base64(request), code=code
+        )
+        return from_base64(found.get("bytes"))
+
     def build(
         self,
         records: Sequence[JavaRecord],

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import time
 import uuid
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,16 +15,6 @@ from odradek.compat.clients import TIMEOUT_S
 pytestmark = pytest.mark.spark
 
 STREAM_TIMEOUT_S = 2 * TIMEOUT_S
-
-
-@pytest.fixture(scope="module")
-def spark() -> Iterator[Any]:
-    """Yield the one session of this module: it takes seconds to start."""
-    from odradek.compat.spark import spark_session
-
-    session = spark_session("odradek-tests")
-    yield session
-    session.stop()
 
 
 @pytest.fixture

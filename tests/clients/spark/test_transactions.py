@@ -9,7 +9,6 @@ a committed reader the last stable offset.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,16 +24,6 @@ pytestmark = [pytest.mark.spark, pytest.mark.slow]
 COMMITTED, UNCOMMITTED = "read_committed", "read_uncommitted"
 STREAM_TIMEOUT_S = 2 * TIMEOUT_S
 Rows = list[tuple[int, int, bytes]]
-
-
-@pytest.fixture(scope="module")
-def spark() -> Iterator[Any]:
-    """Yield the one session of this module."""
-    from odradek.compat.spark import spark_session
-
-    session = spark_session("odradek-transactions")
-    yield session
-    session.stop()
 
 
 @pytest.fixture(scope="module")
@@ -178,16 +167,20 @@ def test_nothing_but_aborted_records(topic: Topic, readers: tuple[Reader, Reader
     assert committed.stream() == committed.batch() == topic.read(COMMITTED) == [(0, 5, b"e")]
 
 
-def test_a_stream_in_steps_that_hold_nothing(topic: Topic, readers: tuple[Reader, Reader]) -> None:
-    """Steps of two offsets: a record and its marker, aborted ones or not."""
+@pytest.mark.parametrize("step", ["1", "2"])
+def test_a_stream_in_steps_that_hold_nothing(
+    topic: Topic, readers: tuple[Reader, Reader], step: str
+) -> None:
+    """Steps of two offsets, a record and its marker, aborted ones or not; of one, which may be
+    nothing but a marker."""
     committed, _ = readers
     for value, commit in ((b"a", True), (b"-b", False), (b"-c", False), (b"d", True)):
         topic.write(value, partition=0, commit=commit)
     expected = [(0, 0, b"a"), (0, 6, b"d")]
-    assert committed.stream(maxOffsetsPerTrigger="2") == topic.read(COMMITTED) == expected
+    assert committed.stream(maxOffsetsPerTrigger=step) == topic.read(COMMITTED) == expected
 
 
-def test_an_open_transaction_hides_what_is_behind_it(
+def test_an_open_transaction_hides_what_comes_after_it(
     topic: Topic, readers: tuple[Reader, Reader]
 ) -> None:
     committed, uncommitted = readers

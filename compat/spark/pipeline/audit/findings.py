@@ -1,0 +1,100 @@
+"""What an audit finds: damage, and remarks.
+
+Damage is what a broker would trip over, or what a reader would miss or be given wrongly. A remark
+is worth knowing and no fault: a skewed key, an open transaction, a file that a broker left over.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+FINDINGS_MAX = 100
+"""How many findings of each kind a segment tells of; more are counted only."""
+
+
+class Finding(NamedTuple):
+    """One thing that an audit found."""
+
+    partition: str
+    """The partition's directory, "topic-0"; "" for what belongs to no partition."""
+    file: str
+    """The file's name; "" if it is the directory, or a topic of a broker."""
+    what: str
+    byte: int | None = None
+    """The first byte in the file."""
+    offset: int | None = None
+    """The first offset."""
+    next_offset: int | None = None
+    """The offset after the last one that is lost, if offsets are lost."""
+    is_damage: bool = True
+
+    @property
+    def offsets(self) -> str:
+        """The offset, or the lost ones, as text."""
+        if self.offset is None:
+            return ""
+        if self.next_offset is None or self.next_offset <= self.offset + 1:
+            return str(self.offset)
+        return f"{self.offset} to {self.next_offset - 1}"
+
+
+def in_order(finding: Finding) -> tuple[str, str, int, int, str]:
+    """By partition, file and byte."""
+    byte = -1 if finding.byte is None else finding.byte
+    offset = -1 if finding.offset is None else finding.offset
+    return finding.partition, finding.file, byte, offset, finding.what
+
+
+@dataclass
+class Findings:
+    """Findings of one place, at most `FINDINGS_MAX` of each kind."""
+
+    partition: str
+    file: str = ""
+    found: list[Finding] = field(default_factory=list)
+    damages: int = 0
+    """How many damages there are, also those that are not in `found`."""
+    remarks: int = 0
+
+    def damage(
+        self,
+        what: str,
+        *,
+        file: str | None = None,
+        byte: int | None = None,
+        offset: int | None = None,
+        next_offset: int | None = None,
+    ) -> None:
+        """Add damage; `file`, if it is in another one."""
+        name = self.file if file is None else file
+        self.add(Finding(self.partition, name, what, byte, offset, next_offset))
+
+    def remark(
+        self,
+        what: str,
+        *,
+        file: str | None = None,
+        byte: int | None = None,
+        offset: int | None = None,
+    ) -> None:
+        """Add a remark."""
+        name = self.file if file is None else file
+        self.add(Finding(self.partition, name, what, byte, offset, is_damage=False))
+
+    def add(self, finding: Finding) -> None:
+        """Add a finding, or only count it."""
+        if finding.is_damage:
+            self.damages += 1
+            number = self.damages
+        else:
+            self.remarks += 1
+            number = self.remarks
+        if number <= FINDINGS_MAX:
+            self.found.append(finding)
+
+    def join(self, other: Findings) -> None:
+        """Add those of another place."""
+        self.found += other.found
+        self.damages += other.damages
+        self.remarks += other.remarks

@@ -1,0 +1,140 @@
+"""The audit of a directory: its tasks run by an engine, their summaries joined as they come.
+
+Summaries come in any order and are joined in that of the offsets; one that came early waits, and
+is dropped once it is joined.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from .....storage.disk.directory import Directory
+from .batches import SegmentSummary, SegmentTask
+from .directory_check import TopicPartition, check_directory
+from .findings import Finding, Findings, in_order
+from .gaps import Policies
+from .partition_check import PartitionFold, PartitionSummary
+from .plan import AuditPlan
+from .records_check import RecordsSummary, skew
+from .segment_check import check_segment
+
+Run = Callable[[Callable[[Any], Any], Sequence[Any], int | None], Iterator[tuple[int, Any]]]
+FINDINGS_KEPT = 10_000
+"""How many findings are kept of a whole audit; more are counted only."""
+
+
+@dataclass
+class Audit:
+    """What was found."""
+
+    place: str
+    findings: list[Finding] = field(default_factory=list)
+    partitions: list[PartitionSummary] = field(default_factory=list)
+    damages: int = 0
+    remarks: int = 0
+    is_in_use: bool = False
+    """Whether a broker had the directory open."""
+
+    def add(self, found: Findings) -> None:
+        """Add findings."""
+        self.damages += found.damages
+        self.remarks += found.remarks
+        self.findings += found.found[: max(0, FINDINGS_KEPT - len(self.findings))]
+
+
+def audit_directory(
+    plan: AuditPlan, run: Run, advance: Callable[[int], None] = lambda by: None
+) -> Audit:
+    """Audit what was planned. `advance` is told how many bytes are done. Raises OSError."""
+    audit = Audit(plan.facts.path, is_in_use=plan.facts.is_in_use)
+    if plan.is_whole and plan.facts.is_whole:
+        check_directory(plan.facts, plan.findings)
+    audit.add(plan.findings)
+    tasks = [task for of_one in plan.tasks.values() for task in of_one]
+    size = sum(task.size for task in tasks)
+    join = _Join(plan, audit)
+    for number, summary in run(check_segment, tasks, size):
+        join.take(number, tasks[number], summary)
+        advance(tasks[number].size)
+    join.finish()
+    return audit
+
+
+class _Join:
+    def __init__(self, plan: AuditPlan, audit: Audit) -> None:
+        self._plan, self._audit = plan, audit
+        self._policies = Policies(plan.facts.path, plan.facts.naming)
+        self._waiting: dict[int, SegmentSummary] = {}
+        self._next: dict[TopicPartition, int] = {}
+        self._after: dict[TopicPartition, int] = {}
+        self._folds: dict[TopicPartition, PartitionFold] = {}
+        self._removed: set[TopicPartition] = set()
+        """What a broker removed meanwhile."""
+        self._topics: dict[str, RecordsSummary] = {}
+        self._contents: dict[str, dict[int, RecordsSummary]] = {}
+        number = 0
+        for key, tasks in plan.tasks.items():
+            self._next[key], number = number, number + len(tasks)
+            self._after[key] = number
+
+    def take(self, number: int, task: SegmentTask, summary: SegmentSummary) -> None:
+        """Join what can be joined now."""
+        key = task.topic, task.partition
+        self._waiting[number] = summary
+        while (ready := self._waiting.pop(self._next[key], None)) is not None:
+            self._next[key] += 1
+            self._add(key, ready)
+            self._topics.setdefault(key[0], RecordsSummary()).join(ready.content)
+            of_topic = self._contents.setdefault(key[0], {})
+            of_topic.setdefault(key[1], RecordsSummary()).join(ready.content.without_keys())
+        if self._next[key] == self._after[key]:
+            self._end(key)
+
+    def finish(self) -> None:
+        """All tasks are done: partitions without a segment, and topics."""
+        for key, tasks in self._plan.tasks.items():
+            if not tasks:
+                self._end(key)
+        self._audit.partitions.sort(key=lambda each: (each.topic, each.partition))
+        self._audit.findings.sort(key=in_order)
+        for topic, partitions in sorted(self._contents.items()):
+            found = Findings(topic)
+            for finding in skew(topic, self._topics[topic], partitions):
+                found.add(finding)
+            self._audit.add(found)
+
+    def _fold(self, key: TopicPartition) -> PartitionFold:
+        fold = self._folds.get(key)
+        if fold is None:
+            facts, root = self._plan.facts, Directory(self._plan.facts.path)
+            fold = PartitionFold(root, *key, facts.naming, facts.of(key), self._policies)
+            fold.is_part = self._plan.is_part
+            self._folds[key] = fold
+        return fold
+
+    def _add(self, key: TopicPartition, segment: SegmentSummary) -> None:
+        try:
+            self._fold(key).add(segment)
+        except FileNotFoundError:
+            if not self._plan.facts.is_in_use:
+                raise
+            self._removed.add(key)
+
+    def _end(self, key: TopicPartition) -> None:
+        try:
+            summary = self._fold(key).finish()
+        except FileNotFoundError:
+            if not self._plan.facts.is_in_use:
+                raise
+            self._removed.add(key)
+        self._folds.pop(key, None)
+        if key in self._removed:
+            found = Findings(self._plan.facts.naming.directory(*key))
+            found.remark("removed by its broker during the audit")
+            self._audit.add(found)
+            return
+        summary.findings.found.sort(key=in_order)
+        self._audit.partitions.append(summary)
+        self._audit.add(summary.findings)

@@ -1,0 +1,274 @@
+"""One segment, checked by itself: its batches, its indexes, and what the partition must know of it.
+
+Every batch is read once, with its CRC (storage's damage search says what is wrong and where the
+next valid batch begins); offsets, indexes, sequences, transactions and times are compared on the
+way. Files are only read, in pieces; the summary's size does not grow with the batches.
+
+The records in the batches are looked at by the decoder, in a second pass (records_check.py).
+
+A broker may be writing meanwhile. It writes to the log first, then to the indexes: here it is the
+other way round, so that no entry is of a batch that is not looked at. A batch that is cut short at
+the end of its newest segment is then no damage, and older segments may be gone.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+
+from .....storage.batch_walk import CUT_SHORT
+from .....storage.damage import Damage
+from .....storage.disk.directory import Directory
+from .....storage.index import OFFSET_ENTRY_SIZE, TIME_ENTRY_SIZE
+from .....storage.naming import (
+    CLUSTER_METADATA,
+    OFFSET_INDEX,
+    SNAPSHOT,
+    TIME_INDEX,
+    TRANSACTION_INDEX,
+    Naming,
+)
+from .....storage.naming_detection import naming_in
+from .....storage.partition_directory import PartitionDirectory
+from .....storage.producers import ProducerStates, SnapshotError
+from .....storage.recovery.damage_search import NO_LIMIT, DamageSearch
+from ...segments.damaged import Damaged
+from ...segments.decoder import read_segment
+from ...segments.listing import Segment
+from ...segments.wanted import Wanted
+from .aborted_check import AbortedCheck
+from .batches import BatchChecks, SegmentSummary, SegmentTask, span
+from .findings import Findings
+from .gaps import Gaps
+from .index_check import SUFFIXES, OffsetIndexCheck, TimeIndexCheck
+from .records_check import COLUMNS
+
+INDEX_MAX_BYTES = 256 << 20
+"""An index file beyond this is not read: no broker makes one."""
+
+
+def check_segment(task: SegmentTask) -> SegmentSummary:
+    """Check one segment, then look at its records. Raises OSError if a file cannot be read."""
+    try:
+        return _checked(task)
+    except FileNotFoundError:
+        if not task.is_in_use:
+            raise
+        return _removed(task)
+
+
+def _checked(task: SegmentTask) -> SegmentSummary:
+    check = _SegmentCheck(task, naming_in(Directory(task.directory)))
+    summary = check.run()
+    if task.topic != CLUSTER_METADATA:
+        _look_at_records(check, summary)
+    return summary
+
+
+def _removed(task: SegmentTask) -> SegmentSummary:
+    """A segment that retention or compaction took away since the audit was planned."""
+    naming = naming_in(Directory(task.directory))
+    name, base = naming.log(task.base_offset), task.base_offset
+    findings = Findings(naming.directory(task.topic, task.partition), name)
+    findings.remark("removed by its broker during the audit")
+    return SegmentSummary(task, name, findings, next_offset=task.limit or base, has_gaps=True)
+
+
+def _look_at_records(check: _SegmentCheck, summary: SegmentSummary) -> None:
+    """Keys and sizes; and what cannot be read although its batch's checksum is right."""
+    known = [(each.position, max(each.end, each.position + 1)) for each in check.search.damages]
+
+    def tell(damaged: Damaged) -> None:
+        if not any(start <= damaged.position < end for start, end in known):
+            what = f"its records cannot be read: {damaged.what}"
+            summary.findings.damage(what, byte=damaged.position, offset=damaged.offset)
+
+    wanted = Wanted(columns=COLUMNS, isolation="read_uncommitted")
+    for batch in read_segment(check.as_listed(), wanted, on_damage=tell):
+        summary.content.add(batch, summary.name)
+
+
+class _SegmentCheck:
+    def __init__(self, task: SegmentTask, naming: Naming) -> None:
+        parent = Directory(task.directory)
+        self.home = PartitionDirectory(parent, task.topic, task.partition, naming)
+        self.segment = self.home.segment(task.base_offset, now_ms=0, index_interval_bytes=4096)
+        self.naming = naming
+        self.task = task
+        self.files = self._sizes()
+        self.findings = Findings(self.home.name, self.segment.name)
+        self.gaps = Gaps(task.base_offset)
+        self.summary = SegmentSummary(task, self.segment.name, self.findings, gaps=self.gaps)
+        self.batches = BatchChecks(self.summary)
+        self.is_final = task.limit is not None or not task.was_killed
+        self.indexes = {suffix: self._read(suffix) for suffix in SUFFIXES}
+        size = os.path.getsize(self._path(self.segment.name))
+        limit = NO_LIMIT if task.limit is None else task.limit
+        self.search = DamageSearch(self.home.name, self.segment, size, limit=limit)
+        self.summary.size = self.segment.size = size
+
+    def _path(self, name: str) -> str:
+        return os.path.join(self.task.directory, self.home.name, name)
+
+    def _sizes(self) -> dict[str, int]:
+        """The files of this segment that are there. (To list the partition for each of thousands of
+        segments would take most of the time.)"""
+        found = {}
+        for suffix in (*SUFFIXES, SNAPSHOT):
+            name = self._name(suffix)
+            with suppress(FileNotFoundError):
+                found[name] = os.path.getsize(self._path(name))
+        return found
+
+    def as_listed(self) -> Segment:
+        """The segment as the decoder takes it, as large as it was checked."""
+        task = self.task
+        is_newest = task.limit is None
+        return Segment(
+            topic=task.topic,
+            partition=task.partition,
+            path=self._path(self.segment.name),
+            base_offset=task.base_offset,
+            next_base=task.limit,
+            size=self.summary.size,
+            last=is_newest,
+            log_start=task.log_start,
+            may_be_torn=is_newest,
+        )
+
+    def run(self) -> SegmentSummary:
+        offsets, times = self.indexes[OFFSET_INDEX], self.indexes[TIME_INDEX]
+        base = self.task.base_offset
+        wrong: list[tuple[str, str, int]] = []
+        by_offset = OffsetIndexCheck(
+            *(base, offsets or b"", lambda what, byte: wrong.append((OFFSET_INDEX, what, byte))),
+            is_final=self.is_final,
+        )
+        by_time = TimeIndexCheck(
+            *(base, times or b"", lambda what, byte: wrong.append((TIME_INDEX, what, byte))),
+            is_final=self.is_final,
+        )
+        aborted = AbortedCheck(
+            self.indexes[TRANSACTION_INDEX], self._carried(), self._wrong_transaction
+        )
+        for position, header, chunk, at in self.search.batches():
+            self.gaps.take(position, header)
+            by_offset.batch(position, header)
+            by_time.batch(header)
+            self.batches.take(position, header, chunk, at, aborted)
+        self._finish()
+        self._tell_indexes(offsets, times, wrong, (by_offset, by_time))
+        if not self.search.damages:
+            end = self.search.next_offset
+            aborted.end(end, base, is_compacted=self.summary.is_compacted)
+        self.segment.close()
+        return self.summary
+
+    def _finish(self) -> None:
+        summary, search = self.summary, self.search
+        summary.next_offset, summary.has_gaps = search.next_offset, search.has_gaps
+        for damage in search.damages:
+            self._tell_damage(damage)
+        self.batches.finish()
+        modified = self.home.files.modified_ms(summary.name)
+        if summary.latest_time > modified + self.task.jump_ms:
+            ahead = span(summary.latest_time - modified)
+            self.findings.remark(f"times are {ahead} later than the file's last change")
+
+    def _tell_damage(self, damage: Damage) -> None:
+        is_last = damage.end == self.segment.size and damage.size > 0
+        self.summary.damaged_end |= is_last
+        what = f"{damage.problem} ({damage.size} bytes)" if damage.size else damage.problem
+        if is_last and self.task.is_growing and damage.problem == CUT_SHORT.format(damage.position):
+            what += ", or is being written"
+            self.findings.remark(what, byte=damage.position, offset=damage.first_offset)
+            return
+        lost = max(damage.next_offset, damage.first_offset)
+        self.findings.damage(
+            what, byte=damage.position, offset=damage.first_offset, next_offset=lost
+        )
+
+    def _tell_indexes(
+        self,
+        offsets: bytes | None,
+        times: bytes | None,
+        wrong: list[tuple[str, str, int]],
+        checks: tuple[OffsetIndexCheck, TimeIndexCheck],
+    ) -> None:
+        for suffix, data, size in (
+            (OFFSET_INDEX, offsets, OFFSET_ENTRY_SIZE),
+            (TIME_INDEX, times, TIME_ENTRY_SIZE),
+        ):
+            name = self._name(suffix)
+            if data is None and name in self.files:
+                continue  # too large, and told
+            if data is None:
+                self._tell_missing(name)
+            elif len(data) % size:
+                what = f"its size, {len(data)} bytes, is no multiple of {size}"
+                self.findings.damage(what, file=name, byte=len(data) - len(data) % size)
+        for check in checks:
+            check.end()
+        if self.search.damages:
+            return  # entries of what is damaged lead nowhere
+        missing = [
+            suffix
+            for suffix, data in ((OFFSET_INDEX, offsets), (TIME_INDEX, times))
+            if data is None
+        ]
+        for suffix, what, byte in wrong:
+            if suffix not in missing:
+                self.findings.damage(what, file=self._name(suffix), byte=byte)
+        if offsets == b"" and times is not None and checks[1].count > 1:
+            self.findings.damage(
+                "it is empty, the time index is not", file=self._name(OFFSET_INDEX), byte=0
+            )
+
+    def _tell_missing(self, name: str) -> None:
+        """An index that is not there. That of the newest segment may not have been written yet."""
+        if self.is_final:
+            self.findings.damage("missing", file=name)
+        else:
+            self.findings.remark("not there (yet): the next start builds it", file=name)
+
+    def _wrong_transaction(self, what: str, byte: int | None, offset: int | None) -> None:
+        name = self._name(TRANSACTION_INDEX)
+        is_missing = name not in self.files
+        if is_missing:
+            what = "missing: the log has an aborted transaction"
+        if self.is_final or not (is_missing or what.startswith("has no entry")):
+            self.findings.damage(what, file=name, byte=byte, offset=offset)
+        else:
+            what = "not complete (yet): the next start builds it"
+            self.findings.remark(what, file=name, offset=offset)
+
+    def _carried(self) -> dict[int, int] | None:
+        """The transactions that are open at the base, if the snapshot there tells."""
+        base = self.task.base_offset
+        if base == 0:
+            return {}
+        name = self.naming.file(base, SNAPSHOT)
+        if name not in self.files:
+            return None
+        producers = ProducerStates()
+        try:
+            producers.load(self.home.files.read_bytes(name))
+        except SnapshotError:
+            return None
+        return {
+            producer_id: state.txn_first_offset
+            for producer_id, state in producers.states.items()
+            if state.txn_first_offset >= 0
+        }
+
+    def _read(self, suffix: str) -> bytes | None:
+        name = self._name(suffix)
+        if name not in self.files:
+            return None
+        if self.files[name] > INDEX_MAX_BYTES:
+            self.findings.damage(f"{self.files[name]} bytes are too many for it", file=name)
+            return None
+        return self.home.files.read_bytes(name)
+
+    def _name(self, suffix: str) -> str:
+        return self.naming.file(self.task.base_offset, suffix)

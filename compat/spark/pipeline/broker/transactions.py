@@ -1,0 +1,178 @@
+"""Transactions of one transactional id, in the requests of KIP-98.
+
+- A transactional id that is initialised fences whoever used it before: its open transaction is
+  aborted, and this is over when `begin_anew` returns.
+- The partition of each record is added first, as clients before KIP-890 do it: a partition that
+  was added gets a marker at the end, also without records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from .....wire import Error
+from .....wire.api.add_offsets_to_txn import AddOffsetsToTxnRequest
+from .....wire.api.add_partitions_to_txn import AddPartitionsToTxnRequest
+from .....wire.api.describe_producers import DescribeProducersRequest
+from .....wire.api.describe_transactions import DescribeTransactionsRequest
+from .....wire.api.end_txn import EndTxnRequest
+from .....wire.api.init_producer_id import InitProducerIdRequest
+from .....wire.api.txn_offset_commit import TxnOffsetCommitRequest
+from .cluster import Cluster, Place, refuse
+from .coordinator import GROUP, TRANSACTION, Coordinator
+from .producing import Identity
+
+_TIMEOUT_MS = 60_000
+_ENDED = ("Empty", "CompleteCommit", "CompleteAbort")
+_INIT_NEWEST, _ADD_NEWEST, _END_NEWEST, _COMMIT_NEWEST = 4, 3, 4, 4
+_NO_SEQUENCE = -1
+
+
+class Transactions:
+    """One transactional id."""
+
+    def __init__(self, cluster: Cluster, name: str) -> None:
+        self.name = name
+        self._cluster = cluster
+        self._coordinator = Coordinator(cluster, TRANSACTION, name)
+
+    def begin_anew(self) -> Identity:
+        """An identity that fences the earlier ones, and ends their open transaction."""
+        request = InitProducerIdRequest(
+            transactional_id=self.name, transaction_timeout_ms=_TIMEOUT_MS
+        )
+
+        def take(answer: Any) -> Identity:
+            refuse(answer.error_code, self.name)
+            return Identity(answer.producer_id, answer.producer_epoch)
+
+        what = f"transactional id {self.name}"
+        return self._coordinator.ask(request, take, what, most=_INIT_NEWEST)
+
+    def go_on(self) -> Identity:
+        """The identity that was used last, if its transactions have ended; otherwise a new one."""
+        request = DescribeTransactionsRequest(transactional_ids=[self.name])
+
+        def take(answer: Any) -> Identity | None:
+            (state,) = answer.transaction_states
+            if state.error_code == Error.TRANSACTIONAL_ID_NOT_FOUND:
+                return None
+            refuse(state.error_code, self.name)
+            has_ended = state.transaction_state in _ENDED
+            return Identity(state.producer_id, state.producer_epoch) if has_ended else None
+
+        found = self._coordinator.ask(request, take, f"transactional id {self.name}")
+        return found or self.begin_anew()
+
+    def add(self, identity: Identity, places: Iterable[Place]) -> None:
+        """Begin a transaction, or add more partitions to it."""
+        topics: dict[str, AddPartitionsToTxnRequest.Topic] = {}
+        for name, index in places:
+            topic = topics.setdefault(
+                name, AddPartitionsToTxnRequest.Topic(name=name, partitions=[])
+            )
+            topic.partitions.append(index)
+        request = AddPartitionsToTxnRequest(
+            v3_and_below_transactional_id=self.name,
+            v3_and_below_producer_id=identity.producer_id,
+            v3_and_below_producer_epoch=identity.epoch,
+            v3_and_below_topics=list(topics.values()),
+        )
+
+        def take(answer: Any) -> None:
+            for topic in answer.results_by_topic_v3_and_below:
+                for part in topic.results_by_partition:
+                    if part.partition_error_code != Error.OPERATION_NOT_ATTEMPTED:
+                        refuse(part.partition_error_code, f"{topic.name}-{part.partition_index}")
+
+        what = f"transaction of {self.name}"
+        self._coordinator.ask(request, take, what, most=_ADD_NEWEST)
+
+    def commit_offsets(self, identity: Identity, group: str, offsets: Mapping[Place, int]) -> None:
+        """Add offsets of a group to the transaction: they count if it is committed."""
+        added = AddOffsetsToTxnRequest(
+            transactional_id=self.name,
+            producer_id=identity.producer_id,
+            producer_epoch=identity.epoch,
+            group_id=group,
+        )
+        what = f"transaction of {self.name}"
+        self._coordinator.ask(
+            added, lambda answer: refuse(answer.error_code, group), what, most=_ADD_NEWEST
+        )
+        topics: dict[str, TxnOffsetCommitRequest.Topic] = {}
+        for (name, index), offset in offsets.items():
+            topic = topics.setdefault(name, TxnOffsetCommitRequest.Topic(name=name, partitions=[]))
+            topic.partitions.append(
+                TxnOffsetCommitRequest.Topic.Partition(
+                    partition_index=index, committed_offset=offset, committed_metadata=""
+                )
+            )
+        request = TxnOffsetCommitRequest(
+            transactional_id=self.name,
+            group_id=group,
+            producer_id=identity.producer_id,
+            producer_epoch=identity.epoch,
+            topics=list(topics.values()),
+        )
+
+        def take(answer: Any) -> None:
+            for topic in answer.topics:
+                for part in topic.partitions:
+                    refuse(part.error_code, f"{topic.name}-{part.partition_index}")
+
+        Coordinator(self._cluster, GROUP, group).ask(request, take, what, most=_COMMIT_NEWEST)
+
+    def end(self, identity: Identity, *, commit: bool) -> None:
+        """End the transaction. Its markers are written a moment later."""
+        request = EndTxnRequest(
+            transactional_id=self.name,
+            producer_id=identity.producer_id,
+            producer_epoch=identity.epoch,
+            committed=commit,
+        )
+        self._coordinator.ask(
+            request,
+            lambda answer: refuse(answer.error_code, self.name),
+            f"transaction of {self.name}",
+            most=_END_NEWEST,
+        )
+
+
+def next_sequences(
+    cluster: Cluster, identity: Identity, places: Iterable[Place]
+) -> dict[Place, int]:
+    """The sequence with which a producer goes on in each of these partitions."""
+    wanted = list(places)
+
+    def ask() -> dict[Place, int]:
+        found: dict[Place, int] = {}
+        for node, led in cluster.by_leader(wanted).items():
+            answer = cluster.brokers.ask(_producers_request(led), node=node)
+            for topic in answer.topics:
+                for part in topic.partitions:
+                    place = (topic.name, part.partition_index)
+                    refuse(part.error_code, f"{place[0]}-{place[1]}", part.error_message)
+                    found[place] = _next_sequence(identity, part.active_producers)
+        return found
+
+    return cluster.repeated(ask, "producers")
+
+
+def _producers_request(places: Iterable[Place]) -> DescribeProducersRequest:
+    topics: dict[str, DescribeProducersRequest.Topic] = {}
+    for name, index in places:
+        topic = topics.setdefault(
+            name, DescribeProducersRequest.Topic(name=name, partition_indexes=[])
+        )
+        topic.partition_indexes.append(index)
+    return DescribeProducersRequest(topics=list(topics.values()))
+
+
+def _next_sequence(identity: Identity, producers: Iterable[Any]) -> int:
+    for each in producers:
+        is_it = (each.producer_id, each.producer_epoch) == (identity.producer_id, identity.epoch)
+        if is_it and each.last_sequence != _NO_SEQUENCE:
+            return (int(each.last_sequence) + 1) % (1 << 31)
+    return 0

@@ -1,0 +1,169 @@
+"""Mirror topics of any Kafka into another one, or into a data directory.
+
+    odradek mirror localhost:9092 localhost:9192 --topics 'orders*' payments
+    odradek mirror localhost:9092 localhost:9192 --topics '*' --groups '*' --follow
+    odradek mirror localhost:9092 ./data --topics orders
+
+Topics are created with the source's partitions and configs. Each record keeps its partition,
+offset, time, key, value and headers; batches are passed on as they are stored, not unpacked. What
+the source has without records (markers, aborted transactions, what compaction removed, all before
+the log start) is filled in a cluster by transactions that are aborted, so read_committed consumers
+see exactly the source's records at the source's offsets. A directory gets the source's bytes, and a
+real Kafka opens it.
+
+It can be interrupted at any moment, killed too: run again it goes on where the target ends, and
+nothing is lost or doubled. With --follow it runs until Ctrl-C, and new topics and partitions are
+taken up. --groups copies committed offsets, so that consumers can be moved over.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from typing import Any
+
+from .....emulator.cli.console.arguments import addresses, whole
+from ..broker import Cluster, find_topics
+from ..command import INTERRUPTED, Outcome, add_isolation, add_output_options, run_command
+from ..engine import in_bytes
+from ..errors import PipelineError
+from ..places import broker_place
+from ..stopping import stopping
+from ..telling import Telling
+from .copying import Asked, Done, Mirror
+from .directory import DirectoryTarget
+from .kept_offsets import KeptOffsets
+from .new_offsets import NewOffsets
+from .target import Target
+
+FILL_LIMIT = 10_000_000
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments after `odradek mirror`."""
+    parser.add_argument("source", type=addresses, metavar="SOURCE", help="HOST:PORT of a broker")
+    parser.add_argument("target", metavar="TARGET", help="HOST:PORT of a broker, or a directory")
+    parser.add_argument(
+        "--topics", nargs="+", required=True, metavar="PATTERN", help="names, may have * and ?"
+    )
+    parser.add_argument(
+        "--groups",
+        nargs="+",
+        default=[],
+        metavar="PATTERN",
+        help="also copy what these groups have committed; names, may have * and ?",
+    )
+    parser.add_argument(
+        "--follow", action="store_true", help="go on with what is new, until Ctrl-C"
+    )
+    parser.add_argument(
+        "--offsets",
+        choices=["keep", "ignore"],
+        default="keep",
+        help="ignore: records get new offsets in a cluster, and nothing is filled (default: keep)",
+    )
+    parser.add_argument(
+        "--fill-limit",
+        type=whole(0, 2**62),
+        default=FILL_LIMIT,
+        metavar="N",
+        help="offsets without records to fill in a partition, before it is refused "
+        f"(default: {FILL_LIMIT:,})",
+    )
+    add_isolation(parser)
+    parser.add_argument("--resume", action="store_true", help="what it does without it, too")
+    add_output_options(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the command; return the exit code."""
+    return run_command(options, lambda: _run(options))
+
+
+def _run(options: argparse.Namespace) -> Outcome:
+    asked = Asked(
+        options.topics,
+        options.groups,
+        committed=options.isolation == "read_committed",
+        follow=options.follow,
+        kept=options.offsets == "keep",
+    )
+    if asked.groups and not asked.kept:
+        raise PipelineError("--groups needs the offsets of the source: not with --offsets ignore")
+    if os.path.isdir(options.source):
+        raise PipelineError(
+            f"{options.source} is a directory: a mirror reads from a broker, HOST:PORT; "
+            "odradek replay reads a directory"
+        )
+    telling = Telling(quiet=options.quiet)
+    with stopping() as stop, Cluster(options.source) as source:
+        target = _target(options, source, asked)
+        try:
+            done = Mirror(source, target, asked, stop, telling).run()
+        finally:
+            telling.clear()
+            target.close()
+        is_cut = bool(stop) and not options.follow
+    return _outcome(done, target, INTERRUPTED if is_cut else 0)
+
+
+def _target(options: argparse.Namespace, source: Cluster, asked: Asked) -> Target:
+    place = broker_place(options.target)
+    if place is None:
+        if not asked.kept:
+            raise PipelineError("--offsets ignore is for a cluster: a directory keeps them anyway")
+        if os.path.exists(options.target) and not os.path.isdir(options.target):
+            raise PipelineError(f"{options.target} is no directory")
+        find_topics(source, asked.topics, none=asked.follow)  # before a directory is made
+        return DirectoryTarget(options.target)
+    if place.topic is not None:
+        raise PipelineError(f"{options.target}: a topic keeps its name, so give HOST:PORT alone")
+    cluster = Cluster(place.addresses)
+    if _brokers(source) & _brokers(cluster):
+        cluster.close()
+        raise PipelineError(f"{options.source} and {options.target} are the same cluster")
+    if asked.kept:
+        return KeptOffsets(cluster, committed=asked.committed, fill_limit=options.fill_limit)
+    return NewOffsets(cluster, committed=asked.committed)
+
+
+def _brokers(cluster: Cluster) -> set[tuple[str | None, str, int]]:
+    """A cluster's brokers. Its id alone says little: many clusters are set up with the same one."""
+    told = cluster.brokers.metadata
+    return {(told.cluster_id, broker.host, broker.port) for broker in told.brokers}
+
+
+def _outcome(done: Done, target: Target, status: int) -> Outcome:
+    result: dict[str, Any] = {
+        "topics": sorted(done.topics),
+        "created": sorted(done.created),
+        "deleted": sorted(done.deleted),
+        "records": target.written,
+        "bytes": done.read_bytes,
+        "filled": target.filled,
+        "passed_over": done.passed_over,
+        "lag": done.lag,
+        "groups": done.groups,
+        "groups_in_use": sorted(done.groups_in_use),
+        "groups_unmatched": sorted(done.groups_unmatched),
+    }
+    names = f"{len(done.topics)} topic{'s' * (len(done.topics) != 1)}"
+    created = f", {len(done.created)} of them new" if done.created else ""
+    lines = [f"{names}{created}: {target.written:,} records, {in_bytes(done.read_bytes)}"]
+    if target.filled:
+        lines.append(f"{target.filled:,} offsets without records filled")
+    if done.passed_over:
+        lines.append(f"{done.passed_over:,} offsets passed over: retention took them first")
+    lines += [
+        f"topic {name} was deleted in the source; the target keeps what it has"
+        for name in sorted(done.deleted)
+    ]
+    lines += [f"group {name}: {count} offsets" for name, count in sorted(done.groups.items())]
+    lines += [
+        f"group {name} has members in the target: left alone" for name in sorted(done.groups_in_use)
+    ]
+    lines += [f"no group of the source is {each}" for each in sorted(done.groups_unmatched)]
+    lines.append("everything is there" if not done.lag else f"lag: {done.lag:,} records")
+    if status:
+        lines.append("interrupted; the same command goes on")
+    return Outcome(result, lines, status)

@@ -1,0 +1,249 @@
+"""The mirror at work: rounds of fetches from the source, each written before the next.
+
+Rules:
+- Each round fetches from all partitions that have more, and writes what came; so several partitions
+  share requests, and memory holds one round.
+- Without `follow` it ends at the source's ends as they were at the start.
+- With it, every REFRESH_S seconds new topics and partitions are looked for, and groups are copied.
+- A topic that is deleted in the source is left as it is in the target.
+- What retention took from the source before it was read is passed over.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from .....wire.records import read_records
+from ..broker import (
+    EARLIEST,
+    LATEST,
+    Cluster,
+    Fetched,
+    NoTopic,
+    OffsetGone,
+    Place,
+    fetch,
+    fetch_round,
+    find_topics,
+    offsets,
+)
+from ..errors import PipelineError
+from ..stopping import Stop
+from ..telling import Telling
+from .groups import copy_groups
+from .pieces import pieces
+from .target import Target
+from .topics import ensure_topics
+
+REFRESH_S = 5.0
+_IDLE_S = 0.5
+
+
+@dataclass
+class Asked:
+    """What to mirror."""
+
+    topics: Sequence[str]
+    groups: Sequence[str] = ()
+    committed: bool = True
+    follow: bool = False
+    refresh_s: float = REFRESH_S
+    kept: bool = True
+
+
+@dataclass
+class Done:
+    """What was done."""
+
+    topics: set[str] = field(default_factory=set)
+    created: list[str] = field(default_factory=list)
+    deleted: set[str] = field(default_factory=set)
+    """Topics that went in the source meanwhile."""
+    groups: dict[str, int] = field(default_factory=dict)
+    groups_in_use: set[str] = field(default_factory=set)
+    groups_unmatched: set[str] = field(default_factory=set)
+    read_bytes: int = 0
+    lag: int = 0
+    passed_over: int = 0
+    """Offsets that retention took first."""
+
+
+class Mirror:
+    """From a cluster to a target."""
+
+    def __init__(
+        self, source: Cluster, target: Target, asked: Asked, stop: Stop, telling: Telling
+    ) -> None:
+        self.done = Done()
+        self._source = source
+        self._target = target
+        self._asked = asked
+        self._stop = stop
+        self._telling = telling
+        self._refreshed = 0.0
+        self._positions: dict[Place, int] = {}
+        self._goals: dict[Place, int] = {}
+
+    def run(self) -> Done:
+        """Mirror until everything is there, or to stop. Raises PipelineError, BrokerError."""
+        self._refresh()
+        while not self._stop:
+            try:
+                if not self._step():
+                    break
+            except NoTopic as gone:
+                if not self._asked.follow:
+                    raise
+                self._forget(gone.topic)
+        self._copy_groups()
+        self.done.lag = self._lag()
+        return self.done
+
+    def _step(self) -> bool:
+        """Write what comes next; False at the end."""
+        pending = self._pending()
+        if pending:
+            self._round(pending)
+            self._tell()
+        elif not self._asked.follow:
+            return False
+        else:
+            self._stop.wait(min(_IDLE_S, self._asked.refresh_s))
+        is_due = time.monotonic() - self._refreshed >= self._asked.refresh_s
+        if self._asked.follow and is_due:
+            self._refresh()
+        return True
+
+    def _forget(self, topic: str) -> None:
+        """The source has deleted it. If it comes again, `_open` looks at what the target has."""
+        self.done.deleted.add(topic)
+        for place in [place for place in self._positions if place[0] == topic]:
+            del self._positions[place]
+            self._goals.pop(place, None)
+
+    def _pending(self) -> dict[Place, int]:
+        if self._asked.follow:
+            return dict(self._positions)
+        return {
+            place: position
+            for place, position in self._positions.items()
+            if position < self._goals[place]
+        }
+
+    def _lag(self) -> int:
+        return sum(max(goal - self._positions[place], 0) for place, goal in self._goals.items())
+
+    def _tell(self) -> None:
+        written, lag = self._target.written, self._lag()
+        self._telling.tell(
+            f"{len(self._positions)} partitions, {written:,} records, lag {lag:,}",
+            self.done.read_bytes,
+        )
+
+    # Topics
+
+    def _refresh(self) -> None:
+        """Look which topics and partitions there are, and get ready for those that are new."""
+        self._refreshed = time.monotonic()
+        found = find_topics(self._source, self._asked.topics, none=self._asked.follow)
+        self.done.created += ensure_topics(self._source, self._target.cluster, found)
+        self.done.topics |= {topic.name for topic in found}
+        places = [place for topic in found for place in topic.places]
+        new = [place for place in places if place not in self._positions]
+        self._goals |= self._ends(places)
+        if new:
+            self._open(new)
+        if self._asked.follow:
+            self._copy_groups()
+
+    def _ends(self, places: Iterable[Place]) -> dict[Place, int]:
+        return offsets(self._source, places, LATEST, committed=self._asked.committed)
+
+    def _open(self, places: list[Place]) -> None:
+        firsts = offsets(self._source, places, EARLIEST)
+        ends = offsets(self._source, places, LATEST)
+        for place, position in self._target.open(places).items():
+            first = firsts[place]
+            if position is None:
+                if first:
+                    self._target.start_at(place, first)
+                position = first
+            elif self._asked.kept:
+                self._check(place, position, first, ends[place])
+            self._positions[place] = position
+
+    def _check(self, place: Place, position: int, first: int, end: int) -> None:
+        """Whether what the target has can be of this source."""
+        name = f"{place[0]}-{place[1]}"
+        if position > end:
+            raise PipelineError(
+                f"{name}: the target ends at {position}, the source at {end}: was the topic "
+                "deleted and created again? Delete it in the target, too"
+            )
+        if first < position and self._last(self._source, place, position) != self._last(
+            self._target.cluster, place, position
+        ):
+            raise PipelineError(
+                f"{name}: the target has another record than the source before offset {position}: "
+                "it is no mirror of it"
+            )
+
+    def _last(self, cluster: Cluster, place: Place, end: int) -> list[object]:
+        """The record before an offset, if there is one to be seen."""
+        found: list[object] = []
+        stable = min(end, offsets(cluster, [place], LATEST, committed=True)[place])
+        for each in fetch(cluster, place, end - 1, stable):
+            for piece in pieces(each, end - 1, committed=True):
+                if piece.offset == end - 1:
+                    found += read_records(piece.batch)[:1]
+        return found
+
+    # Records
+
+    def _round(self, positions: Mapping[Place, int]) -> None:
+        wait_ms = 500 if self._asked.follow else 50
+        try:
+            answered = fetch_round(
+                self._source, positions, committed=self._asked.committed, wait_ms=wait_ms
+            )
+        except OffsetGone as gone:
+            self._pass_over(gone)
+            return
+        some = {each.place: (each, positions[each.place]) for each in answered if each.records}
+        if some:
+            self._target.write(some)
+        caught_up = {}
+        for each in answered:
+            place, readable = each.place, self._readable(each)
+            self.done.read_bytes += len(each.records)
+            self._goals[place] = readable if self._asked.follow else self._goals[place]
+            position = each.next_offset
+            if not each.records and readable >= self._goals[place]:
+                position = self._goals[place]  # compaction removed what was there
+            self._positions[place] = max(position, self._positions[place])
+            if self._positions[place] >= self._goals[place]:
+                caught_up[place] = self._positions[place]
+        self._target.caught_up(caught_up)
+
+    def _readable(self, each: Fetched) -> int:
+        stable = each.last_stable_offset
+        return stable if self._asked.committed and stable >= 0 else each.high_watermark
+
+    def _pass_over(self, gone: OffsetGone) -> None:
+        if gone.first <= gone.offset:
+            raise PipelineError(
+                f"{gone}: was the topic deleted and created again? Delete it in the target, too"
+            )
+        self.done.passed_over += gone.first - gone.offset
+        self._positions[gone.place] = gone.first
+
+    def _copy_groups(self) -> None:
+        if self._asked.groups:
+            copied = copy_groups(
+                self._source, self._target.cluster, self._asked.groups, self._positions
+            )
+            self.done.groups |= copied.offsets
+            self.done.groups_in_use = copied.in_use
+            self.done.groups_unmatched = copied.unmatched

@@ -1,0 +1,95 @@
+"""Filters that Spark pushes down, as ranges of partitions, offsets and times.
+
+Only comparisons of `topic`, `partition`, `offset` and `timestamp` with constants say anything here;
+the others are Spark's. They are read by their class names, so that Spark 4.0, which has none, is
+not asked for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from .offsets import latest_noted
+from .pieces import Piece
+
+_MOST = (1 << 63) - 1
+
+
+@dataclass
+class Narrowing:
+    """What the filters leave; ends are exclusive."""
+
+    topics: frozenset[str] | None = None
+    partitions: frozenset[int] | None = None
+    start_offset: int = 0
+    end_offset: int = _MOST
+    start_ms: int | None = None
+    end_ms: int | None = None
+
+    def of(self, piece: Piece) -> Piece | None:
+        """What is left of a piece, None if it is nothing."""
+        segment = piece.segment
+        if self.topics is not None and segment.topic not in self.topics:
+            return None
+        if self.partitions is not None and segment.partition not in self.partitions:
+            return None
+        if self.start_ms is not None and latest_noted(segment) < self.start_ms:
+            return None
+        start, end = max(piece.start, self.start_offset), min(piece.end, self.end_offset)
+        if start >= end:
+            return None
+        inner = replace(piece.wanted, start_offset=start, end_offset=end)
+        return replace(piece, wanted=inner)
+
+
+def narrowed(filters: Iterable[Any]) -> Narrowing:
+    """What all of these filters leave."""
+    left = Narrowing()
+    for each in filters:
+        kind = type(each).__name__
+        attribute = getattr(each, "attribute", ())
+        value = getattr(each, "value", None)
+        if attribute in (("topic",), ("partition",)):
+            _name(left, attribute[0], kind, value)
+        elif attribute == ("offset",) and isinstance(value, int):
+            _offset(left, kind, value)
+        elif attribute == ("timestamp",) and isinstance(value, datetime) and value.tzinfo:
+            _time(left, kind, value)
+    return left
+
+
+def _name(left: Narrowing, column: str, kind: str, value: Any) -> None:
+    if kind in ("EqualTo", "EqualNullSafe"):
+        values = frozenset([value])
+    elif kind == "In":
+        values = frozenset(value)
+    else:
+        return
+    if column == "topic":
+        left.topics = values if left.topics is None else left.topics & values
+    else:
+        left.partitions = values if left.partitions is None else left.partitions & values
+
+
+def _offset(left: Narrowing, kind: str, value: int) -> None:
+    if kind in ("EqualTo", "EqualNullSafe", "GreaterThanOrEqual"):
+        left.start_offset = max(left.start_offset, value)
+    if kind in ("EqualTo", "EqualNullSafe", "LessThanOrEqual"):
+        left.end_offset = min(left.end_offset, value + 1)
+    if kind == "GreaterThan":
+        left.start_offset = max(left.start_offset, value + 1)
+    if kind == "LessThan":
+        left.end_offset = min(left.end_offset, value)
+
+
+def _time(left: Narrowing, kind: str, value: datetime) -> None:
+    """Whole milliseconds that hold the range: records have no finer times."""
+    since = value - datetime(1970, 1, 1, tzinfo=UTC)
+    ms = (since.days * 86_400 + since.seconds) * 1000 + since.microseconds // 1000
+    if kind in ("EqualTo", "EqualNullSafe", "GreaterThanOrEqual", "GreaterThan"):
+        left.start_ms = ms if left.start_ms is None else max(left.start_ms, ms)
+    if kind in ("EqualTo", "EqualNullSafe", "LessThanOrEqual", "LessThan"):
+        left.end_ms = ms + 1 if left.end_ms is None else min(left.end_ms, ms + 1)

@@ -1,0 +1,85 @@
+"""A batch: planned by the driver from names of files, headers of batches and time indexes alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql.datasource import DataSourceReader, InputPartition
+
+from ..segments.wanted import Wanted
+from .columns import plain
+from .filters import narrowed
+from .layout import Layout
+from .offsets import ending, starting
+from .options import ReadOptions
+from .pieces import Piece, pieces
+
+
+class PieceOfInput(InputPartition):  # type: ignore[misc]
+    """What one task reads."""
+
+    def __init__(self, piece: Piece) -> None:
+        super().__init__(piece)
+
+
+def wanted_by(options: ReadOptions) -> Wanted:
+    """What the decoder is asked for, without ranges."""
+    return Wanted(columns=options.columns, isolation=options.isolation)
+
+
+def read_piece(
+    partition: InputPartition | None, columns: tuple[str, ...]
+) -> Iterator[pa.RecordBatch]:
+    """The records of one task's piece. Spark asks for None where there is nothing to read."""
+    if partition is None or partition.value is None:
+        return iter(())
+    return plain(partition.value.read(), columns)
+
+
+class BatchReader(DataSourceReader):  # type: ignore[misc]
+    """Reads a data directory once, one segment a task."""
+
+    def __init__(self, options: ReadOptions) -> None:
+        self._options = options
+        self._wanted = wanted_by(options)
+
+    def partitions(self) -> list[InputPartition]:
+        """Plan the tasks."""
+        now = Layout(self._options).now()
+        starts, ends = starting(now, self._options), ending(now, self._options)
+        found = pieces(now, starts, ends, self._wanted, self._options)
+        return [PieceOfInput(piece) for piece in found]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """Read one task's records."""
+        return read_piece(partition, self._options.columns)
+
+
+class FilteringReader(BatchReader):
+    """A reader that is told of a query's filters, where Spark pushes them down (4.1 on).
+
+    They narrow what is planned and decoded. Every filter is handed back, so that Spark evaluates
+    it too: a segment may hold more than was asked for.
+    """
+
+    def pushFilters(self, filters: list[Any]) -> list[Any]:
+        """Take note of what can be skipped."""
+        self._narrowing = narrowed(filters)
+        self._wanted = replace(
+            self._wanted,
+            start_ms=self._narrowing.start_ms,
+            end_ms=self._narrowing.end_ms,
+        )
+        return filters
+
+    def partitions(self) -> list[InputPartition]:
+        """Plan the tasks of what the filters leave."""
+        narrowing = getattr(self, "_narrowing", None)
+        found = super().partitions()
+        if narrowing is None:
+            return found
+        kept = [narrowing.of(each.value) for each in found]
+        return [PieceOfInput(piece) for piece in kept if piece is not None]

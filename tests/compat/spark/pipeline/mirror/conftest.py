@@ -1,0 +1,59 @@
+"""Sources and targets: ours and a real Kafka, each as both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from odradek.compat import RealKafka
+from odradek.emulator import Emulator
+
+from tests.compat.spark.pipeline.clusters import CONFIG, Writer
+
+
+@pytest.fixture(scope="session")
+def real_clusters() -> Iterator[tuple[str, str]]:
+    with RealKafka(config=CONFIG) as one, RealKafka(config=CONFIG) as other:
+        yield one.bootstrap_servers, other.bootstrap_servers
+
+
+@pytest.fixture
+def ours() -> Iterator[Emulator]:
+    with Emulator(CONFIG) as emulator:
+        yield emulator
+
+
+@pytest.fixture
+def our_target() -> Iterator[Emulator]:
+    with Emulator(CONFIG) as emulator:
+        yield emulator
+
+
+@pytest.fixture
+def writer(ours: Emulator) -> Iterator[Writer]:
+    """Writes to `ours`."""
+    writer = Writer(ours.bootstrap_servers)
+    yield writer
+    writer.close()
+
+
+_MARKS = [pytest.mark.real, pytest.mark.slow]
+
+
+@pytest.fixture(
+    params=[
+        "ours to ours",
+        pytest.param("ours to real", marks=_MARKS),
+        pytest.param("real to ours", marks=_MARKS),
+        pytest.param("real to real", marks=_MARKS),
+    ]
+)
+def pair(request: pytest.FixtureRequest) -> tuple[str, str]:
+    """Addresses of a source and a target."""
+    source, _, target = request.param.split()
+    real = request.getfixturevalue("real_clusters") if "real" in request.param else ("", "")
+    first = real[0] if source == "real" else request.getfixturevalue("ours").bootstrap_servers
+    second = (
+        real[1] if target == "real" else request.getfixturevalue("our_target").bootstrap_servers
+    )
+    return first, second

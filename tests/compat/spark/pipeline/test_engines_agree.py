@@ -1,0 +1,51 @@
+"""`diff`, `audit` and `profile` say the same on both engines, to the letter, of damaged directories
+too."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from odradek.compat.commands import main
+
+from tests.compat.spark.pipeline.audited import build
+from tests.storage.support.logs import cut, flip
+
+pytestmark = pytest.mark.spark
+
+NEWEST, OLDEST = f"t-0/{10:020d}.log", f"t-0/{0:020d}.log"
+DAMAGE: dict[str, tuple[Callable[[Path], object], dict[str, int]]] = {
+    "a bit": (lambda p: flip(p / OLDEST, 290), {"diff": 2, "audit": 1, "profile": 2}),
+    "torn": (lambda p: cut(p / NEWEST, 30), {"diff": 2, "audit": 1, "profile": 2}),
+    "a segment": (lambda p: (p / OLDEST).unlink(), {"diff": 1, "audit": 1, "profile": 0}),
+}
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(tmp_path_factory.mktemp("built") / "data")
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_directory_is_the_same_to_both(
+    damage: str, built: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = Path(shutil.copytree(built, tmp_path / "data"))
+    do, expected = DAMAGE[damage]
+    do(data)
+    for command, places in (
+        ("diff", [built / "t", data / "t"]),
+        ("audit", [data]),
+        ("profile", [data / "t"]),
+    ):
+        told = []
+        for engine in ("arrow", "spark"):
+            arguments = [command, *map(str, places), "--json", "--engine", engine]
+            told.append((main(arguments), *capsys.readouterr()))
+        assert told[0] == told[1], command
+        assert told[0][0] == expected[command], (command, told[0])
+        if told[0][0] == 2:
+            assert told[0][2].startswith(f"odradek: {data / 't-0'}"), told[0]
+            assert told[0][2].count("\n") == 1

@@ -1,0 +1,48 @@
+"""docs/spark.md: the examples of `format("odradek")` run as they stand, one after the other."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+from odradek.compat.spark import connector_jars
+from odradek.compat.spark.source.options import OPTIONS
+
+from tests.docs.spark_page import blocks, section
+
+HEADING = 'format("odradek")'
+PAGE = section(HEADING)
+BEFORE = """\
+from odradek.emulator import Emulator, NewRecord
+
+directory, copy = {directory!r}, {copy!r}
+kafka = Emulator({{"compression.type": "zstd", "log.retention.ms": "-1"}}, data_dir=directory)
+kafka.start()
+topic = kafka.create_topic("orders", partitions=3)
+for n in range(300):
+    topic.produce(b"order", b"%d" % n, partition=n % 3, timestamp=1767225600000 + n * 1000)
+"""
+AFTER = """\
+spark.stop()
+kafka.stop()
+"""
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_every_example_runs(tmp_path: Path) -> None:
+    connector_jars()
+    before = BEFORE.format(directory=str(tmp_path / "data"), copy=str(tmp_path / "copy"))
+    program = "\n".join([before, *blocks(HEADING, "python"), AFTER])
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=500, cwd=tmp_path
+    )
+    assert done.returncode == 0, textwrap.shorten(done.stderr[-3000:], 3000)
+
+
+def test_every_option_is_told() -> None:
+    told = {name for name in OPTIONS if f"`{name}`" in PAGE or f'"{name}"' in PAGE}
+    assert set(OPTIONS) - told == {"path", "checkpointLocation"}, "these are Spark's own"
