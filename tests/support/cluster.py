@@ -16,6 +16,7 @@ from odradek.emulator.base.release import KAFKA_4_3
 from odradek.emulator.cluster import Cluster
 from odradek.emulator.config.configs import BrokerConfig
 from odradek.emulator.net.connection import Connection
+from odradek.emulator.parameters import INSTANT
 from odradek.storage.disk.directory import Directory
 from odradek.wire import Request, Response
 from odradek.wire.api import response_class
@@ -31,6 +32,7 @@ def open_cluster(
     release: Any = KAFKA_4_3,
     nodes: Any = (1,),
     max_events: Any = MOST_EVENTS,
+    timing: Any = INSTANT,
     **configs: str,
 ) -> Cluster:
     """A cluster of one broker, or of these nodes, under a manual clock, which begins at `now` (ms);
@@ -43,6 +45,7 @@ def open_cluster(
         brokers=[Node(node_id, "localhost", 9091 + node_id) for node_id in nodes],
         clock=clock,
         journal=Journal(clock, max_events),
+        timing=timing,
     )
 
 
@@ -124,6 +127,9 @@ class _Transport:
 
     def read_on(self) -> None:
         """There is always room."""
+
+    def ends(self) -> None:
+        """There is no socket."""
 
 
 def client_of(cluster: Cluster, client_id: str = "test", node_id: int = 1) -> Client:

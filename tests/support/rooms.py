@@ -11,7 +11,7 @@ ROOMS = {
         errors primitives
         schema codec
         batch gzip_header compression api headers frames
-        records scan _scan
+        records scan walk _scan
         legacy
         stored
         explain __main__
@@ -23,11 +23,11 @@ ROOMS = {
         recovery
         truncation
         compaction
-        log log_directory stored_epochs image
+        log log_directory stored_epochs image torn_tails
         repairs
     """,
     "emulator": """
-        base
+        base blocking_connection
         config
         partitions
         metadata
@@ -37,6 +37,8 @@ ROOMS = {
         transactions
         handlers
         control
+        replay
+        timing
         net
         parameters broker cluster
         advice
@@ -44,7 +46,41 @@ ROOMS = {
         state
         facets
         emulator broker_thread breakpoint left_open
+        proxy
         cli
+    """,
+    "emulator/proxy": """
+        addresses sessions
+        behind
+        connection
+        ports
+        proxy
+    """,
+    "emulator/replay": """
+        ids order differences not_ready
+        player
+    """,
+    "emulator/control": """
+        refusals
+        tellers telling
+        traffic
+        rules disk_rules
+    """,
+    "emulator/control/traffic": """
+        errors peer about plain
+        exchange
+        traffic
+        step
+        jsonl capture
+        files
+        chosen
+        journal sink
+    """,
+    "emulator/control/traffic/capture": """
+        blocks
+        packets
+        streams
+        writing reading
     """,
     "emulator/groups": """
         settings topics_view xxh3 regex commit_request records group shard telling runtime
@@ -65,6 +101,7 @@ ROOMS = {
         asserting
         topics
         groups
+        shared
         watching
         inside
         directories
@@ -73,21 +110,28 @@ ROOMS = {
     "emulator/state": """
         errors
         images
-        archive placing ahead exchange
+        archive placing ahead exchange downtime
         snapshot
     """,
     "fixtures": """
-        root options
+        root options journals
         timeline
+        rules
         remote
         brokers
-        marker unittest testcontainers
+        marker crashes unittest testcontainers hypothesis
+        spark
         plugin
     """,
     "fixtures/remote": """
-        connection emulator_only routes
+        emulator_only routes
         cluster
         kafka
+    """,
+    "fixtures/spark": """
+        rows recorder checkpoint idle_clients retention waits
+        comparing stream kafka_utils
+        fixtures
     """,
     "compat": """
         unavailable
@@ -96,6 +140,12 @@ ROOMS = {
         clients
         scenarios
         spark
-        demo table
+        demo table commands
+    """,
+    "compat/spark": """
+        connector class_archive connect session __main__
+        segments
+        source
+        pipeline
     """,
 }
