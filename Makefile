@@ -8,8 +8,10 @@ READY := $(VENV)/.installed
 PACKAGES := wire storage emulator fixtures compat
 # What is installed as the package above them.
 ROOT := fixtures/root
+# Of bench-spark.
+ROWS ?= 1000000
 
-.PHONY: help demo test test-real both check explore differential lint types bench table clean
+.PHONY: help demo test test-real both check explore differential lint types bench bench-spark table clean
 
 help:  ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -26,7 +28,7 @@ test-real: $(READY)  ## The client tests also against a real Apache Kafka
 both: $(READY)  ## The tests that use the kit as users do, against a real Apache Kafka
 	$(BIN)/python -m tests.kit_both
 
-check: $(READY)  ## The quick tests, of wire, storage and emulator: two minutes on two cores
+check: $(READY)  ## The quick tests, of wire, storage and emulator: a minute on two cores
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile tests/wire tests/storage tests/emulator \
 		-m "not real and not slow"
 
@@ -51,6 +53,11 @@ types: $(READY)  ## Types: mypy, of the packages and the tests
 
 bench: $(READY)  ## Measures Odradek, Apache Kafka and kfake side by side
 	$(BIN)/python -m tests.bench
+
+bench-spark: $(READY)  ## Measures segments as Arrow, format("odradek") and the pipeline: ROWS=1000000
+	$(BIN)/python -m tests.bench.bench_decoder --spark --rows $(ROWS)
+	$(BIN)/python -m tests.bench.bench_source --sink --rows $(ROWS)
+	$(BIN)/python -m tests.bench.bench_pipeline --rows $(ROWS)
 
 table: $(READY)  ## The README's table of clients, from a run of the client tests
 	ODRADEK_RESULTS=build/results.json $(BIN)/python -m pytest -q tests/clients

@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Generator
 from contextlib import contextmanager
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,7 @@ pytest.register_assert_rewrite(
     "tests.requests",
     "tests.support",
     "tests.clients.support",
+    "tests.compat.spark.pipeline.support",
     "tests.emulator.cli.console.support",
     "tests.emulator.groups.support",
     "tests.emulator.seen.support",
@@ -34,11 +37,26 @@ pytest.register_assert_rewrite(
 
 from odradek.compat import Unavailable  # noqa: E402
 
-pytest_plugins = ["pytester"]
+pytest_plugins = ["pytester", "odradek.fixtures.spark"]
 
 settings.register_profile("odradek", deadline=None, derandomize=True)
 settings.register_profile("explore", deadline=None)
 settings.load_profile("odradek")
+
+
+@pytest.fixture(scope="session")
+def _loaded_once() -> None:
+    for name in ("numpy", "pyarrow"):
+        if find_spec(name) is not None:
+            import_module(name)
+
+
+@pytest.fixture
+def pytester(_loaded_once: None, pytester: pytest.Pytester) -> pytest.Pytester:
+    """Each Pytester puts `sys.modules` back as they were when it was made. What cannot be loaded
+    twice in one process is therefore loaded before that."""
+    return pytester
+
 
 UNAVAILABLE = "unavailable: "  # how the reason of such a skip begins
 

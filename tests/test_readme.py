@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ def test_the_first_example_passes_as_it_stands(pytester: pytest.Pytester) -> Non
     result.assert_outcomes(passed=1)
 
 
-@pytest.mark.parametrize("number", [1, 2, 4, 5])
+@pytest.mark.parametrize("number", [1, 2, 3, 5, 6])
 def test_examples_that_bring_their_own_broker_run(number: int) -> None:
     exec(blocks("python")[number], {})
 
@@ -32,7 +33,7 @@ def test_the_verbs_of_the_example_on_looking_inside_work() -> None:
     from odradek.emulator import Emulator
 
     with Emulator() as kafka:
-        exec(blocks("python")[3], {"kafka": kafka})
+        exec(blocks("python")[4], {"kafka": kafka})
 
 
 def test_every_make_target_that_is_named_exists() -> None:
@@ -49,11 +50,16 @@ def help_of(parser: argparse.ArgumentParser) -> str:
 
 
 def test_every_option_that_is_named_exists() -> None:
+    from odradek.compat.commands import PIPELINE
     from odradek.emulator.cli.console.command import VIEWS
     from odradek.emulator.cli.main import _parser
     from odradek.fixtures.options import Options
 
     known = "".join(help_of(_parser(view)) for view in VIEWS)
     known += "".join(f" --kafka-{name}" for name in Options._fields)
+    for verb in PIPELINE:
+        parser = argparse.ArgumentParser()
+        import_module(f"odradek.compat.spark.pipeline.{verb}").add_arguments(parser)
+        known += parser.format_help()
     for option in re.findall(r"(?<![\w-])--[a-z][a-z-]*", README):
         assert option in known, option

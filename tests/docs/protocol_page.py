@@ -13,8 +13,7 @@ from pathlib import Path
 from odradek.emulator import handlers
 from odradek.emulator.base.release import RELEASES, Range, Release
 from odradek.emulator.handlers.registry import SERVED
-from odradek.wire.api import API_MODULES
-from odradek.wire.explain.tables import api_name
+from odradek.wire.api import API_MODULES, api_name
 
 PAGE = Path(__file__).parents[2] / "docs" / "protocol.md"
 HEAD = """\

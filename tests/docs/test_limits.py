@@ -8,6 +8,7 @@ import pytest
 from odradek.emulator.base.release import KAFKA_4_3
 from odradek.emulator.base.turns import QUANTUM_S
 from odradek.emulator.config.configs import BrokerConfig
+from odradek.emulator.control.traffic.traffic import FRAME_BYTES, MOST, MOST_BYTES
 from odradek.emulator.metadata.topic_rules import LARGEST_REQUEST
 from odradek.emulator.net import server
 from odradek.emulator.net.protocol import UNSENT_BYTES
@@ -35,6 +36,12 @@ def row(start: str) -> str:
     found = [line for line in PAGE.splitlines() if line.startswith(f"| {start}")]
     assert len(found) == 1, start
     return found[0]
+
+
+def test_the_journal_of_requests() -> None:
+    said = row("The journal of requests")
+    for bound in (f"{MOST:,} requests", size(MOST_BYTES), size(FRAME_BYTES)):
+        assert bound in said
 
 
 DECOMPRESSED = size(produced_batches.DECOMPRESSED_MAX)

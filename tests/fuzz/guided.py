@@ -100,6 +100,9 @@ class Nowhere:
         for _ in pieces(parts, lambda: 1 << 20):
             pass
 
+    def ends(self) -> None:
+        """There is no socket."""
+
     def read_on(self) -> None:
         """There is always room."""
 
