@@ -9,6 +9,7 @@ test is skipped, with the reason, and the last lines of the session say what was
 
 from __future__ import annotations
 
+import logging
 from collections import Counter, defaultdict
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -79,6 +80,36 @@ def pytest_runtest_setup() -> Generator[None, Any, Any]:
 def pytest_runtest_call() -> Generator[None, Any, Any]:
     with _skipped_without():
         return (yield)
+
+
+def _log() -> tuple[int, bool, bool, int]:
+    logger = logging.getLogger("odradek")
+    return logger.level, logger.propagate, logger.disabled, logging.root.manager.disable
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
+    """What is left of the log's settings decides what later tests of the process see of it."""
+    before = _log()
+    item.stash[_LOG] = before
+    return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, Any, Any]:
+    result = yield
+    before, after = item.stash[_LOG], _log()
+    if after != before:
+        logger = logging.getLogger("odradek")
+        level, logger.propagate, logger.disabled, disabled = before
+        logger.setLevel(level)
+        logging.disable(disabled)
+        message = "the log is left with other settings"
+        raise AssertionError(f"{message} (level, propagate, disabled, all): {before} -> {after}")
+    return result
+
+
+_LOG = pytest.StashKey[tuple[int, bool, bool, int]]()
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

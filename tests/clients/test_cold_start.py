@@ -3,10 +3,12 @@ raise meanwhile depends on the machine: `python -m tests.cold_start` counts them
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
+from confluent_kafka import KafkaError, KafkaException
 from odradek.compat import Client, scenarios
+from odradek.compat.clients.time_limits import TIMEOUT_S, wait_until
 from odradek.emulator import Emulator
 
 SCENARIOS = (
@@ -29,5 +31,29 @@ def cold_broker() -> Iterator[str]:
 
 @pytest.mark.client
 @pytest.mark.parametrize("scenario", SCENARIOS)
-def test_a_stock_client_gets_over_it(client: Client, cold_broker: str, scenario: str) -> None:
+def test_a_stock_client_gets_over_it(
+    client: Client, cold_broker: str, scenario: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client, "end_offsets", tried_again(client))
     scenarios.run(scenario, client, cold_broker)
+
+
+def tried_again(client: Client) -> Callable[[str, str], dict[int, int]]:
+    """confluent-kafka asks for the ends once, and its users have to again: docs/timing.md."""
+    once = client.end_offsets
+
+    def end_offsets(bootstrap: str, topic: str) -> dict[int, int]:
+        found: list[dict[int, int]] = []
+
+        def has_answer() -> bool:
+            try:
+                found.append(once(bootstrap, topic))
+            except KafkaException as error:
+                if error.args[0].code() != KafkaError.NOT_LEADER_FOR_PARTITION:
+                    raise
+            return bool(found)
+
+        wait_until(has_answer, f"the ends of {topic}", TIMEOUT_S)
+        return found[0]
+
+    return end_offsets

@@ -6,6 +6,7 @@ import logging
 import traceback
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from random import Random
 from typing import NamedTuple
 
@@ -33,7 +34,7 @@ class Result(NamedTuple):
 
 def play(seed: int, plan: Plan | None = None) -> Result:
     """Play a seed; with another plan than it draws, if one is given."""
-    with seeded(Random(seed)):
+    with seeded(Random(seed)), _silence():
         world = World(plan or drawn(seed))
         broken = ""
         try:
@@ -52,8 +53,19 @@ def play(seed: int, plan: Plan | None = None) -> Result:
     )
 
 
+@contextmanager
+def _silence() -> Iterator[None]:
+    """Of the broker's log, which tells of misfortunes that are meant."""
+    logger = logging.getLogger("odradek")
+    level = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+
+
 def _set_up(world: World) -> None:
-    logging.getLogger("odradek").setLevel(logging.CRITICAL)
     cluster = world.process.start()
     for name in topics(world.plan.cast):
         partitions, configs = TOPICS[name]
