@@ -28,8 +28,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet
-from odradek.compat.spark.segments.schema import schema_of
+from odradek.compat.spark.segments.schema import HEADERS, schema_of
 
 from tests.support.processes import describe_machine
 
@@ -69,26 +70,31 @@ class Measured:
 def make_rows(path: Path, rows: int) -> None:
     """A Parquet file of records."""
     drawn = np.random.default_rng(7)
-    words = np.array([f"word{n:03}" for n in range(500)])
+    words = pa.array([f"word{n:03}" for n in range(500)])
+    headers = pa.array([None, [{"key": "source", "value": b"bench"}]], HEADERS)
     schema = schema_of(("key", "value", "partition", "timestamp", "headers"))
     with pa.parquet.ParquetWriter(path, schema) as writer:
         for start in range(0, rows, CHUNK):
             numbers = np.arange(start, min(start + CHUNK, rows))
-            chosen = words[drawn.integers(0, len(words), (len(numbers), 12))]
-            values = [
-                f'{{"id":{n},"text":"{" ".join(w)}"}}' for n, w in zip(numbers, chosen, strict=True)
-            ]
-            header = [{"key": "source", "value": b"bench"}]
+            chosen = drawn.integers(0, len(words), (12, len(numbers)))
+            text = pc.binary_join_element_wise(*(words.take(pa.array(w)) for w in chosen), " ")
+            value = pc.binary_join_element_wise(
+                '{"id":', _text(numbers), ',"text":"', text, '"}', ""
+            )
             columns = {
-                "key": [b"%d" % (n * 7919 % 100_003) for n in numbers],
-                "value": [value.encode() for value in values],
+                "key": _text(numbers * 7919 % 100_003).cast(pa.binary()),
+                "value": value.cast(pa.binary()),
                 "partition": pa.array(numbers % PARTITIONS, pa.int32()),
                 "timestamp": pa.array(1_760_000_000_000_000 + numbers * 1000, pa.int64()).cast(
                     pa.timestamp("us", "UTC")
                 ),
-                "headers": [header if n % 2 else None for n in numbers],
+                "headers": headers.take(pa.array(numbers % 2)),
             }
             writer.write_table(pa.table(columns, schema=schema))
+
+
+def _text(numbers: np.ndarray) -> pa.Array:
+    return pa.array(numbers).cast(pa.string())
 
 
 def run(what: str, engine: str, arguments: Sequence[str]) -> Measured:
