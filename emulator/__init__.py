@@ -31,6 +31,7 @@ from .seen import (
     TopicView,
     WaitTimeout,
     assert_exactly_once,
+    assert_processed_once,
 )
 from .state import Snapshot, StateError
 
@@ -66,6 +67,7 @@ __all__ = [
     "TopicView",
     "WaitTimeout",
     "assert_exactly_once",
+    "assert_processed_once",
     "pause_all",
     "resume_all",
 ]

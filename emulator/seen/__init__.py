@@ -9,6 +9,7 @@ from .exactly_once import assert_exactly_once
 from .groups import GroupView
 from .inside import Inside
 from .members import SeenMember
+from .processed_once import assert_processed_once
 from .produced import NewRecord
 from .record import Headers, SeenRecord
 from .seeds import read_seeds
@@ -37,6 +38,7 @@ __all__ = [
     "TopicView",
     "WaitTimeout",
     "assert_exactly_once",
+    "assert_processed_once",
     "read_seeds",
     "transactions_of",
 ]

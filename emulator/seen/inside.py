@@ -128,6 +128,10 @@ class Inside:
         }
         return found.pop() if len(found) == 1 else None
 
+    def events(self) -> list[Event]:
+        """All that are kept."""
+        return self._call(lambda cluster: cluster.journal.events())
+
     # Waiting
 
     def wait(self, wait: Wait[T], timeout: float | None = None) -> T:
@@ -190,13 +194,10 @@ class Inside:
         self._run(end)
 
     def _timed_out(self, wait: Wait[Any], seconds: float) -> WaitTimeout:
-        def events(cluster: Cluster) -> list[Event]:
-            found = cluster.journal.events()
-            if wait.topic is None and wait.group is None:
-                return found
-            return [each for each in found if each.concerns(wait.topic, wait.group)]
-
-        return timed_out(wait, seconds, self._call(events))
+        found = self.events()
+        if wait.topic is not None or wait.group is not None:
+            found = [each for each in found if each.concerns(wait.topic, wait.group)]
+        return timed_out(wait, seconds, found)
 
     # Powers
 

@@ -11,6 +11,7 @@ from typing import Any, Protocol, TypeVar
 from uuid import uuid4
 
 from ...wire import Error, Refused, Request, WireError
+from ..base.event import Event
 from ..base.words import number_of
 from .clients import SeenClient
 from .record import Raw
@@ -83,6 +84,9 @@ class Source(Protocol):
     def software(self, client_id: str, host: str) -> tuple[str, str] | None:
         """Name and version of a client's software, None if they are not known, or if clients of
         that id and host have different ones."""
+
+    def events(self) -> list[Event]:
+        """What has happened, in order, as far as the source knows."""
 
     def wait(self, wait: Wait[T], timeout: float | None = None) -> T:
         """Wait in the caller's thread. Raises WaitTimeout, and what looking raises."""

@@ -101,6 +101,7 @@ ROOMS = {
         asserting
         topics
         groups
+        processed_once
         shared
         watching
         inside
