@@ -29,7 +29,12 @@ def main(arguments: Sequence[str] | None = None, others: Mapping[str, str] | Non
 
 def _run(given: list[str], others: Mapping[str, str]) -> int:
     parser = _parser(given[0] if given else "", others)
-    options = parser.parse_args(given)
+    options, more = parser.parse_known_args(given)
+    # argparse takes names of files only where no option stands before them.
+    if more and hasattr(options, "files") and all(map(_is_file, more)):
+        options.files += more
+    elif more:
+        parser.error(f"unrecognized arguments: {' '.join(more)}")
     if options.command in VIEWS:
         return run_view(options)
     if options.command == "repair":
@@ -39,6 +44,10 @@ def _run(given: list[str], others: Mapping[str, str]) -> int:
     if options.command == "journal":
         return run_journal(options)
     return run_serve(options, parser)
+
+
+def _is_file(text: str) -> bool:
+    return text == "-" or not text.startswith("-")
 
 
 def _parser(view: str, others: Mapping[str, str] | None = None) -> argparse.ArgumentParser:

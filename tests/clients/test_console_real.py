@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from confluent_kafka import Producer
@@ -101,3 +102,25 @@ def test_what_is_committed_ends_before_an_open_transaction(
     assert len(shell("records", "open").splitlines()) == 3
     for producer in open_ones:
         producer.abort_transaction()
+
+
+def test_records_are_produced(shell: Shell, addresses: tuple[str, str], tmp_path: Path) -> None:
+    shell("topics", "create", "made", "--partitions", "2")
+    lines = tmp_path / "lines"
+    lines.write_text("a:one\nb:two\nc:NULL\n")
+    at = ["--timestamp", f"{NOW}"]
+    shell("produce", "made", *at, "-K", ":", "--null", "NULL", "-H", "n=1", f"{lines}")
+    shell("produce", "made", *at, "-z", "zstd", "--transactional-id", "t", "-k", "d", f"{lines}")
+    aborted = "produce", "made", *at, "--transactional-id", "t", "-K", ";", "-k", "d", f"{lines}"
+    assert "line 1: there is no separator ';'" in shell(*aborted, status=1)
+    template = '{"n": {seq}, "in": {city}}'
+    shell("produce", "made", *at, "--seed", "1", "--generate", "30", template, "-p", "1")
+    exported = tmp_path / "exported"
+    exported.write_text(shell("records", "made", "--committed", "--json"))
+    assert len(exported.read_text().splitlines()) == 36
+    shell("produce", "again", "--create-topic", "2", "--json", f"{exported}")
+    shell("produce", "nope", f"{lines}", status=1)
+    shell("produce", "made", "-p", "7", f"{lines}", status=1)
+    there = shell("records", "made", "--committed").splitlines()
+    again = shell("records", "again", "--committed").splitlines()
+    assert sorted(line.split()[3:] for line in again) == sorted(line.split()[3:] for line in there)

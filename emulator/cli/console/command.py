@@ -18,6 +18,7 @@ VIEWS = {
     "topics": "topics and their partitions: list, show, create, grow, empty, delete",
     "groups": "consumer groups, offsets and lag: list, show, reset, forget, delete",
     "records": "what is in a topic: read, filter, follow",
+    "produce": "records to a topic: lines, JSON, or made from a template",
     "configs": "configs of topics, brokers and groups: show, set, unset",
 }
 

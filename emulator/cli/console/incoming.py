@@ -1,0 +1,140 @@
+"""Records to be produced, from lines of text, from what `odradek records --json` prints, or made
+from a template."""
+
+from __future__ import annotations
+
+import json
+import time
+from argparse import Namespace
+from base64 import b64decode
+from binascii import Error as NotBase64
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from random import Random
+from typing import IO, Any
+
+from ....wire.records import NewRecord
+from .client import ConsoleError
+from .sending import Placed
+from .templates import Moment
+
+_KNOWN = {
+    *("topic", "partition", "offset", "timestamp", "key", "value", "headers"),
+    *("key_base64", "value_base64"),
+}
+
+
+def now_ms() -> int:
+    """The time, in ms since 1970."""
+    return time.time_ns() // 1_000_000
+
+
+def made(asked: Namespace) -> Iterator[Placed]:
+    """Records from templates."""
+    count, value = asked.generate
+    random = Random(asked.seed)
+    for number in range(count):
+        moment = Moment(number, random, now_ms())
+        key = None if asked.key is None else asked.key.fill(moment).encode()
+        record = NewRecord(_time(asked), key, value.fill(moment).encode(), tuple(asked.header))
+        yield Placed(record, asked.partition)
+
+
+def of_lines(asked: Namespace, lines: Iterable[tuple[str, bytes]]) -> Iterator[Placed]:
+    """A record of each line; each comes with where it is."""
+    parse = _as_json if asked.json else _as_text
+    for where, line in lines:
+        try:
+            record, partition = parse(asked, line.removesuffix(b"\n").removesuffix(b"\r"))
+        except ValueError as error:
+            raise ConsoleError(f"{where}: {error}") from None
+        yield Placed(record, partition if asked.partition is None else asked.partition)
+
+
+def lines_of(files: list[str], standard: IO[bytes]) -> Iterator[tuple[str, bytes]]:
+    """The lines of these files, of standard input for "-" or if there are none. Raises
+    ConsoleError."""
+    with ExitStack() as opened:
+        inputs: list[tuple[str, IO[bytes]]] = []
+        for name in files or ["-"]:
+            try:
+                inputs.append(
+                    ("standard input", standard)
+                    if name == "-"
+                    else (name, opened.enter_context(open(name, "rb")))
+                )
+            except OSError as error:
+                raise ConsoleError(f"{name} cannot be read: {error.strerror}") from None
+        for name, file in inputs:
+            for number, line in enumerate(file, 1):
+                yield f"{name}, line {number}", line
+
+
+def _as_text(asked: Namespace, line: bytes) -> tuple[NewRecord, None]:
+    key: bytes | None = None if asked.key is None else asked.key.text.encode()
+    value = line
+    if asked.key_separator is not None:
+        before, found, after = line.partition(asked.key_separator.encode())
+        if not found:
+            text = line.decode(errors="backslashreplace")
+            raise ValueError(f"there is no separator {asked.key_separator!r} in {text!r}")
+        key, value = before, after
+    null = None if asked.null is None else asked.null.encode()
+    headers = tuple(asked.header)
+    return NewRecord(_time(asked), _unless(null, key), _unless(null, value), headers), None
+
+
+def _unless(null: bytes | None, data: bytes | None) -> bytes | None:
+    return None if data == null else data
+
+
+def _as_json(asked: Namespace, line: bytes) -> tuple[NewRecord, int | None]:
+    """As `records --json` prints it. Raises ValueError."""
+    try:
+        told = json.loads(line)
+    except ValueError as error:
+        raise ValueError(f"this is no JSON: {error}") from None
+    if not isinstance(told, dict):
+        raise ValueError(f"a record is a JSON object, not {told!r}")
+    if unknown := set(told) - _KNOWN:
+        known = "key, value, headers, timestamp, partition"
+        raise ValueError(f"there is no field {min(unknown)!r} of a record: {known}")
+    timestamp = (
+        _int(told, "timestamp", _time(asked)) if asked.timestamp is None else asked.timestamp
+    )
+    key = _data(told, "key") if asked.key is None else asked.key.text.encode()
+    headers = [*asked.header, *map(_header, told.get("headers") or ())]
+    partition = _int(told, "partition", None)
+    return NewRecord(timestamp, key, _data(told, "value"), tuple(headers)), partition
+
+
+def _header(told: Any) -> tuple[str, bytes | None]:
+    if not isinstance(told, dict) or not isinstance(told.get("name"), str):
+        raise ValueError(f'a header is {{"name": ..., "value": ...}}, not {json.dumps(told)}')
+    return told["name"], _data(told, "value")
+
+
+def _data(told: dict[str, Any], name: str) -> bytes | None:
+    """A key or a value: text, base64 under another name, or anything else as JSON."""
+    if f"{name}_base64" in told:
+        try:
+            return b64decode(told[f"{name}_base64"], validate=True)
+        except (NotBase64, TypeError, ValueError):
+            raise ValueError(f"{name}_base64 is not base64: {told[f'{name}_base64']!r}") from None
+    found = told.get(name)
+    if found is None or isinstance(found, str):
+        return None if found is None else found.encode()
+    return json.dumps(found, ensure_ascii=False).encode()
+
+
+def _int(told: dict[str, Any], name: str, default: Any) -> Any:
+    found = told.get(name)
+    if found is None:
+        return default
+    if type(found) is not int:
+        raise ValueError(f"{name} is a whole number, not {found!r}")
+    return found
+
+
+def _time(asked: Namespace) -> int:
+    return now_ms() if asked.timestamp is None else asked.timestamp

@@ -1,0 +1,246 @@
+"""`odradek produce`: records to a topic of any Kafka, from lines of text, JSON, or a template.
+
+    echo 'one espresso' | odradek produce localhost:9092 orders
+    odradek produce localhost:9092 orders orders.txt --key-separator :
+    odradek records localhost:9092 orders --json | odradek produce localhost:9092 copy --json
+    odradek produce localhost:9092 orders --generate 1000 '{"id": {seq}, "city": {city}}'
+
+Each line is a record, as it comes. With --json a line is what `odradek records --json` prints: key,
+value, headers, timestamp and partition are kept, topic and offset are not. Records with a key go
+where Kafka's own clients send them, others to the partitions in turn. A record is sent until it is
+stored; with --transactional-id all of them are committed together at the end, or none is.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from itertools import repeat
+from queue import Empty, Queue
+from threading import Thread
+from typing import Any
+
+from ....wire.api.create_topics import CreateTopicsRequest
+from ....wire.compression import Codec
+from .arguments import INT32, named, whole
+from .client import Brokers, check
+from .incoming import lines_of, made, of_lines
+from .offsets import parse_position
+from .sending import Placed, Sender
+from .templates import FIELDS, template
+
+_MOST_AT_ONCE = 5000
+_MOST_WAITING = 20_000
+_LINGER_S = 0.005  # what comes so soon after another goes with it, as with `linger.ms`
+_ACKS = {"1": 1, "all": -1}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments after `odradek produce ADDRESS`."""
+    _add_records(parser)
+    _add_sending(parser)
+
+
+def _add_records(parser: argparse.ArgumentParser) -> None:
+    """What the records are."""
+    add = parser.add_argument
+    add("topic", help="its name")
+    add("files", metavar="FILE", nargs="*", help="lines of these; standard input for - or none")
+    add("--json", action="store_true", help="lines as `odradek records --json` prints them")
+    add(
+        "--generate",
+        nargs=2,
+        action=_Generate,
+        metavar=("N", "TEMPLATE"),
+        help=f"make N values from a template, with the fields {_fields()}",
+    )
+    add("--seed", type=whole(0, INT32), metavar="N", help="of --generate: the same records again")
+    add("-k", "--key", type=template, help="of each record; with --generate a template, too")
+    add("-K", "--key-separator", metavar="TEXT", type=_some, help="a line is KEY TEXT VALUE")
+    add(
+        "-H",
+        "--header",
+        metavar="NAME=VALUE",
+        type=_header,
+        action="append",
+        default=[],
+        help="of each record; may be repeated",
+    )
+    add("-p", "--partition", type=whole(0, INT32), metavar="N", help="all go to this one")
+    add(
+        "--timestamp",
+        metavar="TIME",
+        type=_timestamp,
+        help="of each record: ms since 1970, a time or an age (15m, 2h, 3d); default: now",
+    )
+    add("--null", metavar="TEXT", help="a key or value that is this text is null")
+    add("--copies", type=whole(1, INT32), metavar="N", default=1, help="each record so many times")
+
+
+def _add_sending(parser: argparse.ArgumentParser) -> None:
+    """How they are sent."""
+    add = parser.add_argument
+    add(
+        "-z",
+        "--codec",
+        choices=[each.name.lower() for each in Codec],
+        default="none",
+        help="how batches are compressed",
+    )
+    add(
+        "--acks",
+        choices=list(_ACKS),
+        default="all",
+        help="who has stored it: the leader, or all in sync",
+    )
+    add("--transactional-id", metavar="ID", type=named, help="in one transaction")
+    add("--rate", type=_rate, metavar="N", help="at most so many records a second")
+    add("--create-topic", type=whole(1, INT32), metavar="PARTITIONS", help="if it does not exist")
+    add("--quiet", action="store_true", help="no line at the end that says what was stored")
+
+
+def _fields() -> str:
+    return ", ".join(f"{{{name}}} ({what})" for name, (what, _) in FIELDS.items())
+
+
+def run(brokers: Brokers, asked: argparse.Namespace) -> int:
+    """Run the command. Raises ConsoleError."""
+    if asked.create_topic is not None:
+        _create(brokers, asked.topic, asked.create_topic)
+    sender = Sender(
+        brokers,
+        asked.topic,
+        codec=Codec[asked.codec.upper()],
+        acks=_ACKS[asked.acks],
+        transactional_id=asked.transactional_id,
+    )
+    sender.begin()
+    records = (
+        made(asked) if asked.generate else of_lines(asked, lines_of(asked.files, sys.stdin.buffer))
+    )
+    is_whole = False
+    try:
+        for chunk in _chunks(_copied(records, asked.copies), asked.rate):
+            sender.send(chunk)
+        is_whole = True
+    finally:
+        sender.end(commit=is_whole)
+        if not asked.quiet:
+            _tell(sender, is_whole)
+    return 0
+
+
+def _tell(sender: Sender, is_whole: bool) -> None:
+    """On standard error, so that it can be shown while something else is piped."""
+    count = sum(sender.sent.values())
+    records = "1 record" if count == 1 else f"{count:,} records"
+    places = ", ".join(f"{n:,} to {sender.topic}-{p}" for p, n in sorted(sender.sent.items()))
+    state = "" if is_whole or sender.transactional_id is None else ", aborted"
+    print(f"{records} to {sender.topic}{state}{f' ({places})' if count else ''}", file=sys.stderr)
+
+
+def _copied(records: Iterable[Placed], copies: int) -> Iterator[Placed]:
+    for each in records:
+        yield from repeat(each, copies)
+
+
+def _chunks(records: Iterable[Placed], rate: float | None) -> Iterator[list[Placed]]:
+    """What comes together, without waiting for more. What is wrong with a record is raised after
+    those before it."""
+    waiting: Queue[Placed | BaseException | None] = Queue(_MOST_WAITING)
+    Thread(target=_read, args=(records, waiting), name="odradek-input", daemon=True).start()
+    begin, done = time.monotonic(), 0
+    most = _MOST_AT_ONCE if rate is None else max(1, min(_MOST_AT_ONCE, int(rate / 10)))
+    while True:
+        chunk: list[Placed] = []
+        last: Placed | BaseException | None = waiting.get()
+        while isinstance(last, Placed):
+            chunk.append(last)
+            if len(chunk) == most:
+                break
+            try:
+                last = waiting.get(timeout=_LINGER_S)
+            except Empty:
+                break
+        if chunk:
+            if rate is not None:
+                time.sleep(max(0.0, begin + done / rate - time.monotonic()))
+            yield chunk
+            done += len(chunk)
+        if isinstance(last, BaseException):
+            raise last
+        if last is None:
+            return
+
+
+def _read(records: Iterable[Placed], into: Queue[Any]) -> None:
+    try:
+        for each in records:
+            into.put(each)
+        into.put(None)
+    except BaseException as error:  # it is raised where the records are sent
+        into.put(error)
+
+
+def _create(brokers: Brokers, name: str, partitions: int) -> None:
+    if any(each.name == name and not each.error_code for each in brokers.topics([name])):
+        return
+    topic = CreateTopicsRequest.Topic(name=name, num_partitions=partitions, replication_factor=-1)
+    request = CreateTopicsRequest(topics=[topic], timeout_ms=int(brokers.timeout * 1000))
+    (result,) = brokers.ask_controller(request).topics
+    check(result.error_code, f"topic {name}", result.error_message)
+
+
+# Arguments
+
+
+class _Generate(argparse.Action):
+    """N and a template."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        count, text = values
+        try:
+            setattr(namespace, self.dest, (whole(1, INT32)(count), template(text)))
+        except argparse.ArgumentTypeError as error:
+            raise argparse.ArgumentError(self, str(error)) from None
+
+
+def _rate(text: str) -> float:
+    """Records a second."""
+    try:
+        rate = float(text)
+    except ValueError:
+        rate = 0.0
+    if not 0 < rate < 1e9:
+        raise argparse.ArgumentTypeError(f"not a number of records a second: {text!r}")
+    return rate
+
+
+def _some(text: str) -> str:
+    if not text:
+        raise argparse.ArgumentTypeError("a separator is not empty")
+    return text.encode().decode("unicode_escape") if text.startswith("\\") else text
+
+
+def _header(text: str) -> tuple[str, bytes]:
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise argparse.ArgumentTypeError(f"not of the form NAME=VALUE: {text!r}")
+    return name, value.encode()
+
+
+def _timestamp(text: str) -> int:
+    if text.isdigit():
+        return int(text)
+    position = parse_position(text)
+    if position.timestamp is None or position.timestamp < 0:
+        raise argparse.ArgumentTypeError(f"not a time: {text!r}")
+    return position.timestamp
