@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .console.command import VIEWS, add_views, run_view
+from .console.habits import VIEW_NAMES, NoAddress, with_address
 from .journal import add_journal, run_journal
 from .proxy import add_proxy, run_proxy
 from .repair import add_repair, run_repair
@@ -28,7 +29,13 @@ def main(arguments: Sequence[str] | None = None, others: Mapping[str, str] | Non
 
 
 def _run(given: list[str], others: Mapping[str, str]) -> int:
+    given[:1] = [VIEW_NAMES.get(each, each) for each in given[:1]]
     parser = _parser(given[0] if given else "", others)
+    if given and given[0] in VIEWS:
+        try:
+            given = with_address(given)
+        except NoAddress as error:
+            parser.error(str(error))
     options, more = parser.parse_known_args(given)
     # argparse takes names of files only where no option stands before them.
     if more and hasattr(options, "files") and all(map(_is_file, more)):

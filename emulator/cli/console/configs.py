@@ -18,7 +18,7 @@ from ....wire.api.describe_configs import DescribeConfigsRequest
 from ....wire.api.incremental_alter_configs import IncrementalAlterConfigsRequest
 from .arguments import named, setting
 from .client import Brokers, check
-from .tables import print_table
+from .tables import print_rows
 
 TOPIC = 2
 BROKER = 4
@@ -65,8 +65,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("name", help="its name")
     for each in (topic, broker, group):
         each.add_argument("--all", action="store_true", help="show defaults too")
+        each.add_argument("--json", action="store_true", help="one JSON object a line")
         each.add_argument(
+            "-c",
             "--set",
+            "--add-config",
             metavar="CONFIG=VALUE",
             action="append",
             default=[],
@@ -75,6 +78,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         )
         each.add_argument(
             "--unset",
+            "--delete-config",
             metavar="CONFIG",
             action="append",
             default=[],
@@ -92,11 +96,9 @@ def run(brokers: Brokers, asked: argparse.Namespace) -> int:
         _settled(brokers, kind, asked.name, changed | dict.fromkeys(asked.unset, False))
     configs = read_configs(brokers, kind, asked.name)
     shown = [config for config in configs if asked.all or config.is_set]
-    if shown:
-        print_table(
-            ["config", "value", "source"],
-            [[config.name, config.value, config.source] for config in shown],
-        )
+    if shown or asked.json:
+        rows = [[config.name, config.value, config.source] for config in shown]
+        print_rows(["config", "value", "source"], rows, as_json=asked.json)
     else:
         print(f"nothing is set for {_called(kind, asked.name)}; --all shows defaults")
     return 0

@@ -21,11 +21,13 @@ from .arguments import partitions
 from .client import Brokers, ConsoleError, check, report
 from .escapes import one_line
 from .group_reading import CLASSIC, CONSUMER, DEAD, Group, Listed, committed, describe, list_groups
+from .habits import add_action
 from .offsets import Place, bounds, parse_position, resolve
-from .tables import print_table, ranges
+from .tables import add_json, objects, print_json, print_rows, print_table, ranges
 
 _BY_NAME_UP_TO = 9  # OffsetCommit
 _HEADS = ("group", "type", "state", "members", "lag")
+_OF_PLACES = ("topic", "partition", "committed", "next", "lag", "member")
 # What to do about errors without a message.
 _HINTS = {
     Error.NON_EMPTY_GROUP: "it has members: stop its consumers first",
@@ -37,10 +39,14 @@ _HINTS = {
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments after `odradek groups ADDRESS`."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION", help="without one: list them")
-    show = actions.add_parser("show", help="members, offsets and lag")
-    reset = actions.add_parser("reset", help="commit other offsets for a group without members")
-    forget = actions.add_parser("forget", help="delete a group's offsets of a topic")
-    delete = actions.add_parser("delete", help="delete groups without members")
+    parser.set_defaults(json=False)
+    listed = add_action(actions, "list", "all of them, as without an action")
+    show = add_action(actions, "show", "members, offsets and lag")
+    for each in (parser, listed, show):
+        add_json(each)
+    reset = add_action(actions, "reset", "commit other offsets for a group without members")
+    forget = add_action(actions, "forget", "delete a group's offsets of a topic")
+    delete = add_action(actions, "delete", "delete groups without members")
     for action in (show, delete):
         action.add_argument("group", nargs="+", help="its name")
     for action in (reset, forget):
@@ -67,10 +73,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(brokers: Brokers, asked: argparse.Namespace) -> int:
     """Run the command. Raises ConsoleError."""
     match asked.action:
-        case None:
-            _list(brokers)
+        case None | "list":
+            _list(brokers, as_json=asked.json)
         case "show":
-            _show(brokers, asked.group)
+            _show(brokers, asked.group, as_json=asked.json)
         case "reset":
             _reset(brokers, asked)
         case "forget":
@@ -80,7 +86,7 @@ def run(brokers: Brokers, asked: argparse.Namespace) -> int:
     return 0
 
 
-def _list(brokers: Brokers) -> None:
+def _list(brokers: Brokers, *, as_json: bool) -> None:
     groups = list_groups(brokers)
     offsets = {name: committed(brokers, name) for name in groups if _has_offsets(groups[name])}
     limits = _limits(brokers, {place for of_group in offsets.values() for place in of_group})
@@ -92,10 +98,10 @@ def _list(brokers: Brokers) -> None:
             lags = [lag for *_, lag in _progress(offsets[name], limits) if lag is not None]
             row += [len(group.members), sum(lags)]
         rows.append(row + [None] * (len(_HEADS) - len(row)))
-    print_table(_HEADS, rows)
+    print_rows(_HEADS, rows, as_json=as_json)
 
 
-def _show(brokers: Brokers, names: Iterable[str]) -> None:
+def _show(brokers: Brokers, names: Iterable[str], *, as_json: bool) -> None:
     groups = list_groups(brokers)
     for number, name in enumerate(names):
         listed = groups.get(name)
@@ -105,9 +111,44 @@ def _show(brokers: Brokers, names: Iterable[str]) -> None:
         offsets = committed(brokers, name)
         if group.state == DEAD and not offsets:
             raise ConsoleError(f"there is no group {name}")
+        if as_json:
+            print_json(_told(brokers, name, group, offsets))
+            continue
         if number:
             print()
         _show_one(brokers, name, group, offsets)
+
+
+def _told(
+    brokers: Brokers, name: str, group: Group, offsets: dict[Place, int]
+) -> dict[str, object]:
+    members = [
+        {
+            "member": each.member_id,
+            "instance": each.instance_id,
+            "client": each.client_id,
+            "host": each.host,
+            "partitions": each.assigned,
+        }
+        for each in group.members
+    ]
+    return {
+        "group": name,
+        "state": group.state,
+        "type": group.kind,
+        "members": members,
+        "offsets": objects(_OF_PLACES, _rows(brokers, group, offsets)),
+    }
+
+
+def _rows(brokers: Brokers, group: Group, offsets: dict[Place, int]) -> list[list[object]]:
+    """Of each partition with an offset or a member."""
+    owners = _owners(group)
+    limits = _limits(brokers, {*offsets, *owners})
+    return [
+        [*place, offset, after, lag, owners.get(place)]
+        for place, offset, after, lag in _progress(offsets, limits, owners)
+    ]
 
 
 def _show_one(brokers: Brokers, name: str, group: Group, offsets: dict[Place, int]) -> None:
@@ -122,15 +163,7 @@ def _show_one(brokers: Brokers, name: str, group: Group, offsets: dict[Place, in
             ],
         )
         print()
-    owners = _owners(group)
-    places = {*offsets, *owners}
-    print_table(
-        ["topic", "partition", "committed", "next", "lag", "member"],
-        [
-            [*place, offset, after, lag, owners.get(place)]
-            for place, offset, after, lag in _progress(offsets, _limits(brokers, places), owners)
-        ],
-    )
+    print_table(_OF_PLACES, _rows(brokers, group, offsets))
 
 
 def _has_offsets(listed: Listed) -> bool:

@@ -35,6 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments after `odradek records ADDRESS`."""
     parser.add_argument("topic", help="its name")
     parser.add_argument(
+        "-p",
         "--partition",
         type=whole(0, INT32),
         metavar="N",
@@ -43,7 +44,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="only this one; may be repeated",
     )
     parser.add_argument(
+        "-o",
         "--from",
+        "--offset",
         dest="start",
         default="earliest",
         metavar="POSITION",
@@ -51,9 +54,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="earliest (the default), latest, an offset, -N, an age (15m, 2h, 3d) or a time",
     )
     parser.add_argument(
-        "--max", type=whole(1, INT32), metavar="N", help="stop after N records shown"
+        "-n",
+        "-c",
+        "--max",
+        "--num",
+        "--max-messages",
+        type=whole(1, INT32),
+        metavar="N",
+        help="stop after N records shown",
     )
-    parser.add_argument("--follow", action="store_true", help="wait for more, until Ctrl-C")
+    parser.add_argument(
+        "--from-beginning", action="store_true", help="as without --from, which is the default"
+    )
+    parser.add_argument("-f", "--follow", action="store_true", help="wait for more, until Ctrl-C")
     for option, what in (("--key", "key"), ("--value", "value")):
         parser.add_argument(
             option, metavar="REGEX", type=pattern, help=f"only records whose {what} matches"

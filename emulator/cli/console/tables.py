@@ -1,7 +1,9 @@
-"""Aligned tables on standard output: a line of names, then the rows."""
+"""Aligned tables on standard output: a line of names, then the rows; or a JSON object a line."""
 
 from __future__ import annotations
 
+import argparse
+import json
 from collections.abc import Iterable, Sequence
 
 from ....wire.explain.tables import aligned
@@ -21,6 +23,32 @@ def print_table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     ]
     for line in aligned([list(heads), *cells], right):
         print(line)
+
+
+def objects(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> list[dict[str, object]]:
+    """The rows as objects; blanks in heads become underscores."""
+    names = [head.replace(" ", "_") for head in heads]
+    return [dict(zip(names, row, strict=True)) for row in rows]
+
+
+def print_json(told: object) -> None:
+    """Print one object, in a line."""
+    print(json.dumps(told))
+
+
+def print_rows(heads: Sequence[str], rows: Iterable[Sequence[object]], *, as_json: bool) -> None:
+    """Print rows as a table, or each as an object."""
+    if not as_json:
+        print_table(heads, rows)
+        return
+    for each in objects(heads, rows):
+        print_json(each)
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """The option `--json`, which may stand before and after an action."""
+    what = "one JSON object a line"
+    parser.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help=what)
 
 
 def ranges(numbers: Iterable[int]) -> str:

@@ -10,8 +10,9 @@ odradek topics localhost:9092 delete orders
 
 from __future__ import annotations
 
-import argparse
+from argparse import SUPPRESS, ArgumentParser, Namespace
 from collections.abc import Iterable
+from typing import Any
 
 from ....wire.api.create_partitions import CreatePartitionsRequest
 from ....wire.api.create_topics import CreateTopicsRequest
@@ -21,64 +22,83 @@ from ....wire.api.metadata import MetadataResponse
 from .arguments import INT16, INT32, setting, whole
 from .client import Brokers, check, report
 from .configs import TOPIC, read_configs
+from .habits import add_action
 from .offsets import bounds
-from .tables import print_table, ranges
+from .tables import add_json, print_json, print_rows, print_table, ranges
 
 _TIMEOUT_MS = 30_000
 _BY_NAME_UP_TO = 5  # DeleteTopics
 _WHOLE = -1
 _THE_BROKERS = -1
+_HEADS = ("topic", "partition", "leader", "replicas", "in sync", "first", "next", "offsets")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments after `odradek topics ADDRESS`."""
-    parser.add_argument("--internal", action="store_true", help="list internal topics too")
+    parser.set_defaults(json=False, internal=False)
     actions = parser.add_subparsers(dest="action", metavar="ACTION", help="without one: list them")
-    show = actions.add_parser("show", help="partitions, and configs that were set")
-    create = actions.add_parser("create", help="create topics")
-    create.add_argument(
-        "--partitions",
-        metavar="N",
-        default=_THE_BROKERS,
-        type=whole(1, INT32),
-        help="default: the broker's",
-    )
-    create.add_argument(
-        "--replicas",
-        metavar="N",
-        default=_THE_BROKERS,
-        type=whole(1, INT16),
-        help="default: the broker's",
-    )
-    create.add_argument(
-        "--set",
-        metavar="CONFIG=VALUE",
-        action="append",
-        default=[],
-        type=setting,
-        help="a config of the topic; may be repeated",
-    )
-    grow = actions.add_parser("grow", help="add partitions")
+    listed = add_action(actions, "list", "all of them, as without an action")
+    for each in (parser, listed):
+        add_json(each)
+        what = "internal topics too"
+        each.add_argument("--internal", action="store_true", default=SUPPRESS, help=what)
+    show = add_action(actions, "show", "partitions, and configs that were set")
+    add_json(show)
+    create = _add_create(actions)
+    grow = add_action(actions, "grow", "add partitions")
     grow.add_argument(
+        "-p",
         "--partitions",
         metavar="N",
         required=True,
         type=whole(1, INT32),
         help="their new number",
     )
-    empty = actions.add_parser("empty", help="delete every record and keep the topic")
-    delete = actions.add_parser("delete", help="delete topics")
+    empty = add_action(actions, "empty", "delete every record and keep the topic")
+    delete = add_action(actions, "delete", "delete topics")
     for action in (show, create, grow, empty, delete):
         action.add_argument("topic", nargs="+", help="its name")
 
 
-def run(brokers: Brokers, asked: argparse.Namespace) -> int:
+def _add_create(actions: Any) -> ArgumentParser:
+    create = add_action(actions, "create", "create topics")
+    create.add_argument(
+        "-p",
+        "--partitions",
+        metavar="N",
+        default=_THE_BROKERS,
+        type=whole(1, INT32),
+        help="default: the broker's",
+    )
+    create.add_argument(
+        "-r",
+        "--replicas",
+        "--replication-factor",
+        metavar="N",
+        default=_THE_BROKERS,
+        type=whole(1, INT16),
+        help="default: the broker's",
+    )
+    create.add_argument(
+        "-c",
+        "--set",
+        "--config",
+        metavar="CONFIG=VALUE",
+        action="append",
+        default=[],
+        type=setting,
+        help="a config of the topic; may be repeated",
+    )
+    return create
+
+
+def run(brokers: Brokers, asked: Namespace) -> int:
     """Run the command. Raises ConsoleError."""
     match asked.action:
-        case None:
-            _list(brokers, internal=asked.internal)
+        case None | "list":
+            _list(brokers, internal=asked.internal, as_json=asked.json)
         case "show":
-            _show(brokers, asked.topic)
+            _show(brokers, asked.topic, as_json=asked.json)
         case "create":
             _create(brokers, asked)
         case "grow":
@@ -90,7 +110,7 @@ def run(brokers: Brokers, asked: argparse.Namespace) -> int:
     return 0
 
 
-def _list(brokers: Brokers, *, internal: bool) -> None:
+def _list(brokers: Brokers, *, internal: bool, as_json: bool) -> None:
     topics = [topic for topic in brokers.topics() if internal or not topic.is_internal]
     limits = bounds(brokers, topics)
     rows = []
@@ -100,22 +120,39 @@ def _list(brokers: Brokers, *, internal: bool) -> None:
         replicas = max((len(part.replica_nodes) for part in topic.partitions), default=0)
         offsets = sum(after - first for first, after in known)
         rows.append([topic.name, len(places), replicas, offsets])
-    print_table(["topic", "partitions", "replicas", "offsets"], rows)
+    print_rows(["topic", "partitions", "replicas", "offsets"], rows, as_json=as_json)
 
 
-def _show(brokers: Brokers, names: Iterable[str]) -> None:
+def _show(brokers: Brokers, names: Iterable[str], *, as_json: bool) -> None:
     for number, name in enumerate(names):
-        if number:
-            print()
         topic = brokers.topic(name)
         limits = bounds(brokers, [topic])
-        for config in read_configs(brokers, TOPIC, name):
-            if config.is_set:
-                print(f"{config.name}={config.value}")
-        print_table(
-            ["topic", "partition", "leader", "replicas", "in sync", "first", "next", "offsets"],
-            [_row(topic, part, limits) for part in topic.partitions],
-        )
+        configs = {c.name: c.value for c in read_configs(brokers, TOPIC, name) if c.is_set}
+        if as_json:
+            parts = [
+                _told(part, limits.get((name, part.partition_index))) for part in topic.partitions
+            ]
+            print_json({"topic": name, "configs": configs, "partitions": parts})
+            continue
+        if number:
+            print()
+        for config, value in configs.items():
+            print(f"{config}={value}")
+        print_table(_HEADS, [_row(topic, part, limits) for part in topic.partitions])
+
+
+def _told(
+    part: MetadataResponse.Topic.Partition, limits: tuple[int, int] | None
+) -> dict[str, object]:
+    first, after = limits or (None, None)
+    return {
+        "partition": part.partition_index,
+        "leader": part.leader_id,
+        "replicas": part.replica_nodes,
+        "in_sync": part.isr_nodes,
+        "first": first,
+        "next": after,
+    }
 
 
 def _row(
@@ -136,7 +173,7 @@ def _row(
     ]
 
 
-def _create(brokers: Brokers, asked: argparse.Namespace) -> None:
+def _create(brokers: Brokers, asked: Namespace) -> None:
     config = CreateTopicsRequest.Topic.Config
     configs = [config(name=name, value=value) for name, value in asked.set]
     answer = brokers.ask_controller(

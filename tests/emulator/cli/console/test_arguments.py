@@ -28,8 +28,8 @@ WRONG = [
     (["topics", NOBODY, "create", "t", "--set", "segment.ms"], "not of the form CONFIG=VALUE"),
     (["topics", NOBODY, "create", "t", "--set", "=7"], "not of the form CONFIG=VALUE: '=7'"),
     (["topics", NOBODY, "grow", "t", "--partitions", "many"], "'many'"),
-    (["topics", NOBODY, "grow", "t"], "required: --partitions"),
-    (["records", NOBODY, "t", "--from", "soon"], "--from: 'soon' is no position"),
+    (["topics", NOBODY, "grow", "t"], "required: -p/--partitions"),
+    (["records", NOBODY, "t", "--from", "soon"], "--offset: 'soon' is no position"),
     (["records", NOBODY, "t", "--from", "²"], "'²' is no position"),
     (["records", NOBODY, "t", "--from", ""], "'' is no position"),
     (["records", NOBODY, "t", "--from", "0001-01-01"], "'0001-01-01' is no position"),
@@ -39,7 +39,7 @@ WRONG = [
     (["records", NOBODY, "t", "--header", "x"], "not of the form NAME=REGEX: 'x'"),
     (["records", NOBODY, "t", "--header", "=x"], "not of the form NAME=REGEX: '=x'"),
     (["records", NOBODY, "t", "--header", "x=["], "--header: '[' is no regular expression"),
-    (["records", NOBODY, "t", "--max", "0"], "--max: not a whole number from 1"),
+    (["records", NOBODY, "t", "--max", "0"], "--max-messages: not a whole number from 1"),
     (["records", NOBODY, "t", "--partition", "-1"], "--partition: not a whole number from 0"),
     (["groups", NOBODY, "reset", "g", "--to", "soon"], "--to: 'soon' is no position"),
     (["groups", NOBODY, "reset", "g"], "required: --to"),
@@ -51,7 +51,7 @@ WRONG = [
     (["configs", NOBODY], "required: KIND"),
     (["configs", NOBODY, "nonsense"], "invalid choice: 'nonsense'"),
     (["configs", NOBODY, "topic", "t", "--set", "1"], "not of the form CONFIG=VALUE: '1'"),
-    (["configs", NOBODY, "topic", "t", "--unset", ""], "--unset: not a name: ''"),
+    (["configs", NOBODY, "topic", "t", "--unset", ""], "--delete-config: not a name: ''"),
 ]
 
 
