@@ -20,7 +20,7 @@ demo: $(READY)  ## A broker, the stock clients and Spark against it, and a table
 	$(BIN)/python -m odradek.compat.demo
 
 test: lint types  ## Everything: style, types and all tests
-	$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m tests.whole -q -n 2 --dist loadfile --no-loadscope-reorder
 
 test-real: $(READY)  ## The client tests also against a real Apache Kafka
 	ODRADEK_REAL=1 $(BIN)/python -m pytest -q tests/clients
