@@ -1,5 +1,5 @@
-"""For all tests: pytest's fixture for running pytest, how Hypothesis draws, what is skipped, and that
-a test leaves the settings of its process as they were.
+"""For all tests: pytest's fixture for running pytest, how Hypothesis draws, what is skipped, and
+that a test leaves the settings of its process as they were.
 
 Hypothesis draws without its time limit, which fails examples on a busy machine; and the same
 examples every time, so that a change is what turns a test red. `make explore` draws new ones.

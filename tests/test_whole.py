@@ -1,4 +1,4 @@
-"""What `make test` says of tests that failed among the others: run once more alone, or red at once."""
+"""What `make test` does about tests that failed: run once more alone, or red at once."""
 
 from __future__ import annotations
 
@@ -24,6 +24,13 @@ def test_leaves():
 def test_hangs():
     assert "LEFT" not in os.environ
 """
+
+
+PROCESSES = pytest.mark.parametrize(
+    "options",
+    [[], ["-p", "xdist", "-n", "2", "--dist=loadfile"]],
+    ids=["one process", "two processes"],
+)
 
 
 def command(directory: Path, *options: str) -> list[str]:
@@ -55,11 +62,7 @@ def last_lines(told: str) -> list[str]:
     return told.rstrip().split("!" * 100)[-2].strip().splitlines()
 
 
-@pytest.mark.parametrize(
-    "options",
-    [[], ["-p", "xdist", "-n", "2", "--dist=loadfile"]],
-    ids=["one process", "two processes"],
-)
+@PROCESSES
 def test_one_that_passes_alone_is_named_and_not_red(tmp_path: Path, options: list[str]) -> None:
     status, told = run(tmp_path, HANGS, *options)
     assert status == 0, told
@@ -141,11 +144,7 @@ def test_many_failures_are_red_at_once(tmp_path: Path) -> None:
     assert (status, last_lines(told)) == (1, ["not run again, alone:", "    6 tests failed"])
 
 
-@pytest.mark.parametrize(
-    "options",
-    [[], ["-p", "xdist", "-n", "2", "--dist=loadfile"]],
-    ids=["one process", "two processes"],
-)
+@PROCESSES
 def test_what_cannot_be_collected_is_red(tmp_path: Path, options: list[str]) -> None:
     (tmp_path / "test_other.py").write_text("import not_there")
     status, told = run(tmp_path, HANGS, *options, "--continue-on-collection-errors")

@@ -23,7 +23,11 @@ from typing import Any, NamedTuple
 
 # Of Spark and its launcher; and pytest's own, which names the test.
 _NOT_OURS = ("SPARK_", "PYSPARK_", "PYTEST_")
-_SIGNALS = sorted(set(signal.Signals) - {signal.SIGKILL, signal.SIGSTOP})
+_SIGNALS = [
+    signal.Signals[name]
+    for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGALRM", "SIGPIPE", "SIGUSR1", "SIGUSR2")
+    if hasattr(signal, name)
+]
 
 
 class _Kind(NamedTuple):
