@@ -11,7 +11,7 @@ ROOT := fixtures/root
 # Of bench-spark.
 ROWS ?= 1000000
 
-.PHONY: help demo test test-real both check explore differential lint types bench bench-spark table clean
+.PHONY: help demo test slow test-real both check explore differential lint types bench bench-spark table clean
 
 help:  ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -20,7 +20,12 @@ demo: $(READY)  ## A broker, the stock clients and Spark against it, and a table
 	$(BIN)/python -m odradek.compat.demo
 
 test: lint types  ## Everything: style, types and all tests
-	$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m tests.prepare
+	$(BIN)/python -m tests.whole -q -n 2 --dist loadfile --no-loadscope-reorder
+
+slow: $(READY)  ## What is too long for `make test`, which tries a sample of it
+	$(BIN)/python -m tests.prepare
+	$(BIN)/python -m pytest -q -m long
 
 test-real: $(READY)  ## The client tests also against a real Apache Kafka
 	ODRADEK_REAL=1 $(BIN)/python -m pytest -q tests/clients
@@ -30,7 +35,7 @@ both: $(READY)  ## The tests that use the kit as users do, against a real Apache
 
 check: $(READY)  ## The quick tests, of wire, storage and emulator: a minute on two cores
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile tests/wire tests/storage tests/emulator \
-		-m "not real and not slow"
+		-m "not real and not slow and not long"
 
 explore: $(READY)  ## Reruns the property tests with fresh examples (make check draws the same ones)
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile --hypothesis-profile explore \

@@ -1,4 +1,5 @@
-"""For all tests: pytest's fixture for running pytest, how Hypothesis draws, and what is skipped.
+"""For all tests: pytest's fixture for running pytest, how Hypothesis draws, what is skipped, and
+that a test leaves the settings of its process as they were.
 
 Hypothesis draws without its time limit, which fails examples on a busy machine; and the same
 examples every time, so that a change is what turns a test red. `make explore` draws new ones.
@@ -9,7 +10,6 @@ test is skipped, with the reason, and the last lines of the session say what was
 
 from __future__ import annotations
 
-import logging
 from collections import Counter, defaultdict
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -38,6 +38,8 @@ pytest.register_assert_rewrite(
 
 from odradek.compat import Unavailable  # noqa: E402
 
+from tests.support.left import Noted, noted, put_back  # noqa: E402
+
 pytest_plugins = ["pytester", "odradek.fixtures.spark"]
 
 settings.register_profile("odradek", deadline=None, derandomize=True)
@@ -59,6 +61,7 @@ def pytester(_loaded_once: None, pytester: pytest.Pytester) -> pytest.Pytester:
     return pytester
 
 
+_SETTINGS = pytest.StashKey[Noted]()
 UNAVAILABLE = "unavailable: "  # how the reason of such a skip begins
 
 
@@ -71,7 +74,8 @@ def _skipped_without() -> Generator[None]:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_setup() -> Generator[None, Any, Any]:
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None, Any, Any]:
+    item.stash[_SETTINGS] = noted()
     with _skipped_without():
         return (yield)
 
@@ -82,34 +86,13 @@ def pytest_runtest_call() -> Generator[None, Any, Any]:
         return (yield)
 
 
-def _log() -> tuple[int, bool, bool, int]:
-    logger = logging.getLogger("odradek")
-    return logger.level, logger.propagate, logger.disabled, logging.root.manager.disable
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
-    """What is left of the log's settings decides what later tests of the process see of it."""
-    before = _log()
-    item.stash[_LOG] = before
-    return (yield)
-
-
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, Any, Any]:
+    """What is left of the process's settings decides what its later tests see of it."""
     result = yield
-    before, after = item.stash[_LOG], _log()
-    if after != before:
-        logger = logging.getLogger("odradek")
-        level, logger.propagate, logger.disabled, disabled = before
-        logger.setLevel(level)
-        logging.disable(disabled)
-        message = "the log is left with other settings"
-        raise AssertionError(f"{message} (level, propagate, disabled, all): {before} -> {after}")
+    left = put_back(item.stash[_SETTINGS])
+    assert not left, f"settings of the process are left changed: {'; '.join(left)}"
     return result
-
-
-_LOG = pytest.StashKey[tuple[int, bool, bool, int]]()
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

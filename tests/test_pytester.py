@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-CONFTEST = (Path(__file__).parent / "conftest.py").read_text()
+ROOT = Path(__file__).parent.parent
+CONFTEST = (ROOT / "tests/conftest.py").read_text()
 # numpy refuses to be loaded a second time, and pyarrow names its types twice.
 TESTS = """
 from importlib import import_module
@@ -24,7 +25,10 @@ def test_a_run_in_this_process(pytester, number):
 """
 
 
-def test_what_cannot_be_loaded_twice_stays_loaded(pytester: pytest.Pytester) -> None:
+def test_what_cannot_be_loaded_twice_stays_loaded(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
     pytester.makeconftest(CONFTEST)
     pytester.makepyfile(TESTS)
     pytester.runpytest_subprocess("-p", "no:randomly").assert_outcomes(passed=2)

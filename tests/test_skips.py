@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-CONFTEST = (Path(__file__).parent / "conftest.py").read_text()
+ROOT = Path(__file__).parent.parent
+CONFTEST = (ROOT / "tests/conftest.py").read_text()
 TESTS = """
 import pytest
 from odradek.compat import Unavailable
@@ -34,7 +35,10 @@ def test_broken():
 """
 
 
-def test_what_is_missing_is_said_at_the_end(pytester: pytest.Pytester) -> None:
+def test_what_is_missing_is_said_at_the_end(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
     pytester.makeconftest(CONFTEST)
     pytester.makepyfile(TESTS)
     result = pytester.runpytest_subprocess("-p", "no:randomly")

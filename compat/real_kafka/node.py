@@ -9,6 +9,7 @@ The rules:
   answered while the broker is still fenced.
 - Without `data_dir` everything lives in one temporary directory, removed at the end. With one,
   the log directories there stay; a directory that has `meta.properties` is taken as it is.
+- It starts in half the time where an archive of its classes was made (class_archive.py).
 - The process has its own group, which ends with this interpreter, however that ends: a watcher
   shell waits on a pipe from here; when the pipe breaks it kills the group and removes the files.
 
@@ -32,11 +33,12 @@ from pathlib import Path
 from types import TracebackType
 
 from ..java.jars import classpath, jars, java
+from .class_archive import java_options
 from .ready import is_ready
 from .tools import JVM, VERSION, run_tool
 
 START_TIMEOUT_S = 60.0
-STOP_TIMEOUT_S = 20.0
+STOP_TIMEOUT_S = 60.0
 CLUSTER_ID = "b2RyYWRlay5vZHJhZGVrLg"  # 16 bytes in URL-safe base64, as Kafka wants
 PORTS = range(20_000, 32_000)
 
@@ -189,7 +191,8 @@ class RealKafka:
 
     def _launch(self) -> None:
         assert self._work is not None
-        command = [java(), *self.jvm, "-cp", classpath(jars(self.version)), "kafka.Kafka"]
+        options = [*self.jvm, *java_options(self.version)]
+        command = [java(), *options, "-cp", classpath(jars(self.version)), "kafka.Kafka"]
         with (self._work / "kafka.log").open("ab") as log:
             self._process = subprocess.Popen(
                 [*command, str(self._work / "server.properties")],

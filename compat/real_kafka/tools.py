@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 
 from ..java.jars import classpath, jars, java
+from .class_archive import java_options
 
 VERSION = "4.3.1"
 TOOL_TIMEOUT_S = 120.0
@@ -26,7 +27,7 @@ def run_tool(version: str, name: str, *args: str) -> subprocess.CompletedProcess
 
     Raises Unavailable without Java or archives, subprocess.TimeoutExpired after 120 s.
     """
-    command = [java(), *JVM, "-cp", classpath(jars(version)), name, *args]
+    command = [java(), *JVM, *java_options(version), "-cp", classpath(jars(version)), name, *args]
     return subprocess.run(
         command,
         stdin=subprocess.DEVNULL,

@@ -23,7 +23,7 @@ from kafka import KafkaProducer, TopicPartition, errors  # noqa: E402
 
 pytestmark = pytest.mark.slow
 
-TIMEOUT_S = 20
+TIMEOUT_S = 60
 DENIED = "No Authorizer is configured"
 
 

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import pytest
 
 T = TypeVar("T")
-WAIT_S = 10.0
+WAIT_S = 30.0
 
 
 def eventually(look: Callable[[], Any], expected: Any) -> None:

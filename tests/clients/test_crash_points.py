@@ -42,11 +42,11 @@ def test_a_transaction_is_there_as_a_whole_or_not_at_all(kafka: Emulator) -> Non
                 "log_level": 0,
             }
         )
-        producer.init_transactions(10)
+        producer.init_transactions(30)
         producer.begin_transaction()
         for value in VALUES:
             producer.produce("orders", value)
-        producer.commit_transaction(10)
+        producer.commit_transaction(30)
 
     for crash in kafka.crash_points(scenario, steps=["append", "answer"], sample=3, seed=1):
         with crash:

@@ -21,7 +21,7 @@ python = pytest.importorskip("kafka", reason="unavailable: kafka-python")
 
 pytestmark = pytest.mark.slow
 
-TIMEOUT_S = 20
+TIMEOUT_S = 60
 COUNT = 10
 VALUES = [b"value %d " % n * 10 for n in range(COUNT)]
 CODECS = ["none", "gzip", "snappy", "lz4"]

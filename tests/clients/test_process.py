@@ -66,7 +66,7 @@ def test_a_producer_whose_broker_is_away_delivers_when_it_is_back(kafka: Emulato
         if number in (1, 3):
             producer.flush(0.05)
             kafka.restart(clean=False)
-    assert producer.flush(20) == 0
+    assert producer.flush(30) == 0
     assert kafka.topic("orders").values() == sent
 
 

@@ -10,7 +10,7 @@ from time import perf_counter
 
 from odradek.wire import Error
 
-GIVE_UP_S = 20.0
+GIVE_UP_S = 60.0
 
 
 @dataclass

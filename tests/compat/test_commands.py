@@ -63,7 +63,7 @@ def test_a_serving_broker_has_nothing_of_the_pipeline(tmp_path: Path) -> None:
         assert "127.0.0.1:" in broker.stdout.readline()
     finally:
         broker.terminate()
-        broker.communicate(timeout=20)
+        broker.communicate(timeout=60)
 
 
 class Verb(types.ModuleType):

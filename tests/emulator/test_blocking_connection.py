@@ -12,7 +12,7 @@ from odradek.emulator.blocking_connection import Connection, RequestLost
 from odradek.wire import Error, Refused
 from odradek.wire.api.metadata import MetadataRequest
 
-TIMEOUT_S = 5.0
+TIMEOUT_S = 30.0
 
 
 @pytest.fixture

@@ -362,7 +362,7 @@ def test_serve_shows_at_the_start_what_is_wrong(closed: Path) -> None:
     assert process.stdout is not None
     process.stdout.readline()
     process.terminate()
-    _, errors = process.communicate(timeout=20)
+    _, errors = process.communicate(timeout=60)
     assert f"t-0/{log_file(closed, 10).name}: damaged at byte {2 * ONE}" in errors
 
 

@@ -26,7 +26,7 @@ def open_files() -> int:
 
 def answers(address: str) -> bool:
     host, port = address.rsplit(":", 1)
-    with socket.create_connection((host.strip("[]"), int(port)), timeout=5) as sock:
+    with socket.create_connection((host.strip("[]"), int(port)), timeout=30) as sock:
         sock.sendall(bytes.fromhex("0000000a 0012 0000 00000001 ffff"))
         return len(sock.recv(4096)) > 10
 
@@ -228,7 +228,7 @@ def test_a_verb_that_races_with_stop_ends() -> None:
         thread.start()
     kafka.stop()
     for thread in threads:
-        thread.join(10)
+        thread.join(30)
     assert len(ended) == 8
 
 
@@ -257,7 +257,7 @@ def test_a_stop_during_a_start_waits_for_its_end() -> None:
     while kafka._thread is None:
         time.sleep(0)
     kafka.stop()
-    starting.join(10)
+    starting.join(30)
     assert threading.active_count() == before
     with kafka:
         assert kafka.topics() == ["t"]
@@ -270,7 +270,7 @@ def test_several_stops_wait_for_the_same_end() -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(10)
+        thread.join(30)
     with pytest.raises(ConnectionRefusedError):
         answers(address)
     kafka.stop()
@@ -294,7 +294,7 @@ kafka.start()
 while kafka._thread is not None:
     time.sleep(0.01)
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (0, "stopped\n", "")
 
 

@@ -24,7 +24,7 @@ from tests.requests.produce import produce
 SEGMENT = 1 << 20
 
 
-SAID_S = 10.0
+SAID_S = 30.0
 
 
 def await_line(broker: Broker, part: str) -> None:

@@ -23,7 +23,7 @@ with Emulator() as kafka:
     time.sleep(60)
 """
 NEXT = "from odradek.emulator import Emulator; Emulator().start().stop()"
-ENDS_S = 20.0
+ENDS_S = 60.0
 
 
 def left(directory: Path) -> list[str]:

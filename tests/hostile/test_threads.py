@@ -27,7 +27,7 @@ threads = [threading.Thread(target=start_and_stop, daemon=True) for _ in range(6
 for thread in threads:
     thread.start()
 for thread in threads:
-    thread.join(10)
+    thread.join(30)
 kafka.stop()
 print(sum(thread.is_alive() for thread in threading.enumerate() if thread.name == "odradek"))
 print(sum(thread.is_alive() for thread in threads))

@@ -18,6 +18,6 @@ class Disk:
 
     def sync(self, handle: Handle) -> None:
         self.threads.add(threading.current_thread().name)
-        assert self.go.wait(10)
+        assert self.go.wait(30)
         if self.error is not None:
             raise self.error

@@ -12,7 +12,7 @@ from odradek.wire.headers import RequestHeader, write_request_header
 
 def connect(kafka: Emulator) -> socket.socket:
     host, port = kafka.bootstrap_servers.rsplit(":", 1)
-    return socket.create_connection((host, int(port)), timeout=5)
+    return socket.create_connection((host, int(port)), timeout=30)
 
 
 def framed(body: bytes) -> bytes:

@@ -12,7 +12,7 @@ from tests.support.clock import NOW
 from tests.support.connection import Connection
 
 # A real broker names a leader a moment before that one takes records.
-READY_S = 10.0
+READY_S = 30.0
 NOT_YET = (Error.UNKNOWN_TOPIC_OR_PARTITION, Error.NOT_LEADER_OR_FOLLOWER)
 
 

@@ -235,7 +235,7 @@ def read_by_librdkafka(peers: Peers, data: bytes) -> list[Record]:
     consumer.assign([confluent.TopicPartition(topic, 0, start)])
     found: list[Record] = []
     while len(found) < len(RECORDS):
-        message = consumer.poll(10)
+        message = consumer.poll(30)
         assert message is not None, f"{len(found)} records and no more"
         assert message.error() is None
         time, headers = message.timestamp()[1], tuple(message.headers() or ())

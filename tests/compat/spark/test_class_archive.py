@@ -48,6 +48,7 @@ def session(*replaced: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.spark
 @pytest.mark.slow
+@pytest.mark.long
 def test_an_archive_that_is_made_is_taken(capsys: pytest.CaptureFixture[str]) -> None:
     assert java_options() == ""
     assert preparing.main() == 0

@@ -34,7 +34,7 @@ def test_it_stands_in_front_of_a_kafka_until_it_is_stopped(tmp_path: Path, endin
             produce(client, batch(b"x"), topic="t")
             produce(client, batch(b"x"), topic="none")
         process.send_signal(signal.SIGTERM)
-        rest, errors = process.communicate(timeout=10)
+        rest, errors = process.communicate(timeout=60)
         assert kafka.topic("t").values() == [b"x"]
     assert (process.returncode, rest) == (0, "")
     assert "by hand was refused Produce (none-0): UNKNOWN_TOPIC_OR_PARTITION" in errors
@@ -52,5 +52,5 @@ def test_it_stands_in_front_of_a_kafka_until_it_is_stopped(tmp_path: Path, endin
     ],
 )
 def test_what_is_wrong_is_said(options: list[str], status: int, text: str) -> None:
-    done = subprocess.run([*PROXY, *options], capture_output=True, text=True, timeout=30)
+    done = subprocess.run([*PROXY, *options], capture_output=True, text=True, timeout=60)
     assert (done.returncode, text in done.stderr) == (status, True), done.stderr

@@ -48,9 +48,9 @@ def test_one_line_when_ready_and_a_clean_stop(number: signal.Signals, tmp_path: 
     line = process.stdout.readline()
     found = re.match(r"odradek ready at 127\.0\.0\.1:(\d+)", line)
     assert found, line
-    socket.create_connection(("127.0.0.1", int(found[1])), timeout=5).close()
+    socket.create_connection(("127.0.0.1", int(found[1])), timeout=30).close()
     process.send_signal(number)
-    rest, errors = process.communicate(timeout=10)
+    rest, errors = process.communicate(timeout=60)
     assert (process.returncode, rest, errors) == (0, "", "")
     assert (tmp_path / "data" / ".kafka_cleanshutdown").exists()
 
@@ -65,7 +65,7 @@ def test_it_logs_what_clients_do(is_quiet: bool) -> None:
         produce(client, batch(b"x"), topic="orders")
         produce(client, batch(b"x"), topic="none")
     process.terminate()
-    _, errors = process.communicate(timeout=10)
+    _, errors = process.communicate(timeout=60)
     sentences = [line.split(" s  ")[1] for line in errors.splitlines()]
     assert sentences[:3] == ([] if is_quiet else LOGGED)
 
@@ -77,7 +77,7 @@ def test_it_takes_the_time_of_a_real_node() -> None:
     with Connection(process.stdout.readline().split()[3]) as client:
         (found,) = client.ask(look, 4).coordinators
     process.terminate()
-    process.communicate(timeout=10)
+    process.communicate(timeout=60)
     assert found.error_code == Error.COORDINATOR_NOT_AVAILABLE
 
 
@@ -91,7 +91,7 @@ def test_signals_during_a_long_start_and_a_long_stop_end_it_once(tmp_path: Path)
     while not marker.exists() and process.poll() is None:
         process.send_signal(signal.SIGTERM)
         time.sleep(0.01)
-    line, errors = process.communicate(timeout=10)
+    line, errors = process.communicate(timeout=60)
     assert line.startswith("odradek ready at ")
     assert (process.returncode, errors) == (0, "")
     assert marker.exists()
@@ -145,7 +145,7 @@ def test_a_wrong_option_is_named(
 )
 def test_what_cannot_be_served_is_named(options: list[str], status: int, named: str) -> None:
     process = serve("--port", "0", *options)
-    output, errors = process.communicate(timeout=20)
+    output, errors = process.communicate(timeout=60)
     assert process.returncode == status
     assert output == ""
     assert named in errors
@@ -156,7 +156,7 @@ def test_with_standard_output_closed_it_says_so_and_leaves_nothing(tmp_path: Pat
     command = " ".join([*SERVE, "--port", "0", ">&-"])
     done = subprocess.run(
         command,
-        timeout=30,
+        timeout=60,
         shell=True,
         capture_output=True,
         text=True,

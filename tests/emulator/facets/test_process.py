@@ -184,7 +184,7 @@ def test_a_wait_goes_on_over_a_restart(kafka: Emulator) -> None:
     waiting.start()
     kafka.restart(clean=False)
     orders.produce(b"x")
-    waiting.join(10)
+    waiting.join(30)
     assert found == [b"x"]
 
 

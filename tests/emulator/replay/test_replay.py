@@ -67,7 +67,7 @@ def test_transactions_and_a_group_are_as_they_were(
             }
         )
         consumer.subscribe(["orders"])
-        seen = [consumer.poll(10) for _ in range(2)]
+        seen = [consumer.poll(30) for _ in range(2)]
         assert all(seen)
         consumer.commit(asynchronous=False)
         consumer.close()

@@ -24,7 +24,7 @@ FETCH_VERSION = 12
 
 def once(kafka: Emulator, is_so: Callable[[list[SeenClient]], bool]) -> list[SeenClient]:
     """The connections, as soon as this is so of them."""
-    end = monotonic() + 10
+    end = monotonic() + 30
     while not is_so(found := kafka.clients()):
         assert monotonic() < end, found
     return found

@@ -39,7 +39,7 @@ def consumer_of(kafka: Emulator, **more: Any) -> Any:
 
 
 def next_value(consumer: Any) -> bytes:
-    end = time.monotonic() + 20
+    end = time.monotonic() + 30
     while time.monotonic() < end:
         message = consumer.poll(0.1)
         if message is not None and message.error() is None:
@@ -77,11 +77,11 @@ def test_a_producer_goes_on(kafka: Emulator, clients: str) -> None:
         {"bootstrap.servers": kafka.bootstrap_servers, "reconnect.backoff.ms": 5}
     )
     producer.produce("orders", b"before", partition=0)
-    assert producer.flush(10) == 0
+    assert producer.flush(30) == 0
     state = kafka.snapshot()
     kafka.restore(state, clients=clients)
     producer.produce("orders", b"after", partition=0)
-    assert producer.flush(10) == 0
+    assert producer.flush(30) == 0
     assert kafka.topic("orders").values() == [b"before", b"after"]
 
 
@@ -90,16 +90,16 @@ def test_a_transaction_that_was_open_is_ended_by_its_producer(kafka: Emulator) -
     producer = confluent.Producer(
         {"bootstrap.servers": kafka.bootstrap_servers, "transactional.id": "x"}
     )
-    producer.init_transactions(10)
+    producer.init_transactions(30)
     producer.begin_transaction()
     producer.produce("orders", b"open", partition=0)
-    assert producer.flush(10) == 0
+    assert producer.flush(30) == 0
     state = kafka.snapshot()
     with kafka.fork() as other:
         assert [each.is_open for each in other.transactions()] == [True]
     kafka.restore(state, clients="keep")
     assert [each.is_open for each in kafka.transactions()] == [True]
-    producer.commit_transaction(10)
+    producer.commit_transaction(30)
     assert kafka.topic("orders").values() == [b"open"]
 
 
@@ -113,7 +113,7 @@ def test_connections_are_cut_or_not(kafka: Emulator) -> None:
         with connected() as client:
             kafka.topics()
             verb()
-            client.settimeout(10)
+            client.settimeout(30)
             assert client.recv(1) == b""
     with connected() as client:
         while not kafka.clients():
@@ -169,7 +169,7 @@ def test_snapshots_under_load_are_whole(kafka: Emulator) -> None:
     producer = confluent.Producer(
         {"bootstrap.servers": kafka.bootstrap_servers, "transactional.id": "x", "linger.ms": 0}
     )
-    producer.init_transactions(10)
+    producer.init_transactions(30)
     is_over = threading.Event()
 
     def produce() -> None:
@@ -178,7 +178,7 @@ def test_snapshots_under_load_are_whole(kafka: Emulator) -> None:
             producer.begin_transaction()
             for partition in (0, 1):
                 producer.produce("orders", b"%d" % number, partition=partition)
-            producer.commit_transaction(10)
+            producer.commit_transaction(30)
             number += 1
 
     thread = threading.Thread(target=produce)

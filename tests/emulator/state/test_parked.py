@@ -37,7 +37,7 @@ def waiting(kafka: Emulator) -> list[str | None]:
 
 
 def wait_until_parked(kafka: Emulator, name: str) -> None:
-    end = time.monotonic() + 10
+    end = time.monotonic() + 30
     while waiting(kafka) != [name]:
         assert time.monotonic() < end, f"{waiting(kafka)} instead of {name}"
 

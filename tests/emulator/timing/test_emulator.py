@@ -17,7 +17,7 @@ from tests.requests.committed_offsets import commit
 from tests.requests.produce import batch, produce
 from tests.support.connection import Connection
 
-GIVE_UP_S = 20
+GIVE_UP_S = 30
 STAGE_MS = 400.0
 
 

@@ -39,7 +39,7 @@ class Asked:
         return self._thread.is_alive()
 
     def answer(self) -> Any:
-        self._thread.join(10)
+        self._thread.join(30)
         (found,) = self._found
         return found
 

@@ -389,6 +389,6 @@ def test_a_served_broker_moves_the_recovery_point_by_itself(
 
         kafka.run(watch)
         kafka.run(lambda cluster: fill_unasked(cluster, 1))
-        assert seen.wait(10)
+        assert seen.wait(30)
     assert threading.active_count() == threads
     assert caplog.text == ""

@@ -32,6 +32,7 @@ from odradek.wire.schema import ALWAYS, NEVER, Message, Request, Response, Struc
 from odradek.wire.stored.cluster import MetadataRecord
 from odradek.wire.stored.topics import INTERNAL_TOPICS
 
+from tests.support.looped import for_each
 from tests.wire.support.messages import MESSAGES, REQUESTS, may_be_null, say, versions
 
 pytestmark = pytest.mark.real
@@ -170,7 +171,7 @@ def compared(request: pytest.FixtureRequest) -> Iterator[Counter[tuple[str, str]
         say(request.config, f"equal to Kafka {release}'s schemas: {', '.join(of_it)}")
 
 
-each_message = pytest.mark.parametrize("cls", MESSAGES, ids=lambda cls: cls.__name__)
+each_message = for_each("cls", MESSAGES)
 each_release = pytest.mark.parametrize("release", RELEASES)
 
 
@@ -208,7 +209,7 @@ def test_a_message_has_kafkas_number(cls: type[Message]) -> None:
     assert numbers == _numbers(cls)
 
 
-@pytest.mark.parametrize("cls", REQUESTS, ids=lambda cls: cls.__name__)
+@for_each("cls", REQUESTS)
 def test_versions_are_unstable_where_kafka_says_so(cls: type[Message]) -> None:
     known: set[int] = set()
     unstable: set[int] = set()
@@ -223,7 +224,7 @@ def test_every_field_is_in_some_version(cls: type[Message]) -> None:
     assert list(_fields_of_no_version(cls, set(versions(cls)))) == []
 
 
-@pytest.mark.parametrize("cls", REQUESTS, ids=lambda cls: cls.__name__)
+@for_each("cls", REQUESTS)
 def test_no_version_that_ever_was_is_missing(cls: type[Message]) -> None:
     assert cls.first_version == 0
 

@@ -38,6 +38,7 @@ from odradek.wire.records import batches, build_batch, read_marker, read_records
 from odradek.wire.scan import scan, scan_python
 from odradek.wire.schema import Message, Struct
 
+from tests.support.looped import for_each
 from tests.wire.support.messages import MESSAGES, full, say, versions
 
 INT16, INT32 = b"\x7f\xff", b"\x7f\xff\xff\xff"
@@ -54,7 +55,7 @@ MULTIPLE = 80
 
 MIB = 1 << 20
 
-each_message = pytest.mark.parametrize("cls", MESSAGES, ids=lambda cls: cls.__name__)
+each_message = for_each("cls", MESSAGES)
 
 
 @pytest.fixture(scope="module")
@@ -103,12 +104,15 @@ def lying(data: bytes, step: int = 1, start: int = 0) -> Iterator[bytes]:
 
 
 @pytest.mark.slow  # every version of everything: `make test` has the time, `make check` has not
+@pytest.mark.parametrize("places", [PLACES // 4, pytest.param(PLACES, marks=pytest.mark.long)])
 @each_message
-def test_a_length_of_two_billion_costs_nothing(cls: type[Message], tried: Counter[str]) -> None:
+def test_a_length_of_two_billion_costs_nothing(
+    cls: type[Message], tried: Counter[str], places: int
+) -> None:
     for version in versions(cls):
         encoded = full(cls, version).encode(version)
         compile_readers(cls, version, encoded)
-        step = len(encoded) // PLACES + 1
+        step = len(encoded) // places + 1
         for noise in lying(encoded, step, version % step):
             most = most_in_use(lambda: cls.decode(noise, version))  # noqa: B023
             assert most < LITTLE + MULTIPLE * len(noise)

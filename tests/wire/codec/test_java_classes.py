@@ -20,6 +20,7 @@ from odradek.wire.codec.source import default_of
 from odradek.wire.primitives import id_text
 from odradek.wire.schema import Field, Kind, Message, Struct, Type
 
+from tests.support.looped import for_each
 from tests.wire.support.messages import MESSAGES, REQUESTS, full, may_be_null, say, versions
 
 pytestmark = pytest.mark.real
@@ -43,7 +44,7 @@ DRAFTS = {"ReadShareGroupStateSummaryResponse", "ShareGroupMetadataValue"}
 
 LETTERS = "abc xyz0é\u0416€世\U0001f600"
 
-each_message = pytest.mark.parametrize("cls", MESSAGES, ids=lambda cls: cls.__name__)
+each_message = for_each("cls", MESSAGES)
 
 
 class Asked:

@@ -17,9 +17,10 @@ import pytest
 from odradek.wire.api.api_versions import ApiVersionsResponse
 from odradek.wire.schema import Message, Request
 
+from tests.support.looped import for_each
 from tests.wire.support.messages import REQUESTS, RESPONSES, full, say, versions
 
-each_call = pytest.mark.parametrize("cls", [*REQUESTS, *RESPONSES], ids=lambda cls: cls.__name__)
+each_call = for_each("cls", [*REQUESTS, *RESPONSES])
 
 # kafka-python keeps its messages in packages by purpose.
 PACKAGES = ("admin", "consumer", "metadata", "producer", "sasl")

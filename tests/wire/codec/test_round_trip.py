@@ -1,7 +1,7 @@
 """Every message of every version, there and back; and what any other bytes lead to.
 
 What Hypothesis finds takes its time: here it tries each message a few times, and each version of it
-many times in the tests marked slow.
+many times in the tests marked long.
 """
 
 from __future__ import annotations
@@ -21,18 +21,12 @@ from odradek.wire.errors import WireError
 from odradek.wire.primitives import write_uvarint
 from odradek.wire.schema import Message, Struct
 
+from tests.support.looped import for_each
 from tests.wire.support.messages import MESSAGES, full, may_be_null, structs, versions
 
 T = TypeVar("T")
-each_message = pytest.mark.parametrize("cls", MESSAGES, ids=lambda cls: cls.__name__)
-each_version = pytest.mark.parametrize(
-    ("cls", "version"),
-    [
-        pytest.param(cls, version, id=f"{cls.__name__}-{version}")
-        for cls in MESSAGES
-        for version in versions(cls)
-    ],
-)
+each_message = for_each("cls", MESSAGES)
+each_version = for_each("which", [(cls, n) for cls in MESSAGES for n in versions(cls)])
 few = settings(
     max_examples=2,
     deadline=None,
@@ -59,13 +53,14 @@ def test_any_message_reads_as_it_was_written(cls: type[Message], data: st.DataOb
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @each_version
 @many
 @given(data=st.data())
 def test_any_message_of_any_version_reads_as_it_was_written(
-    cls: type[Message], version: int, data: st.DataObject
+    which: tuple[type[Message], int], data: st.DataObject
 ) -> None:
-    _reads_as_written(data.draw(structs(cls, version)), version)
+    _reads_as_written(data.draw(structs(*which)), which[1])
 
 
 def _reads_as_written(message: Message, version: int) -> None:
@@ -172,12 +167,14 @@ def test_any_bytes_are_a_message_or_are_refused(cls: type[Message]) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @each_version
 @many
 @given(data=st.data())
 def test_any_bytes_are_any_version_or_are_refused(
-    cls: type[Message], version: int, data: st.DataObject
+    which: tuple[type[Message], int], data: st.DataObject
 ) -> None:
+    cls, version = which
     noise = data.draw(st.binary(max_size=300) | _damaged(full(cls, version).encode(version)))
 
     _decode_or_refuse(cls, noise, version)

@@ -22,9 +22,10 @@ from odradek.wire.legacy.message_sets import build_set
 from odradek.wire.records import NewRecord, build_batch
 from odradek.wire.schema import Message, Request, Response
 
+from tests.support.looped import for_each
 from tests.wire.support.messages import MESSAGES, REQUESTS, RESPONSES, full, versions
 
-each_message = pytest.mark.parametrize("cls", MESSAGES, ids=lambda cls: cls.__name__)
+each_message = for_each("cls", MESSAGES)
 RECORDS = [NewRecord(1000 + n, b"key %d" % n, b"value", [("h", b"x")]) for n in range(3)]
 
 
@@ -90,7 +91,7 @@ def test_both_read_the_same_from_damaged_bytes_or_both_refuse(cls: type[Message]
             assert compiled == slow
 
 
-@pytest.mark.parametrize("cls", REQUESTS, ids=lambda cls: cls.__name__)
+@for_each("cls", REQUESTS)
 def test_a_request_is_read_with_its_size_and_without(cls: type[Request]) -> None:
     for version in versions(cls):
         header = RequestHeader(cls.api_key, version, 7, "me")
@@ -103,7 +104,7 @@ def test_a_request_is_read_with_its_size_and_without(cls: type[Request]) -> None
             assert b"".join(row.raw for row in explained.rows) == given
 
 
-@pytest.mark.parametrize("cls", RESPONSES, ids=lambda cls: cls.__name__)
+@for_each("cls", RESPONSES)
 def test_a_response_is_read_with_its_size_and_without(cls: type[Response]) -> None:
     for version in versions(cls):
         frame = write_response_header(7, cls.api_key, version) + cls().encode(version)

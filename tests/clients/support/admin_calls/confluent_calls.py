@@ -120,7 +120,7 @@ TOPICS = [
         "create_topics",
         lambda a: a.create_topics([made.NewTopic("asked", 1, 1)], validate_only=True),
     ),
-    Call("list_topics", lambda a: a.list_topics("asked", timeout=10)),
+    Call("list_topics", lambda a: a.list_topics("asked", timeout=30)),
     Call(
         "describe_topics",
         lambda a: a.describe_topics(TopicCollection(["new", "placed", "usual", "missing"])),
@@ -131,8 +131,8 @@ TOPICS = [
             TopicCollection(["orders"]), include_authorized_operations=True
         ),
     ),
-    Call("list_topics", lambda a: a.list_topics("orders", timeout=10)),
-    Call("list_topics", lambda a: sorted(a.list_topics(timeout=10).topics)),
+    Call("list_topics", lambda a: a.list_topics("orders", timeout=30)),
+    Call("list_topics", lambda a: sorted(a.list_topics(timeout=30).topics)),
     Call(
         "create_partitions",
         lambda a: a.create_partitions(

@@ -43,7 +43,7 @@ def fill(kafka: Emulator) -> None:
         plain.produce("orders", value, key, number % 3, timestamp=TIME + number, headers=headers)
         if number % 20 == 0:
             plain.flush()
-    assert plain.flush(10) == 0
+    assert plain.flush(30) == 0
     sure = confluent_kafka.Producer({**kafka.client_config("confluent"), "transactional.id": "t"})
     sure.init_transactions()
     for number, end in enumerate((sure.commit_transaction, sure.abort_transaction)):
@@ -52,5 +52,5 @@ def fill(kafka: Emulator) -> None:
             sure.produce(
                 "orders", b"in %d" % number, b"t", partition, timestamp=TIME + 900 + number
             )
-        assert sure.flush(10) == 0
+        assert sure.flush(30) == 0
         end()

@@ -184,14 +184,14 @@ def test_topics_of_a_broker(capsys: pytest.CaptureFixture[str]) -> None:
         producer = confluent_kafka.Producer(kafka.client_config("confluent"))
         for number in range(100):
             producer.produce("orders", b"%d" % number, partition=number % 2)
-        assert producer.flush(10) == 0
+        assert producer.flush(30) == 0
         open_one = confluent_kafka.Producer(
             {**kafka.client_config("confluent"), "transactional.id": "t"}
         )
         open_one.init_transactions()
         open_one.begin_transaction()
         open_one.produce("orders", b"open", partition=0)
-        assert open_one.flush(10) == 0
+        assert open_one.flush(30) == 0
         assert main(["audit", f"{kafka.bootstrap_servers}/orders"]) == 0
         lines = capsys.readouterr().out.splitlines()
         assert "an unfinished transaction of producer" in lines[1]

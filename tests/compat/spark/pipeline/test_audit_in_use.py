@@ -101,7 +101,7 @@ def write_until(address: str, done: Event) -> None:
         for _ in range(3):
             producer.produce("orders", bytes(700))
         producer.poll(0)
-    assert producer.flush(10) == 0
+    assert producer.flush(30) == 0
 
 
 @contextmanager

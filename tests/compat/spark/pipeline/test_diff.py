@@ -208,7 +208,7 @@ def test_a_topic_is_compared_with_another_one(capsys: pytest.CaptureFixture[str]
                 key = number % 5
                 partition = key % (3 if name == "c" else 2)
                 producer.produce(name, value, b"%d" % key, partition, timestamp=5)
-        assert producer.flush(10) == 0
+        assert producer.flush(30) == 0
         address = kafka.bootstrap_servers
         status, found = diff(capsys, f"{address}/a", f"{address}/b")
         assert (status, found["by"], found["changed"], found["same"]) == (1, "offset", 1, 29)

@@ -167,7 +167,7 @@ def test_a_load_into_a_topic_goes_on_where_it_was_killed(kafka: Emulator, tmp_pa
             assert time.monotonic() < deadline
             time.sleep(0.01)
         process.send_signal(how)
-        assert process.wait(20) == (130 if how == signal.SIGINT else -9)
+        assert process.wait(60) == (130 if how == signal.SIGINT else -9)
     assert 900 <= len(kafka.topic("orders").values()) < 4000
     load(*command[1:], status=2)
     load(*command[1:], "--resume")
@@ -556,7 +556,7 @@ def test_a_load_into_a_directory_goes_on_where_it_was_killed(
                 assert time.monotonic() < deadline
                 time.sleep(0.005)
             process.send_signal(how)
-            if process.wait(20) == 0:
+            if process.wait(60) == 0:
                 break
             early += 1
             assert (tmp_path / "noted").exists()

@@ -35,7 +35,7 @@ def run(command: str, encoding: str = "utf-8") -> subprocess.CompletedProcess[st
         shell=True,
         capture_output=True,
         encoding=encoding,
-        timeout=30,
+        timeout=60,
         env={**os.environ, "PYTHONIOENCODING": encoding},
     )
 
@@ -82,7 +82,7 @@ def test_ctrl_c_ends_the_following_of_a_topic_without_an_error(address: str) -> 
     assert process.stdout is not None
     assert "é漢" in process.stdout.readline()
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=30)
+    _, errors = process.communicate(timeout=60)
     assert (process.returncode, errors) == (0, "")
 
 

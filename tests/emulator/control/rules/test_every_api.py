@@ -21,6 +21,7 @@ from odradek.wire.api.fetch import FetchRequest
 from odradek.wire.frames import SIZE
 
 from tests.support.cluster import open_cluster
+from tests.support.looped import for_each
 from tests.support.raw_client import RawClient
 from tests.support.ruled import CarriedOut, Ruled
 from tests.support.versions import first_and_last
@@ -32,7 +33,7 @@ CASES = [
     for served in SERVED.values()
     for version in first_and_last(served.request)
 ]
-NAMES = [f"{request.__name__.removesuffix('Request')}-{version}" for request, version in CASES]
+each_case = for_each("case", CASES)
 LATE_S, LATE_MS = 2.5, 2500
 THROTTLED_MS = 77
 
@@ -91,32 +92,31 @@ def meet(cluster: Cluster, request: type[Request], version: int, verb: Any) -> M
     return Met(cluster, client, carried_out, rule, usual)
 
 
-@pytest.fixture(params=CASES, ids=NAMES)
-def case(request: pytest.FixtureRequest) -> tuple[type[Request], int]:
-    found: tuple[type[Request], int] = request.param
-    return found
-
-
 Case = tuple[type[Request], int]
 
 
+@each_case
 def test_drop_request(cluster: Cluster, case: Case) -> None:
     assert meet(cluster, *case, When.drop_request).seen == (False, 0, False)
 
 
+@each_case
 def test_drop_reply(cluster: Cluster, case: Case) -> None:
     met = meet(cluster, *case, When.drop_reply)
     assert met.seen == (True, 0, not met.usual)
 
 
+@each_case
 def test_disconnect_before(cluster: Cluster, case: Case) -> None:
     assert meet(cluster, *case, lambda on: on.disconnect()).seen == (False, 0, True)
 
 
+@each_case
 def test_disconnect_after(cluster: Cluster, case: Case) -> None:
     assert meet(cluster, *case, lambda on: on.disconnect("after")).seen == (True, 0, True)
 
 
+@each_case
 def test_delay_before(cluster: Cluster, case: Case) -> None:
     met = meet(cluster, *case, lambda on: on.delay(LATE_S))
     assert (met.seen, met.rule.held) == ((False, 0, False), 1)
@@ -126,6 +126,7 @@ def test_delay_before(cluster: Cluster, case: Case) -> None:
     assert (len(met.client.answers()), met.rule.held) == (len(met.usual), 0)
 
 
+@each_case
 def test_delay_after(cluster: Cluster, case: Case) -> None:
     met = meet(cluster, *case, lambda on: on.delay(LATE_S, "after"))
     assert (met.seen, met.rule.held) == ((True, 0, not met.usual), len(met.usual))
@@ -134,6 +135,7 @@ def test_delay_after(cluster: Cluster, case: Case) -> None:
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
+@each_case
 def test_hold(cluster: Cluster, case: Case, when: str) -> None:
     met = meet(cluster, *case, lambda on: on.hold(when))
     assert len(met.client.answers()) == 0
@@ -142,6 +144,7 @@ def test_hold(cluster: Cluster, case: Case, when: str) -> None:
     assert (len(met.client.answers()), met.rule.held) == (len(met.usual), 0)
 
 
+@each_case
 def test_fail(cluster: Cluster, case: Case) -> None:
     if not levels(*case):  # old versions of DescribeLogDirs
         with pytest.raises(ValueError, match="no place for an error"):
@@ -168,6 +171,7 @@ def codes_of(struct: Any) -> Iterator[int]:
                     yield from codes_of(each)
 
 
+@each_case
 def test_answer(cluster: Cluster, case: Case) -> None:
     own = full(response_class(case[0].api_key), case[1])
     met = meet(cluster, *case, lambda on: on.answer(lambda request: own))
@@ -175,6 +179,7 @@ def test_answer(cluster: Cluster, case: Case) -> None:
     assert met.client.answers() == [own]
 
 
+@each_case
 def test_edit(cluster: Cluster, case: Case) -> None:
     own = full(response_class(case[0].api_key), case[1])
     met = meet(cluster, *case, lambda on: on.edit(lambda response: own))
@@ -182,6 +187,7 @@ def test_edit(cluster: Cluster, case: Case) -> None:
     assert met.is_carried_out
 
 
+@each_case
 def test_throttle(cluster: Cluster, case: Case) -> None:
     request, version = case
     fields = dict(response_class(request.api_key).fields())
@@ -196,6 +202,7 @@ def test_throttle(cluster: Cluster, case: Case) -> None:
     assert [each.throttle_time_ms for each in waits] == [THROTTLED_MS] * len(met.usual)
 
 
+@each_case
 def test_truncate_reply(cluster: Cluster, case: Case) -> None:
     met = meet(cluster, *case, lambda on: on.truncate_reply(3))
     assert met.is_carried_out
@@ -205,6 +212,7 @@ def test_truncate_reply(cluster: Cluster, case: Case) -> None:
         assert SIZE.unpack_from(met.client.sent)[0] > 3
 
 
+@each_case
 def test_repeat_reply(cluster: Cluster, case: Case) -> None:
     met = meet(cluster, *case, When.repeat_reply)
     half = len(met.client.sent) // 2

@@ -50,7 +50,7 @@ def test_serve_writes_what_it_is_asked(tmp_path: Path, ending: str, number: sign
         if number == signal.SIGKILL:  # what there was half a second before is there
             subprocess.run(["sleep", "1"], check=True)
         process.send_signal(number)
-        process.communicate(timeout=10)
+        process.communicate(timeout=60)
     found = load(path).exchanges
     assert [(each.api, each.client_id, each.outcome) for each in found] == [
         ("Metadata", "by hand", "answered")
@@ -66,7 +66,7 @@ def test_long_frames_are_whole_in_a_file(tmp_path: Path) -> None:
         parts = [("t", index, batch(b"x" * 900_000)) for index in range(2)]
         client.ask(produce_all(*parts), 9)
         process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=10)
+        process.communicate(timeout=60)
     last = load(path).exchanges[-1]
     assert len(last.request_frame) == last.request_size > FRAME_BYTES
 

@@ -66,7 +66,7 @@ class Client:
         except TimeoutError:
             return True
         finally:
-            self.sock.settimeout(5)
+            self.sock.settimeout(30)
 
     def is_reset(self) -> bool:
         try:
@@ -294,7 +294,7 @@ def test_bytes_stay_what_they_are(kafka: Emulator) -> None:
         }
     )
     consumer.subscribe(["t"])
-    found = [message.value() for message in consumer.consume(10, 20)]
+    found = [message.value() for message in consumer.consume(10, 30)]
     consumer.close()
     assert found == sent
 

@@ -53,7 +53,7 @@ def following(
             yield mirror.done
         finally:
             stop.asked.set()
-            thread.join(20)
+            thread.join(60)
     assert not thread.is_alive()
     assert errors == []
 

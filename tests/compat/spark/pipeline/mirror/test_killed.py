@@ -123,7 +123,7 @@ def test_following_takes_up_what_is_new_until_it_is_interrupted(
         until(lambda: bool(cluster.brokers.topics([f"{name}.b"])[0].partitions))
         until(lambda: end(cluster, (f"{name}.b", 0)) == 1)
     process.send_signal(signal.SIGINT)
-    out, told = process.communicate(timeout=20)
+    out, told = process.communicate(timeout=60)
     assert process.returncode == 0, told
     assert b'"records": 3' in out
     for topic in (f"{name}.a", f"{name}.b"):

@@ -260,7 +260,7 @@ def test_interrupted_and_resumed(
         while end(cluster, ("orders", 0)) < 5:
             time.sleep(0.02)
     process.send_signal(signal.SIGINT)
-    out, told = process.communicate(timeout=20)
+    out, told = process.communicate(timeout=60)
     assert process.returncode == 130, told
     found = json.loads(out)
     assert not found["done"]
