@@ -52,10 +52,10 @@ def help_of(parser: argparse.ArgumentParser) -> str:
 def test_every_option_that_is_named_exists() -> None:
     from odradek.compat.commands import PIPELINE
     from odradek.emulator.cli.console.command import VIEWS
-    from odradek.emulator.cli.main import _parser
+    from odradek.emulator.cli.main import _parsers
     from odradek.fixtures.options import Options
 
-    known = "".join(help_of(_parser(view)) for view in VIEWS)
+    known = "".join(help_of(_parsers(view)[0]) for view in VIEWS)
     known += "".join(f" --kafka-{name}" for name in Options._fields)
     for verb in PIPELINE:
         parser = argparse.ArgumentParser()

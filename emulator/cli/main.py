@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any, NoReturn
 
 from .console.command import VIEWS, add_views, run_view
 from .console.habits import VIEW_NAMES, NoAddress, with_address
@@ -30,7 +31,7 @@ def main(arguments: Sequence[str] | None = None, others: Mapping[str, str] | Non
 
 def _run(given: list[str], others: Mapping[str, str]) -> int:
     given[:1] = [VIEW_NAMES.get(each, each) for each in given[:1]]
-    parser = _parser(given[0] if given else "", others)
+    parser, commands = _parsers(given[0] if given else "", others)
     if given and given[0] in VIEWS:
         try:
             given = with_address(given)
@@ -41,7 +42,7 @@ def _run(given: list[str], others: Mapping[str, str]) -> int:
     if more and hasattr(options, "files") and all(map(_is_file, more)):
         options.files += more
     elif more:
-        parser.error(f"unrecognized arguments: {' '.join(more)}")
+        _refuse(commands[options.command], more)
     if options.command in VIEWS:
         return run_view(options)
     if options.command == "repair":
@@ -57,7 +58,27 @@ def _is_file(text: str) -> bool:
     return text == "-" or not text.startswith("-")
 
 
-def _parser(view: str, others: Mapping[str, str] | None = None) -> argparse.ArgumentParser:
+def _refuse(parser: argparse.ArgumentParser, more: list[str]) -> NoReturn:
+    """Name what is not understood, with the likely option. The usage is that of the command."""
+    known = [option for action in _actions(parser) for option in action.option_strings]
+    option = next((each for each in more if each.startswith("-")), more[0]).partition("=")[0]
+    close = get_close_matches(option, known, 1)
+    hint = f"; is {close[0]} meant?" if close else ""
+    parser.error(f"unrecognized arguments: {' '.join(more)}{hint}")
+
+
+def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
+    for action in parser._actions:
+        yield action
+        if isinstance(action, argparse._SubParsersAction):
+            for each in action.choices.values():
+                yield from _actions(each)
+
+
+def _parsers(
+    view: str, others: Mapping[str, str] | None = None
+) -> tuple[argparse.ArgumentParser, Mapping[str, argparse.ArgumentParser]]:
+    """The parser, and those of the commands."""
     parser = argparse.ArgumentParser(
         prog="odradek", description="A Kafka broker for tests and local development."
     )
@@ -70,7 +91,7 @@ def _parser(view: str, others: Mapping[str, str] | None = None) -> argparse.Argu
     add_serve(commands)
     for name, summary in (others or {}).items():
         commands.add_parser(name, help=summary)
-    return parser
+    return parser, commands.choices
 
 
 class _Version(argparse.Action):

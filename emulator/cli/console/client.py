@@ -16,6 +16,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
+from difflib import get_close_matches
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -50,6 +51,10 @@ class Unreachable(ConsoleError):
     """No broker listens, or a connection was lost: it may go well a moment later."""
 
 
+class NoSuchTopic(ConsoleError):
+    """The broker knows no topic of this name."""
+
+
 def check(code: int, what: str, message: str | None = None) -> None:
     """Raises ConsoleError for an error code, with `what`, Kafka's name for it and its message."""
     if code:
@@ -58,6 +63,12 @@ def check(code: int, what: str, message: str | None = None) -> None:
         except ValueError:
             name = f"error {code}"
         raise ConsoleError(f"{what}: {name}" + (f" ({message})" if message else ""))
+
+
+def likely(given: str, names: Iterable[str]) -> str:
+    """What is likely meant, to be put behind a message; empty if nothing is."""
+    close = get_close_matches(given, list(names), 1)
+    return f": is {close[0]} meant?" if close else ""
 
 
 def report(results: Iterable[tuple[int, str, str | None, str]]) -> None:
@@ -154,7 +165,11 @@ class Brokers:
             return topic
 
         later = (*_NOT_YET, Error.UNKNOWN_TOPIC_OR_PARTITION) if is_new else _NOT_YET
-        return self.patiently(look, f"topic {name}", later)
+        try:
+            return self.patiently(look, f"topic {name}", later)
+        except NoSuchTopic as error:
+            names = [each.name or "" for each in self.topics() if not each.is_internal]
+            raise NoSuchTopic(f"{error}{likely(name, names)}") from None
 
     def coordinator(self, group: str) -> int:
         """The node that coordinates a group, once it is ready."""
@@ -183,7 +198,7 @@ class Brokers:
             except Refused as refused:
                 if refused.error not in later or time.monotonic() > deadline:
                     if refused.error is Error.UNKNOWN_TOPIC_OR_PARTITION:
-                        raise ConsoleError(f"there is no {what}") from None
+                        raise NoSuchTopic(f"there is no {what}") from None
                     raise ConsoleError(f"{what}: {refused}") from None
             time.sleep(_RETRY_S)
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import re
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ....wire.api.describe_configs import DescribeConfigsRequest
@@ -137,7 +138,21 @@ def _alter(
     )
     request = IncrementalAlterConfigsRequest(resources=[resource], validate_only=False)
     (result,) = brokers.ask(request, node=_node(kind, name)).responses
-    check(result.error_code, _called(kind, name), result.error_message)
+    names = [key for key, _ in to_set] + to_unset
+    check(result.error_code, _called(kind, name), with_likely(result.error_message, names))
+
+
+def with_likely(message: str | None, names: Iterable[str]) -> str | None:
+    """What a broker says of configs, with the likely name of one of a topic that there is not."""
+    from ...config.configs import BrokerConfig, ConfigError  # much, and seldom needed
+
+    try:
+        if message and "Unknown topic config name" in message:
+            BrokerConfig({}).check_topic_names(names)
+    except ConfigError as error:
+        _, semicolon, hint = str(error).partition("; ")
+        return message + semicolon + hint
+    return message
 
 
 def _settled(brokers: Brokers, kind: int, name: str, changed: dict[str, bool]) -> None:

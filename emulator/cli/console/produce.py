@@ -191,6 +191,7 @@ def _create(brokers: Brokers, name: str, partitions: int) -> None:
     request = CreateTopicsRequest(topics=[topic], timeout_ms=int(brokers.timeout * 1000))
     (result,) = brokers.ask_controller(request).topics
     check(result.error_code, f"topic {name}", result.error_message)
+    brokers.topic(name, is_new=True)
 
 
 # Arguments

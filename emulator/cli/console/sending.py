@@ -74,7 +74,7 @@ class Sender:
 
     def begin(self) -> None:
         """Learn of the topic, and get a producer id. Raises ConsoleError."""
-        self._look_up()
+        self._look_up(is_new=False)
         if self.transactional_id is not None:
             self._producer = self._new_producer(self._coordinator())
         elif self.acks == -1:
@@ -117,8 +117,8 @@ class Sender:
 
     # Where to
 
-    def _look_up(self) -> None:
-        topic = self.brokers.topic(self.topic, is_new=True)
+    def _look_up(self, *, is_new: bool) -> None:
+        topic = self.brokers.topic(self.topic, is_new=is_new)
         self.partitions = len(topic.partitions)
         self._leaders = {each.partition_index: each.leader_id for each in topic.partitions}
 
@@ -168,7 +168,7 @@ class Sender:
                 again += self._produce(leader, ours, is_last=time.monotonic() > deadline)
             if again:
                 time.sleep(_RETRY_S)
-                self._look_up()
+                self._look_up(is_new=True)
             batches = again
 
     def _produce(self, leader: int, batches: list[_Batch], *, is_last: bool) -> list[_Batch]:

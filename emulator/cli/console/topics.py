@@ -21,7 +21,7 @@ from ....wire.api.delete_topics import DeleteTopicsRequest
 from ....wire.api.metadata import MetadataResponse
 from .arguments import INT16, INT32, setting, whole
 from .client import Brokers, check, report
-from .configs import TOPIC, read_configs
+from .configs import TOPIC, read_configs, with_likely
 from .habits import add_action
 from .offsets import bounds
 from .tables import add_json, print_json, print_rows, print_table, ranges
@@ -194,8 +194,14 @@ def _create(brokers: Brokers, asked: Namespace) -> None:
     for topic in answer.topics:
         if not topic.error_code:
             brokers.topic(topic.name, is_new=True)
+    given = [name for name, _ in asked.set]
     report(
-        (topic.error_code, f"topic {topic.name}", topic.error_message, f"created {topic.name}")
+        (
+            topic.error_code,
+            f"topic {topic.name}",
+            with_likely(topic.error_message, given),
+            f"created {topic.name}",
+        )
         for topic in answer.topics
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 
 import pytest
 from odradek.emulator import Emulator
@@ -124,3 +125,23 @@ def test_every_view_as_json(
             "member": None,
         }
     ]
+
+
+def test_what_is_misspelt_is_answered_with_what_is_likely_meant(
+    kafka: Emulator, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, kafka.bootstrap_servers)
+
+    def said(line: str) -> str:
+        with suppress(SystemExit):  # with status 2, of what is wrong before a broker is asked
+            assert main(line.split()) == 1
+        return capsys.readouterr().err.splitlines()[-1]
+
+    assert said("records order") == "odradek: there is no topic order: is orders meant?"
+    assert said("records nothing-like-it") == "odradek: there is no topic nothing-like-it"
+    assert said("topics create new --config retention=1").endswith(
+        "(Unknown topic config name: retention; is retention.ms meant?)"
+    )
+    assert said("configs topic orders --set retention.msec=1").endswith("; is retention.ms meant?)")
+    wrong = "odradek records: error: unrecognized arguments: --folow; is --follow meant?"
+    assert said("records orders --folow") == wrong
