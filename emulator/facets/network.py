@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from math import isfinite
 from types import TracebackType
@@ -12,8 +12,8 @@ from .. import parameters
 from ..base.fitting import fits
 from ..base.never_matched import KNOWN
 from ..net.network.fault import DOWN, STREAMS, Effect, Fault, never_met
+from ..net.network.line import Place
 from ..net.network.network import Network as Faults
-from ..net.server import Server
 from ..seen import SeenClient
 from .disk import Disk
 from .facet import Facet
@@ -84,7 +84,7 @@ class Network:
     the broker is down.
     """
 
-    def __init__(self, call: Callable[[Callable[[Server], Any]], Any]) -> None:
+    def __init__(self, call: Callable[[Callable[[Place], Any]], Any]) -> None:
         KNOWN.add(self)
         self._call = call
         self._set: list[Fault] = []
@@ -266,13 +266,13 @@ class Network:
             broker,
             seed,
         )
-        self._call(lambda server: _begin(server, fault))
+        self._call(lambda place: _begin(place, fault))
         self._set.append(fault)
         return NetworkFault(self, fault)
 
     def do(self, action: Callable[[Faults], None]) -> None:
         """Called by faults."""
-        self._call(lambda server: action(server.network))
+        self._call(lambda place: action(place.network))
 
     def check(self, faults: list[Fault] | None = None) -> None:
         """Raises NeverMatched for a fault that no client has met, by default for any; each once."""
@@ -298,7 +298,7 @@ class NetworkFaults(Facet):
     """Faults of the network."""
 
     _network: Network
-    _disk_faults: Disk
+    _other_faults: Sequence[Network | Disk]
 
     @property
     def network(self) -> Network:
@@ -313,20 +313,20 @@ class NetworkFaults(Facet):
 
     def heal(self) -> None:
         """End every fault of the network and of the disk."""
-        self._network.heal()
-        self._disk_faults.heal()
+        for each in self._other_faults:
+            each.heal()
 
 
-def _begin(server: Server, fault: Fault) -> None:
-    nodes = server.cluster.nodes
+def _begin(place: Place, fault: Fault) -> None:
+    nodes = place.node_ids
     if not any(map(fault.is_at, nodes)):
         there = ", ".join(map(str, nodes))
         raise ValueError(f"{fault.sentence}: there is no such broker, but {there}")
-    server.network.set(fault)
+    place.network.set(fault)
 
 
-def _connected(server: Server) -> list[str]:
-    return sorted({repr(each.connection.client_id) for each in server.protocols})
+def _connected(place: Place) -> list[str]:
+    return sorted({repr(each.who or "") for each in place.protocols})
 
 
 def _streams(stream: str) -> frozenset[str]:

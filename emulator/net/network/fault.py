@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from ...base.never_matched import NeverMatched
 
 if TYPE_CHECKING:
-    from ..protocol import ClientProtocol
+    from .line import Line
 
 UP, DOWN = "upstream", "downstream"
 """From the client to the broker, and from the broker to the client."""
@@ -90,7 +90,7 @@ class Fault:
         """Whether it has to be known who the client is."""
         return self._takes is not None
 
-    def is_for(self, protocol: ClientProtocol, client_id: str | None) -> bool:
+    def is_for(self, protocol: Line, client_id: str | None) -> bool:
         """Whether a connection is meant, whose client has this id; None: it is not known yet."""
         if self._node_id is not None and protocol.node_id != self._node_id:
             return False
