@@ -100,7 +100,7 @@ class Proxy(Faults, NetworkFaults):
         if self._thread is not None:
             raise RuntimeError("the proxy is running already")
         brokers = self._brokers()
-        self._network.forget()
+        self._network.forget_all()
         ready: Future[Address] = Future()
         self._loop = new_event_loop()
         self._stopping = asyncio.Event()

@@ -68,7 +68,7 @@ class Network:
 
     def met(self, fault: Fault, protocol: Line, client_id: str | None) -> None:
         """A connection has met a fault."""
-        fault.hits += 1
+        fault.met += 1
         name = protocol.name or client_id or ""
         if client_id:
             fault.clients[client_id] = None
