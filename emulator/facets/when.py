@@ -110,12 +110,13 @@ class When(HowOften):
         return self._set(f"{said}{', anyway=True' if anyway else ''})", verb)
 
     @goes_on
-    def throttle(self, milliseconds: int) -> RuleView:
-        """The answer tells the client to wait so long. The broker does not hold it to that.
-        Raises ValueError where the API or the versions have no place for it."""
-        verb = Throttle(a_whole_number("milliseconds", milliseconds, least=0))
+    def throttle(self, milliseconds: int, *, mute: bool = True) -> RuleView:
+        """The answer tells the client to wait so long, and the broker takes up nothing more on that
+        connection meanwhile (KIP-219), unless `mute` is False: then a client that does not wait is
+        served. Raises ValueError where the API or the versions have no place for it."""
+        verb = Throttle(a_whole_number("milliseconds", milliseconds, least=0), mutes=mute)
         check_throttle(self._narrowing)
-        return self._set(f"throttle({milliseconds})", verb)
+        return self._set(f"throttle({milliseconds}{'' if mute else ', mute=False'})", verb)
 
     @goes_on
     def truncate_reply(self, length: int) -> RuleView:

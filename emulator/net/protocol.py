@@ -259,6 +259,7 @@ class ClientProtocol(asyncio.BufferedProtocol):
     def go_on(self) -> None:
         """The server has moved to another cluster: serve what has come, and send what is left."""
         self.connection.cluster = self._server.cluster
+        self.connection.muted = 0  # the timers of the other one do not ring
         if self._pieces is not None and not self._is_blocked:
             self._server.cluster.turns.begin(self._sending(), is_new=False)
         elif self.connection.is_open:

@@ -91,6 +91,7 @@ class ProxiedConnection:
         # The request that is passing the steps.
         self._passing: _Asked | None = None
         self._has_passed = asyncio.Event()
+        self._muted_until = 0.0
         client.is_over = self.close
 
     def __repr__(self) -> str:
@@ -127,6 +128,7 @@ class ProxiedConnection:
     async def _pass_requests(self, client: asyncio.StreamReader) -> None:
         frame = await self._read(client)
         while frame is not None and self.is_open:
+            await self._unmuted()
             if not self._behind.chain:
                 await self._take(self._take_request, frame)
                 frame = await self._read(client)
@@ -331,6 +333,16 @@ class ProxiedConnection:
         header = asked.header
         call = asked.call or Call(self, *header[:3], header.client_id, self._behind.clock.now())
         self._behind.telling.answered(call, asked.request, response)
+
+    def mute(self, milliseconds: int) -> None:
+        """Pass nothing more to the broker before so much time has passed."""
+        now = asyncio.get_running_loop().time()
+        self._muted_until = max(self._muted_until, now + milliseconds / 1000)
+
+    async def _unmuted(self) -> None:
+        loop = asyncio.get_running_loop()
+        while (left := self._muted_until - loop.time()) > 0:
+            await asyncio.sleep(left)
 
     # The end
 
