@@ -93,8 +93,7 @@ class Faults(Facet):
 
     def forget_faults(self, *, but: Collection[FaultView] = ()) -> None:
         """End rules and faults, let go on what they hold, and ask nothing of them any more; `but`
-        are those that stay. Raises RuntimeError if a fault of the network is to be ended and the
-        broker has stopped."""
+        are those that stay."""
         self._take_unfinished()
         for each in self.faults:
             if each not in but:

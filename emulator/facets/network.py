@@ -204,7 +204,8 @@ class Network:
 
     def heal(self) -> None:
         """End every fault."""
-        self._call(lambda place: place.network.clear())
+        with suppress(RuntimeError):  # it has stopped, and they with it
+            self._call(lambda place: place.network.clear())
 
     # Within
 
@@ -238,7 +239,7 @@ class Network:
 
     def remove(self, fault: Fault) -> None:
         """Called by faults."""
-        if fault in self._set:
+        with suppress(RuntimeError):  # it has stopped, and the fault with it
             self._call(lambda place: place.network.remove(fault))
 
     def forget(self, fault: Fault) -> None:
@@ -275,10 +276,14 @@ class NetworkFaults(Facet):
         return self._network
 
     def cut_off(
-        self, *, client_id: Any = None, connection: SeenClient | None = None
+        self,
+        *,
+        client_id: Any = None,
+        connection: SeenClient | None = None,
+        broker: int | None = None,
     ) -> NetworkFault:
         """`kafka.network.cut_off`: nothing gets through until it is healed."""
-        return self._network.cut_off(client_id=client_id, connection=connection)
+        return self._network.cut_off(client_id=client_id, connection=connection, broker=broker)
 
     def heal(self) -> None:
         """End every fault of the network and of the disk."""

@@ -294,6 +294,26 @@ def test_faults_stay_over_a_restart(kafka: Emulator) -> None:
     assert slow.hits == 1
 
 
+def test_a_stop_ends_them(kafka: Emulator) -> None:
+    with kafka.network.latency(5).optional() as slow:
+        kafka.stop()
+    slow.heal()
+    kafka.heal()
+    kafka.forget_faults()
+    kafka.start()
+    with Client(kafka) as client:
+        client.ask()
+        assert links(kafka) == 0
+
+
+def test_one_broker_is_cut_off(kafka: Emulator) -> None:
+    with pytest.raises(ValueError, match="no such broker, but 1"):
+        kafka.cut_off(broker=2)
+    with Client(kafka) as client, kafka.cut_off(broker=1):
+        client.send()
+        assert client.hears_nothing()
+
+
 def test_it_is_told(kafka: Emulator) -> None:
     with Client(kafka) as client, kafka.network.latency(0.01, jitter=0.01, client_id="test") as it:
         client.ask()
