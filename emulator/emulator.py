@@ -302,7 +302,7 @@ class Emulator(
 
     def _begin_without_faults(self) -> None:
         self._network = Network(lambda action: self._started().call_anyhow(action))
-        self._disk_rules = DiskRules(self._naming, self._tell_of_disk)
+        self._disk_rules = DiskRules(self._naming, self._tell_of_disk, lambda: self._clock.now())
         self._disk_faults = Disk(self._disk_rules)
         self._other_faults = self._network, self._disk_faults
 
@@ -317,8 +317,8 @@ class Emulator(
         with _guard:
             if self._thread is not None:
                 raise RuntimeError(FORKED if self._thread.is_forked else _RUNNING)
-            self._network.forget()
-            self._disk_faults.forget()
+            self._network.forget_all()
+            self._disk_faults.forget_all()
             self._thread = BrokerThread(self._broker)
             return self._thread
 

@@ -78,6 +78,8 @@ class Sender(Protocol):
 
     def answer(self, call: Call, response: Response | None) -> None: ...
 
+    def mute(self, milliseconds: int) -> None: ...
+
     def close(self) -> None: ...
 
 
@@ -175,6 +177,11 @@ class Call:
         """A step says what it has done to this request, for whoever keeps a journal of them."""
         if self.notes is not None:
             self.notes.append(text)
+
+    def mute(self, milliseconds: int) -> None:
+        """Take up no further request of the connection before so much real time has passed: what
+        a broker does to a client over its quota, which it has answered (KIP-219)."""
+        self.connection.mute(milliseconds)
 
     def close(self) -> None:
         """Close the connection: a broker's refusal where the protocol has no error for it."""

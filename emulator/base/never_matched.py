@@ -1,4 +1,4 @@
-"""What a test is told of a rule or fault that it has set, and that nobody has met."""
+"""What a test is told of a rule or fault that it has set, and that never took effect."""
 
 from __future__ import annotations
 
@@ -10,6 +10,32 @@ class NeverMatched(AssertionError):
     """A rule or a fault that the test has set never took effect: it says what came instead."""
 
     __module__ = "odradek"  # as reports name it
+
+
+class Standing:
+    """A rule or a fault, as a test has set it by a sentence."""
+
+    def __init__(self, sentence: str, *, is_optional: bool = False) -> None:
+        self.sentence = sentence
+        self.is_optional = is_optional
+        """Whether it may be that it never takes effect."""
+        self.is_checked = False
+        """Whether the test was told that it never took effect, or need not be."""
+        self.failure: Exception | None = None
+        """The first that a function raised which the test has given."""
+
+    def __repr__(self) -> str:
+        return self.sentence
+
+    @property
+    def hits(self) -> int:
+        """How often it took effect."""
+        raise NotImplementedError
+
+    def failed(self, error: Exception) -> None:
+        """A function of the test has raised something: it is told at the end of the test."""
+        if self.failure is None:
+            self.failure = error
 
 
 class Excusable(Protocol):

@@ -11,25 +11,15 @@ import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from random import Random
 from threading import RLock
 
 from ...storage.disk.watch import Torn, Watch
 from ...storage.naming import Naming
+from ..base.never_matched import Standing
 from ..base.real_time import sleep
+from .rules.counting import Count, Counting
 
 OPERATIONS = ("append", "write", "read", "sync", "create", "rename", "delete", "list")
-
-
-@dataclass(frozen=True, slots=True)
-class Counted:
-    """Of the operations that match, those for which a rule takes effect."""
-
-    times: int | None = None
-    after: int = 0
-    every: int = 1
-    probability: float | None = None
-    seed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,44 +65,58 @@ class Place:
         return is_there and (self.topic is None or self.topic(topic))
 
 
-class DiskRule:
+class DiskRule(Standing):
     """A rule that is set."""
 
     def __init__(
-        self, sentence: str, places: Iterable[Place], counted: Counted, failure: Failure
+        self,
+        sentence: str,
+        places: Iterable[Place],
+        counting: Counting,
+        what: Failure,
+        *,
+        is_optional: bool = False,
     ) -> None:
-        self.sentence = sentence
-        self.failure = failure
-        self.is_optional = False
-        self.is_checked = False
-        """Whether the test was told that it never took effect, or need not be."""
-        self.hits = 0
-        self.matched = 0
+        super().__init__(sentence, is_optional=is_optional)
+        self.what = what
         self._places = tuple(places)
-        self._counted = counted
-        self._random = Random(counted.seed)
-        self._room = failure.room
+        self._counting = counting
+        self._count = Count(counting, 0)
+        self._room = what.room
 
-    def takes(self, operation: str, path: str, size: int, naming: Naming) -> int | None:
+    @property
+    def hits(self) -> int:
+        """For how many operations it took effect."""
+        return self._count.hits
+
+    @property
+    def matched(self) -> int:
+        """How many operations were meant, counted or not."""
+        return self._count.matched
+
+    def begin(self, now: int) -> None:
+        """It is set."""
+        self._count = Count(self._counting, now)
+
+    def takes(self, operation: str, path: str, size: int, naming: Naming, now: int) -> int | None:
         """Whether it takes effect: None, or how many bytes of a write are done."""
+        try:
+            return self._takes(operation, path, size, naming, now)
+        except Exception as error:  # of a function that the test has given
+            self.failed(error)
+            return None
+
+    def _takes(self, operation: str, path: str, size: int, naming: Naming, now: int) -> int | None:
         if not any(each.has(operation, path, size, naming) for each in self._places):
             return None
         if self._room is not None and self._has_room(operation, size):
             return None
-        counted = self._counted
-        self.matched += 1
-        number = self.matched - counted.after
-        if number <= 0 or number % counted.every:
+        if not self._count.takes(now):
             return None
-        if counted.times is not None and self.hits >= counted.times:
-            return None
-        if counted.probability is not None and self._random.random() >= counted.probability:
-            return None
-        self.hits += 1
         if self._room is not None:
             done, self._room = self._room, 0
             return done
-        return min(self.failure.keep or 0, size)
+        return min(self.what.keep or 0, size)
 
     def _has_room(self, operation: str, size: int) -> bool:
         """Whether a full disk has room for this; takes it."""
@@ -125,9 +129,14 @@ class DiskRule:
 
 class DiskRules:
     """The rules of one broker, over all its runs. `tell` is called with a rule, an operation and a
-    path, in any thread."""
+    path, in any thread; `now` is the broker's time."""
 
-    def __init__(self, naming: Naming, tell: Callable[[DiskRule, str, str], None]) -> None:
+    def __init__(
+        self,
+        naming: Naming,
+        tell: Callable[[DiskRule, str, str], None],
+        now: Callable[[], int],
+    ) -> None:
         self.rules: list[DiskRule] = []
         self.watch = Watch()
         self.root = ""
@@ -135,10 +144,12 @@ class DiskRules:
         self._looks: Callable[[str, str, int], None] | None = None
         self._naming = naming
         self._tell = tell
+        self._now = now
         self._guard = RLock()
 
     def set(self, rule: DiskRule) -> None:
         """It takes effect from now on."""
+        rule.begin(self._now())
         with self._guard:
             self.rules.append(rule)
             self._changed()
@@ -176,11 +187,12 @@ class DiskRules:
         if found is not None:
             rule, done = found
             self._tell(rule, operation, relative)
-            _carry_out(rule.failure, done, path)
+            _carry_out(rule.what, done, path)
 
     def _asked(self, operation: str, path: str, size: int) -> tuple[DiskRule, int] | None:
+        now = self._now()
         for rule in self.rules:
-            done = rule.takes(operation, path, size, self._naming)
+            done = rule.takes(operation, path, size, self._naming, now)
             if done is not None:
                 return rule, done
         return None

@@ -4,107 +4,34 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Callable
-from dataclasses import replace
-from math import isfinite
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from .. import parameters
 from ..base.fitting import fits
-from ..base.never_matched import KNOWN, NeverMatched
-from ..control.disk_rules import OPERATIONS, Counted, DiskRule, DiskRules, Failure, Place
+from ..base.never_matched import KNOWN
+from ..base.words import number_of
+from ..control.disk_rules import OPERATIONS, DiskRule, DiskRules, Failure, Place
+from ..control.rules import Counting
+from ..control.rules.checks import a_time, a_whole_number
 from ..seen import TopicView
 from .facet import Facet
+from .fault_view import FaultView
+from .how_often import HowOften, goes_on
 
 
-class DiskFault:
-    """A rule that was set: it lasts until `remove` (or `heal`, which is the same), or until the end
-    of its `with` block. One that never took effect fails the test, unless it is `optional`."""
-
-    def __init__(self, disk: Disk, rule: DiskRule) -> None:
-        self._disk = disk
-        self._rule = rule
-
-    def __repr__(self) -> str:
-        return self._rule.sentence
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        """Raises NeverMatched if it never took effect, unless something else is raised."""
-        self.remove()
-        if error is None:
-            self._disk.check([self._rule])
-        self._rule.is_checked = True
-
-    @property
-    def hits(self) -> int:
-        """For how many operations it took effect."""
-        return self._rule.hits
-
-    def remove(self) -> None:
-        """End it. What it has done stays."""
-        self._disk.remove(self._rule)
-
-    heal = remove
-
-    def optional(self) -> Self:
-        """It may be that it never takes effect."""
-        self._rule.is_optional = True
-        return self
+class DiskFault(FaultView):
+    """A rule on the disk."""
 
 
-class Operations:
+class Operations(HowOften):
     """Operations on files, as far as they are meant. Nothing is set before a verb was called."""
 
-    def __init__(
-        self, disk: Disk, sentence: str, place: Place, counted: Counted | None = None
-    ) -> None:
+    def __init__(self, disk: Disk, sentence: str, place: Place) -> None:
+        super().__init__(sentence, disk.unfinished)
         self._disk = disk
-        self._sentence = sentence
         self._place = place
-        self._said = counted or Counted()
 
-    def __repr__(self) -> str:
-        return self._sentence
-
-    # How often
-
-    def once(self) -> Operations:
-        """Only for the first of them."""
-        return self._counted("once()", times=1)
-
-    def times(self, count: int) -> Operations:
-        """Only for so many of them, from the first on."""
-        return self._counted(f"times({count})", times=_whole("times", count, 1))
-
-    def after(self, count: int) -> Operations:
-        """So many of them succeed first."""
-        return self._counted(f"after({count})", after=_whole("after", count, 0))
-
-    def every(self, count: int) -> Operations:
-        """For each so-manieth of them: with 3, the third, the sixth, ..."""
-        return self._counted(f"every({count})", every=_whole("every", count, 1))
-
-    def with_probability(self, probability: float, seed: int = 0) -> Operations:
-        """For some of them, by chance; the same seed makes the same choices."""
-        if _number("probability", probability) > 1:
-            raise ValueError(f"probability is a number from 0 to 1, not {probability}")
-        said = f"with_probability({probability}, seed={seed})"
-        return self._counted(said, probability=probability, seed=_whole("seed", seed, 0))
-
-    def _counted(self, said: str, **counted: Any) -> Operations:
-        new = replace(self._said, **counted)
-        return Operations(self._disk, f"{self._sentence}.{said}", self._place, new)
-
-    # What happens then
-
+    @goes_on
     def fail(self, code: int = errno.EIO) -> DiskFault:
         """They fail with this errno: errno.EIO, errno.ENOSPC, errno.EACCES, ..."""
         if code not in errno.errorcode:
@@ -112,20 +39,25 @@ class Operations:
         said = "" if code == errno.EIO else f"errno.{errno.errorcode[code]}"
         return self._set(f"fail({said})", Failure(code))
 
+    @goes_on
     def delay(self, seconds: float) -> DiskFault:
         """They take so many real seconds longer. The broker waits with whatever thread it is: one
         thread serves all clients, and another one syncs."""
-        return self._set(f"delay({seconds})", Failure(seconds=_number("seconds", seconds)))
+        return self._set(f"delay({seconds})", Failure(seconds=a_time("seconds", seconds)))
 
+    @goes_on
     def torn(self, keep: int = 1) -> DiskFault:
         """Writes fail with errno.EIO when only their first `keep` bytes are done. Raises ValueError
         for other operations."""
         if self._place.operation not in ("append", "write"):
             raise ValueError(f"only an append or a write is torn, not a {self._place.operation}")
-        return self._set(f"torn({keep})", Failure(errno.EIO, keep=_whole("keep", keep, 1)))
+        return self._set(f"torn({keep})", Failure(errno.EIO, keep=a_whole_number("keep", keep)))
 
     def _set(self, said: str, failure: Failure) -> DiskFault:
-        rule = DiskRule(f"{self._sentence}.{said}", [self._place], self._said, failure)
+        rule = DiskRule(
+            *(f"{self._sentence}.{said}", [self._place], self._counting, failure),
+            is_optional=self._is_optional,
+        )
         return self._disk.add(rule)
 
 
@@ -136,6 +68,13 @@ class Disk:
         KNOWN.add(self)
         self._rules = rules
         self._set: list[DiskRule] = []
+        self.unfinished: list[str] = []
+        """Sentences that were given up before they had a verb."""
+
+    @property
+    def faults(self) -> list[DiskFault]:
+        """Those that were set since the start or the last `reset`, in this order."""
+        return [DiskFault(self, each) for each in self._set]
 
     def on(
         self,
@@ -159,7 +98,7 @@ class Disk:
         """
         parameters.one_of("operation", operation, OPERATIONS)
         if partition is not None:
-            _whole("partition", partition, 0)
+            a_whole_number("partition", partition, least=0)
         name = topic.name if isinstance(topic, TopicView) else topic
         takes: Callable[[str], bool] | None = None if name is None else lambda it: fits(name, it)
         given = {"topic": name, "partition": partition, "file": file}
@@ -171,9 +110,9 @@ class Disk:
         """The disk is full once so many bytes more were written, until this is removed: what needs
         room then fails with errno.ENOSPC, a write perhaps half done."""
         said = f"after_bytes={after_bytes}" if after_bytes else ""
-        failure = Failure(errno.ENOSPC, room=_whole("after_bytes", after_bytes, 0))
+        failure = Failure(errno.ENOSPC, room=a_whole_number("after_bytes", after_bytes, least=0))
         places = [Place("write"), Place("create")]
-        return self.add(DiskRule(f"kafka.disk.full({said})", places, Counted(), failure))
+        return self.add(DiskRule(f"kafka.disk.full({said})", places, Counting(), failure))
 
     def heal(self) -> None:
         """End every rule. What was done stays: a log whose sync has failed takes no more records
@@ -192,24 +131,29 @@ class Disk:
         """Called by faults."""
         self._rules.remove(rule)
 
-    def check(self, rules: list[DiskRule] | None = None) -> None:
-        """Raises NeverMatched for a rule that never took effect, by default for any; each once."""
-        for rule in self._set if rules is None else rules:
-            if not (rule.hits or rule.is_optional or rule.is_checked):
-                rule.is_checked = True
-                matched = f"it matched {rule.matched} operations" if rule.matched else "none came"
-                text = f"{rule.sentence} never took effect: {matched}."
-                raise NeverMatched(f"{text} If that may be so: .optional()")
+    def forget(self, rule: DiskRule) -> None:
+        """Know nothing more of a rule that has ended."""
+        if rule in self._set:
+            self._set.remove(rule)
+
+    def never(self, rule: DiskRule) -> str:
+        """It never took effect: what came instead."""
+        matched = (
+            f"it matched {number_of(rule.matched, 'operation')}" if rule.matched else "none came"
+        )
+        return f"{rule.sentence} never took effect: {matched}. If that may be so: .optional()"
 
     def excuse(self) -> None:
         """The test has failed: it is not told of rules that never took effect."""
+        self.unfinished.clear()
         for rule in self._set:
             rule.is_checked = True
 
-    def forget(self) -> None:
+    def forget_all(self) -> None:
         """The broker is as new: no rule was ever set."""
         self._rules.clear()
         self._set.clear()
+        self.unfinished.clear()
 
 
 class DiskFaults(Facet):
@@ -221,19 +165,3 @@ class DiskFaults(Facet):
     def disk(self) -> Disk:
         """How its disk fails: `kafka.disk.on("append").once().fail()`."""
         return self._disk_faults
-
-
-def _whole(name: str, given: int, least: int) -> int:
-    if not isinstance(given, int) or isinstance(given, bool):
-        raise TypeError(f"{name} is a whole number, not {given!r}")
-    if given < least:
-        raise ValueError(f"{name} is a whole number from {least} on, not {given}")
-    return given
-
-
-def _number(name: str, given: float) -> float:
-    if not isinstance(given, int | float) or isinstance(given, bool):
-        raise TypeError(f"{name} is a number, not {given!r}")
-    if not isfinite(given) or given < 0:
-        raise ValueError(f"{name} is a number from 0 on, not {given}")
-    return float(given)

@@ -6,11 +6,12 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from ...wire import Request
-from ..control.rules import Narrowing, Rules, check
+from ..control.rules import Narrowing, Rules
 from ..control.rules.apis import api_of
 from ..seen import TopicView
 from .disk import Disk
 from .facet import Facet
+from .fault_view import FaultView, check
 from .network import Network
 from .rule_view import RuleView
 from .when import When
@@ -75,33 +76,40 @@ class Faults(Facet):
         """Those that were set since the start or the last `reset`, in this order."""
         return [RuleView(self, self._rules, rule) for rule in list(self._rules.all)]
 
-    def check_faults(self, *, but: Collection[RuleView] = ()) -> None:
-        """Raises NeverMatched for rules, and for faults of the network and of the disk, that have
-        not taken effect, each once, saying what came nearest; and what a function has raised that
-        was given to a rule. The fixtures do it at the end of a test that has passed, and so does
-        the end of `with Emulator()`. `but` are rules that are left out."""
-        __tracebackhide__ = True
-        wanted = [each._rule for each in self.rules if each not in but]
-        if self._is_running():
-            self.run(lambda _: check(wanted))  # clients may go on meanwhile
-        else:
-            check(wanted)
-        for others in self._other_faults:
-            others.check()
+    @property
+    def faults(self) -> list[FaultView]:
+        """The rules, and the faults of the network and of the disk, that were set since the start
+        or the last `reset`."""
+        return [*self.rules, *(each for others in self._other_faults for each in others.faults)]
 
-    def forget_rules(self, *, but: Collection[RuleView] = ()) -> None:
-        """Take rules away, let go on what they hold, and ask nothing of them any more; `but` are
-        rules that stay."""
-        for each in self.rules:
+    def check_faults(self, *, but: Collection[FaultView] = ()) -> None:
+        """Raises NeverMatched for rules, and for faults of the network and of the disk, that have
+        not taken effect, each once, saying what came nearest, and for sentences that had no verb;
+        and what a function has raised that was given to a rule. The fixtures do it at the end of a
+        test that has passed, and so does the end of `with Emulator()`. `but` are left out."""
+        __tracebackhide__ = True
+        unfinished = self._take_unfinished()
+        check([each for each in self.faults if each not in but], unfinished)
+
+    def forget_faults(self, *, but: Collection[FaultView] = ()) -> None:
+        """End rules and faults, let go on what they hold, and ask nothing of them any more; `but`
+        are those that stay."""
+        self._take_unfinished()
+        for each in self.faults:
             if each not in but:
-                each.remove()
-                self._rules.forget(each._rule)
+                each._forget()
 
     def excuse_faults(self) -> None:
         """What `check_faults` would say now is of no interest: the test has failed already."""
-        self._rules.excuse()
-        for others in self._other_faults:
-            others.excuse()
+        for each in (self._rules, *self._other_faults):
+            each.excuse()
+
+    def _take_unfinished(self) -> list[str]:
+        found = []
+        for each in (self._rules, *self._other_faults):
+            found += each.unfinished
+            each.unfinished.clear()
+        return found
 
 
 def _name_of(topic: Any) -> Any:

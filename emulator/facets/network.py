@@ -2,72 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from math import isfinite
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from .. import parameters
 from ..base.fitting import fits
 from ..base.never_matched import KNOWN
+from ..control.rules.checks import a_time, a_whole_number
 from ..net.network.fault import DOWN, STREAMS, Effect, Fault, never_met
-from ..net.network.network import Network as Faults
-from ..net.server import Server
+from ..net.network.line import Place
 from ..seen import SeenClient
 from .disk import Disk
 from .facet import Facet
+from .fault_view import FaultView
 
 _BOTH = "both"
 
 
-class NetworkFault:
-    """A fault that was set: it lasts until `remove` (or `heal`, which is the same), or until the
-    end of its `with` block. One that no client has met fails the test, unless it is `optional`."""
+class NetworkFault(FaultView):
+    """A fault of the network. What it has held goes on its way when it is removed; bytes that have
+    disappeared do not come again, so such connections are reset."""
 
-    def __init__(self, network: Network, fault: Fault) -> None:
-        self._network = network
-        self._fault = fault
-
-    def __repr__(self) -> str:
-        return self._fault.sentence
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        """Raises NeverMatched if no client has met it, unless something else is raised."""
-        self.remove()
-        if error is None:
-            self._network.check([self._fault])
-        self._fault.is_checked = True
-
-    @property
-    def hits(self) -> int:
-        """How many connections have met it."""
-        return self._fault.hits
+    _fault: Fault
 
     @property
     def clients(self) -> list[str]:
-        """The client ids of those, as far as they are known; each once."""
+        """The client ids of the connections that have met it, as far as they are known; each
+        once."""
         return list(self._fault.clients)
-
-    def remove(self) -> None:
-        """End it. What it has held goes on its way; bytes that have disappeared do not come again,
-        so such connections are reset. Does nothing if it has ended."""
-        self._network.do(lambda faults: faults.remove(self._fault))
-
-    heal = remove
-
-    def optional(self) -> Self:
-        """It may be that no client meets it."""
-        self._fault.is_optional = True
-        return self
 
 
 class Network:
@@ -84,15 +47,16 @@ class Network:
     the broker is down.
     """
 
-    def __init__(self, call: Callable[[Callable[[Server], Any]], Any]) -> None:
+    def __init__(self, call: Callable[[Callable[[Place], Any]], Any]) -> None:
         KNOWN.add(self)
         self._call = call
         self._set: list[Fault] = []
+        self.unfinished: list[str] = []  # there are no sentences without a verb
 
     @property
     def faults(self) -> list[NetworkFault]:
-        """Those that are set, in this order."""
-        return [NetworkFault(self, each) for each in self._set if not each.is_removed]
+        """Those that were set since the start or the last `reset`, in this order."""
+        return [NetworkFault(self, each) for each in self._set]
 
     # Bytes
 
@@ -111,8 +75,8 @@ class Network:
         answers, or of requests (`stream="upstream"`), or "both"."""
         effect = Effect(
             _streams(stream),
-            latency_s=_seconds("seconds", seconds),
-            jitter_s=_seconds("jitter", jitter),
+            latency_s=a_time("seconds", seconds),
+            jitter_s=a_time("jitter", jitter),
         )
         said = _said(seconds, jitter=jitter, seed=seed, stream=_other(stream))
         return self._fault("latency", said, effect, client_id, connection, broker, seed)
@@ -127,7 +91,7 @@ class Network:
         broker: int | None = None,
     ) -> NetworkFault:
         """Not more than so many bytes a second, for each connection."""
-        effect = Effect(_streams(stream), bytes_per_s=_count("bytes_per_second", bytes_per_second))
+        effect = Effect(_streams(stream), bytes_per_s=_bytes("bytes_per_second", bytes_per_second))
         said = _said(bytes_per_second, stream=_other(stream))
         return self._fault("bandwidth", said, effect, client_id, connection, broker)
 
@@ -143,7 +107,9 @@ class Network:
     ) -> NetworkFault:
         """Bytes come in pieces of so many, one every so many seconds."""
         effect = Effect(
-            _streams(stream), piece_bytes=_count("size", size), piece_s=_seconds("every", every)
+            _streams(stream),
+            piece_bytes=_bytes("size", size),
+            piece_s=a_time("every", every),
         )
         said = _said(size, every=every, stream=_other(stream))
         return self._fault("dribble", said, effect, client_id, connection, broker)
@@ -158,7 +124,7 @@ class Network:
         broker: int | None = None,
     ) -> NetworkFault:
         """A connection is closed once so many bytes have gone through, perhaps within an answer."""
-        effect = Effect(_streams(stream), most_bytes=_count("size", size, least=0))
+        effect = Effect(_streams(stream), most_bytes=_bytes("size", size, least=0))
         said = _said(size, stream=_other(stream))
         return self._fault("limit", said, effect, client_id, connection, broker)
 
@@ -198,7 +164,7 @@ class Network:
     ) -> NetworkFault:
         """Connections are reset, those that there are and those that come, so many seconds after
         they met it."""
-        effect = Effect(reset_s=_seconds("after", after))
+        effect = Effect(reset_s=a_time("after", after))
         said = _said(after=after)
         return self._fault("reset", said, effect, client_id, connection, broker)
 
@@ -222,7 +188,7 @@ class Network:
         broker: int | None = None,
     ) -> NetworkFault:
         """When the broker closes a connection, the client learns it so much later."""
-        effect = Effect(close_s=_seconds("seconds", seconds))
+        effect = Effect(close_s=a_time("seconds", seconds))
         return self._fault("slow_close", _said(seconds), effect, client_id, connection, broker)
 
     def refuse(self, *, broker: int | None = None) -> NetworkFault:
@@ -238,7 +204,8 @@ class Network:
 
     def heal(self) -> None:
         """End every fault."""
-        self.do(Faults.clear)
+        with suppress(RuntimeError):  # it has stopped, and they with it
+            self._call(lambda place: place.network.clear())
 
     # Within
 
@@ -266,30 +233,33 @@ class Network:
             broker,
             seed,
         )
-        self._call(lambda server: _begin(server, fault))
+        self._call(lambda place: _begin(place, fault))
         self._set.append(fault)
         return NetworkFault(self, fault)
 
-    def do(self, action: Callable[[Faults], None]) -> None:
+    def remove(self, fault: Fault) -> None:
         """Called by faults."""
-        self._call(lambda server: action(server.network))
+        with suppress(RuntimeError):  # it has stopped, and the fault with it
+            self._call(lambda place: place.network.remove(fault))
 
-    def check(self, faults: list[Fault] | None = None) -> None:
-        """Raises NeverMatched for a fault that no client has met, by default for any; each once."""
-        for fault in self._set if faults is None else faults:
-            if not (fault.hits or fault.is_optional or fault.is_checked):
-                fault.is_checked = True
-                clients: list[str] = []
-                with suppress(RuntimeError):  # the test has stopped the broker
-                    clients = self._call(_connected)
-                raise never_met(fault, clients)
+    def forget(self, fault: Fault) -> None:
+        """Know nothing more of a fault that has ended."""
+        if fault in self._set:
+            self._set.remove(fault)
+
+    def never(self, fault: Fault) -> str:
+        """No client has met it: what came instead."""
+        clients: list[str] = []
+        with suppress(RuntimeError):  # the test has stopped the broker
+            clients = self._call(_connected)
+        return never_met(fault, clients)
 
     def excuse(self) -> None:
         """The test has failed: it is not told of faults that no client has met."""
         for fault in self._set:
             fault.is_checked = True
 
-    def forget(self) -> None:
+    def forget_all(self) -> None:
         """The broker is as new: no fault was ever set."""
         self._set.clear()
 
@@ -298,7 +268,7 @@ class NetworkFaults(Facet):
     """Faults of the network."""
 
     _network: Network
-    _disk_faults: Disk
+    _other_faults: Sequence[Network | Disk]
 
     @property
     def network(self) -> Network:
@@ -306,27 +276,31 @@ class NetworkFaults(Facet):
         return self._network
 
     def cut_off(
-        self, *, client_id: Any = None, connection: SeenClient | None = None
+        self,
+        *,
+        client_id: Any = None,
+        connection: SeenClient | None = None,
+        broker: int | None = None,
     ) -> NetworkFault:
         """`kafka.network.cut_off`: nothing gets through until it is healed."""
-        return self._network.cut_off(client_id=client_id, connection=connection)
+        return self._network.cut_off(client_id=client_id, connection=connection, broker=broker)
 
     def heal(self) -> None:
         """End every fault of the network and of the disk."""
-        self._network.heal()
-        self._disk_faults.heal()
+        for each in self._other_faults:
+            each.heal()
 
 
-def _begin(server: Server, fault: Fault) -> None:
-    nodes = server.cluster.nodes
+def _begin(place: Place, fault: Fault) -> None:
+    nodes = place.node_ids
     if not any(map(fault.is_at, nodes)):
         there = ", ".join(map(str, nodes))
         raise ValueError(f"{fault.sentence}: there is no such broker, but {there}")
-    server.network.set(fault)
+    place.network.set(fault)
 
 
-def _connected(server: Server) -> list[str]:
-    return sorted({repr(each.connection.client_id) for each in server.protocols})
+def _connected(place: Place) -> list[str]:
+    return sorted({repr(each.who or "") for each in place.protocols})
 
 
 def _streams(stream: str) -> frozenset[str]:
@@ -342,18 +316,5 @@ def _said(*given: object, **more: object) -> str:
     return ", ".join([*map(repr, given), *(f"{k}={v!r}" for k, v in more.items() if v)])
 
 
-def _seconds(name: str, given: float) -> float:
-    is_number = isinstance(given, int | float) and not isinstance(given, bool)
-    if not is_number:
-        raise TypeError(f"{name} is a number of seconds, not {given!r}")
-    if not isfinite(given) or given < 0:
-        raise ValueError(f"{name} is a number of seconds from 0 on, not {given}")
-    return float(given)
-
-
-def _count(name: str, given: int, least: int = 1) -> int:
-    if not isinstance(given, int) or isinstance(given, bool):
-        raise TypeError(f"{name} is a number of bytes, not {given!r}")
-    if given < least:
-        raise ValueError(f"{name} is a number of bytes from {least} on, not {given}")
-    return given
+def _bytes(name: str, given: int, least: int = 1) -> int:
+    return a_whole_number(name, given, least=least, of=" of bytes")

@@ -25,8 +25,8 @@ class _Thread(Protocol):
 
 class Process(Facet):
     """The broker's process: killed, without power, started again. While it is down, connections
-    are refused, and nobody else gets its port; `events`, `timeline`, `bootstrap_servers` and
-    `data_dir` can be asked for, all else raises RuntimeError."""
+    are refused, and nobody else gets its port; what asks the broker raises RuntimeError, and what
+    was kept of it (`events`, `journal`, `data_dir`, ...) can be looked at."""
 
     # What of Emulator is used here.
     _clock: Clock

@@ -80,8 +80,8 @@ class Keeping(Facet):
         """
         thread = self._started()
         self._network.heal()
-        self._network.forget()
-        self._disk_faults.forget()
+        self._network.forget_all()
+        self._disk_faults.forget_all()
         if thread.call_anyhow(lambda server: server.is_down):
             thread.call_anyhow(partial(start_again, make=self._as_new))
         else:

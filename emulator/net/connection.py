@@ -85,6 +85,7 @@ class Connection:
         "is_queued",
         "is_reading",
         "listener",
+        "muted",
         "name",
         "node_id",
         "paused",
@@ -119,6 +120,8 @@ class Connection:
         """Whether an answer waits to be sent."""
         self.is_reading = True
         """Whether bytes are read; the transport stops when there is no room for them."""
+        self.muted = 0
+        """While requests wait because the client was throttled: how often that was."""
         self.frames = Frames(cluster.max_request_bytes)
         self.served_bytes = 0
         """The size of the request that is being served, if it is a large one."""
@@ -149,7 +152,7 @@ class Connection:
         turns, frames = self.cluster.turns, self.frames
         begin = perf_counter()
         try:
-            while frames.held and self.current is None and not self.paused:
+            while frames.held and self.current is None and not (self.paused or self.muted):
                 if turns.is_over:
                     self.is_queued = True
                     turns.add_first(self._backlog())
@@ -188,7 +191,7 @@ class Connection:
 
     def _next(self) -> Frame | None:
         """The next request that can be served now."""
-        if self.current is not None or self.paused:
+        if self.current is not None or self.paused or self.muted:
             return None
         return self._take()
 
@@ -226,6 +229,15 @@ class Connection:
                 self._send_changed(call, response, changes)
             else:
                 self._send(call, response)
+        self.work()
+
+    def mute(self, milliseconds: int) -> None:
+        """Serve nothing more before so much real time has passed; what is answered now still is."""
+        self.muted += 1
+        self.cluster.after(milliseconds, self._unmute)
+
+    def _unmute(self) -> None:
+        self.muted -= 1
         self.work()
 
     def close(self) -> None:

@@ -24,6 +24,7 @@ import socket
 from collections import Counter
 from collections.abc import Callable
 from functools import lru_cache, partial
+from typing import Protocol
 
 from ..base.logger import log
 from ..config.configs import BrokerConfig
@@ -32,6 +33,24 @@ BACKLOG = 1024
 _AT_ONCE = 32  # accepted in one round of the event loop
 _AGAIN_S = 0.1
 _SAY_AGAIN_S = 10.0
+
+
+class Admission(Protocol):
+    """How many connections there may be."""
+
+    total: int
+
+    @property
+    def most(self) -> int:
+        """How many are read; who comes then waits."""
+        ...
+
+    def admit(self, address: str) -> bool:
+        """One has come from this address: whether it stays."""
+        ...
+
+    def left(self, address: str) -> None:
+        """One has ended."""
 
 
 class Connections:
@@ -95,7 +114,7 @@ class Listener:
     def __init__(
         self,
         sock: socket.socket,
-        connections: Connections,
+        connections: Admission,
         new_protocol: Callable[[str], asyncio.BaseProtocol],
         node_id: int,
     ) -> None:
@@ -109,7 +128,7 @@ class Listener:
         self._again: asyncio.TimerHandle | None = None
         self._beginning: set[asyncio.Task[None]] = set()
         self._silent_until = 0.0
-        self.is_paused = False
+        self._refuses: set[object] = set()  # why it refuses connections
         sock.listen(BACKLOG)
         sock.setblocking(False)
         self._loop.add_reader(sock, self._accept)
@@ -119,24 +138,26 @@ class Listener:
         """That of the listening socket; -1 once it is closed."""
         return self._socket.fileno()
 
-    def pause(self) -> None:
-        """Refuse connections until `resume`, those in the backlog too, and keep the port: the
-        socket stays bound, and nobody else may bind it, not even with SO_REUSEADDR. As Linux has
-        it; raises OSError where a listening socket cannot be shut down."""
-        if self.is_paused:
-            return
-        self._socket.shutdown(socket.SHUT_RDWR)
-        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 0)
-        self.is_paused = True
-        self._forget()
+    def refuse(self, reason: object) -> None:
+        """Refuse connections until `accept_again` for the same reason, those in the backlog too,
+        and keep the port: the socket stays bound, and nobody else may bind it, not even with
+        SO_REUSEADDR. As Linux has it; raises OSError where a listening socket cannot be shut
+        down."""
+        if not self._refuses:
+            self._socket.shutdown(socket.SHUT_RDWR)
+            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 0)
+            self._forget()
+        self._refuses.add(reason)
 
-    def resume(self) -> None:
-        """Accept connections again, at the same port. Raises OSError."""
-        if self.is_paused:
-            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            self._socket.listen(BACKLOG)
-            self.is_paused = False
-            self._loop.add_reader(self._socket, self._accept)
+    def accept_again(self, reason: object) -> None:
+        """Accept connections at the same port, unless there is another reason to refuse them.
+        Raises OSError."""
+        if reason in self._refuses:
+            self._refuses.discard(reason)
+            if not self._refuses:
+                self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                self._socket.listen(BACKLOG)
+                self._loop.add_reader(self._socket, self._accept)
 
     def _forget(self) -> None:
         """Who waits to be let in is not."""

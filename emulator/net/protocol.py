@@ -5,10 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
-import struct
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, cast
 
@@ -18,12 +16,12 @@ from ..base.call import Ends
 from ..base.logger import log
 from ..base.turns import Slices
 from .connection import Connection
+from .sockets import reset_when_closed
 
 if TYPE_CHECKING:
     from .network.link import Link
     from .server import Server
 
-_NO_LINGER = struct.pack("ii", 1, 0)
 UNSENT_BYTES = 16 * 1024
 """With more than this in its transport, a connection is given no more to send."""
 
@@ -76,6 +74,22 @@ class ClientProtocol(asyncio.BufferedProtocol):
     def socket_transport(self) -> asyncio.Transport:
         """What sends to the socket."""
         return self._transport
+
+    @property
+    def who(self) -> str | None:
+        """The client's id; None before its first request."""
+        connection = self.connection
+        return connection.client_id if connection.requests else None
+
+    @property
+    def name(self) -> str:
+        """What the client is called in events."""
+        return self.connection.name
+
+    @property
+    def is_reading(self) -> bool:
+        """Whether there is room for more bytes."""
+        return self.connection.is_reading
 
     @property
     def is_blocked(self) -> bool:
@@ -238,9 +252,14 @@ class ClientProtocol(asyncio.BufferedProtocol):
         else:
             self._written()
 
+    def lost(self) -> None:
+        """For the broker it has ended; the client is not told."""
+        self.connection.lost()
+
     def go_on(self) -> None:
         """The server has moved to another cluster: serve what has come, and send what is left."""
         self.connection.cluster = self._server.cluster
+        self.connection.muted = 0  # the timers of the other one do not ring
         if self._pieces is not None and not self._is_blocked:
             self._server.cluster.turns.begin(self._sending(), is_new=False)
         elif self.connection.is_open:
@@ -254,10 +273,7 @@ class ClientProtocol(asyncio.BufferedProtocol):
 
     def reset_when_closed(self) -> None:
         """When it is closed, the client is told by a reset, and what is on its way is lost."""
-        sock = self._transport.get_extra_info("socket")
-        if sock is not None:
-            with suppress(OSError):  # it is closed
-                sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _NO_LINGER)
+        reset_when_closed(self._transport)
 
     def give_up(self) -> None:
         """Called by the room."""

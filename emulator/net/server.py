@@ -14,15 +14,13 @@ not work under TLS, and asyncio and uvloop do not allow waiting for the socket o
 from __future__ import annotations
 
 import asyncio
-import os
 import socket
-import sys
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Collection
 from functools import partial
 from typing import TYPE_CHECKING
 
 from ..base.clock import Movable, TestClock
+from ..base.journal import Journal
 from ..base.real_time import real_ms
 from ..base.timers import Timers
 from ..metadata.delta import MetadataDelta
@@ -32,6 +30,7 @@ from .listener import Connections, Listener
 from .network.network import Network
 from .protocol import ClientProtocol, FollowingProtocol
 from .room import ROOM_BYTES, Room
+from .sockets import bound, copy_of
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -58,7 +57,6 @@ class Server:
             node_id: Connections(broker.config) for node_id, broker in cluster.brokers.items()
         }
         self._listeners: list[Listener] = []
-        self._refusals: dict[Listener, set[object]] = {}  # why it is to refuse connections
         self.network = Network(self, self._loop)
         self.is_down = False
         """Between `go_down` and `come_back`: its cluster is not to be used."""
@@ -94,15 +92,24 @@ class Server:
 
         Raises OSError when the address is not available.
         """
-        sock = _bound(host, port)
+        sock = bound(host, port)
         name = sock.getsockname()
         connections = self.connections[node_id]
         follows = isinstance(self.cluster.clock, TestClock)
         protocol = FollowingProtocol if follows else ClientProtocol
         listener = Listener(sock, connections, partial(protocol, self, node_id), node_id)
         self._listeners.append(listener)
-        self._refusals[listener] = set()
         return str(name[0]), int(name[1])
+
+    @property
+    def node_ids(self) -> Collection[int]:
+        """The brokers of its cluster."""
+        return self.cluster.nodes
+
+    @property
+    def journal(self) -> Journal:
+        """The cluster's."""
+        return self.cluster.journal
 
     def descriptors(self) -> list[int]:
         """Those of its sockets: first where it listens, then its connections. In this order a
@@ -117,8 +124,8 @@ class Server:
         left = [each for each in self.protocols if each.connection.is_open and not each.has_left()]
         if not left:
             return [], [], set()
-        listeners = [_copy(listener.descriptor) for listener in self._listeners]
-        return listeners, [_copy(each.descriptor) for each in left], {each.port for each in left}
+        listeners = [copy_of(listener.descriptor) for listener in self._listeners]
+        return listeners, [copy_of(each.descriptor) for each in left], {each.port for each in left}
 
     def piece_bytes(self) -> int:
         """How much one connection may give its transport at once."""
@@ -147,7 +154,7 @@ class Server:
         """Be as a broker whose process has ended: connections are reset, new ones are refused, and
         no timer rings. The port is kept. Raises OSError (listener.py)."""
         for listener in self._listeners:
-            listener.pause()
+            listener.refuse(self)
         self.is_down = True
         for protocol in list(self.protocols):
             protocol.reset_when_closed()
@@ -159,25 +166,19 @@ class Server:
         self.move_to(cluster)
         self.is_down = False
         for listener in self._listeners:
-            if not self._refusals[listener]:
-                listener.resume()
+            listener.accept_again(self)
 
     def refuse(self, reason: object, is_at: Callable[[int], bool]) -> None:
         """Refuse new connections to these brokers until `accept_again` for the same reason. Raises
         OSError."""
         for listener in self._listeners:
             if is_at(listener.node_id):
-                self._refusals[listener].add(reason)
-                listener.pause()
+                listener.refuse(reason)
 
     def accept_again(self, reason: object) -> None:
         """For this reason no connection is refused any more. Raises OSError."""
         for listener in self._listeners:
-            reasons = self._refusals[listener]
-            if reason in reasons:
-                reasons.discard(reason)
-                if not reasons and not self.is_down:
-                    listener.resume()
+            listener.accept_again(reason)
 
     def _detach(self) -> None:
         self._flusher.wake = self._cleaner.wake = None
@@ -267,48 +268,3 @@ class Server:
         if not self.is_down:
             self._turns.work()
             self.cluster.settle()
-
-
-def _copy(descriptor: int) -> socket.socket:
-    return socket.socket(fileno=os.dup(descriptor))
-
-
-def _bound(host: str, port: int) -> socket.socket:
-    """A bound socket. Unlike asyncio's own it never listens on two families at two ports."""
-    try:
-        family, kind, proto, _, address = socket.getaddrinfo(
-            host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )[0]
-    except OSError as error:
-        raise OSError(error.errno, f"cannot listen on {host}:{port}: {error.strerror}") from None
-    sock = socket.socket(family, kind, proto)
-    try:
-        if sys.platform != "win32":
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        if family == socket.AF_INET6:
-            with suppress(OSError):
-                sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
-        sock.bind(address)
-        if port == 0 and sys.platform == "linux":  # elsewhere no port is kept (listener.py)
-            return _bound_by_number(sock)
-    except OSError as error:
-        sock.close()
-        raise OSError(error.errno, f"cannot listen on {host}:{port}: {error.strerror}") from None
-    return sock
-
-
-def _bound_by_number(chosen: socket.socket) -> socket.socket:
-    """Another socket at the port that the system has chosen for this one: only one that was bound
-    by its number keeps it while it does not listen."""
-    sock = socket.socket(chosen.family, chosen.type, chosen.proto)
-    try:
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        if chosen.family == socket.AF_INET6:
-            with suppress(OSError):
-                sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
-        sock.bind(chosen.getsockname())
-    except BaseException:
-        sock.close()
-        raise
-    chosen.close()
-    return sock

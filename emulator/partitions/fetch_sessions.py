@@ -95,10 +95,6 @@ class Wanted:
         """Its index in the topic."""
         return self.key - self.topic.first_key
 
-    def send_again(self) -> None:
-        """The client was not sent what is remembered: the next answer has it in any case."""
-        self.high_watermark = _NOT_SENT
-
     def is_news(self, answer: Answered) -> bool:
         """Whether an incremental answer must have this partition; remembers what is sent."""
         news = (

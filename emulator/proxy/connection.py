@@ -38,11 +38,12 @@ from ..control.traffic.exchange import CLOSED, MALFORMED, NO_REPLY, Exchange
 from ..control.traffic.peer import Address, Peer
 from .addresses import APIS, addressed
 from .behind import Behind
+from .client_end import ClientEnd
 
 _FRAME_MAX = 1 << 30
 _OLDEST = 0
 _SOFTWARE_SINCE = 3
-Local = Callable[[int, str, int], Awaitable[Address]]
+Local = Callable[[int, str, int], Address]
 """From a broker's id and address to that of the proxy in its place."""
 
 
@@ -73,7 +74,7 @@ class ProxiedConnection:
         self,
         behind: Behind,
         peer: Peer,
-        client: asyncio.StreamWriter,
+        client: ClientEnd,
         broker: asyncio.StreamWriter,
         local: Local,
     ) -> None:
@@ -90,6 +91,8 @@ class ProxiedConnection:
         # The request that is passing the steps.
         self._passing: _Asked | None = None
         self._has_passed = asyncio.Event()
+        self._muted_until = 0.0
+        client.is_over = self.close
 
     def __repr__(self) -> str:
         return f"<{self.peer}>"
@@ -108,10 +111,10 @@ class ProxiedConnection:
         """The addresses of both ends."""
         return self.peer.client, self.peer.broker
 
-    async def run(self, client: asyncio.StreamReader, broker: asyncio.StreamReader) -> None:
+    async def run(self, broker: asyncio.StreamReader) -> None:
         """Pass on what comes, until one of the two connections ends."""
         ways = [
-            asyncio.create_task(self._pass_requests(client)),
+            asyncio.create_task(self._pass_requests(self._client.reader)),
             asyncio.create_task(self._pass_answers(broker)),
         ]
         try:
@@ -125,6 +128,7 @@ class ProxiedConnection:
     async def _pass_requests(self, client: asyncio.StreamReader) -> None:
         frame = await self._read(client)
         while frame is not None and self.is_open:
+            await self._unmuted()
             if not self._behind.chain:
                 await self._take(self._take_request, frame)
                 frame = await self._read(client)
@@ -196,6 +200,7 @@ class ProxiedConnection:
                 version = getattr(request, "client_software_version", "")
                 self.software = self.peer.software = ClientSoftware(name, version)
         self._behind.telling.met(self, header.client_id)
+        self._client.who, self._client.name = header.client_id, self.name
 
     async def _pass_steps(self, asked: _Asked, request: Request) -> None:
         """Let a request pass the steps, and wait for its end."""
@@ -239,7 +244,7 @@ class ProxiedConnection:
             if isinstance(response, FetchResponse) and isinstance(asked.request, FetchRequest):
                 sessions = self._behind.brokers[self.node_id].fetch_sessions
                 sessions.learn(asked.request, response)
-            if asked.header.api_key in APIS and await self._put_addresses(response):
+            if asked.header.api_key in APIS and self._put_addresses(response):
                 frame = _encoded(frame, asked, response)
         if asked.call is None:
             self._tell(asked, response)
@@ -266,11 +271,11 @@ class ProxiedConnection:
             if asked.call is None and asked.exchange is not None:
                 self._behind.traffic.end(asked.exchange, NO_REPLY)
 
-    async def _put_addresses(self, response: Response) -> bool:
+    def _put_addresses(self, response: Response) -> bool:
         """Put the proxy's addresses into an answer; whether there were any."""
         has_any = False
         for node_id, place in addressed(response):
-            place.host, place.port = await self._local(node_id, place.host, place.port)
+            place.host, place.port = self._local(node_id, place.host, place.port)
             has_any = True
         return has_any
 
@@ -329,9 +334,19 @@ class ProxiedConnection:
         call = asked.call or Call(self, *header[:3], header.client_id, self._behind.clock.now())
         self._behind.telling.answered(call, asked.request, response)
 
+    def mute(self, milliseconds: int) -> None:
+        """Pass nothing more to the broker before so much time has passed."""
+        now = asyncio.get_running_loop().time()
+        self._muted_until = max(self._muted_until, now + milliseconds / 1000)
+
+    async def _unmuted(self) -> None:
+        loop = asyncio.get_running_loop()
+        while (left := self._muted_until - loop.time()) > 0:
+            await asyncio.sleep(left)
+
     # The end
 
-    async def _send(self, writer: asyncio.StreamWriter, frame: bytes) -> None:
+    async def _send(self, writer: ClientEnd | asyncio.StreamWriter, frame: bytes) -> None:
         writer.write(len(frame).to_bytes(4, "big") + frame)
         await writer.drain()
 

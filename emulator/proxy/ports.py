@@ -8,96 +8,125 @@ the first was not chosen.
 from __future__ import annotations
 
 import asyncio
-import socket
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from ..base.addresses import bracketed, reachable
+from ..base.journal import Journal
 from ..base.logger import log
 from ..control.traffic.peer import Address
+from ..net.listener import Listener
+from ..net.network.network import Network
+from ..net.sockets import bound
 from .behind import Behind
+from .client_end import LIMIT, ClientEnd
 from .connection import ProxiedConnection
 
-_LIMIT = 1 << 20
 _CONNECT_S = 10.0
 
 
 class Ports:
-    """Where a proxy listens, and what each port leads to."""
+    """Where a proxy listens, what each port leads to, and the clients there."""
 
     def __init__(self, behind: Behind, host: str, port: int, advertised: str | None) -> None:
+        self.network = Network(self, asyncio.get_running_loop())
+        self.protocols: dict[ClientEnd, None] = {}
         self._behind = behind
         self._host = host
         self._advertised = advertised or reachable(host)
         self._next = port
-        self._servers: list[asyncio.Server] = []
+        self._listeners: list[Listener] = []
         self._local: dict[tuple[str, int], Address] = {}
-        self._opening = asyncio.Lock()
-        self._connections: set[asyncio.Task[None]] = set()
+        self._serving: set[asyncio.Task[None]] = set()
 
-    async def open(self, brokers: Sequence[tuple[str, int]], node_id: int = -1) -> Address:
+    @property
+    def node_ids(self) -> Collection[int]:
+        """The brokers that have a port."""
+        return sorted({each.node_id for each in self._listeners if each.node_id >= 0})
+
+    @property
+    def journal(self) -> Journal:
+        """The proxy's."""
+        return self._behind.journal
+
+    def open(self, brokers: Sequence[tuple[str, int]], node_id: int = -1) -> Address:
         """Listen, and lead to the first of these that can be reached. Raises OSError."""
+        sock = bound(self._host, self._next)
+        port = sock.getsockname()[1]
 
-        def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            task = asyncio.create_task(self._serve(reader, writer, brokers, node_id))
-            self._connections.add(task)
-            task.add_done_callback(self._connections.discard)
+        def begin(end: ClientEnd) -> None:
+            task = asyncio.create_task(self._serve(end, brokers))
+            self._serving.add(task)
+            task.add_done_callback(self._serving.discard)
 
-        server = await asyncio.start_server(accept, self._host, self._next, limit=_LIMIT)
-        self._servers.append(server)
-        port = server.sockets[0].getsockname()[1]
+        def accepted(address: str) -> ClientEnd:
+            return ClientEnd(node_id, self.network, self.protocols, begin)
+
+        listener = Listener(sock, _AnyNumber(), accepted, node_id)
+        self._listeners.append(listener)
+        for fault in self.network.faults:
+            if fault.effect.refuses and fault.is_at(node_id):
+                listener.refuse(fault)
         if self._next:
             self._next += 1
-        local = Address(self._advertised, port)
-        for each in brokers:
-            self._local.setdefault(each, local)
-        return local
+        return Address(self._advertised, port)
 
     def lead(self, address: tuple[str, int], local: Address) -> None:
         """A broker's address is reached by this port."""
         self._local[address] = local
 
-    async def local(self, node_id: int, host: str, port: int) -> Address:
+    def local(self, node_id: int, host: str, port: int) -> Address:
         """The proxy's address in place of a broker's. Raises OSError."""
-        async with self._opening:
-            found = self._local.get((host, port))
-            if found is None:
-                found = await self.open([(host, port)], node_id)
-            return found
+        found = self._local.get((host, port))
+        if found is None:
+            found = self._local[host, port] = self.open([(host, port)], node_id)
+        return found
+
+    def refuse(self, reason: object, is_at: Callable[[int], bool]) -> None:
+        """Refuse new connections to these brokers until `accept_again` for the same reason. Raises
+        OSError."""
+        for listener in self._listeners:
+            if is_at(listener.node_id):
+                listener.refuse(reason)
+
+    def accept_again(self, reason: object) -> None:
+        """For this reason no connection is refused any more. Raises OSError."""
+        for listener in self._listeners:
+            listener.accept_again(reason)
 
     async def close(self) -> None:
         """Stop listening, and close every connection."""
-        for server in self._servers:
-            server.close()
-        for task in list(self._connections):
+        for listener in self._listeners:
+            await listener.close()
+        for end in list(self.protocols):
+            end.abort()
+        for task in self._serving:
             task.cancel()
-        await asyncio.gather(*self._connections, return_exceptions=True)
+        await asyncio.gather(*self._serving, return_exceptions=True)
 
-    async def _serve(
-        self,
-        reader: asyncio.StreamReader,
-        writer: asyncio.StreamWriter,
-        brokers: Sequence[tuple[str, int]],
-        node_id: int,
-    ) -> None:
+    async def _serve(self, end: ClientEnd, brokers: Sequence[tuple[str, int]]) -> None:
         try:
             reached = await _reach(brokers)
             if reached is None:
                 return
-            no_delay(writer)
-            no_delay(reached[1])
-            client, local = writer.get_extra_info("peername"), writer.get_extra_info("sockname")
-            peer = self._behind.traffic.peer(Address(*client[:2]), Address(*local[:2]), node_id)
-            one = ProxiedConnection(self._behind, peer, writer, reached[1], self.local)
-            await one.run(reader, reached[0])
+            addresses = Address(*end.address("peername")), Address(*end.address("sockname"))
+            peer = self._behind.traffic.peer(*addresses, end.node_id)
+            await ProxiedConnection(self._behind, peer, end, reached[1], self.local).run(reached[0])
         finally:
-            writer.close()
+            end.close()
 
 
-def no_delay(writer: asyncio.StreamWriter) -> None:
-    """Send what is written at once."""
-    sock = writer.get_extra_info("socket")
-    if sock is not None:
-        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+class _AnyNumber:
+    """Nobody is refused, and nobody waits, for being one too many."""
+
+    total = 0
+    most = 1
+
+    def admit(self, address: str) -> bool:
+        """It stays."""
+        return True
+
+    def left(self, address: str) -> None:
+        """Nobody counts them."""
 
 
 async def _reach(
@@ -107,7 +136,7 @@ async def _reach(
     for host, port in brokers:
         try:
             async with asyncio.timeout(_CONNECT_S):
-                return await asyncio.open_connection(host, port, limit=_LIMIT)
+                return await asyncio.open_connection(host, port, limit=LIMIT)
         except (OSError, TimeoutError) as error:
             log.warning("%s:%d cannot be reached: %s", bracketed(host), port, error)
     return None

@@ -32,6 +32,7 @@ from ..control.traffic.journal import RequestJournal
 from ..control.traffic.peer import Address
 from ..control.traffic.traffic import Traffic
 from ..facets.faults import Faults
+from ..facets.network import Network, NetworkFaults
 from ..seen.waiting import Wait, polled, polled_async, seconds_of
 from .behind import Behind
 from .ports import Ports
@@ -42,7 +43,7 @@ _TIMEOUT_S = 10.0
 _NOT_RUNNING = "the proxy is not running: call start(), or use `with Proxy(...) as proxy:`"
 
 
-class Proxy(Faults):
+class Proxy(Faults, NetworkFaults):
     """A proxy to the Kafka at `to`: "HOST:PORT", several with commas.
 
     host, port   where to listen; port 0 is any free one. Further brokers have the ports after it
@@ -79,6 +80,9 @@ class Proxy(Faults):
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._bootstrap: Address | None = None
+        self._ports: Ports | None = None
+        self._network = Network(self._at_ports)
+        self._other_faults = (self._network,)
         self._inside: Any = _Waits(timeout)
         self._requests = RequestJournal(_Host(self, self._behind))
         if journal:
@@ -96,6 +100,7 @@ class Proxy(Faults):
         if self._thread is not None:
             raise RuntimeError("the proxy is running already")
         brokers = self._brokers()
+        self._network.forget_all()
         ready: Future[Address] = Future()
         self._loop = new_event_loop()
         self._stopping = asyncio.Event()
@@ -129,9 +134,13 @@ class Proxy(Faults):
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self.stop()
-        if error is None:
-            self.check_faults()
+        """Raises NeverMatched for rules and faults that have not taken effect, unless something
+        else is raised."""
+        try:
+            if error is None:
+                self.check_faults()
+        finally:
+            self.stop()
 
     async def __aenter__(self) -> Self:
         return await asyncio.to_thread(self.start)
@@ -143,7 +152,7 @@ class Proxy(Faults):
         traceback: TracebackType | None,
     ) -> None:
         # Not in a thread: stopping takes milliseconds, and a thread could outlive the loop.
-        self.stop()
+        self.__exit__(kind, error, traceback)
 
     # For tests
 
@@ -195,6 +204,9 @@ class Proxy(Faults):
         loop.call_soon_threadsafe(carry_out)
         return done.result()
 
+    def _at_ports(self, action: Callable[[Ports], Any]) -> Any:
+        return self.run(lambda _: action(cast(Ports, self._ports)))
+
     def _is_running(self) -> bool:
         return self._bootstrap is not None
 
@@ -232,14 +244,14 @@ class Proxy(Faults):
             self._loop.close()
 
     async def _serve(self, brokers: list[tuple[int, str, int]], ready: Future[Address]) -> None:
-        ports = Ports(self._behind, self._host, self._port, self._advertised)
+        self._ports = ports = Ports(self._behind, self._host, self._port, self._advertised)
         try:
             same = [each for each in brokers if _is_same(each[1:], self._to[0])]
-            first = await ports.open(self._to, same[0][0] if same else -1)
+            first = ports.open(self._to, same[0][0] if same else -1)
             for _node_id, host, port in same:
                 ports.lead((host, port), first)
             for each in brokers:
-                await ports.local(*each)
+                ports.local(*each)
             ready.set_result(first)
             await self._stopping.wait()
         finally:

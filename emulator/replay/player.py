@@ -43,7 +43,6 @@ class Played:
     """A request that was sent again, or could not be."""
 
     exchange: Exchange
-    is_sent: bool
     response: Response | None = None
     difference: str = ""
 
@@ -104,7 +103,7 @@ class Player:
 
     async def _one(self, line: _Line, exchange: Exchange) -> Played:
         if len(exchange.request_frame) < exchange.request_size:
-            return Played(exchange, False, None, "not sent: only its beginning was kept")
+            return Played(exchange, None, "not sent: only its beginning was kept")
         was, request = exchange.response, exchange.request
         node_id = exchange.connection.node_id
         frame = self._frame(exchange)
@@ -116,14 +115,14 @@ class Player:
         except (OSError, EOFError, TimeoutError) as error:
             line.close()
             said = "" if exchange.outcome == MALFORMED else f"no answer now: {_said(error)}"
-            return Played(exchange, True, None, said)
+            return Played(exchange, None, said)
         if not is_waited_for:
-            return Played(exchange, True)
+            return Played(exchange)
         now = _decoded(found, exchange)
         if request is not None and was is not None and now is not None:
             self._ids.learn(request, was, now, node_id)
         is_whole = len(exchange.response_frame or b"") == exchange.response_size
-        return Played(exchange, True, now, difference(was, now) if is_whole else "")
+        return Played(exchange, now, difference(was, now) if is_whole else "")
 
     async def _asked(
         self, line: _Line, frame: bytes, exchange: Exchange, *, is_waited_for: bool

@@ -313,6 +313,9 @@ class _Asked:
         else:
             assert outcome is PARKED
 
+    def mute(self, milliseconds: int) -> None:
+        """The test itself is not held to it."""
+
     def answer(self, call: Call, response: Response | None) -> None:
         """The broker has answered."""
         if self._answer.done():

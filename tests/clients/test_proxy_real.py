@@ -3,13 +3,18 @@ place of the broker; what passed is a journal that can be replayed."""
 
 from __future__ import annotations
 
+import asyncio
 import re
-from collections.abc import Iterator
+import threading
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from odradek.compat import Client, RealKafka, scenarios
+from odradek.compat import Client, NewRecord, RealKafka, scenarios
 from odradek.compat import client as client_named
+from odradek.compat.clients import wait_until
+from odradek.compat.clients.verbs import Consumer
 from odradek.compat.commands import main
 from odradek.emulator import Emulator, Proxy
 
@@ -94,3 +99,102 @@ def test_the_timeline_of_a_real_kafka(proxy: Proxy) -> None:
     with Connection(proxy.bootstrap_servers) as client:
         produce(client, batch(b"x"), topic="none")
     assert "by hand was refused Produce (none-0): UNKNOWN_TOPIC_OR_PARTITION" in proxy.timeline()
+
+
+@pytest.mark.parametrize("idempotent", [True, False], ids=["idempotent", "not idempotent"])
+def test_an_acknowledgement_that_is_lost_on_the_way(
+    client: Client, real: RealKafka, proxy: Proxy, idempotent: bool
+) -> None:
+    """The record is there, and the client sends it again: a real Kafka drops it the second time,
+    if the producer is idempotent."""
+    topic = f"lost-{client.name}-{idempotent}"
+    client.create_topic(real.bootstrap_servers, topic)
+    with proxy.on("Produce", topic=topic).once().disconnect("after"):
+        client.produce(proxy.bootstrap_servers, topic, [NewRecord(b"x")], idempotent=idempotent)
+    assert end_of(real.bootstrap_servers, topic) == (1 if idempotent else 2)
+
+
+def confluent(address: str, topic: str, *, idempotent: bool) -> None:
+    confluent_kafka = pytest.importorskip("confluent_kafka")
+    settings = {
+        "bootstrap.servers": address,
+        "enable.idempotence": idempotent,
+        "socket.timeout.ms": 500,
+        "log_level": 0,
+    }
+    producer = confluent_kafka.Producer(settings)
+    producer.produce(topic, b"x")
+    assert producer.flush(30) == 0
+
+
+def aiokafka(address: str, topic: str, *, idempotent: bool) -> None:
+    aio = pytest.importorskip("aiokafka")
+
+    async def main() -> None:
+        producer = aio.AIOKafkaProducer(
+            bootstrap_servers=address, enable_idempotence=idempotent, request_timeout_ms=2000
+        )
+        async with producer:
+            await producer.send_and_wait(topic, b"x")
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("idempotent", [True, False], ids=["idempotent", "not idempotent"])
+@pytest.mark.parametrize("send", [confluent, aiokafka])
+def test_an_acknowledgement_that_never_comes(
+    real: RealKafka,
+    proxy: Proxy,
+    any_client: Client,
+    send: Callable[..., None],
+    idempotent: bool,
+) -> None:
+    """As above, where the client finds out by its own time for a request."""
+    topic = f"silent-{send.__name__}-{idempotent}"
+    any_client.create_topic(real.bootstrap_servers, topic)
+    with proxy.on("Produce", topic=topic).once().drop_reply():
+        send(proxy.bootstrap_servers, topic, idempotent=idempotent)
+    assert end_of(real.bootstrap_servers, topic) == (1 if idempotent else 2)
+
+
+def test_a_client_that_is_cut_off_from_a_real_kafka_goes_on_when_it_is_healed(
+    client: Client, real: RealKafka, proxy: Proxy
+) -> None:
+    topic = f"cut-{client.name}"
+    client.create_topic(real.bootstrap_servers, topic)
+    client.produce(real.bootstrap_servers, topic, [NewRecord(b"before")])
+    with client.consumer(proxy.bootstrap_servers, topic, group=topic) as consumer:
+        assert reads(client, consumer) == [b"before"]
+        with proxy.cut_off() as cut:
+            client.produce(real.bootstrap_servers, topic, [NewRecord(b"meanwhile")])
+            end = time.monotonic() + 1
+            while time.monotonic() < end:
+                assert consumer.poll(0.1) == []
+            assert cut.hits
+        assert reads(client, consumer) == [b"meanwhile"]
+
+
+def reads(client: Client, consumer: Consumer) -> list[bytes | None]:
+    found: list[bytes | None] = []
+
+    def has_read() -> bool:
+        found.extend(record.value for record in consumer.poll(client.poll_s))
+        return bool(found)
+
+    wait_until(has_read, "it has read")
+    return found
+
+
+def test_a_network_that_is_slow_and_then_down(
+    client: Client, real: RealKafka, proxy: Proxy
+) -> None:
+    topic = f"slow-{client.name}"
+    client.create_topic(real.bootstrap_servers, topic)
+    with proxy.network.latency(0.05, stream="both") as slow:
+        client.produce(proxy.bootstrap_servers, topic, [NewRecord(b"x")], idempotent=True)
+    assert slow.hits
+    healing = threading.Timer(1, proxy.network.down().heal)
+    healing.start()
+    client.produce(proxy.bootstrap_servers, topic, [NewRecord(b"y")], idempotent=True)
+    healing.join()
+    assert end_of(real.bootstrap_servers, topic) == 2

@@ -50,7 +50,7 @@ ROOMS = {
         cli
     """,
     "emulator/proxy": """
-        addresses sessions
+        addresses sessions client_end
         behind
         connection
         ports

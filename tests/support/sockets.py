@@ -5,12 +5,12 @@ from __future__ import annotations
 import socket
 import struct
 
-from odradek.emulator import Emulator
+from odradek.emulator import Emulator, Proxy
 from odradek.wire.api.api_versions import ApiVersionsRequest
 from odradek.wire.headers import RequestHeader, write_request_header
 
 
-def connect(kafka: Emulator) -> socket.socket:
+def connect(kafka: Emulator | Proxy) -> socket.socket:
     host, port = kafka.bootstrap_servers.rsplit(":", 1)
     return socket.create_connection((host, int(port)), timeout=30)
 

@@ -4,6 +4,5 @@ from .counting import Counting
 from .narrowing import Narrowing
 from .rule import Rule
 from .rules import Rules
-from .told import check
 
-__all__ = ["Counting", "Narrowing", "Rule", "Rules", "check"]
+__all__ = ["Counting", "Narrowing", "Rule", "Rules"]

@@ -15,6 +15,7 @@ from .apis import name_of as api_name
 from .narrowing import Narrowing
 from .verbs.answering import THROTTLE, has_field
 
+_LONGEST_S = 1_000_000
 F = TypeVar("F", bound=Callable[..., object])
 
 
@@ -25,20 +26,29 @@ def an_int(name: str, given: Any) -> int:
     return given
 
 
-def a_whole_number(name: str, given: Any, *, least: int = 1) -> int:
-    """A number of things. Raises TypeError, ValueError."""
-    if an_int(name, given) < least:
-        raise ValueError(f"{name} is a whole number from {least} on, not {given}")
-    return int(given)
+def a_whole_number(name: str, given: Any, *, least: int = 1, of: str = "") -> int:
+    """A number of things, as `of=" of bytes"`. Raises TypeError, ValueError."""
+    what = f"a number{of}" if of else "a whole number"
+    if not isinstance(given, int) or isinstance(given, bool):
+        raise TypeError(f"{name} is {what}, not {shown(given)}")
+    if given < least:
+        raise ValueError(f"{name} is {what} from {least} on, not {given}")
+    return given
 
 
-def a_number(name: str, given: Any, *, most: float) -> float:
+def a_number(name: str, given: Any, *, most: float, of: str = "") -> float:
     """A number from 0 on. Raises TypeError, ValueError."""
+    what = f"a number{of} from 0 to {most}"
     if not isinstance(given, int | float) or isinstance(given, bool):
-        raise TypeError(f"{name} is a number from 0 to {most}, not {shown(given)}")
+        raise TypeError(f"{name} is {what}, not {shown(given)}")
     if not isfinite(given) or not 0 <= given <= most:
-        raise ValueError(f"{name} is a number from 0 to {most}, not {given}")
+        raise ValueError(f"{name} is {what}, not {given}")
     return float(given)
+
+
+def a_time(name: str, given: Any) -> float:
+    """A time in seconds. Raises TypeError, ValueError."""
+    return a_number(name, given, most=_LONGEST_S, of=" of seconds")
 
 
 def a_function(name: str, given: F, of: str) -> F:

@@ -6,6 +6,7 @@ from collections import Counter, deque
 from typing import TYPE_CHECKING
 
 from ....wire import Request
+from ...base.never_matched import Standing
 from .apis import name_of
 from .counting import Count, Counting
 from .narrowing import Narrowing
@@ -19,7 +20,7 @@ MOST_REQUESTS = 100
 _MOST_NEAR = 100
 
 
-class Rule:
+class Rule(Standing):
     """A rule. Everything but its numbers is the broker's thread's."""
 
     def __init__(
@@ -31,13 +32,11 @@ class Rule:
         *,
         is_optional: bool = False,
     ) -> None:
-        self.sentence = sentence
+        super().__init__(sentence, is_optional=is_optional)
         self.narrowing = narrowing
         self.counting = counting
         self.verb = verb
         verb.rule = self
-        self.is_optional = is_optional
-        """Whether it may be that it never takes effect."""
         self.count = Count(counting, 0)
         self.requests: deque[Request] = deque(maxlen=MOST_REQUESTS)
         self.near: Counter[tuple[str, ...]] = Counter()
@@ -46,13 +45,6 @@ class Rule:
         """Requests that match, where it is the answer that counts."""
         self.others: Counter[int] = Counter()
         """Requests of other APIs that came meanwhile, by their keys."""
-        self.failure: Exception | None = None
-        """The first that a function raised which the test has given."""
-        self.is_checked = False
-        """Whether the test was told that it never took effect, or need not be."""
-
-    def __repr__(self) -> str:
-        return self.sentence
 
     @property
     def hits(self) -> int:
@@ -115,11 +107,6 @@ class Rule:
         key = tuple(different)
         if key in self.near or len(self.near) < _MOST_NEAR:
             self.near[key] += 1
-
-    def failed(self, error: Exception) -> None:
-        """A function of the test has raised something: it is told at the end of the test."""
-        if self.failure is None:
-            self.failure = error
 
     @property
     def api(self) -> str:

@@ -31,6 +31,8 @@ class Rules(Step):
     def __init__(self) -> None:
         KNOWN.add(self)
         self.all: list[Rule] = []
+        self.unfinished: list[str] = []
+        """Sentences that were given up before they had a verb."""
         self._active: list[Rule] = []
         self._meetings: dict[Call, Meeting] = {}
         self._cluster: Cluster | None = None
@@ -39,6 +41,7 @@ class Rules(Step):
 
     def excuse(self) -> None:
         """Nobody is told of those that never took effect so far."""
+        self.unfinished.clear()
         for rule in list(self.all):
             rule.is_checked = True
 
@@ -79,6 +82,7 @@ class Rules(Step):
         for rule in tuple(self._active):
             self.retire(rule)
         self.all.clear()
+        self.unfinished.clear()
         self._meetings.clear()
 
     @property

@@ -1,33 +1,13 @@
-"""What a test is told of rules that never took effect, and of functions of its own that failed."""
+"""What a test is told of a rule that never took effect."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from ....wire.api import request_class
-from ...base.never_matched import NeverMatched
 from ...base.words import number_of
 from .apis import name_of
 from .rule import Rule
 
 _NEAREST = 3
-
-
-def check(rules: Iterable[Rule]) -> None:
-    """Each rule is told of once. Raises NeverMatched for those that never took effect; what a
-    function has raised that was given to a rule."""
-    unmatched = []
-    for rule in rules:
-        if rule.is_checked:
-            continue
-        rule.is_checked = True
-        if rule.failure is not None:
-            rule.failure.add_note(f"raised within {rule.sentence}")
-            raise rule.failure
-        if not rule.hits and not rule.is_optional:
-            unmatched.append(never_matched(rule))
-    if unmatched:
-        raise NeverMatched("\n".join(unmatched))
 
 
 def never_matched(rule: Rule) -> str:

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING
 
-from ...base.never_matched import NeverMatched
+from ...base.never_matched import Standing
 
 if TYPE_CHECKING:
-    from ..protocol import ClientProtocol
+    from .line import Line
 
 UP, DOWN = "upstream", "downstream"
 """From the client to the broker, and from the broker to the client."""
@@ -51,7 +51,7 @@ class Effect:
     """New connections are refused."""
 
 
-class Fault:
+class Fault(Standing):
     """A fault that is set. Everything but its numbers is the broker's thread's.
 
     `takes` says whether a client with this id is meant, None that all are; `port` is that of one
@@ -67,14 +67,11 @@ class Fault:
         node_id: int | None = None,
         seed: int = 0,
     ) -> None:
-        self.sentence = sentence
+        super().__init__(sentence)
         self.effect = effect
         self.random = Random(seed)
-        self.is_optional = False
         self.is_removed = False
-        self.is_checked = False
-        """Whether the test was told that it met nobody, or need not be."""
-        self.hits = 0
+        self.met = 0
         """How many connections have met it."""
         self.clients: dict[str, None] = {}
         """Their client ids, as far as they are known."""
@@ -82,15 +79,17 @@ class Fault:
         self._port = port
         self._node_id = node_id
 
-    def __repr__(self) -> str:
-        return self.sentence
+    @property
+    def hits(self) -> int:
+        """How many connections have met it."""
+        return self.met
 
     @property
     def asks_who(self) -> bool:
         """Whether it has to be known who the client is."""
         return self._takes is not None
 
-    def is_for(self, protocol: ClientProtocol, client_id: str | None) -> bool:
+    def is_for(self, protocol: Line, client_id: str | None) -> bool:
         """Whether a connection is meant, whose client has this id; None: it is not known yet."""
         if self._node_id is not None and protocol.node_id != self._node_id:
             return False
@@ -103,8 +102,7 @@ class Fault:
         return self._node_id is None or self._node_id == node_id
 
 
-def never_met(fault: Fault, clients: list[str]) -> NeverMatched:
+def never_met(fault: Fault, clients: list[str]) -> str:
     """What came instead of those who are meant."""
     there = f"connected were {', '.join(clients)}" if clients else "no client was connected"
-    text = f"{fault.sentence} was met by no client: {there}."
-    return NeverMatched(f"{text} If that may be so: .optional()")
+    return f"{fault.sentence} was met by no client: {there}. If that may be so: .optional()"

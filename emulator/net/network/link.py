@@ -12,14 +12,14 @@ from __future__ import annotations
 
 import asyncio
 import struct
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ....wire import Buffer
 from .fault import DOWN, UP, Fault
 from .pipe import Pipe
 
 if TYPE_CHECKING:
-    from ..protocol import ClientProtocol
+    from .line import Line
     from .network import Network
 
 _BUFFER_BYTES = 1 << 16
@@ -31,13 +31,12 @@ _HEAD = struct.Struct(">ihhih")  # size, API key, version, correlation id, lengt
 class Link(asyncio.BufferedProtocol):
     """The link of one connection."""
 
-    def __init__(self, network: Network, protocol: ClientProtocol) -> None:
-        connection = protocol.connection
+    def __init__(self, network: Network, protocol: Line) -> None:
         self._network = network
         self._protocol = protocol
         self._socket = protocol.socket_transport
         self._loop = network.loop
-        self.client_id = connection.client_id if connection.requests else None
+        self.client_id = protocol.who
         self._first = bytearray()  # of the first request, until it says who the client is
         self._buffer = bytearray(_BUFFER_BYTES)
         self._up = Pipe(UP, self._loop, self._to_broker, self._up_went)
@@ -45,7 +44,7 @@ class Link(asyncio.BufferedProtocol):
         self._passed: dict[Fault, int] = {}  # bytes, of those that have a limit
         self._met: set[Fault] = set()
         self._forgotten_by: Fault | None = None
-        self._is_reading = connection.is_reading
+        self._is_reading = protocol.is_reading
         self._is_choked = False  # the protocol was told to write no more
         self._is_ending = False  # the client has sent its last
         self._is_closing = False  # the broker has closed it
@@ -111,11 +110,11 @@ class Link(asyncio.BufferedProtocol):
         is_blocked = self._is_choked or self._down.is_blocked
         if mine or may_be_meant or not is_idle or is_blocked or self._is_lost:
             return
-        if self._is_reading and not self._protocol.connection.is_reading:
+        if self._is_reading and not self._protocol.is_reading:
             self._socket.pause_reading()
         self._is_lost = True
         self._network.left(self._protocol)
-        self._socket.set_protocol(self._protocol)
+        self._socket.set_protocol(cast(asyncio.BaseProtocol, self._protocol))
         self._protocol.use_transport(self._socket)
 
     def _meets(self, fault: Fault) -> None:
@@ -133,7 +132,7 @@ class Link(asyncio.BufferedProtocol):
         self._meets(fault)
         self._up.close()
         self._down.close()
-        self._protocol.connection.lost()
+        self._protocol.lost()
 
     def _reset(self) -> None:
         if not self._is_lost and not self._is_reset:
@@ -191,7 +190,7 @@ class Link(asyncio.BufferedProtocol):
         if data:
             pipe.put(data, faults)
         if ends:
-            self._protocol.connection.lost()
+            self._protocol.lost()
             self.close()
 
     def eof_received(self) -> bool:

@@ -143,7 +143,7 @@ def test_a_rule_that_never_took_effect_fails_the_test(kafka: Emulator) -> None:
     rule.remove()
     kafka.disk.on("append").after(9).fail()
     send(kafka)
-    with pytest.raises(NeverMatched, match="matched 1 operations"):
+    with pytest.raises(NeverMatched, match="matched 1 operation"):
         kafka.check_faults()
     kafka.disk.on("list").fail().optional()
 

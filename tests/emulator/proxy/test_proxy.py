@@ -256,8 +256,11 @@ def test_a_client_that_goes_while_its_request_is_held(proxy: Proxy) -> None:
     assert (proxy.journal[0].outcome, step.seen[-1]) == ("closed", "NoneType")
 
 
-def test_a_second_broker_has_a_port_of_its_own(kafka: Emulator) -> None:
+@pytest.mark.parametrize("names_both", [False, True])
+def test_a_second_broker_has_a_port_of_its_own(kafka: Emulator, names_both: bool) -> None:
+    """Also if the proxy was told of its address at the start."""
     with Emulator(topics={"other": 1}) as second:
+        to = [kafka.bootstrap_servers] + [second.bootstrap_servers] * names_both
         port = port_of(second.bootstrap_servers)
 
         class Two(Step):
@@ -268,7 +271,7 @@ def test_a_second_broker_has_a_port_of_its_own(kafka: Emulator) -> None:
                 return None
 
         kafka.run(lambda cluster: cluster.chain.append(Two()))
-        with Proxy(kafka.bootstrap_servers, journal=True) as proxy:
+        with Proxy(",".join(to), journal=True) as proxy:
             with Connection(proxy.bootstrap_servers) as client:
                 first, other = client.ask(ALL, 12).brokers
             assert first.port == port_of(proxy.bootstrap_servers)
@@ -376,7 +379,7 @@ def test_of_several_addresses_the_first_that_answers_is_taken(kafka: Emulator) -
 
 
 def test_a_port_that_is_taken(kafka: Emulator) -> None:
-    with pytest.raises(OSError, match="address already in use"):
+    with pytest.raises(OSError, match="Address already in use"):
         Proxy(kafka.bootstrap_servers, port=port_of(kafka.bootstrap_servers)).start()
 
 

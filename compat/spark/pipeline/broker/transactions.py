@@ -14,7 +14,6 @@ from typing import Any
 from .....wire import Error
 from .....wire.api.add_offsets_to_txn import AddOffsetsToTxnRequest
 from .....wire.api.add_partitions_to_txn import AddPartitionsToTxnRequest
-from .....wire.api.describe_producers import DescribeProducersRequest
 from .....wire.api.describe_transactions import DescribeTransactionsRequest
 from .....wire.api.end_txn import EndTxnRequest
 from .....wire.api.init_producer_id import InitProducerIdRequest
@@ -26,7 +25,6 @@ from .producing import Identity
 _TIMEOUT_MS = 60_000
 _ENDED = ("Empty", "CompleteCommit", "CompleteAbort")
 _INIT_NEWEST, _ADD_NEWEST, _END_NEWEST, _COMMIT_NEWEST = 4, 3, 4, 4
-_NO_SEQUENCE = -1
 
 
 class Transactions:
@@ -138,41 +136,3 @@ class Transactions:
             f"transaction of {self.name}",
             most=_END_NEWEST,
         )
-
-
-def next_sequences(
-    cluster: Cluster, identity: Identity, places: Iterable[Place]
-) -> dict[Place, int]:
-    """The sequence with which a producer goes on in each of these partitions."""
-    wanted = list(places)
-
-    def ask() -> dict[Place, int]:
-        found: dict[Place, int] = {}
-        for node, led in cluster.by_leader(wanted).items():
-            answer = cluster.brokers.ask(_producers_request(led), node=node)
-            for topic in answer.topics:
-                for part in topic.partitions:
-                    place = (topic.name, part.partition_index)
-                    refuse(part.error_code, f"{place[0]}-{place[1]}", part.error_message)
-                    found[place] = _next_sequence(identity, part.active_producers)
-        return found
-
-    return cluster.repeated(ask, "producers")
-
-
-def _producers_request(places: Iterable[Place]) -> DescribeProducersRequest:
-    topics: dict[str, DescribeProducersRequest.Topic] = {}
-    for name, index in places:
-        topic = topics.setdefault(
-            name, DescribeProducersRequest.Topic(name=name, partition_indexes=[])
-        )
-        topic.partition_indexes.append(index)
-    return DescribeProducersRequest(topics=list(topics.values()))
-
-
-def _next_sequence(identity: Identity, producers: Iterable[Any]) -> int:
-    for each in producers:
-        is_it = (each.producer_id, each.producer_epoch) == (identity.producer_id, identity.epoch)
-        if is_it and each.last_sequence != _NO_SEQUENCE:
-            return (int(each.last_sequence) + 1) % (1 << 31)
-    return 0

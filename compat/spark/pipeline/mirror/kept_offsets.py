@@ -21,7 +21,8 @@ from collections.abc import Iterable, Mapping
 
 from ..broker import EARLIEST, LATEST, Cluster, Fetched, Place, Producer, offsets
 from ..broker.offsets import delete_records
-from ..broker.transactions import Transactions, next_sequences
+from ..broker.producers import next_sequences
+from ..broker.transactions import Transactions
 from ..errors import PipelineError
 from .fillers import MOST_RECORDS, filler_batch
 from .pieces import Piece, pieces

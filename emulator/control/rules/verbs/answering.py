@@ -56,12 +56,14 @@ class Edit(Verb):
 
 
 class Throttle(Verb):
-    """The answer says that the client is to wait so many milliseconds."""
+    """The answer says that the client is to wait so many milliseconds; and the broker, if it mutes
+    the connection, takes up nothing more on it for so long."""
 
     is_late = True
 
-    def __init__(self, milliseconds: int) -> None:
+    def __init__(self, milliseconds: int, *, mutes: bool) -> None:
         self._ms = milliseconds
+        self._mutes = mutes
 
     def no_place(self, meeting: Meeting) -> list[str]:
         response = response_class(meeting.call.api_key)
@@ -73,6 +75,8 @@ class Throttle(Verb):
         assert response is not None
         own: Response = own_copy(response, meeting.version)
         setattr(own, THROTTLE, self._ms)
+        if self._mutes:
+            meeting.call.mute(self._ms)
         return own
 
 

@@ -85,7 +85,7 @@ def test_until_an_event(cluster: Cluster, client: Client, make: Any) -> None:
 
 def test_until_a_function_says_so(cluster: Cluster, client: Client) -> None:
     seen: list[int] = []
-    rule = Ruled(cluster).on("Heartbeat").until(lambda: len(seen) > 1).throttle(1)
+    rule = Ruled(cluster).on("Heartbeat").until(lambda: len(seen) > 1).throttle(1, mute=False)
     for _ in range(4):
         client.ask(BEAT, 4)
         seen.append(1)
@@ -159,8 +159,8 @@ def test_a_rule_is_shown_as_the_sentence_that_made_it(
         (lambda on: on.with_probability(1.5), ValueError, "probability is a number from 0 to 1"),
         (lambda on: on.with_probability("x"), TypeError, "probability is a number from 0 to 1"),
         (lambda on: on.until(7), TypeError, "until takes a function of nothing, or a threading"),
-        (lambda on: on.during(-1), ValueError, "seconds is a number from 0 to"),
-        (lambda on: on.delay(float("inf")), ValueError, "seconds is a number from 0 to"),
+        (lambda on: on.during(-1), ValueError, "seconds is a number of seconds from 0 to"),
+        (lambda on: on.delay(float("inf")), ValueError, "seconds is a number of seconds from 0 to"),
         (lambda on: on.disconnect("now"), ValueError, "when is 'before' or 'after', not 'now'"),
         (lambda on: on.answer(7), TypeError, "answer takes a function of the request, not 7"),
         (lambda on: on.edit(None), TypeError, "edit takes a function of the response, not None"),

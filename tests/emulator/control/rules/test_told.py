@@ -99,9 +99,9 @@ def test_a_request_that_asks_for_nothing_by_name(kafka: Ruled, client: Client) -
 
 def test_rules_that_are_forgotten(kafka: Ruled, cluster: Cluster) -> None:
     first, _ = kafka.on("Produce").drop_reply(), kafka.on("Fetch").drop_reply()
-    kafka.forget_rules(but=[first])
+    kafka.forget_faults(but=[first])
     assert kafka.rules == [first]
-    kafka.forget_rules()
+    kafka.forget_faults()
     assert (kafka.rules, cluster.chain) == ([], [])
     kafka.check_faults()
 

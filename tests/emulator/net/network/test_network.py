@@ -12,13 +12,11 @@ from typing import Any
 import pytest
 from odradek.emulator import Emulator, NeverMatched, broker_thread
 from odradek.emulator.net.network.link import Link
-from odradek.wire.api.api_versions import ApiVersionsRequest
 from odradek.wire.headers import RequestHeader, write_request_header
 
 from tests.requests.produce import batch, produce_request
+from tests.support.asking import Client
 from tests.support.sockets import connect, framed, receive
-
-SOON = 0.15  # seconds in which something would have come that does not
 
 
 @pytest.fixture(params=["uvloop", "asyncio"])
@@ -29,56 +27,6 @@ def kafka(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> It
         pytest.importorskip("uvloop")
     with Emulator(topics={"t": 1}) as kafka:
         yield kafka
-
-
-def request(client_id: str = "test", correlation: int = 7) -> bytes:
-    header = write_request_header(RequestHeader(18, 3, correlation, client_id))
-    body = ApiVersionsRequest(client_software_name="test", client_software_version="1")
-    return framed(header + body.encode(3))
-
-
-class Client:
-    """A socket, and the requests and answers on it."""
-
-    def __init__(self, kafka: Emulator, client_id: str = "test") -> None:
-        self.sock = connect(kafka)
-        self._client_id = client_id
-        self._correlation = 0
-
-    def send(self) -> None:
-        self._correlation += 1
-        self.sock.sendall(request(self._client_id, self._correlation))
-
-    def ask(self) -> float:
-        """Ask, and have an answer; returns how many seconds that took."""
-        begin = monotonic()
-        self.send()
-        assert self.has_answer()
-        return monotonic() - begin
-
-    def has_answer(self) -> bool:
-        return receive(self.sock)[:4] == struct.pack(">i", self._correlation)
-
-    def hears_nothing(self) -> bool:
-        self.sock.settimeout(SOON)
-        try:
-            return not self.sock.recv(1, socket.MSG_PEEK) and False
-        except TimeoutError:
-            return True
-        finally:
-            self.sock.settimeout(30)
-
-    def is_reset(self) -> bool:
-        try:
-            return not self.sock.recv(1) and False
-        except ConnectionResetError:
-            return True
-
-    def __enter__(self) -> Client:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.sock.close()
 
 
 def links(kafka: Emulator) -> int:
@@ -308,7 +256,7 @@ def test_a_fault_that_nobody_meets_fails_the_test() -> None:
         with Client(kafka) as client:
             client.ask()
             with pytest.raises(NeverMatched, match="connected were 'test'"):
-                kafka.network.check()
+                kafka.check_faults()
 
 
 def test_the_end_of_a_broker_tells_of_such_a_fault() -> None:
@@ -346,6 +294,26 @@ def test_faults_stay_over_a_restart(kafka: Emulator) -> None:
     assert slow.hits == 1
 
 
+def test_a_stop_ends_them(kafka: Emulator) -> None:
+    with kafka.network.latency(5).optional() as slow:
+        kafka.stop()
+    slow.heal()
+    kafka.heal()
+    kafka.forget_faults()
+    kafka.start()
+    with Client(kafka) as client:
+        client.ask()
+        assert links(kafka) == 0
+
+
+def test_one_broker_is_cut_off(kafka: Emulator) -> None:
+    with pytest.raises(ValueError, match="no such broker, but 1"):
+        kafka.cut_off(broker=2)
+    with Client(kafka) as client, kafka.cut_off(broker=1):
+        client.send()
+        assert client.hears_nothing()
+
+
 def test_it_is_told(kafka: Emulator) -> None:
     with Client(kafka) as client, kafka.network.latency(0.01, jitter=0.01, client_id="test") as it:
         client.ask()
@@ -360,7 +328,7 @@ def test_it_is_told(kafka: Emulator) -> None:
 @pytest.mark.parametrize(
     ("verb", "arguments", "error", "text"),
     [
-        ("latency", {"seconds": -1}, ValueError, "from 0 on, not -1"),
+        ("latency", {"seconds": -1}, ValueError, "of seconds from 0 to 1000000, not -1"),
         ("latency", {"seconds": "1"}, TypeError, "a number of seconds"),
         ("latency", {"seconds": 1, "stream": "up"}, ValueError, "stream is 'upstream' or"),
         ("bandwidth", {"bytes_per_second": 0}, ValueError, "from 1 on"),
