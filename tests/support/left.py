@@ -71,7 +71,11 @@ def _set_directory(path: str | None) -> None:
 
 
 def _signals() -> dict[str, Any]:
-    return {number.name: signal.getsignal(number) for number in _SIGNALS}
+    """Spark's first session has a handler of its own for SIGINT."""
+    found = {number.name: signal.getsignal(number) for number in _SIGNALS}
+    if getattr(found["SIGINT"], "__module__", "").startswith("pyspark."):
+        found["SIGINT"] = signal.default_int_handler
+    return found
 
 
 def _set_signals(handlers: dict[str, Any]) -> None:
