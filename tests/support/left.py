@@ -90,9 +90,7 @@ _KINDS = {
     "environment variables": _Kind(_environment, _set_environment),
     "the current directory": _Kind(_directory, _set_directory),
     "handlers of signals": _Kind(_signals, _set_signals),
-    "tempfile.tempdir": _Kind(
-        lambda: tempfile.tempdir, lambda path: setattr(tempfile, "tempdir", path)
-    ),
+    "tempfile.tempdir": _Kind(tempfile.gettempdir, lambda path: setattr(tempfile, "tempdir", path)),
     "the time limit of new sockets": _Kind(socket.getdefaulttimeout, socket.setdefaulttimeout),
     "the garbage collector (on, thresholds)": _Kind(
         lambda: (gc.isenabled(), gc.get_threshold()),
