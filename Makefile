@@ -25,7 +25,8 @@ test: lint types  ## Everything: style, types and all tests
 
 slow: $(READY)  ## What is too long for `make test`, which tries a sample of it
 	$(BIN)/python -m tests.prepare
-	$(BIN)/python -m pytest -q -m long
+	ODRADEK_CHAOS_S=30 $(BIN)/python -m pytest -q -m long tests
+	ODRADEK_CHAOS_S=30 $(BIN)/python -m pytest -q tests/clients/test_group_chaos.py
 
 test-real: $(READY)  ## The client tests also against a real Apache Kafka
 	ODRADEK_REAL=1 $(BIN)/python -m pytest -q tests/clients

@@ -32,7 +32,7 @@ from tests.clients.support.chaos.group import BROKER, Chaos, History, Kind
 
 pytestmark = [pytest.mark.client, pytest.mark.slow]
 
-SECONDS = float(os.environ.get("ODRADEK_CHAOS_S", "10"))
+SECONDS = float(os.environ.get("ODRADEK_CHAOS_S", "6"))
 SEED = int(os.environ.get("ODRADEK_CHAOS_SEED", "1"))
 AT_ONCE = 4
 

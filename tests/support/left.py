@@ -71,7 +71,11 @@ def _set_directory(path: str | None) -> None:
 
 
 def _signals() -> dict[str, Any]:
-    return {number.name: signal.getsignal(number) for number in _SIGNALS}
+    """Spark's first session has a handler of its own for SIGINT."""
+    found = {number.name: signal.getsignal(number) for number in _SIGNALS}
+    if getattr(found["SIGINT"], "__module__", "").startswith("pyspark."):
+        found["SIGINT"] = signal.default_int_handler
+    return found
 
 
 def _set_signals(handlers: dict[str, Any]) -> None:
@@ -86,9 +90,7 @@ _KINDS = {
     "environment variables": _Kind(_environment, _set_environment),
     "the current directory": _Kind(_directory, _set_directory),
     "handlers of signals": _Kind(_signals, _set_signals),
-    "tempfile.tempdir": _Kind(
-        lambda: tempfile.tempdir, lambda path: setattr(tempfile, "tempdir", path)
-    ),
+    "tempfile.tempdir": _Kind(tempfile.gettempdir, lambda path: setattr(tempfile, "tempdir", path)),
     "the time limit of new sockets": _Kind(socket.getdefaulttimeout, socket.setdefaulttimeout),
     "the garbage collector (on, thresholds)": _Kind(
         lambda: (gc.isenabled(), gc.get_threshold()),

@@ -5,7 +5,9 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from odradek.emulator import Emulator
@@ -17,6 +19,7 @@ from tests.support.connection import Connection
 PROXY = [sys.executable, "-m", "odradek.emulator.cli", "proxy"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["jsonl", "pcapng"])
 def test_it_stands_in_front_of_a_kafka_until_it_is_stopped(tmp_path: Path, ending: str) -> None:
     path = tmp_path / f"field.{ending}"
@@ -51,6 +54,8 @@ def test_it_stands_in_front_of_a_kafka_until_it_is_stopped(tmp_path: Path, endin
         (["--to", "127.0.0.1:1", "--journal", "/none/j.jsonl"], 1, "/none/j.jsonl: No such file"),
     ],
 )
-def test_what_is_wrong_is_said(options: list[str], status: int, text: str) -> None:
-    done = subprocess.run([*PROXY, *options], capture_output=True, text=True, timeout=60)
-    assert (done.returncode, text in done.stderr) == (status, True), done.stderr
+def test_what_is_wrong_is_said(
+    options: list[str], status: int, text: str, command: Callable[..., Any]
+) -> None:
+    ended = command("proxy", *options)
+    assert (ended.status, text in ended.errors) == (status, True), ended.errors

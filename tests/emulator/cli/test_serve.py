@@ -11,7 +11,9 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from odradek.emulator.cli import main as cli
@@ -143,13 +145,13 @@ def test_a_wrong_option_is_named(
         (["--feature", "nonsense=1"], 2, "Unknown feature: nonsense"),
     ],
 )
-def test_what_cannot_be_served_is_named(options: list[str], status: int, named: str) -> None:
-    process = serve("--port", "0", *options)
-    output, errors = process.communicate(timeout=60)
-    assert process.returncode == status
-    assert output == ""
-    assert named in errors
-    assert "Traceback" not in errors
+def test_what_cannot_be_served_is_named(
+    options: list[str], status: int, named: str, command: Callable[..., Any]
+) -> None:
+    ended = command("serve", "--port", "0", *options)
+    assert (ended.status, ended.output) == (status, "")
+    assert named in ended.errors
+    assert "Traceback" not in ended.errors
 
 
 def test_with_standard_output_closed_it_says_so_and_leaves_nothing(tmp_path: Path) -> None:

@@ -190,6 +190,26 @@ def test_a_session_that_does_not_start_is_told_in_one_line(monkeypatch: pytest.M
         SparkEngine({}).start()
 
 
+@pytest.mark.parametrize("runs", [False, True])
+def test_a_session_is_stopped_by_who_has_started_it(
+    runs: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stopped: list[str] = []
+
+    class Session:
+        def stop(self) -> None:
+            stopped.append("stopped")
+
+    monkeypatch.setattr("odradek.compat.spark.session.is_running", lambda: runs)
+    monkeypatch.setattr("odradek.compat.spark.session.spark_session", lambda *_, **__: Session())
+    engine = SparkEngine({})
+    engine.close()
+    engine.start()
+    engine.close()
+    engine.close()
+    assert stopped == ([] if runs else ["stopped"])
+
+
 def test_sizes_are_read_and_written() -> None:
     assert [size(text) for text in ("1", "2k", "1.5MB", "3 GB", "1T")] == [
         1,

@@ -7,11 +7,15 @@ import signal
 import subprocess
 import sys
 import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from odradek.emulator.control.traffic import jsonl
 from odradek.emulator.control.traffic import sink as module
+from odradek.emulator.control.traffic.errors import NotAJournal
 from odradek.emulator.control.traffic.exchange import Exchange
 from odradek.emulator.control.traffic.files import load
 from odradek.emulator.control.traffic.jsonl import line
@@ -37,6 +41,21 @@ def exchanges(sink: FileSink, count: int) -> None:
         traffic.end(traffic.begin(peer, FRAME), "no reply")
 
 
+def kept(path: Path) -> list[Exchange]:
+    """What a file has that is being written, which may end anywhere."""
+    with suppress(NotAJournal, OSError):
+        return list(load(path).exchanges)
+    return []
+
+
+def until(is_so: Callable[[], bool]) -> None:
+    end = time.monotonic() + 30
+    while not is_so():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["jsonl", "pcapng"])
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_serve_writes_what_it_is_asked(tmp_path: Path, ending: str, number: signal.Signals) -> None:
@@ -48,7 +67,7 @@ def test_serve_writes_what_it_is_asked(tmp_path: Path, ending: str, number: sign
         for _ in range(3):
             client.ask(MetadataRequest(topics=None), 12)
         if number == signal.SIGKILL:  # what there was half a second before is there
-            subprocess.run(["sleep", "1"], check=True)
+            until(lambda: len(kept(path)) == 3)
         process.send_signal(number)
         process.communicate(timeout=60)
     found = load(path).exchanges
@@ -57,6 +76,7 @@ def test_serve_writes_what_it_is_asked(tmp_path: Path, ending: str, number: sign
     ] * 3
 
 
+@pytest.mark.slow
 def test_long_frames_are_whole_in_a_file(tmp_path: Path) -> None:
     path = tmp_path / "journal.jsonl"
     process = subprocess.Popen([*SERVE, "--journal", path], stdout=subprocess.PIPE, text=True)

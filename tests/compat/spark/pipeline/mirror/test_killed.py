@@ -26,7 +26,7 @@ from tests.compat.spark.pipeline.clusters import (
 )
 
 COMMAND = [sys.executable, "-m", "odradek.compat.commands", "mirror"]
-KILLS = 4
+KILLS = 2
 
 
 def fill(writer: Writer, topic: str) -> None:
@@ -58,7 +58,7 @@ def kill_some(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("how", ["keep", "ignore"])
+@pytest.mark.parametrize("how", ["keep", pytest.param("ignore", marks=pytest.mark.long)])
 def test_killed_and_run_again(
     pair: tuple[str, str], how: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -72,7 +72,7 @@ def test_killed_and_run_again(
         def total() -> int:
             return sum(end(cluster, (topic, index)) for index in (0, 1))
 
-        assert kill_some(source, target, topic, "--offsets", how, done=total) > 1
+        assert kill_some(source, target, topic, "--offsets", how, done=total) > 0
     mirror(capsys, source, target, *options(topic, "--offsets", how))
     ours, theirs = seen(target, topic), seen(source, topic)
     if how == "keep":
