@@ -57,7 +57,7 @@ class Edit(Verb):
 
 class Throttle(Verb):
     """The answer says that the client is to wait so many milliseconds; and the broker, if it mutes
-    the connection, takes up nothing more on it for so long."""
+    the connection, takes up nothing more on it for so long (semantics A11)."""
 
     is_late = True
 
