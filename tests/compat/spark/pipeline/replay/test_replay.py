@@ -26,40 +26,6 @@ COMMAND = [sys.executable, "-m", "odradek.compat.commands", "replay"]
 Printed = pytest.CaptureFixture[str]
 
 
-@pytest.fixture
-def kafka() -> Iterator[Emulator]:
-    with Emulator(CONFIG) as emulator:
-        yield emulator
-
-
-@pytest.fixture
-def target() -> Iterator[str]:
-    with Emulator(CONFIG) as emulator:
-        yield emulator.bootstrap_servers
-
-
-@pytest.fixture
-def writer(kafka: Emulator) -> Iterator[Writer]:
-    writer = Writer(kafka.bootstrap_servers)
-    yield writer
-    writer.close()
-
-
-@pytest.fixture
-def replay(tmp_path: Path, capsys: Printed) -> Any:
-    """Runs the command; its summary, or the error."""
-
-    def run(place: str, target: str, *more: str, status: int = 0) -> dict[str, Any]:
-        state = ("--state", str(tmp_path / "state"))
-        assert main(["replay", place, target, "--json", *state, *more]) == status
-        out = capsys.readouterr()
-        assert status or not list(tmp_path.glob("state*"))
-        found: dict[str, Any] = {"error": out.err} if status == 2 else json.loads(out.out)
-        return found
-
-    return run
-
-
 def contents(records: list[Record]) -> list[tuple[Any, ...]]:
     return [each[1:] for each in records]
 
