@@ -33,6 +33,7 @@ class Player:
 
     def __init__(self, streams: Sequence[Stream], sender: Sender, noted: ProgressFile) -> None:
         self.late_ms = 0.0
+        """By how much records were late here, at most."""
         self._streams = list(streams)
         self._sender = sender
         self._noted = noted
@@ -60,7 +61,7 @@ class Player:
                 stop.wait(min(pace.moment(min(dues)) - time.monotonic(), _LONGEST_WAIT_S))
                 continue
             if not math.isinf(now) and min(dues) >= 0:
-                self.late_ms = max(self.late_ms, now - min(dues))
+                self.late_ms = max(self.late_ms, pace.real_ms(now - min(dues)))
             self._round(now)
             telling.tell(f"{self._sender.sent:,} records", self._sender.sent_bytes)
         self._write([each.position for each in self._streams], [])
