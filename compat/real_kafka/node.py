@@ -77,7 +77,8 @@ class RealKafka:
         self.version = version
         self.jvm = list(jvm)
         self.config = dict(config or {})
-        self.data_dir = Path(data_dir) if data_dir is not None else Path()
+        # The node runs in a directory of its own.
+        self.data_dir = Path(data_dir).absolute() if data_dir is not None else Path()
         self._keeps_data = data_dir is not None
         self._work: Path | None = None  # properties and log of the process; None when closed
         self._process: subprocess.Popen[bytes] | None = None

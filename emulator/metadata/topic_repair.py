@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeAlias
 
@@ -30,7 +31,14 @@ from ...storage.naming_detection import naming_in
 from ...storage.stored_epochs import latest_stored_epoch
 from ...wire.errors import WireError
 from ...wire.records import read_records
-from ...wire.stored.cluster import MetadataRecord, PartitionRecord, RemoveTopicRecord, read_record
+from ...wire.stored.cluster import (
+    ConfigRecord,
+    MetadataRecord,
+    PartitionRecord,
+    RemoveTopicRecord,
+    TopicRecord,
+    read_record,
+)
 from ..base.clock import Clock, SystemClock
 from ..base.temporary import TemporaryDirectory
 from .image import TOPIC_RESOURCE, MetadataImage
@@ -103,6 +111,27 @@ def known_configs(directory: Directory, naming: Naming, node_id: int) -> dict[st
     return {name: dict(image.configs_of(TOPIC_RESOURCE, name)) for name in names}
 
 
+def known_values(
+    directory: Directory, naming: Naming, node_id: int, config: str
+) -> dict[str, list[str]]:
+    """The values that a config of each topic has had, one after the other, as far as a directory's
+    metadata log tells. The last one is in force; "" where the topic does not set it itself.
+    Nothing is changed.
+
+    Raises LogDirectoryError, Refused (KAFKA_STORAGE_ERROR), OSError.
+    """
+    past: dict[str, list[str]] = {}
+    with _copied(directory, naming, node_id, SystemClock()) as (log_dir, image):
+        for each in _records_in(log_dir):
+            if isinstance(each, TopicRecord):
+                past[each.name] = []
+            elif isinstance(each, ConfigRecord) and each.name == config:
+                past.setdefault(each.resource_name, []).append(each.value or "")
+    names = [topic.name for topic in image.topics.values()]
+    now = {name: image.configs_of(TOPIC_RESOURCE, name).get(config, "") for name in names}
+    return {name: [*past.get(name, []), value] for name, value in now.items()}
+
+
 def known_partitions(directory: Directory, naming: Naming, node_id: int) -> list[tuple[str, int]]:
     """The partitions of which a directory's metadata log says that this broker has a replica, also
     those without records, which may have no directory. Nothing is changed.
@@ -153,18 +182,29 @@ def _known(
     directory: Directory, naming: Naming, node_id: int, clock: Clock
 ) -> tuple[MetadataImage, set[bytes]]:
     """What the metadata log says, and the ids of topics that it says were deleted."""
+    with _copied(directory, naming, node_id, clock) as (log_dir, image):
+        records = _records_in(log_dir)
+        return image, {each.topic_id for each in records if isinstance(each, RemoveTopicRecord)}
+
+
+@contextmanager
+def _copied(
+    directory: Directory, naming: Naming, node_id: int, clock: Clock
+) -> Iterator[tuple[LogDirectory, MetadataImage]]:
+    """A copy of the metadata log, open, and what it says."""
     home = naming.directory(TOPIC, 0)
     with TemporaryDirectory() as copy:
         if directory.exists(home):
             shutil.copytree(Path(directory.path) / home, copy / home)
         log_dir = LogDirectory.open(copy, node_id=node_id, naming=naming)
         try:
-            return MetadataLog.open(log_dir, clock).image, set(_deleted(log_dir))
+            yield log_dir, MetadataLog.open(log_dir, clock).image
         finally:
             log_dir.close(clean=False)
 
 
-def _deleted(log_dir: LogDirectory) -> Iterator[bytes]:
+def _records_in(log_dir: LogDirectory) -> Iterator[MetadataRecord]:
+    """What the log still has; a snapshot stands for what was before."""
     stored = log_dir.logs[TOPIC, 0]
     for header, chunk, position in stored.reader.batches_from(stored.log_start_offset):
         if header.is_control:
@@ -174,5 +214,4 @@ def _deleted(log_dir: LogDirectory) -> Iterator[bytes]:
                 message, _ = read_record(record.value or b"")
             except WireError:
                 continue
-            if isinstance(message, RemoveTopicRecord):
-                yield message.topic_id
+            yield message

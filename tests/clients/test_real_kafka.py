@@ -63,9 +63,15 @@ def test_records_survive_a_restart_and_a_crash(
 
 @pytest.mark.real
 def test_a_directory_outlives_the_node_that_wrote_it(
-    start: Callable[..., RealKafka], reader: Client, tmp_path: Path
+    start: Callable[..., RealKafka],
+    reader: Client,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    first = start(data_dir=tmp_path / "data", config={"num.partitions": "3"})
+    """Also one that is named from the working directory, which is not that of the node."""
+    monkeypatch.chdir(tmp_path)
+    first = start(data_dir="data", config={"num.partitions": "3"})
+    assert first.data_dir == tmp_path / "data"
     reader.produce(first.bootstrap_servers, "auto", [NewRecord(b"x")], partition=2)
     assert reader.partitions(first.bootstrap_servers, "auto") == [0, 1, 2]
     first.close()

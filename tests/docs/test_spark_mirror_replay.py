@@ -51,7 +51,7 @@ def test_every_example_of_mirror(brokers: dict[str, str], capsys: Printed) -> No
     fill(writer, "orders")
     create_topic(writer.cluster, "payments", 1)
     commit_offsets(writer.cluster, "billing", {("orders", 0): 11})
-    for arguments, output in commands("mirror"):
+    for arguments, output in of_arrow("mirror"):
         told = here(arguments, brokers)
         if "--follow" in told:
             follow(told, writer, target)
@@ -67,6 +67,31 @@ def test_every_example_of_mirror(brokers: dict[str, str], capsys: Printed) -> No
         copy = Writer(opened.bootstrap_servers)
         assert committed_offsets(copy.cluster, "billing") == {("orders", 0): 11}
         copy.close()
+    writer.close()
+
+
+def of_arrow(heading: str) -> list[tuple[list[str], str]]:
+    return [each for each in commands(heading) if "spark" not in each[0]]
+
+
+def on_spark(heading: str) -> list[str]:
+    (found,) = [arguments for arguments, _ in commands(heading) if "spark" in arguments]
+    return found
+
+
+@pytest.mark.spark
+def test_the_examples_on_spark(brokers: dict[str, str], capsys: Printed) -> None:
+    source, target, _ = brokers.values()
+    writer = Writer(source)
+    fill(writer, "orders")
+    assert main(here(on_spark("mirror"), brokers)) == 0
+    assert seen(target, "orders") == seen(source, "orders")
+    assert main(["export", f"{source}/orders", "orders.parquet"]) == 0
+    assert main(["load", "orders.parquet", "data/orders", "--create-topic=3"]) == 0
+    assert main(here(on_spark("replay"), brokers)) == 0
+    copied = seen(source, "fast")
+    for partition, records in seen(source, "orders").items():
+        assert [each[1:] for each in copied[partition]] == [each[1:] for each in records]
     writer.close()
 
 
@@ -100,7 +125,7 @@ def test_every_example_of_replay(brokers: dict[str, str], capsys: Printed) -> No
     Path("orders.jsonl").unlink()
     assert main(["export", f"{source}/orders", "orders.jsonl"]) == 0
     capsys.readouterr()
-    for arguments, output in commands("replay"):
+    for arguments, output in of_arrow("replay"):
         assert main(here(arguments, brokers)) == 0, arguments
         said = capsys.readouterr().out
         assert SIZE.sub("", said).startswith(SIZE.sub("", output))

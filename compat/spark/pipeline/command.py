@@ -72,8 +72,8 @@ def add_output_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--quiet", action="store_true", help="no progress, also on a terminal")
 
 
-def add_engine_options(parser: argparse.ArgumentParser) -> None:
-    """Add --engine and what goes to Spark."""
+def add_engine_options(parser: argparse.ArgumentParser, *, processes: bool = True) -> None:
+    """Add --engine and what goes to Spark; and --processes, unless Arrow's is this one alone."""
     group = parser.add_argument_group("engine")
     group.add_argument(
         "--engine",
@@ -87,12 +87,15 @@ def add_engine_options(parser: argparse.ArgumentParser) -> None:
         metavar="SIZE",
         help=f"more bytes than this are Spark's; such as 500M (default: {in_bytes(LIMIT_BYTES)})",
     )
-    group.add_argument(
-        "--processes",
-        type=whole(1, 1024),
-        metavar="N",
-        help="of the Arrow engine (default: one a processor)",
-    )
+    if processes:
+        group.add_argument(
+            "--processes",
+            type=whole(1, 1024),
+            metavar="N",
+            help="of the Arrow engine (default: one a processor)",
+        )
+    else:
+        parser.set_defaults(processes=1)
     group.add_argument("--master", metavar="URL", help="Spark's master (default: local[2])")
     group.add_argument(
         "--conf",

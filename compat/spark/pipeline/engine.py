@@ -195,14 +195,17 @@ def _of_java(error: Exception) -> str:
     return lines[1].removeprefix(": ") if len(lines) > 1 else str(error)
 
 
-def choose(options: Any, size: int) -> Engine:
-    """The engine that was asked for, or the one for so many bytes. Raises PipelineError."""
+def choose(options: Any, size: int, *, fallback: bool = False) -> Engine:
+    """The engine that was asked for, or the one for so many bytes; with `fallback` Arrow where
+    Spark would be chosen and is not installed. Raises PipelineError."""
     if options.engine == "arrow" or (options.engine is None and size <= options.engine_limit):
         return ArrowEngine(options.processes)
     if find_spec("pyspark") is not None:
         return SparkEngine(spark_settings(options))
     if options.engine == "spark":
         raise PipelineError("pyspark is not installed: pip install 'odradek[spark]'")
+    if fallback:
+        return ArrowEngine(options.processes)
     raise PipelineError(
         f"about {in_bytes(size)} are more than --engine-limit ({in_bytes(options.engine_limit)}), "
         "and pyspark is not installed: pip install 'odradek[spark]', or use --engine arrow"

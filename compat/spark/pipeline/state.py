@@ -15,6 +15,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -25,14 +26,32 @@ _START = b'{"asked": '
 """How the first line begins."""
 
 
+@dataclass(frozen=True)
+class Noted:
+    """What a state file has."""
+
+    asked: Mapping[str, Any]
+    plan: Any
+    done: dict[int, Any]
+
+
+class Unfinished(PipelineError):
+    """The file is of a run that did not end, and that this one does not go on with."""
+
+    def __init__(self, what: str, noted: Noted) -> None:
+        self.noted = noted
+        super().__init__(what)
+
+
 class State:
     """What was done so far. Use it with `with`."""
 
     def __init__(self, path: Path, asked: Mapping[str, Any], *, resume: bool) -> None:
         """`asked`: what must be the same to go on: arguments, places.
 
-        Raises PipelineError if there is something to resume and `resume` is false, the reverse, or
-        another command uses the file.
+        Raises Unfinished if there is something to resume and `resume` is false, or it was asked
+        something else; PipelineError if there is nothing to resume, or another command uses the
+        file.
         """
         self.path = path
         self.done: dict[int, Any] = {}
@@ -63,12 +82,21 @@ class State:
         if first.startswith(_START[: len(first)]) and not first.endswith(b"\n"):
             self._file.truncate(0)
             return
+        noted = self._read()
         if not resume:
-            raise PipelineError(
+            raise Unfinished(
                 f"{self.path} is of a run that did not end: --resume goes on with it; "
-                "remove it to begin again"
+                "remove it to begin again",
+                noted,
             )
-        self._read()
+        if noted.asked != self._asked:
+            theirs = differing(noted.asked, self._asked)
+            raise Unfinished(
+                f"{self.path} is of a run with another {theirs}: give the same, or remove the file "
+                "to begin again",
+                noted,
+            )
+        self.plan, self.done = noted.plan, noted.done
 
     def __enter__(self) -> State:
         return self
@@ -85,6 +113,11 @@ class State:
             with suppress(OSError):  # another command has put something there
                 for folder in self._new_folders:
                     folder.rmdir()
+
+    @property
+    def noted(self) -> Noted:
+        """What the file has now."""
+        return Noted(self._asked, self.plan, self.done)
 
     def begin(self, plan: Any) -> None:
         """Write down the plan: plain values, from which a resumed run makes the same pieces."""
@@ -105,24 +138,20 @@ class State:
         self._file.flush()
         os.fsync(self._file.fileno())
 
-    def _read(self) -> None:
+    def _read(self) -> Noted:
         self._file.seek(0)
         lines = self._file.read().split(b"\n")
-        if lines[-1]:  # killed while it was written
-            self._file.truncate(self._file.tell() - len(lines[-1]))
         try:
             head, *done = [json.loads(line) for line in lines[:-1]]
-            asked, plan = head["asked"], head["plan"]
-            self.done = {each["piece"]: each["result"] for each in done}
+            results = {each["piece"]: each["result"] for each in done}
+            noted = Noted(head["asked"], head["plan"], results)
         except (ValueError, KeyError, TypeError):
-            raise PipelineError(f"{self.path} is no state of a command: remove it") from None
-        if asked != self._asked:
-            theirs = differing(asked, self._asked)
             raise PipelineError(
-                f"{self.path} is of a run with another {theirs}: give the same, or remove the file "
-                "to begin again"
-            )
-        self.plan = plan
+                f"{self.path} is no state of a command: give another file, or remove it"
+            ) from None
+        if lines[-1]:  # killed while it was written
+            self._file.truncate(self._file.tell() - len(lines[-1]))
+        return noted
 
 
 def _missing(folder: Path) -> Iterator[Path]:

@@ -2,7 +2,7 @@
 
 Each version gets a virtual environment of its own (in --venvs), with the connector that Maven has
 for it, and the tests of the connector and of the kit run there. A row of the table in docs/spark.md
-is made of what passed; --docs writes the table there.
+is made of what passed; --docs writes the rows there, in the place of those of the same versions.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ with warnings.catch_warnings(record=True) as told:
         found["why"] = str(error)
 print(json.dumps(found))
 """
-TIMEOUT_S = 1800
+TIMEOUT_S = 7200
 
 
 def main() -> int:
@@ -69,9 +69,17 @@ def main() -> int:
     print(text)
     if chosen.docs:
         before, _, rest = PAGE.read_text().partition(BEGIN)
-        _, _, after = rest.partition(END)
-        PAGE.write_text(f"{before}{BEGIN}{text}{END}{after}")
+        known, _, after = rest.partition(END)
+        PAGE.write_text(f"{before}{BEGIN}{merged(known, text)}{END}{after}")
     return 0
+
+
+def merged(known: str, new: str) -> str:
+    """The rows of two tables by version; those of the second one count."""
+    head, line, *rows = new.splitlines()
+    by_version = {row.split()[1]: row for row in [*known.splitlines()[2:], *rows]}
+    numbers = sorted(by_version, key=lambda version: [int(each) for each in version.split(".")])
+    return "\n".join([head, line, *(by_version[each] for each in numbers), ""])
 
 
 def tried(version: str, venvs: Path, groups: list[str]) -> dict[str, Any]:

@@ -1,9 +1,14 @@
-"""Offsets that are missing between the batches of a segment: by compaction, or lost.
+"""Offsets that are missing between batches: by compaction, or lost.
 
-A log that is not compacted has none: markers and aborted records keep theirs. So a gap is damage
-where the topic's policy is known and is not to compact, unless a repair has recorded it. Where the
-policy is not known, or batches have holes within them, which only compaction and kept offsets make,
-it is a remark.
+A log that was never compacted has none: markers and aborted records keep theirs. So a gap is damage
+where the topic's policy is known and is not to compact, unless a repair has recorded it. It is a
+remark where the log may have been compacted nevertheless:
+
+- the policy is not known;
+- the metadata log still has that it was another one before (a snapshot of it does not);
+- batches have holes within them, or a delete horizon, which only compaction and kept offsets make.
+
+What the cleaner's checkpoint has is not told at all.
 """
 
 from __future__ import annotations
@@ -13,7 +18,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
-from .....emulator.metadata.topic_repair import known_configs
+from .....emulator.metadata.topic_repair import known_values
 from .....storage import LogDirectoryError
 from .....storage.checkpoints import META_PROPERTIES, CheckpointError, read_meta_properties
 from .....storage.damage import after_gaps
@@ -26,6 +31,7 @@ from .findings import FINDINGS_MAX, Finding, Findings
 
 POLICY = "cleanup.policy"
 COMPACT = "compact"
+MAY_BE_COMPACTED = "they may have been compacted away, or are lost"
 
 
 class Gap(NamedTuple):
@@ -45,8 +51,9 @@ class Gaps:
     found: list[Gap] = field(default_factory=list)
     """The first `FINDINGS_MAX`."""
     count: int = 0
-    has_holes: bool = False
-    """Whether offsets are missing within a batch."""
+    is_rewritten: bool = False
+    """Whether a batch is as only compaction writes it: offsets are missing within it, or it has a
+    delete horizon. (Records with kept offsets have such batches, too.)"""
     _end: int = 0
     _next: int = -1
 
@@ -57,7 +64,7 @@ class Gaps:
             self.count += 1
             if self.count <= FINDINGS_MAX:
                 self.found.append(Gap(position, expected, header.base_offset))
-        self.has_holes |= header.count <= header.last_offset_delta
+        self.is_rewritten |= header.count <= header.last_offset_delta or header.has_delete_horizon
         self._end, self._next = position + header.size, header.last_offset + 1
 
 
@@ -71,44 +78,80 @@ class Policies:
         """Whether a topic is compacted; None if the metadata log does not tell."""
         if topic in COORDINATORS or topic == CLUSTER_METADATA:
             return True
-        configs = self._configs.get(topic)
-        return None if configs is None else COMPACT in configs.get(POLICY, "")
+        policies = self._policies.get(topic)
+        return None if policies is None else COMPACT in policies[-1]
+
+    def was_to_compact(self, topic: str) -> bool:
+        """Whether the metadata log has that the topic was to be compacted once."""
+        return any(COMPACT in policy for policy in self._policies.get(topic, []))
 
     @cached_property
-    def _configs(self) -> Mapping[str, Mapping[str, str]]:
-        """Read when there is a gap, not before: that takes a copy of the metadata log."""
+    def _policies(self) -> Mapping[str, Sequence[str]]:
+        """Those of each topic, one after the other. Read when there is a gap, not before: that
+        takes a copy of the metadata log."""
         try:
             properties = read_meta_properties(self._directory.read_bytes(META_PROPERTIES))
-            return known_configs(self._directory, self._naming, properties.node_id)
+            return known_values(self._directory, self._naming, properties.node_id, POLICY)
         except (LogDirectoryError, Refused, WireError, CheckpointError, OSError):
             return {}
 
 
-def tell_gaps(
-    segment: SegmentSummary,
-    compacts: bool | None,
-    repaired: Sequence[tuple[int, int]],
-    findings: Findings,
-) -> None:
-    """Tell of the gaps of a segment that no compaction and no repair explains."""
-    gaps = segment.gaps
-    if compacts or segment.task.is_compacted or gaps is None:
-        return
-    start = segment.task.log_start
-    lost = [each for each in gaps.found if each.next > start and not _is_known(each, repaired)]
-    if not lost:
-        return
-    if compacts is None or gaps.has_holes:
-        more = _more(gaps.count - 1)
-        what = f"{_missing(lost[0])}{more}: by compaction, or lost"
-        findings.remark(what, file=segment.name, byte=lost[0].byte, offset=lost[0].first)
-        return
-    for each in lost:
-        findings.add(Finding(findings.partition, segment.name, _missing(each), *each))
+class MissingOffsets:
+    """What is missing of one partition, its segments taken in order. What that means is decided at
+    the end: any segment may show that the log was compacted."""
 
+    def __init__(
+        self, topic: str, policies: Policies, repaired: Sequence[tuple[int, int]], was_cleaned: bool
+    ) -> None:
+        self._topic, self._policies = topic, policies
+        self._repaired = repaired
+        self._was_cleaned = was_cleaned
+        self._inside: list[tuple[str, int, list[Gap]]] = []
+        """Of segments: their name, how many gaps there are, and the first of them."""
+        self._at_ends: list[Finding] = []
+        self._is_rewritten = False
 
-def _is_known(gap: Gap, repaired: Sequence[tuple[int, int]]) -> bool:
-    return after_gaps(list(repaired), gap.first) >= gap.next
+    def take(self, segment: SegmentSummary) -> None:
+        """Note what is missing between the batches of the next segment."""
+        gaps = segment.gaps
+        if gaps is None:
+            return
+        self._is_rewritten |= gaps.is_rewritten
+        start = segment.task.log_start
+        lost = [each for each in gaps.found if each.next > start and not self._is_known(each)]
+        if lost and not segment.task.is_compacted:
+            self._inside.append((segment.name, gaps.count, lost))
+
+    def take_end(self, finding: Finding) -> None:
+        """Note what is missing between the last segment and the next one."""
+        self._at_ends.append(finding)
+
+    def tell(self, findings: Findings) -> None:
+        """Tell of what no compaction and no repair explains."""
+        if not self._inside and not self._at_ends:
+            return
+        compacts = self._policies.compacts(self._topic)
+        if compacts or self._was_cleaned:
+            self._inside.clear()
+        elif compacts is None or self._is_rewritten or self._policies.was_to_compact(self._topic):
+            self._remark(findings)
+            return
+        for name, _, lost in self._inside:
+            for each in lost:
+                findings.add(Finding(findings.partition, name, _missing(each), *each))
+        for finding in self._at_ends:
+            findings.add(finding)
+
+    def _remark(self, findings: Findings) -> None:
+        for name, count, (first, *_) in self._inside:
+            what = f"{_missing(first)}{_more(count - 1)}: {MAY_BE_COMPACTED}"
+            findings.remark(what, file=name, byte=first.byte, offset=first.first)
+        for finding in self._at_ends:
+            what = f"{finding.what}: {MAY_BE_COMPACTED}"
+            findings.remark(what, file=finding.file, byte=finding.byte, offset=finding.offset)
+
+    def _is_known(self, gap: Gap) -> bool:
+        return after_gaps(list(self._repaired), gap.first) >= gap.next
 
 
 def _more(count: int) -> str:

@@ -31,8 +31,8 @@ from .....storage.disk.directory import Directory
 from .....storage.naming import CLEANED, DAMAGED, DELETED, SNAPSHOT, SWAP, Naming
 from .....storage.producers import ProducerState, ProducerStates, SnapshotError
 from .batches import SegmentSummary
-from .findings import Findings
-from .gaps import Policies, tell_gaps
+from .findings import Finding, Findings
+from .gaps import MissingOffsets, Policies
 from .index_check import SUFFIXES
 from .producers import NONE, PRODUCERS_MAX, ProducerRun, tell_sequence
 
@@ -93,12 +93,12 @@ class PartitionFold:
         self.names = self.files.files()
         self.naming = naming
         self.facts = facts
-        self._policies = policies
         self.is_part = False
         """Whether only one of its segments is looked at, and nothing beside it."""
         self.findings = Findings(name)
         self.summary = PartitionSummary(topic, partition, 0, 0, 0, 0, -1, 0, 0, self.findings)
         self._gaps = self._repaired_gaps()
+        self._missing = MissingOffsets(topic, policies, self._gaps, facts.was_cleaned)
         self._runs: dict[int, ProducerRun] = {}
         self._open: dict[int, int] = {}
         self._epochs: list[tuple[int, int]] = []
@@ -123,9 +123,7 @@ class PartitionFold:
         self._ends_torn = segment.damaged_end
         self._is_whole &= not segment.is_compacted and not segment.findings.damages
         self._is_whole &= not segment.damaged_end
-        if segment.gaps is not None and segment.gaps.found:
-            compacts = self._compacts()
-            tell_gaps(segment, compacts, self._gaps, self.findings)
+        self._missing.take(segment)
         if not self.is_part:
             self._check_end(segment)
         self._join_epochs(segment)
@@ -133,6 +131,7 @@ class PartitionFold:
 
     def finish(self) -> PartitionSummary:
         """No more segments: compare the files beside them."""
+        self._missing.tell(self.findings)
         if self.is_part:
             return self.summary
         if not self.summary.segments and self.facts.recovery_point:
@@ -154,10 +153,6 @@ class PartitionFold:
 
     # Segments.
 
-    def _compacts(self) -> bool | None:
-        """Whether it may have been compacted; None if nothing tells."""
-        return self.facts.was_cleaned or self._policies.compacts(self.summary.topic)
-
     def _check_end(self, segment: SegmentSummary) -> None:
         """Offsets that are missing between this segment and the next one."""
         limit = segment.task.limit
@@ -166,9 +161,8 @@ class PartitionFold:
         first = after_gaps(self._gaps, segment.next_offset)
         if first < limit:
             what = "offsets are missing before the next segment"
-            self.findings.damage(
-                what, file=segment.name, byte=segment.size, offset=first, next_offset=limit
-            )
+            where = self.findings.partition, segment.name
+            self._missing.take_end(Finding(*where, what, segment.size, first, limit))
             self._is_whole = False
 
     def _check_recovery_point(self) -> None:

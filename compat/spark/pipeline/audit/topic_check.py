@@ -19,6 +19,7 @@ from ...segments.wanted import Wanted
 from ..broker import Cluster, fetch
 from .batches import BatchChecks, SegmentSummary, SegmentTask
 from .findings import Findings
+from .gaps import MAY_BE_COMPACTED
 from .records_check import COLUMNS, RecordsSummary
 
 
@@ -123,7 +124,7 @@ class _TopicCheck:
         if self.gap is not None:
             what = f"offsets {self.gap[0]} to {self.gap[1] - 1} are missing"
             more = f", and {self.gaps - 1} more gaps" if self.gaps > 1 else ""
-            self.findings.remark(f"{what}{more}: by compaction, or lost", offset=self.gap[0])
+            self.findings.remark(f"{what}{more}: {MAY_BE_COMPACTED}", offset=self.gap[0])
         for producer_id, first in producers.opened.items():
             what = f"an unfinished transaction of producer {producer_id}"
             self.findings.remark(what, offset=first)

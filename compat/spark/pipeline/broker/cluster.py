@@ -11,7 +11,7 @@ from .....emulator.cli.console.client import Brokers, Unreachable
 from .....emulator.cli.console.client import ConsoleError as BrokerError
 from .....wire import Error, Refused, Request
 
-__all__ = ["BrokerError", "Cluster", "NoTopic", "Place", "refuse"]
+__all__ = ["BrokerError", "Cluster", "NoTopic", "Place", "RefusedRequest", "refuse"]
 
 T = TypeVar("T")
 Place = tuple[str, int]
@@ -49,6 +49,14 @@ class NoTopic(BrokerError):
     def __init__(self, topic: str, addresses: str) -> None:
         self.topic = topic
         super().__init__(f"there is no topic {topic} at {addresses}")
+
+
+class RefusedRequest(BrokerError):
+    """A request was refused, and asking again does not help."""
+
+    def __init__(self, what: str, refused: Refused) -> None:
+        self.error = refused.error
+        super().__init__(f"{what}: {refused}")
 
 
 def refuse(code: int, what: str, message: str | None = None) -> None:
@@ -94,14 +102,17 @@ class Cluster:
         self.brokers.close()
 
     def repeated(self, ask: Callable[[], T], what: str) -> T:
-        """`ask()`, again while it is refused with what passes, or nobody answers."""
+        """`ask()`, again while it is refused with what passes, or nobody answers.
+
+        Raises RefusedRequest, Unreachable.
+        """
         deadline = time.monotonic() + self.patience
         while True:
             try:
                 return ask()
             except Refused as refused:
                 if refused.error not in NOT_YET or time.monotonic() > deadline:
-                    raise BrokerError(f"{what}: {refused}") from None
+                    raise RefusedRequest(what, refused) from None
             except Unreachable:
                 if time.monotonic() > deadline:
                     raise

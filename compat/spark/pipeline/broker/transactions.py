@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from .....wire import Error
@@ -17,6 +17,7 @@ from .....wire.api.add_partitions_to_txn import AddPartitionsToTxnRequest
 from .....wire.api.describe_transactions import DescribeTransactionsRequest
 from .....wire.api.end_txn import EndTxnRequest
 from .....wire.api.init_producer_id import InitProducerIdRequest
+from .....wire.api.list_transactions import ListTransactionsRequest
 from .....wire.api.txn_offset_commit import TxnOffsetCommitRequest
 from .cluster import Cluster, Place, refuse
 from .coordinator import GROUP, TRANSACTION, Coordinator
@@ -50,18 +51,28 @@ class Transactions:
 
     def go_on(self) -> Identity:
         """The identity that was used last, if its transactions have ended; otherwise a new one."""
+        found = self._known()
+        return found[0] if found is not None and found[1] else self.begin_anew()
+
+    def abort_open(self) -> None:
+        """End a transaction that was left open, if there is one."""
+        found = self._known()
+        if found is not None and not found[1]:
+            self.begin_anew()
+
+    def _known(self) -> tuple[Identity, bool] | None:
+        """The identity that was used last, and whether its transactions have ended."""
         request = DescribeTransactionsRequest(transactional_ids=[self.name])
 
-        def take(answer: Any) -> Identity | None:
+        def take(answer: Any) -> tuple[Identity, bool] | None:
             (state,) = answer.transaction_states
             if state.error_code == Error.TRANSACTIONAL_ID_NOT_FOUND:
                 return None
             refuse(state.error_code, self.name)
-            has_ended = state.transaction_state in _ENDED
-            return Identity(state.producer_id, state.producer_epoch) if has_ended else None
+            identity = Identity(state.producer_id, state.producer_epoch)
+            return identity, state.transaction_state in _ENDED
 
-        found = self._coordinator.ask(request, take, f"transactional id {self.name}")
-        return found or self.begin_anew()
+        return self._coordinator.ask(request, take, f"transactional id {self.name}")
 
     def add(self, identity: Identity, places: Iterable[Place]) -> None:
         """Begin a transaction, or add more partitions to it."""
@@ -136,3 +147,25 @@ class Transactions:
             f"transaction of {self.name}",
             most=_END_NEWEST,
         )
+
+
+def abort_unfinished(cluster: Cluster, prefixes: Collection[str]) -> None:
+    """End the open transactions of all transactional ids that begin so. Raises BrokerError, also
+    from brokers before 3.0."""
+
+    def ask() -> set[str]:
+        request = ListTransactionsRequest(state_filters=[], producer_id_filters=[])
+        found = set()
+        for node in cluster.brokers.nodes:
+            answer = cluster.brokers.ask(request, node=node)
+            refuse(answer.error_code, "transactions")
+            found |= {
+                each.transactional_id
+                for each in answer.transaction_states
+                if each.transaction_state not in _ENDED
+            }
+        return found
+
+    for name in sorted(cluster.repeated(ask, "transactions")):
+        if name.startswith(tuple(prefixes)):
+            Transactions(cluster, name).begin_anew()

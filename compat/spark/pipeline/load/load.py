@@ -24,7 +24,7 @@ from ..retention import Expired, Oldest, expired, retentions, warn
 from ..state import State, default_path
 from ..stored import from_plain
 from ..topics import Topics
-from .already import telling_what_is_there
+from .already import telling_of_an_unfinished_load, telling_what_is_there
 from .target import DirectoryTarget, directory_target
 from .to_connector import write_with_connector
 from .to_directory import write_segments
@@ -50,12 +50,10 @@ def load(options: argparse.Namespace) -> Outcome:
     asked = {name: getattr(options, name) for name in _SAME} | {"files": files, "place": where}
     path = Path(options.state or default_path("load", [*files, where])).absolute()
     if options.sink == "connector":
-        folder = path.with_suffix(f".{os.getpid()}.parts")
-        return _with_connector(options, topics, folder, began)
-    with (
-        State(path, asked, resume=options.resume) as state,
-        telling_what_is_there(topics, state),
-    ):
+        return _with_connector(options, topics, path, began)
+    with telling_of_an_unfinished_load():
+        state = State(path, asked, resume=options.resume)
+    with state, telling_what_is_there(state):
         splits = _noted(state) if state.plan is not None else _splits(options)
         splits = [split for split in splits if split.path != str(path)]  # beside the files
         engine = choose(options, sum(split.size for split in splits))
@@ -110,7 +108,7 @@ def _with_warnings(outcome: Outcome, found: list[Expired]) -> Outcome:
 
 
 def _with_connector(
-    options: argparse.Namespace, topics: Topics | None, folder: Path, began: float
+    options: argparse.Namespace, topics: Topics | None, state: Path, began: float
 ) -> Outcome:
     refused: dict[str, Any] = {
         "--resume": options.resume,
@@ -128,7 +126,7 @@ def _with_connector(
     if not isinstance(engine, SparkEngine):
         raise Unavailable("Spark is not installed: pip install 'odradek[spark]'")
     with closing(engine):
-        rows = write_with_connector(options, topics, splits, engine, folder)
+        rows = write_with_connector(options, topics, splits, engine, state)
     outcome = _outcome(options, splits, rows, engine, time.monotonic() - began)
     note = "timestamps are those of writing: Spark's Kafka sink takes no others"
     return Outcome(outcome.result, [*outcome.lines, note])

@@ -7,9 +7,11 @@ and writes them. So rows go from tasks to tasks, and nothing but pyspark is need
 from __future__ import annotations
 
 import argparse
+import fcntl
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,6 +25,8 @@ from ..files import FileSplit
 from ..topics import Topics
 from .to_topics import New
 
+_PARTS = ".parts"
+_LOCK = ".lock"  # Spark passes over files whose names begin with a dot
 _COLUMNS = ("key", "value", "topic", "partition", "headers")
 
 
@@ -31,20 +35,37 @@ def write_with_connector(
     topics: Topics,
     splits: Sequence[FileSplit],
     engine: SparkEngine,
-    folder: Path,
+    state: Path,
 ) -> int:
-    """Write all pieces, by way of this folder; return how many records they have."""
+    """Write all pieces, by way of a folder beside this file; return how many records they have."""
     if topics.topic is not None:
         with Cluster(topics.addresses) as cluster:
             New.of(options).partitions_of(cluster, topics.topic)
-    folder.mkdir(parents=True)
-    try:
+    with _parts(state) as folder:
         rows = sum(count for _, count in engine.run(_Stage(str(folder)), list(enumerate(splits))))
         if rows:
             _write(options, topics, engine, folder)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
     return rows
+
+
+@contextmanager
+def _parts(state: Path) -> Iterator[Path]:
+    """A new folder beside the state file, which is removed at the end. Those of loads that were
+    killed are removed first: nobody holds the lock in them."""
+    for left in state.parent.glob(f"*{_PARTS}"):
+        with suppress(OSError), open(left / _LOCK, "r+b") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(left, ignore_errors=True)
+    folder = state.with_suffix(f".{os.getpid()}{_PARTS}")
+    new = folder.with_suffix(".new")  # until it is locked
+    new.mkdir(parents=True)
+    with open(new / _LOCK, "xb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        new.rename(folder)
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _write(options: argparse.Namespace, topics: Topics, engine: SparkEngine, folder: Path) -> None:

@@ -48,7 +48,8 @@ from .target import DirectoryTarget
 
 _MERGED_BYTES = 8 << 20
 _STAGED_SEGMENT_BYTES = 1 << 30
-_BEGUN, _PUBLISHED, _LOST = "begun", "published", "lost"
+BEGUN, PUBLISHED, LOST = "begun", "published", "lost"
+"""What the state says of a partition that gets its segments."""
 
 
 def write_segments(
@@ -173,20 +174,20 @@ class _Load:
     def _publish(self, number: int, crc: int, **staged: Any) -> None:
         """Give one partition its segments, as this step of the state."""
         whole = Staged(**staged)
-        was_begun = self._state.done.get(number) == _BEGUN
+        was_begun = self._state.done.get(number) == BEGUN
         if not was_begun and not _fits(whole):
             return
-        self._state.finish_piece(number, _BEGUN)
+        self._state.finish_piece(number, BEGUN)
         try:
             is_there = _publish(whole, crc, was_begun)
         except PlaceError as error:
             raise PipelineError(
                 f"{error} ({self._state.path} notes how far this load is)"
             ) from error
-        self._state.finish_piece(number, _PUBLISHED if is_there else _LOST)
+        self._state.finish_piece(number, PUBLISHED if is_there else LOST)
 
     def _is_published(self, index: int) -> bool:
-        return bool(self._state.done.get(self._merged + 1 + index) == _PUBLISHED)
+        return bool(self._state.done.get(self._merged + 1 + index) == PUBLISHED)
 
 
 def _counts(target: DirectoryTarget, splits: Sequence[FileSplit], engine: Engine) -> dict[str, int]:

@@ -13,27 +13,39 @@ real Kafka opens it.
 
 It can be interrupted at any moment, killed too: run again it goes on where the target ends, and
 nothing is lost or doubled. With --follow it runs until Ctrl-C, and new topics and partitions are
-taken up. --groups copies committed offsets, so that consumers can be moved over.
+taken up. --groups copies committed offsets, so that consumers can be moved over. From a cluster to
+another it may catch up on Spark, each partition as a task.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+from contextlib import closing
 from typing import Any
 
 from .....emulator.cli.console.arguments import addresses, whole
 from ..broker import Cluster, find_topics
-from ..command import INTERRUPTED, Outcome, add_isolation, add_output_options, run_command
-from ..engine import in_bytes
+from ..command import (
+    INTERRUPTED,
+    Outcome,
+    add_engine_options,
+    add_isolation,
+    add_output_options,
+    run_command,
+)
+from ..engine import ArrowEngine, Engine, SparkEngine, choose, in_bytes
 from ..errors import PipelineError
 from ..places import broker_place
+from ..progress import progress
 from ..stopping import stopping
 from ..telling import Telling
+from ..topics import partition_sizes
 from .copying import Asked, Done, Mirror
 from .directory import DirectoryTarget
 from .kept_offsets import KeptOffsets
 from .new_offsets import NewOffsets
+from .on_spark import bytes_left, mirror_on
 from .target import Target
 
 FILL_LIMIT = 10_000_000
@@ -71,6 +83,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         f"(default: {FILL_LIMIT:,})",
     )
     add_isolation(parser)
+    add_engine_options(parser, processes=False)
     parser.add_argument("--resume", action="store_true", help="what it does without it, too")
     add_output_options(parser)
 
@@ -95,8 +108,16 @@ def _run(options: argparse.Namespace) -> Outcome:
             f"{options.source} is a directory: a mirror reads from a broker, HOST:PORT; "
             "odradek replay reads a directory"
         )
+    with Cluster(options.source) as source:
+        engine = _engine(options, source, asked)
+        if isinstance(engine, SparkEngine):
+            return _on_spark(options, source, asked, engine)
+        return _in_process(options, source, asked)
+
+
+def _in_process(options: argparse.Namespace, source: Cluster, asked: Asked) -> Outcome:
     telling = Telling(quiet=options.quiet)
-    with stopping() as stop, Cluster(options.source) as source:
+    with stopping() as stop:
         target = _target(options, source, asked)
         try:
             done = Mirror(source, target, asked, stop, telling).run()
@@ -104,7 +125,34 @@ def _run(options: argparse.Namespace) -> Outcome:
             telling.clear()
             target.close()
         is_cut = bool(stop) and not options.follow
-    return _outcome(done, target, INTERRUPTED if is_cut else 0)
+    return _outcome(done, target, ArrowEngine.name, INTERRUPTED if is_cut else 0)
+
+
+def _on_spark(
+    options: argparse.Namespace, source: Cluster, asked: Asked, engine: SparkEngine
+) -> Outcome:
+    target = _target(options, source, asked)
+    assert isinstance(target, KeptOffsets | NewOffsets)
+    with closing(target), closing(engine), progress(options.quiet) as bar:
+        done = mirror_on(engine, source, target, asked, options.fill_limit, bar)
+    return _outcome(done, target, engine.name, 0)
+
+
+def _engine(options: argparse.Namespace, source: Cluster, asked: Asked) -> Engine:
+    """This process, or Spark where much is left to be mirrored from cluster to cluster."""
+    place = broker_place(options.target)
+    for what, is_so in (("--follow", asked.follow), ("a directory", place is None)):
+        if is_so and options.engine == SparkEngine.name:
+            raise PipelineError(f"--engine spark: one process writes, with {what}")
+    if asked.follow or place is None or options.engine is not None:
+        return choose(options, 0)
+    topics = find_topics(source, asked.topics, none=True)
+    places = [place for topic in topics for place in topic.places]
+    size = sum(partition_sizes(source, places).values())
+    if size > options.engine_limit:
+        with Cluster(place.addresses) as target:
+            size = sum(bytes_left(source, target, topics, kept=asked.kept).values())
+    return choose(options, size, fallback=True)
 
 
 def _target(options: argparse.Namespace, source: Cluster, asked: Asked) -> Target:
@@ -133,7 +181,7 @@ def _brokers(cluster: Cluster) -> set[tuple[str | None, str, int]]:
     return {(told.cluster_id, broker.host, broker.port) for broker in told.brokers}
 
 
-def _outcome(done: Done, target: Target, status: int) -> Outcome:
+def _outcome(done: Done, target: Target, engine: str, status: int) -> Outcome:
     result: dict[str, Any] = {
         "topics": sorted(done.topics),
         "created": sorted(done.created),
@@ -146,6 +194,7 @@ def _outcome(done: Done, target: Target, status: int) -> Outcome:
         "groups": done.groups,
         "groups_in_use": sorted(done.groups_in_use),
         "groups_unmatched": sorted(done.groups_unmatched),
+        "engine": engine,
     }
     names = f"{len(done.topics)} topic{'s' * (len(done.topics) != 1)}"
     created = f", {len(done.created)} of them new" if done.created else ""

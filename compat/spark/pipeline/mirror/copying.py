@@ -51,6 +51,8 @@ class Asked:
     follow: bool = False
     refresh_s: float = REFRESH_S
     kept: bool = True
+    only: frozenset[Place] | None = None
+    """A task's partitions, of topics that are there; None for all."""
 
 
 @dataclass
@@ -148,9 +150,12 @@ class Mirror:
         """Look which topics and partitions there are, and get ready for those that are new."""
         self._refreshed = time.monotonic()
         found = find_topics(self._source, self._asked.topics, none=self._asked.follow)
-        self.done.created += ensure_topics(self._source, self._target.cluster, found)
+        only = self._asked.only
+        if only is None:
+            self.done.created += ensure_topics(self._source, self._target.cluster, found)
         self.done.topics |= {topic.name for topic in found}
-        places = [place for topic in found for place in topic.places]
+        every = [place for topic in found for place in topic.places]
+        places = [place for place in every if only is None or place in only]
         new = [place for place in places if place not in self._positions]
         self._goals |= self._ends(places)
         if new:

@@ -125,7 +125,13 @@ def _append(
         if start is not None and found:
             log.start_at(min(start, read_header(found[0]).base_offset), now)
         for batch in found:
-            assign(batch, 0, read_header(batch).base_offset, partition.leader_epoch)
+            header = read_header(batch)
+            if header.base_offset > log.log_end_offset:
+                # The source has compacted what was before: as its cleaner's checkpoint says.
+                log.compactor.cleaned_offset = header.base_offset
+            if header.count <= header.last_offset_delta:
+                log.compactor.cleaned_offset = header.last_offset + 1
+            assign(batch, 0, header.base_offset, partition.leader_epoch)
             log.append(batch, read_header(batch), now)
         log.producers.replicated(log.log_end_offset)
         if start is not None and found:

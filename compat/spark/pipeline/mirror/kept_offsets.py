@@ -8,6 +8,8 @@ Rules:
 - Offsets without records are filled (fillers.py). Nothing else is written to the partition while
   the transaction is open, so its marker is at its offset whatever ends it, also if the mirror is
   killed.
+- A task that writes one partition alone has the topic's producer for records, and for fillers a
+  transactional id of the partition: tasks of a topic have no transaction in common.
 - Every answer tells the offset of what was written. Another one than the source's means that
   somebody else writes to the topic: the mirror stops.
 
@@ -17,13 +19,14 @@ Source: KIP-98, KIP-664 (the producers of a partition), KIP-360.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
-from ..broker import EARLIEST, LATEST, Cluster, Fetched, Place, Producer, offsets
+from ..broker import EARLIEST, LATEST, Cluster, Fetched, Identity, Place, Producer, offsets
 from ..broker.offsets import delete_records
 from ..broker.producers import next_sequences
-from ..broker.transactions import Transactions
+from ..broker.transactions import Transactions, abort_unfinished
 from ..errors import PipelineError
+from .another import telling_of_another
 from .fillers import MOST_RECORDS, filler_batch
 from .pieces import Piece, pieces
 
@@ -31,36 +34,49 @@ _POLL_S = 0.002
 
 
 class KeptOffsets:
-    """See above. Fills at most `fill_limit` offsets of a partition."""
+    """See above. Fills at most `fill_limit` offsets of a partition. `identity`: of a task that
+    writes one partition, the topic's producer, as `identities` gave it."""
 
-    def __init__(self, cluster: Cluster, *, committed: bool, fill_limit: int) -> None:
+    def __init__(
+        self,
+        cluster: Cluster,
+        *,
+        committed: bool,
+        fill_limit: int,
+        identity: Identity | None = None,
+    ) -> None:
         self.cluster = cluster
+        self._identity = identity
         self.written = self.filled = 0
         self._committed = committed
         self._limit = fill_limit
         self._filled_in: dict[Place, int] = {}
         self._ends: dict[Place, int] = {}
-        self._transactions: dict[str, Transactions] = {}
         self._producers: dict[str, Producer] = {}
+        self._fillers: dict[str, tuple[Transactions, Producer]] = {}
+
+    def identities(self, topics: Collection[str]) -> dict[str, Identity]:
+        """The producer of each of these topics. Transactions that were left open are ended."""
+        abort_unfinished(self.cluster, [_id_in(topic, "") for topic in topics])
+        return {topic: Transactions(self.cluster, _id_of(topic)).go_on() for topic in topics}
 
     def open(self, places: list[Place]) -> dict[Place, int | None]:
-        for topic in sorted({name for name, _ in places}):
-            self._open(topic, [place for place in places if place[0] == topic])
+        of_topics = dict(_by_topic(places))
+        if self._identity is None:
+            new = self.identities([topic for topic in of_topics if topic not in self._producers])
+        else:
+            new = dict.fromkeys(of_topics, self._identity)
+            for place in places:
+                Transactions(self.cluster, _id_in(*place)).abort_open()
+        for topic, identity in new.items():
+            self._producers[topic] = Producer(self.cluster, identity)
+        for topic, mine in of_topics.items():
+            producer = self._producers[topic]
+            producer.sequences |= next_sequences(self.cluster, producer.identity, mine)
         firsts = offsets(self.cluster, places, EARLIEST)
         self._ends |= offsets(self.cluster, places, LATEST)
         is_empty = {place: self._ends[place] == firsts[place] == 0 for place in places}
         return {place: None if is_empty[place] else self._ends[place] for place in places}
-
-    def _open(self, topic: str, places: list[Place]) -> None:
-        known = self._transactions.get(topic)
-        transactions = known or Transactions(self.cluster, f"odradek-mirror.{topic}")
-        identity = self._producers[topic].identity if known else transactions.go_on()
-        sequences = next_sequences(self.cluster, identity, places)
-        if known:
-            self._producers[topic].sequences |= sequences
-        else:
-            self._transactions[topic] = transactions
-            self._producers[topic] = Producer(self.cluster, identity, sequences)
 
     def start_at(self, place: Place, offset: int) -> None:
         self._fill({place: offset})
@@ -85,15 +101,17 @@ class KeptOffsets:
 
     def _send(self, heads: Mapping[Place, Piece]) -> None:
         for topic, places in _by_topic(heads):
-            self._append({place: heads[place].batch for place in places}, topic)
+            with telling_of_another(topic):
+                batches = {place: heads[place].batch for place in places}
+                self._append(batches, self._producers[topic])
             for place in places:
                 self._ends[place] = heads[place].after
                 self.written += heads[place].count
 
     def _append(
-        self, batches: Mapping[Place, bytearray], topic: str, name: str | None = None
+        self, batches: Mapping[Place, bytearray], producer: Producer, name: str | None = None
     ) -> None:
-        found = self._producers[topic].send(batches, transactional_id=name)
+        found = producer.send(batches, transactional_id=name)
         for place, offset in found.items():
             self._check(place, offset)
 
@@ -110,7 +128,8 @@ class KeptOffsets:
         for place, goal in behind.items():
             self._allow(place, goal - self._ends[place])
         for topic, places in _by_topic(behind):
-            self._fill_topic(topic, {place: behind[place] for place in places})
+            with telling_of_another(topic):
+                self._fill_topic(topic, {place: behind[place] for place in places})
 
     def _allow(self, place: Place, gap: int) -> None:
         so_far = self._filled_in.get(place, 0) + gap
@@ -122,7 +141,7 @@ class KeptOffsets:
         self._filled_in[place] = so_far
 
     def _fill_topic(self, topic: str, goals: Mapping[Place, int]) -> None:
-        transactions, producer = self._transactions[topic], self._producers[topic]
+        transactions, producer = self._filler(topic, goals)
         self.filled += sum(goal - self._ends[place] for place, goal in goals.items())
         transactions.add(producer.identity, goals)
         while left := {
@@ -131,11 +150,24 @@ class KeptOffsets:
             if goal - 1 > self._ends[place]
         }:
             batches = {place: filler_batch(count) for place, count in left.items()}
-            self._append(batches, topic, transactions.name)
+            self._append(batches, producer, transactions.name)
             self._ends |= {place: self._ends[place] + count for place, count in left.items()}
         transactions.end(producer.identity, commit=False)
         self._await(goals)
         self._ends |= goals
+
+    def _filler(self, topic: str, places: Iterable[Place]) -> tuple[Transactions, Producer]:
+        """What fills these partitions of a topic: of a task, its only one."""
+        if topic not in self._fillers:
+            producer = self._producers[topic]
+            if self._identity is None:
+                transactions = Transactions(self.cluster, _id_of(topic))
+            else:
+                (place,) = places
+                transactions = Transactions(self.cluster, _id_in(*place))
+                producer = Producer(self.cluster, transactions.begin_anew())
+            self._fillers[topic] = transactions, producer
+        return self._fillers[topic]
 
     def _await(self, goals: Mapping[Place, int]) -> None:
         """Wait for the markers, which are written after EndTxn was answered."""
@@ -152,6 +184,16 @@ class KeptOffsets:
                         "a marker is missing, or somebody else writes to it"
                     )
             time.sleep(_POLL_S)
+
+
+def _id_of(topic: str) -> str:
+    """The transactional id of a topic."""
+    return f"odradek-mirror.{topic}"
+
+
+def _id_in(topic: str, partition: int | str) -> str:
+    """The transactional id of a task. No topic's name has a slash."""
+    return f"{_id_of(topic)}/{partition}"
 
 
 def _by_topic(places: Iterable[Place]) -> list[tuple[str, list[Place]]]:

@@ -16,6 +16,7 @@ from ..broker import LATEST, Cluster, Fetched, Place, Producer, offsets
 from ..broker.groups import committed_offsets
 from ..broker.transactions import Transactions
 from ..errors import PipelineError
+from .another import telling_of_another
 from .pieces import pieces
 
 GROUP = "odradek-mirror"
@@ -52,7 +53,9 @@ class NewOffsets:
 
     def write(self, fetched: Mapping[Place, tuple[Fetched, int]]) -> None:
         for topic in {name for name, _ in fetched}:
-            self._write(topic, {place: fetched[place] for place in fetched if place[0] == topic})
+            of_topic = {place: each for place, each in fetched.items() if place[0] == topic}
+            with telling_of_another(topic):
+                self._write(topic, of_topic)
 
     def _write(self, topic: str, fetched: Mapping[Place, tuple[Fetched, int]]) -> None:
         transactions, producer = self._transactions[topic], self._producers[topic]

@@ -9,7 +9,7 @@ PLACE is an export, a data directory or topics of another Kafka. Each partition 
 several of them keep each other's pace. Topics that are missing are created.
 
 Ctrl-C stops it and says where; with --resume it goes on there, also after it was killed: what was
-sent is not sent twice.
+sent is not sent twice. With --speed max it may run on Spark: then each partition is a task.
 """
 
 from __future__ import annotations
@@ -17,40 +17,42 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 from ...segments.schema import CODECS
 from ...segments.wanted import Wanted
-from ..broker import Cluster, Identity, Place, Producer, create_topic, find_topics
+from ..broker import Cluster, Identity, Producer
 from ..command import (
-    INTERRUPTED,
     Outcome,
+    add_engine_options,
     add_isolation,
     add_output_options,
     add_ranges,
     add_resume_options,
     add_topic_configs,
-    offsets_of,
     run_command,
 )
-from ..engine import in_bytes
+from ..engine import SparkEngine
 from ..errors import PipelineError
 from ..files import FORMATS
-from ..places import absolute, broker_place, place
-from ..retention import Expired, expired, retentions, warn
-from ..state import State, default_path
+from ..places import absolute, broker_place
+from ..progress import progress
+from ..retention import Expired, expired, retentions
+from ..state import State, Unfinished, default_path
 from ..stopping import stopping
-from ..stored import from_plain, to_plain
 from ..telling import Telling
-from ..topics import Topics
+from .ended import Ended
 from .masks import Choice, Masks
+from .on_spark import SendStream, send_streams
 from .options import at_path, json_path, partition, secret_of, shift, speed
-from .playing import Changes, Player, no_partition
+from .planning import begin, noted_plans, shift_of
+from .playing import Player
 from .progress_file import ProgressFile
-from .streams import Plan, Position, Stream, places_in, plans_of
-from .times import Pace, Shift
+from .sending import Changes, Sender
+from .streams import Plan, Position, Stream
+from .times import Pace
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -84,6 +86,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _add_choice(parser)
     add_isolation(parser)
     add_ranges(parser)
+    add_engine_options(parser, processes=False)
     add_resume_options(parser)
     add_output_options(parser)
 
@@ -135,42 +138,70 @@ def _run(options: argparse.Namespace) -> Outcome:
     choice.check()
     where = [absolute(options.place), options.target]
     path = Path(options.state or default_path("replay", where)).absolute()
-    telling = Telling(quiet=options.quiet)
-    with (
-        stopping() as stop,
-        State(path, _asked(options), resume=options.resume) as state,
-        Cluster(target.addresses) as cluster,
-    ):
-        counts = _begin(options, wanted, cluster, target.topic, state)
-        plans = _plans(state)
-        noted = ProgressFile(path)
-        progress = noted.read() if options.resume else None
-        positions = progress.positions if progress else [Position() for _ in plans]
-        streams = [
-            Stream(plan, wanted, position) for plan, position in zip(plans, positions, strict=True)
-        ]
-        producer = Producer(
-            cluster, Identity(*state.plan["identity"]), progress.sequences if progress else None
-        )
+    with _state(path, options) as state, Cluster(target.addresses) as cluster:
+        counts, engine = begin(options, wanted, cluster, target.topic, state)
+        plans = noted_plans(state)
         changes = Changes(
-            choice,
-            masks,
-            _shift(options, state.plan),
-            target.topic,
-            options.partitions == "key",
-            options.codec,
-            state.plan["now_ms"],
+            *(choice, masks, shift_of(options, state.plan), target.topic),
+            by_key=options.partitions == "key",
+            codec=options.codec,
+            now_ms=state.plan["now_ms"],
         )
-        player = Player(streams, producer, counts, changes, noted)
-        with _cleared(telling):
-            if progress:
-                player.go_on(progress)
-            is_done = player.play(Pace(options.speed), stop, telling)
-        if is_done:
-            noted.remove()
+        task = SendStream(target.addresses, wanted, counts, changes)
+        if isinstance(engine, SparkEngine):
+            with closing(engine), progress(options.quiet) as bar:
+                ended = send_streams(task, plans, state, engine, bar)
+        else:
+            ended = _play(options, task, plans, cluster, state)
+        if not ended.stopped:
             state.remove()
-        too_old = _too_old(cluster, player.oldest.by_topic)
-    return _outcome(player, streams, is_done, too_old)
+        too_old = _too_old(cluster, ended.oldest)
+    return ended.outcome(engine.name, too_old)
+
+
+def _play(
+    options: argparse.Namespace,
+    task: SendStream,
+    plans: Sequence[Plan],
+    cluster: Cluster,
+    state: State,
+) -> Ended:
+    """Replay all streams in this process, at the pace that was asked for."""
+    noted = ProgressFile(state.path)
+    done = noted.read() if options.resume else None
+    positions = done.positions if done else [Position() for _ in plans]
+    streams = [
+        Stream(plan, task.wanted, position) for plan, position in zip(plans, positions, strict=True)
+    ]
+    (identity,) = state.plan["producers"]
+    producer = Producer(cluster, Identity(*identity), done.sequences if done else None)
+    sender = Sender(producer, task.partitions, task.changes)
+    player = Player(streams, sender, noted)
+    telling = Telling(quiet=options.quiet)
+    with stopping() as stop, _cleared(telling):
+        if done:
+            player.go_on(done)
+        is_done = player.play(Pace(options.speed), stop, telling)
+    if is_done:
+        noted.remove()
+    counts = sender.sent, sender.sent_bytes, sender.oldest.by_topic
+    return Ended(*counts, player.late_ms, [] if is_done else streams)
+
+
+def _state(path: Path, options: argparse.Namespace) -> State:
+    """The state. One that is refused tells how much the run that did not end has sent."""
+    try:
+        return State(path, _asked(options), resume=options.resume)
+    except Unfinished as refused:
+        noted = ProgressFile(path).read()
+        sent = sum(each["records"] for each in refused.noted.done.values())
+        sent += noted.sent if noted else 0
+        if not sent:
+            raise
+        raise PipelineError(
+            f"{refused} (at least {sent:,} records were sent already: a new run would send "
+            "them again)"
+        ) from refused
 
 
 def _too_old(cluster: Cluster, oldest: Mapping[str, int]) -> list[Expired]:
@@ -193,125 +224,3 @@ def _asked(options: argparse.Namespace) -> dict[str, Any]:
     found["where"] = [[".".join(path), regex] for path, regex in options.where]
     found["mask_value"] = [".".join(path) for path in options.mask_value]
     return found | {name: getattr(options, name) for name in ("key", "partition", "mask_keys")}
-
-
-def _begin(
-    options: argparse.Namespace,
-    wanted: Wanted,
-    cluster: Cluster,
-    topic: str | None,
-    state: State,
-) -> dict[str, int]:
-    """Write the plan down, if there is none yet, once nothing can be refused any more. How many
-    partitions each topic has; those that are missing are created."""
-    plan = _plan(options, wanted, cluster) if state.plan is None else state.plan
-    configs = dict(options.topic_config)
-    counts = _ensure_topics(cluster, topic, plan["partitions"], configs)
-    if options.partitions == "keep":
-        _check_partitions(options, plan["places"], topic, counts)
-    if state.plan is None:
-        state.begin(plan)
-    return counts
-
-
-def _plan(options: argparse.Namespace, wanted: Wanted, cluster: Cluster) -> dict[str, Any]:
-    source = place(options.place, options.from_format)
-    splits = source.splits(wanted, offsets_of(options))
-    plans = plans_of(splits, wanted)
-    counts: dict[str, int] = {}
-    places = [
-        each
-        for plan in plans
-        for each in ([plan.place] if plan.place else places_in(plan.splits[0], wanted))
-    ]
-    for topic, index in places:
-        counts[topic] = max(counts.get(topic, 1), index + 1)
-    if isinstance(source, Topics):
-        with Cluster(source.addresses) as theirs:
-            counts |= {each.name: len(each.partitions) for each in find_topics(theirs, [*counts])}
-    producer = Producer(cluster)
-    streams = [Stream(plan, wanted, Position()) for plan in plans]
-    dues = [due for each in streams if (due := each.due_ms()) is not None and due >= 0]
-    return {
-        "streams": [{"splits": to_plain(each.splits), "place": each.place} for each in plans],
-        "partitions": counts,
-        "places": places,
-        "identity": [producer.identity.producer_id, producer.identity.epoch],
-        "first_ms": min(dues, default=None),
-        "now_ms": int(time.time() * 1000),
-    }
-
-
-def _plans(state: State) -> list[Plan]:
-    found = []
-    for each in state.plan["streams"]:
-        where = each["place"]
-        splits = tuple(from_plain(each["splits"], state.path))
-        found.append(Plan(splits, None if where is None else (where[0], where[1])))
-    return found
-
-
-def _shift(options: argparse.Namespace, plan: Mapping[str, Any]) -> Shift:
-    if options.shift != "now":
-        return Shift(int(options.shift * 1000))
-    first = plan["first_ms"]
-    if first is None:
-        return Shift(0)
-    return Shift(plan["now_ms"] - first, first, options.speed)
-
-
-def _ensure_topics(
-    cluster: Cluster,
-    topic: str | None,
-    partitions: Mapping[str, int],
-    configs: Mapping[str, str],
-) -> dict[str, int]:
-    """Create what is missing. How many partitions each topic has."""
-    wanted = dict(partitions) if topic is None else {topic: max(partitions.values(), default=1)}
-    there = {each.name: len(each.partitions) for each in find_topics(cluster, [*wanted], none=True)}
-    for name, count in wanted.items():
-        if name not in there:
-            create_topic(cluster, name, count, configs=configs)
-    return wanted | there
-
-
-def _check_partitions(
-    options: argparse.Namespace,
-    places: Sequence[Place],
-    topic: str | None,
-    counts: Mapping[str, int],
-) -> None:
-    """Whether the topics have the partitions that are to be written. Raises PipelineError."""
-    for name, index in places:
-        is_wanted = not options.partition or index in options.partition
-        if is_wanted and index >= counts[topic or name]:
-            raise PipelineError(no_partition(topic or name, counts[topic or name], index))
-
-
-def _outcome(
-    player: Player, streams: Sequence[Stream], is_done: bool, too_old: list[Expired]
-) -> Outcome:
-    left = {
-        each.name: {"split": each.position.split, "rows": each.position.rows}
-        | ({} if each.position.offset is None else {"offset": each.position.offset})
-        for each in streams
-        if not is_done
-    }
-    result = {
-        "records": player.sent,
-        "bytes": player.sent_bytes,
-        "late_seconds": round(player.late_ms / 1000, 3),
-        "done": is_done,
-        "stopped_at": left,
-        "warnings": [each.as_json() for each in too_old],
-    }
-    lines = [f"{player.sent:,} records, {in_bytes(player.sent_bytes)}"]
-    if player.late_ms >= 1000:
-        lines.append(f"up to {player.late_ms / 1000:.1f} s late: it was too much to keep the pace")
-    for name, at in left.items():
-        where = f"offset {at['offset']}" if "offset" in at else f"record {at['rows']}"
-        lines.append(f"{name}: stopped before {where}")
-    if not is_done:
-        lines.append("interrupted; --resume goes on")
-    lines += warn(too_old)
-    return Outcome(result, lines, 0 if is_done else INTERRUPTED)

@@ -85,13 +85,14 @@ class Stream:
         """When the last record that was taken was due."""
 
     @property
+    def place(self) -> Place:
+        """The partition."""
+        return self.plan.place or places_in(self.plan.splits[0], self._wanted)[0]
+
+    @property
     def name(self) -> str:
-        """The partition, or where its records are."""
-        split = self.plan.splits[0]
-        place = self.plan.place
-        if isinstance(split, TopicSplit | SegmentSplit):
-            (place,) = places_in(split, self._wanted)
-        return split.name if place is None else f"{place[0]}-{place[1]}"
+        """The partition, as people call it."""
+        return f"{self.place[0]}-{self.place[1]}"
 
     def due_ms(self) -> int | None:
         """When the next record is due; None at the end."""

@@ -29,6 +29,10 @@ class Pace:
             self._first_ms, self._began = first_due_ms, time.monotonic()
         return self._first_ms + (time.monotonic() - self._began) * 1000 * self._speed
 
+    def real_ms(self, of_source: float) -> float:
+        """How long a span of the source's time takes here."""
+        return of_source / self._speed
+
     def moment(self, due_ms: int) -> float:
         """When that is, in seconds of `time.monotonic`."""
         if self._first_ms is None:

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from odradek.compat.commands import main
 from odradek.compat.spark.pipeline.audit.findings import Finding
+from odradek.compat.spark.pipeline.audit.gaps import MAY_BE_COMPACTED
 from odradek.compat.spark.segments.writer import SegmentWriter
 from odradek.emulator import Emulator
 from odradek.emulator.cluster import Cluster
@@ -102,7 +104,7 @@ def test_gaps_that_a_repair_has_recorded_are_known(data: Path) -> None:
 
 def test_without_a_policy_a_gap_is_a_remark(data: Path) -> None:
     (data / META_PROPERTIES).unlink()
-    what = f"{MISSING}, and 1 more gap: by compaction, or lost"
+    what = f"{MISSING}, and 1 more gap: {MAY_BE_COMPACTED}"
     assert audit(data / "plain").findings == [
         Finding("plain-0", LOG, what, 3 * SIZE, 3, is_damage=False)
     ]
@@ -145,3 +147,18 @@ def test_a_high_watermark_past_the_end_is_remarked_on(data: Path) -> None:
     assert audit(data / "kept").findings == [
         Finding("kept-0", HIGH_WATERMARKS, what, None, END, is_damage=False)
     ]
+
+
+# A topic that is not compacted any more.
+
+
+def test_a_policy_that_was_another_one_makes_gaps_a_remark(data: Path) -> None:
+    """As long as the metadata log tells it; and not that of a deleted topic of the same name."""
+    with Emulator(data_dir=data) as emulator:
+        change = ("topic", "kept", "--set", "cleanup.policy=delete")
+        assert main(["configs", emulator.bootstrap_servers, *change]) == 0
+    assert [each.is_damage for each in audit(data / "kept").findings] == [False]
+    assert audit(data / "kept").findings[0].what.endswith(MAY_BE_COMPACTED)
+    with Emulator(data_dir=data) as emulator:
+        emulator.run(lambda cluster: cluster.metadata_upkeep.take_snapshot())
+    assert [each.is_damage for each in audit(data / "plain").findings] == [True, True]

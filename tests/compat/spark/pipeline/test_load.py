@@ -19,7 +19,7 @@ from odradek.compat.spark.pipeline import engine as engine_module
 from odradek.compat.spark.pipeline import files as files_module
 from odradek.compat.spark.pipeline import rows as rows_module
 from odradek.compat.spark.pipeline.broker import producing
-from odradek.compat.spark.pipeline.load import to_directory
+from odradek.compat.spark.pipeline.load import to_connector, to_directory
 from odradek.compat.spark.pipeline.places import place
 from odradek.compat.spark.segments.schema import RECORD_COLUMNS
 from odradek.compat.spark.segments.wanted import Wanted
@@ -699,6 +699,10 @@ def test_a_load_that_fails_late_tells_what_it_has_written(
     said = capsys.readouterr().err
     assert said.startswith(f"odradek: {path}, line at byte {broken}: no JSON object: broken")
     assert said.endswith(there)
+    load(path, to, status=2)
+    said = capsys.readouterr().err
+    assert "is of a run that did not end: --resume goes on with it" in said
+    assert said.endswith(there)
     path.write_bytes(whole + b"{}\n")
     load(path, to, "--resume", status=2)
     said = capsys.readouterr().err
@@ -707,3 +711,75 @@ def test_a_load_that_fails_late_tells_what_it_has_written(
     kafka.topic("orders").empty()
     load(path, to, "--resume", status=2)
     assert "already" not in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("_in_many_pieces")
+def test_a_load_that_goes_on_with_other_options_tells_what_it_has_written(
+    kafka: Emulator,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Also if these name another topic."""
+    monkeypatch.setattr(rows_module, "CHUNK_BYTES", 700)
+    path = numbered(tmp_path / "in.jsonl")
+    path.write_bytes(path.read_bytes() + b"broken\n")
+    state = ("--state", tmp_path / "state")
+    load(path, f"{kafka.bootstrap_servers}/orders", *state, status=2)
+    count = len(kafka.topic("orders").values())
+    kafka.create_topic("other")
+    capsys.readouterr()
+    load(path, f"{kafka.bootstrap_servers}/other", *state, "--resume", status=2)
+    said = capsys.readouterr().err
+    assert "is of a run with another place: give the same" in said
+    assert f"({count:,} records are there (orders-0: " in said
+
+
+def test_a_load_that_has_published_some_partitions_tells_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, data = numbered(tmp_path / "in.jsonl", 100), tmp_path / "data"
+    whole, published = to_directory._publish, []
+
+    def failing(*given: Any) -> bool:
+        if published:
+            raise OSError("no more")
+        published.append(given)
+        return whole(*given)
+
+    monkeypatch.setattr(to_directory, "_publish", failing)
+    load(path, f"{data}/orders", "--create-topic", 3, status=2)
+    count = len(values(data / "orders"))
+    assert 0 < count < 100
+    capsys.readouterr()
+    load(path, f"{data}/orders", "--create-topic", 3, status=2)
+    said = capsys.readouterr().err
+    assert f"({count} records are there (orders-0: {count}) already: --resume" in said
+    monkeypatch.undo()
+
+
+PARTS = """
+import os, signal, sys
+from pathlib import Path
+from odradek.compat.spark.pipeline.load.to_connector import _parts
+
+with _parts(Path(sys.argv[1])) as folder:
+    (folder / "00000.parquet").touch()
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_what_a_killed_load_for_the_stock_sink_has_left_is_removed_by_the_next_one(
+    tmp_path: Path,
+) -> None:
+    """And not what one that runs has there."""
+    state = tmp_path / "load-1.jsonl"
+    done = subprocess.run([sys.executable, "-c", PARTS, str(state)])
+    assert done.returncode == -signal.SIGKILL
+    (left,) = tmp_path.iterdir()
+    with to_connector._parts(state) as mine:
+        with to_connector._parts(tmp_path / "load-2.jsonl") as other:
+            assert sorted(tmp_path.iterdir()) == sorted([mine, other])
+        assert list(tmp_path.iterdir()) == [mine]
+    assert not left.exists()
+    assert list(tmp_path.iterdir()) == []

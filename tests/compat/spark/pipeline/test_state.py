@@ -110,3 +110,13 @@ def test_places_have_states_of_their_own(monkeypatch: pytest.MonkeyPatch, tmp_pa
     one, other = default_path("load", ["a", "bc"]), default_path("load", ["ab", "c"])
     assert one != other
     assert one.parent == tmp_path / "odradek"
+
+
+@pytest.mark.parametrize("resume", [True, False])
+def test_a_file_that_is_no_state_is_left_as_it_is(resume: bool, tmp_path: Path) -> None:
+    path = tmp_path / "orders.csv"
+    path.write_bytes(b"id,name\n1,a\n2,b without an end of line")
+    before = path.read_bytes()
+    with pytest.raises(PipelineError, match=r"orders\.csv is no state of a command: give another"):
+        State(path, ASKED, resume=resume)
+    assert path.read_bytes() == before

@@ -60,6 +60,29 @@ def test_topics_without_records_are_there(
         assert bounds(opened.bootstrap_servers, "empty") == [(0, 0)] * 3
 
 
+def test_gaps_that_the_source_has_are_no_damage(
+    ours: Emulator, writer: Writer, tmp_path: Path, capsys: Printed
+) -> None:
+    """Of a topic that was compacted, and is not any more; also when a copy was killed."""
+    create_topic(writer.cluster, "orders", 1, configs={"cleanup.policy": "compact"})
+    for number in range(6):
+        writer.write(("orders", 0), b"%d" % number, key=b"k%d" % (number % 2))
+    assert ours.compact() == 1
+    change = ("topic", "orders", "--set", "cleanup.policy=delete")
+    assert main(["configs", ours.bootstrap_servers, *change]) == 0
+    writer.write(("orders", 0), b"last")
+    capsys.readouterr()
+    assert mirror(capsys, ours.bootstrap_servers, str(tmp_path), *options("orders"))["lag"] == 0
+    assert main(["audit", str(tmp_path), "--strict"]) == 0
+    with Emulator(CONFIG, data_dir=tmp_path) as opened:
+        opened.kill()
+        opened.restart(clean=False)
+        assert opened.notices == []
+        found = seen(opened.bootstrap_servers, "orders")
+    assert found == seen(ours.bootstrap_servers, "orders")
+    assert [each.offset for each in found[0]] == [4, 5, 6]
+
+
 def test_what_is_refused_leaves_no_directory(
     ours: Emulator, writer: Writer, tmp_path: Path, capsys: Printed
 ) -> None:

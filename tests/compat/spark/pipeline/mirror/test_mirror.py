@@ -195,6 +195,8 @@ def test_arguments_that_do_not_go_together(
         ("./d", ("--offsets", "ignore"), "--offsets ignore is for a cluster"),
         (__file__, (), "is no directory"),
         (other, (), "no topic matches '*'"),
+        (other, ("--engine", "spark", "--follow"), "one process writes, with --follow"),
+        ("./d", ("--engine", "spark"), "one process writes, with a directory"),
     ):
         assert told in mirror(capsys, one, target, *options("*", *more), status=2)["error"]
 

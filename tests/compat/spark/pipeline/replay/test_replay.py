@@ -10,13 +10,20 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, ClassVar
 
 import pytest
 from odradek.compat import RealKafka
 from odradek.compat.commands import main
 from odradek.compat.spark.pipeline.broker import Cluster, create_topic, find_topics
+from odradek.compat.spark.pipeline.replay.playing import Player
+from odradek.compat.spark.pipeline.replay.progress_file import ProgressFile
+from odradek.compat.spark.pipeline.replay.sending import Sender
+from odradek.compat.spark.pipeline.replay.streams import Position
 from odradek.compat.spark.pipeline.replay.times import Pace
+from odradek.compat.spark.pipeline.stopping import Stop
+from odradek.compat.spark.pipeline.telling import Telling
 from odradek.emulator import Emulator
 from odradek.wire.records import Record
 
@@ -24,40 +31,6 @@ from tests.compat.spark.pipeline.clusters import CONFIG, TIME, Writer, end, seen
 
 COMMAND = [sys.executable, "-m", "odradek.compat.commands", "replay"]
 Printed = pytest.CaptureFixture[str]
-
-
-@pytest.fixture
-def kafka() -> Iterator[Emulator]:
-    with Emulator(CONFIG) as emulator:
-        yield emulator
-
-
-@pytest.fixture
-def target() -> Iterator[str]:
-    with Emulator(CONFIG) as emulator:
-        yield emulator.bootstrap_servers
-
-
-@pytest.fixture
-def writer(kafka: Emulator) -> Iterator[Writer]:
-    writer = Writer(kafka.bootstrap_servers)
-    yield writer
-    writer.close()
-
-
-@pytest.fixture
-def replay(tmp_path: Path, capsys: Printed) -> Any:
-    """Runs the command; its summary, or the error."""
-
-    def run(place: str, target: str, *more: str, status: int = 0) -> dict[str, Any]:
-        state = ("--state", str(tmp_path / "state"))
-        assert main(["replay", place, target, "--json", *state, *more]) == status
-        out = capsys.readouterr()
-        assert status or not list(tmp_path.glob("state*"))
-        found: dict[str, Any] = {"error": out.err} if status == 2 else json.loads(out.out)
-        return found
-
-    return run
 
 
 def contents(records: list[Record]) -> list[tuple[Any, ...]]:
@@ -136,6 +109,28 @@ def test_the_pace_is_kept(
     for number, at in enumerate(times):
         assert at >= asked[0] + number * 50 - 2, "not before its time"
     assert found["late_seconds"] < 1
+
+
+def test_how_late_records_were_is_told_in_time_that_passed_here(tmp_path: Path) -> None:
+    """And not in that of the source, which runs as fast as it is told."""
+
+    class AtOnce:
+        plan, position = None, Position()
+        dues: ClassVar = [0, 50_000]
+
+        def due_ms(self) -> int | None:
+            return self.dues[0] if self.dues else None
+
+        def take(self, until_ms: float, *limits: int) -> None:
+            self.dues.clear()
+
+    pace = Pace(100.0)
+    pace.now_ms(0)
+    pace._began -= 20  # seconds ago: 2,000 of the source
+    sender = Sender(SimpleNamespace(sequences={}), {}, None)  # type: ignore[arg-type]
+    player = Player([AtOnce()], sender, ProgressFile(tmp_path / "state"))  # type: ignore[list-item]
+    assert player.play(pace, Stop(), Telling(quiet=True))
+    assert 20_000 <= player.late_ms < 200_000
 
 
 def test_times_are_shifted(writer: Writer, target: str, replay: Any, kafka: Emulator) -> None:
