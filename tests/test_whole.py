@@ -52,7 +52,7 @@ def run(directory: Path, text: str, *options: str) -> tuple[int, str]:
         env=environment(),
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
     )
     return done.returncode, done.stdout + done.stderr
 

@@ -30,7 +30,7 @@ class Million(NamedTuple):
     """Where the records are, and what producing them was like."""
 
     bootstrap: str
-    count: int
+    sent: int
     seconds: float
     acknowledged: list[int]  # by partition
     misplaced: list[str]
@@ -96,23 +96,23 @@ def produce(producer: Any, bootstrap: str, data_dir: Path, count: int) -> Millio
 def test_each_is_acknowledged_once_in_order(
     million: Million, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    show(capsys, "confluent-kafka produced", million.count, million.seconds)
+    show(capsys, "confluent-kafka produced", million.sent, million.seconds)
     assert million.misplaced == []
-    assert million.acknowledged == [million.count // PARTITIONS] * PARTITIONS
+    assert million.acknowledged == [million.sent // PARTITIONS] * PARTITIONS
 
 
 def test_a_client_reads_the_same_records_in_the_same_order(
     client: Client, million: Million, capsys: pytest.CaptureFixture[str]
 ) -> None:
     following = [0] * PARTITIONS
-    ends = dict.fromkeys(range(PARTITIONS), million.count // PARTITIONS)
+    ends = dict.fromkeys(range(PARTITIONS), million.sent // PARTITIONS)
     begin = moved = time.perf_counter()
     with client.consumer(million.bootstrap, TOPIC) as consumer:
-        while (read := sum(following)) < million.count:
+        while (read := sum(following)) < million.sent:
             records = consumer.poll(client.poll_s, 10_000)
             now = time.perf_counter()
             moved = now if records else moved
-            assert now - moved < STALL_S, f"no record after {read} of {million.count}"
+            assert now - moved < STALL_S, f"no record after {read} of {million.sent}"
             for partition, offset, _, key, found, headers in records:
                 assert offset == following[partition]
                 assert found == value(partition, offset)
@@ -121,7 +121,7 @@ def test_a_client_reads_the_same_records_in_the_same_order(
                 following[partition] += 1
         seconds = time.perf_counter() - begin
         assert consumer.positions() == ends
-    show(capsys, f"{client.name} read", million.count, seconds)
+    show(capsys, f"{client.name} read", million.sent, seconds)
     assert client.end_offsets(million.bootstrap, TOPIC) == ends
 
 

@@ -13,7 +13,8 @@ import pytest
 from odradek.compat import NewRecord, RealKafka, Unavailable, client
 from odradek.compat.clients import Client, wait_until
 from odradek.compat.java import jars
-from odradek.compat.real_kafka import VERSION
+from odradek.compat.real_kafka import JVM, VERSION, class_archive
+from odradek.compat.real_kafka.__main__ import main
 
 CRASH = {"broker.session.timeout.ms": "2000", "broker.heartbeat.interval.ms": "200"}
 
@@ -39,6 +40,35 @@ def start(request: pytest.FixtureRequest, _archives: None) -> Callable[..., Real
         return node.start()
 
     return started
+
+
+def test_an_archive_of_classes_is_taken_where_there_is_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "kafka.jsa"
+    monkeypatch.setattr(class_archive, "archive", lambda version: path)
+    assert class_archive.java_options(VERSION) == []
+    path.touch()
+    assert f"-XX:SharedArchiveFile={path}" in class_archive.java_options(VERSION)
+
+
+@pytest.mark.real
+@pytest.mark.slow
+@pytest.mark.long
+def test_an_archive_of_classes_that_is_made_is_taken(
+    start: Callable[..., RealKafka], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With -Xshare:on a JVM that cannot take its archive does not start."""
+    (tmp_path / jars.jars(VERSION).name).symlink_to(jars.jars(VERSION))
+    monkeypatch.setenv("ODRADEK_CACHE", str(tmp_path))
+    assert main([VERSION]) == 0
+    only_with_it = [*JVM, "-Xshare:on"]
+    assert start(jvm=only_with_it).bootstrap_servers
+    path = class_archive.archive(VERSION)
+    path.unlink()
+    path.write_bytes(b"no archive")
+    with pytest.raises(RuntimeError, match="ended with 1"):
+        start(jvm=only_with_it)
 
 
 @pytest.mark.real

@@ -14,6 +14,6 @@ EXAMPLES = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
 def test_every_example_passes(pytester: pytest.Pytester) -> None:
     for number, text in enumerate(EXAMPLES):
         (pytester.path / f"test_example_{number}.py").write_text(text)
-    result = pytester.runpytest_subprocess("-p", "no:cacheprovider", timeout=120)
+    result = pytester.runpytest_subprocess("-p", "no:cacheprovider", timeout=300)
     result.assert_outcomes(passed=len(EXAMPLES))
     assert len(EXAMPLES) == 2

@@ -13,7 +13,7 @@ from tests.docs.spark_page import blocks, section
 
 SECTION = "Testing PySpark jobs"
 PARTS = ["Streams", "When things go wrong"]
-TIMEOUT_S = 300.0
+TIMEOUT_S = 900.0
 CACHE = cache_dir()  # pytester has another home directory
 
 
