@@ -146,9 +146,10 @@ def with_likely(message: str | None, names: Iterable[str]) -> str | None:
     """What a broker says of configs, with the likely name of one of a topic that there is not."""
     from ...config.configs import BrokerConfig, ConfigError  # much, and seldom needed
 
+    if message is None or "Unknown topic config name" not in message:
+        return message
     try:
-        if message and "Unknown topic config name" in message:
-            BrokerConfig({}).check_topic_names(names)
+        BrokerConfig({}).check_topic_names(names)
     except ConfigError as error:
         _, semicolon, hint = str(error).partition("; ")
         return message + semicolon + hint

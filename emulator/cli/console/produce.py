@@ -187,7 +187,9 @@ def _read(records: Iterable[Placed], into: Queue[Any]) -> None:
 def _create(brokers: Brokers, name: str, partitions: int) -> None:
     if any(each.name == name and not each.error_code for each in brokers.topics([name])):
         return
-    topic = CreateTopicsRequest.Topic(name=name, num_partitions=partitions, replication_factor=-1)
+    topic = CreateTopicsRequest.Topic(
+        name=name, num_partitions=partitions, replication_factor=-1, assignments=[], configs=[]
+    )
     request = CreateTopicsRequest(topics=[topic], timeout_ms=int(brokers.timeout * 1000))
     (result,) = brokers.ask_controller(request).topics
     check(result.error_code, f"topic {name}", result.error_message)
