@@ -43,8 +43,12 @@ def of_producer(story: Story, log: list[bytes]) -> Outcome:
 
 def _afterwards(sent: list[Sent], failed: Sent) -> str:
     later = sent[sent.index(failed) + 1 :]
-    works = [each for each in later if each.raised is None and each.is_told]
-    return "then goes on" if works or not later else "refuses whatever follows"
+    errors = [each.raised for each in later if each.raised is not None]
+    if not errors:
+        return "then goes on"
+    assert failed.raised is not None
+    name = "the same" if errors[0].name == failed.raised.name else f"`{errors[0].name}`"
+    return f"{name} for the next record"
 
 
 def _lost_and_doubled(sent: list[Sent], stored: Counter[bytes]) -> list[str]:

@@ -19,7 +19,7 @@ from tests.situations.apps.app import (
     TRANSACTIONAL,
     TRANSACTIONAL_ID,
 )
-from tests.situations.judging import Outcome, of_consumer, of_producer, of_transactions
+from tests.situations.judging import RECOVERS, Outcome, of_consumer, of_producer, of_transactions
 from tests.situations.stage import LIMIT_S, Stage
 
 Begins = Callable[[Emulator], object]
@@ -39,6 +39,8 @@ class Row:
     run: Callable[[Stage], Outcome]
     config: Mapping[str, Any] = field(default_factory=dict)
     """Of the broker."""
+    well: str = RECOVERS
+    """What it comes to if all is well."""
 
     @property
     def key(self) -> str:
@@ -284,10 +286,11 @@ ROWS = (
         'retention_overtakes("orders", group="billing", keep=5)',
         f"{CONSUMER} that starts then",
         consumes(behind, after_batches=0),
+        well="goes on with what is left, and tells nothing",
     ),
     Row(
         'topic_recreated("orders")',
-        f"{CONSUMER} at offset 4",
+        f"{CONSUMER} that has fetched 10 records",
         consumes(recreated, after_batches=2),
     ),
     Row(

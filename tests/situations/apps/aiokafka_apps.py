@@ -50,7 +50,7 @@ def _run(work: Coroutine[Any, Any, Any], where: str, seconds: float) -> Any:
     future = asyncio.run_coroutine_threadsafe(asyncio.wait_for(work, seconds), _loop())
     try:
         return future.result(seconds + 10)
-    except KafkaError as error:
+    except (KafkaError, AssertionError) as error:
         raise ClientRaised(type(error).__name__, where) from None
     except TimeoutError:
         raise NotTold from None
