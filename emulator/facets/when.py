@@ -144,6 +144,7 @@ class When(HowOften):
         verb = CorruptRecords(self._narrowing, one_of("how", how, WAYS))
         return self._set(f"corrupt_records({how!r})", verb)
 
+    @goes_on
     def _set(self, said: str, verb: Verb) -> RuleView:
         rule = Rule(
             *(f"{self._sentence}.{said}", self._narrowing, self._counting, verb),

@@ -51,7 +51,7 @@ class Situation:
         self._sentence = sentence
         self._parts = parts
         self._undo = undo
-        rules = tuple(each._rule for each in parts if isinstance(each, RuleView))
+        rules = tuple(each._fault for each in parts if isinstance(each, RuleView))
         for rule in rules:
             rule.together = rules
         for part in parts:
@@ -116,7 +116,7 @@ class Situation:
         def there() -> str:
             first = self._parts[0]
             if not self.hits and isinstance(first, RuleView):
-                rule = first._rule
+                rule = first._fault
                 return self._kafka.run(lambda _: never_matched(rule))
             return f"It was met {number_of(self.hits, 'time')}."
 

@@ -117,7 +117,6 @@ class Consumer(ConsumerApp):
 class Aiokafka(Apps):
     name = "aiokafka"
     version = aiokafka.__version__
-    settings = {PLAIN: '`acks="all"`', IDEMPOTENT: "`enable_idempotence`"}
 
     def producer(self, bootstrap: str, kind: str) -> ProducerApp:
         return Producer(bootstrap, kind)

@@ -80,8 +80,6 @@ class Apps(ABC):
 
     name: str
     version: str
-    settings: dict[str, str]
-    """How each kind of producer differs from the defaults, for the legend."""
 
     @abstractmethod
     def producer(self, bootstrap: str, kind: str) -> ProducerApp:

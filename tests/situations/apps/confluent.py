@@ -133,7 +133,6 @@ class Consumer(ConsumerApp):
 class Confluent(Apps):
     name = "confluent-kafka"
     version = f"{confluent_kafka.version()}"
-    settings = {PLAIN: "as it is by default", IDEMPOTENT: "`enable.idempotence`"}
 
     def producer(self, bootstrap: str, kind: str) -> ProducerApp:
         return Producer(bootstrap, kind)

@@ -113,7 +113,6 @@ class Consumer(ConsumerApp):
 class Java(Apps):
     name = "java"
     version = VERSION
-    settings = {PLAIN: "`enable.idempotence=false`", IDEMPOTENT: "as it is by default"}
 
     def producer(self, bootstrap: str, kind: str) -> ProducerApp:
         return Producer(bootstrap, kind)

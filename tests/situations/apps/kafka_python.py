@@ -105,7 +105,6 @@ class Consumer(ConsumerApp):
 class KafkaPython(Apps):
     name = "kafka-python"
     version = kafka.__version__
-    settings = {PLAIN: "", IDEMPOTENT: ""}
 
     def producer(self, bootstrap: str, kind: str) -> ProducerApp:
         return Producer(bootstrap, kind)
