@@ -54,6 +54,8 @@ def _told(text: str, outcomes: Sequence[Outcome]) -> str:
 
 
 def _seconds(least: float, most: float) -> str:
+    if most < 0.1:
+        return "under 0.1 s"
     low, high = (f"{each:.1f}" if each < 10 else f"{each:.0f}" for each in (least, most))
     return f"{low} s" if low == high else f"{low} to {high} s"
 

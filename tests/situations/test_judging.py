@@ -121,6 +121,7 @@ def test_a_consumer(story: Story, skipped: int, outcome: Outcome) -> None:
         ([], ""),
         ([Outcome("recovers", 0.14)] * 3, "recovers (0.1 s)"),
         ([Outcome("recovers", 0.14), Outcome("recovers", 12.3)], "recovers (0.1 to 12 s)"),
+        ([Outcome("recovers", 0.01)] * 3, "recovers (under 0.1 s)"),
         ([Outcome("loses")] * 3, "loses"),
         (
             [Outcome("recovers", 1), Outcome("loses"), Outcome("recovers", 2)],
