@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from ...wire import Error, Response
+from ...wire import Error, Refused, Response
 from ...wire.api.describe_configs import DescribeConfigsRequest
 from ...wire.api.incremental_alter_configs import IncrementalAlterConfigsRequest
 from ...wire.api.produce import ProduceResponse
@@ -66,7 +67,12 @@ def limit(kafka: Situated, topic: str, max_bytes: int) -> Callable[[], None]:
     (config,) = found.configs
     before = config.value if config.config_source == _OF_THE_TOPIC else None
     _set(kafka, topic, str(max_bytes))
-    return lambda: _set(kafka, topic, before)
+
+    def put_back() -> None:
+        with suppress(Refused):  # the topic is gone, and its limit with it
+            _set(kafka, topic, before)
+
+    return put_back
 
 
 def _set(kafka: Situated, topic: str, value: str | None) -> None:

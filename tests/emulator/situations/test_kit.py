@@ -113,6 +113,12 @@ def test_a_restart_and_a_reset(kafka: Emulator) -> None:
     assert answer.error_code == Error.NONE
 
 
+def test_its_topic_may_be_deleted_meanwhile(kafka: Emulator) -> None:
+    with kafka.situations.message_too_large("orders", 60).optional():
+        kafka.delete_topic("orders")
+    assert "orders" not in kafka.topics()
+
+
 def test_it_may_be_removed_when_the_broker_has_stopped() -> None:
     kafka = Emulator(topics={"orders": 1}, disk=MemoryDisk())
     kafka.start()
