@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...wire import Error
 from ..base.fitting import shown
-from ..control.rules.checks import a_number, a_whole_number, an_int
+from ..control.rules.checks import a_number, a_whole_number
 from ..control.rules.verbs.muting import Muted, ThrottleAndMute
 from ..facets.when import When
 from ..seen import GroupView, SeenMember, SeenProducer, SeenTransaction, TopicView
@@ -174,10 +174,8 @@ class Situations:
         told OFFSET_OUT_OF_RANGE. Returns where each such partition begins now. Raises Refused for a
         topic that there is not, ValueError if the group has read what would be deleted."""
         read_by = None if group is None else self._group(group)
-        an_int("keep", keep)
-        return overtaking.overtake(
-            self._view(topic), read_by, a_whole_number("keep", keep, least=0)
-        )
+        kept = a_whole_number("keep", keep, least=0)
+        return overtaking.overtake(self._view(topic), read_by, kept)
 
     def topic_recreated(self, topic: str | TopicView) -> TopicView:
         """The topic is deleted and created again with as many partitions: its id is another, it is
