@@ -83,7 +83,11 @@ def test_producers_that_are_forgotten(kafka: Emulator) -> None:
 def test_a_producer_with_an_open_transaction_is_not_forgotten(kafka: Emulator) -> None:
     client = BrokerAt(kafka.bootstrap_servers)
     who = begun(client)
-    numbers = {"producer_id": who.producer_id, "producer_epoch": who.epoch, "base_sequence": 0}
+    numbers: dict[str, Any] = {
+        "producer_id": who.producer_id,
+        "producer_epoch": who.epoch,
+        "base_sequence": 0,
+    }
     data = batch(b"a", time=kafka.now, **numbers, transactional=True)
     assert produce(client, data, topic="orders", transactional_id="x").error_code == Error.NONE
     with pytest.raises(ValueError, match="have a transaction open"):
