@@ -11,7 +11,7 @@ ROOT := fixtures/root
 # Of bench-spark.
 ROWS ?= 1000000
 
-.PHONY: help demo test slow test-real both check explore differential lint types bench bench-spark table clean
+.PHONY: help demo test slow test-real both check explore differential lint types bench bench-spark situations table clean
 
 help:  ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -64,6 +64,9 @@ bench-spark: $(READY)  ## Measures segments as Arrow, format("odradek") and the 
 	$(BIN)/python -m tests.bench.bench_decoder --spark --rows $(ROWS)
 	$(BIN)/python -m tests.bench.bench_source --sink --rows $(ROWS)
 	$(BIN)/python -m tests.bench.bench_pipeline --rows $(ROWS)
+
+situations: $(READY)  ## What stock clients do in each situation: the table of docs/situations.md
+	$(BIN)/python -m tests.situations
 
 table: $(READY)  ## The README's table of clients, from a run of the client tests
 	ODRADEK_RESULTS=build/results.json $(BIN)/python -m pytest -q tests/clients

@@ -33,6 +33,7 @@ from .seen import (
     assert_exactly_once,
     assert_processed_once,
 )
+from .situations import Situation
 from .state import Snapshot, StateError
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ __all__ = [
     "SeenProducer",
     "SeenRecord",
     "SeenTransaction",
+    "Situation",
     "Snapshot",
     "StateError",
     "SystemClock",

@@ -243,6 +243,18 @@ class Cluster:
             self.has_manual_clock = compacts_at_once
             self.release_clock()
 
+    def jump(self, milliseconds: int) -> None:
+        """Set the clock to another time, later or earlier, as an administrator does. What is timed
+        (sessions, rebalances, the next regular check) is due as long from now as before; what is
+        compared with the clock (ages of records, of transactions) finds another time. Raises
+        TypeError for a clock that is not the broker's own."""
+        self._movable().jump(milliseconds)
+        self.timers.shift(milliseconds)
+        self.groups.shift(milliseconds)
+        self.transactions.shift(milliseconds)
+        self._tell_of_the_clock()
+        self.settle()
+
     def follow(self, seconds: float = inf) -> None:
         """Move a clock that follows the test's time to it, for so many seconds at most."""
         if isinstance(self.clock, TestClock) and not self._is_settling:

@@ -81,6 +81,12 @@ def group_id(given: str, name: str = "group_id") -> str:
     return given
 
 
+def words(given: str, name: str) -> str:
+    """A text for people."""
+    _check(isinstance(given, str) and bool(given.strip()), name, "a str with a word in it", given)
+    return given
+
+
 def partition_count(given: int, name: str = "partitions") -> int:
     """A number. Whether it is too small is checked later."""
     _check(_is_int(given), name, "a number of partitions", given)

@@ -13,6 +13,8 @@ from typing import Protocol
 from .logger import log
 from .real_time import monotonic, wall_time
 
+FOLLOWS = 'the clock of this broker follows the test\'s time (clock="test")'
+
 
 class Clock(Protocol):
     """Anything that returns the time in milliseconds since 1970."""
@@ -33,6 +35,10 @@ class Movable:
 
     def advance(self, milliseconds: int) -> None:
         """Move forward. Timers that are now due are fired by whoever owns them."""
+        raise NotImplementedError
+
+    def jump(self, milliseconds: int) -> None:
+        """Be set to another time, later or earlier by so much. What is timed is not touched."""
         raise NotImplementedError
 
     def hold(self) -> None:
@@ -56,13 +62,16 @@ class SystemClock(Movable):
         self._since = monotonic()
         self._speed = rate * 1000
         self.ahead_ms = 0
-        """How far it was moved forward."""
+        """How far it was moved forward; less than 0 if it was set back."""
 
     def now(self) -> int:
         return int(self._time + (monotonic() - self._since) * self._speed)
 
     def advance(self, milliseconds: int) -> None:
-        self._time += _forward(milliseconds)
+        self.jump(_forward(milliseconds))
+
+    def jump(self, milliseconds: int) -> None:
+        self._time += milliseconds
         self.ahead_ms += milliseconds
 
     def set_ahead(self, ahead_ms: int) -> None:
@@ -102,6 +111,9 @@ class ManualClock(Movable):
     def advance(self, milliseconds: int) -> None:
         self._now += _forward(milliseconds)
 
+    def jump(self, milliseconds: int) -> None:
+        self._now += milliseconds
+
     def set(self, now: int) -> None:
         """Be at another time, later or earlier. Of what has this clock, nothing may be running."""
         self._now = whole_ms("now", now)
@@ -128,6 +140,9 @@ class TestClock(Movable):
 
     def advance(self, milliseconds: int) -> None:
         self._now = self.now() + _forward(milliseconds)
+
+    def jump(self, milliseconds: int) -> None:
+        raise TypeError(f"{FOLLOWS}: move that instead, with freezegun or time-machine")
 
     def behind(self) -> int:
         """How many milliseconds the test's time is ahead."""

@@ -43,6 +43,12 @@ class Deadlines(Generic[K]):
         """The deadline of `key`, or None."""
         return self._due.get(key)
 
+    def shift(self, milliseconds: int) -> None:
+        """Every deadline is so much later, or earlier."""
+        self._due = {key: when + milliseconds for key, when in self._due.items()}
+        self._queued = {key: when + milliseconds for key, when in self._queued.items()}
+        self._heap = [(when + milliseconds, order, key) for when, order, key in self._heap]
+
     def next(self) -> int | None:
         """The earliest deadline, or None when there is none."""
         heap = self._heap

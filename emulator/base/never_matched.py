@@ -23,6 +23,8 @@ class Standing:
         """Whether the test was told that it never took effect, or need not be."""
         self.failure: Exception | None = None
         """The first that a function raised which the test has given."""
+        self.together: tuple[Standing, ...] = (self,)
+        """The parts of one situation, this one among them: it is enough that one takes effect."""
 
     def __repr__(self) -> str:
         return self.sentence

@@ -156,6 +156,13 @@ class Timers:
         for check in idle:
             check.skip_to(until)
 
+    def shift(self, milliseconds: int) -> None:
+        """The clock was set to another time: everything is due as long from now as before."""
+        for _, _, timer in self._heap:
+            timer.when += milliseconds
+        self._heap = [(timer.when, order, timer) for _, order, timer in self._heap]
+        self.changed()
+
     def next(self) -> int | None:
         """The next deadline, if there is one."""
         heap = self._heap

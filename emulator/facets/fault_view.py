@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from types import TracebackType
 from typing import Any, Protocol, Self
 
+from .. import parameters
 from ..base.never_matched import NeverMatched, Standing
 
 
@@ -51,6 +52,11 @@ class FaultView:
         self._fault.is_optional = True
         return self
 
+    def called(self, name: str) -> Self:
+        """Be shown by this name, in messages and in the timeline, instead of as a sentence."""
+        self._fault.sentence = parameters.words(name, "name")
+        return self
+
     def remove(self) -> None:
         """End it, and let go on what it holds. What it has done stays, numbers too. Does nothing if
         it has ended."""
@@ -94,7 +100,10 @@ def check(these: Iterable[FaultView], unfinished: Iterable[str] = ()) -> None:
         if fault.failure is not None:
             fault.failure.add_note(f"raised within {fault.sentence}")
             raise fault.failure
-        if not fault.hits and not fault.is_optional:
-            lines.append(each._holder.never(fault))
+        if fault.is_optional or any(part.hits for part in fault.together):
+            continue
+        for part in fault.together:  # they are told of once
+            part.is_checked = part.failure is None
+        lines.append(each._holder.never(fault))
     if lines:
         raise NeverMatched("\n".join(lines))

@@ -9,7 +9,7 @@ from functools import partial
 from threading import Event
 
 from .. import parameters
-from ..base.clock import TestClock
+from ..base.clock import FOLLOWS, TestClock
 from ..cluster import Cluster
 from ..seen.waiting import in_thread
 from .facet import Facet
@@ -98,6 +98,5 @@ def _forward(by: int | timedelta | None, units: Mapping[str, float]) -> int:
 
 def _begin(cluster: Cluster) -> None:
     if isinstance(cluster.clock, TestClock):
-        text = 'the clock of this broker follows the test\'s time (clock="test"): move that instead'
-        raise TypeError(text + ", with freezegun or time-machine")
+        raise TypeError(f"{FOLLOWS}: move that instead, with freezegun or time-machine")
     cluster.hold_clock()

@@ -94,19 +94,26 @@ class When(HowOften):
 
     @goes_on
     def fail(
-        self, error: Error | str, message: str | None = None, *, anyway: bool = False
+        self,
+        error: Error | str,
+        message: str | None = None,
+        *,
+        when: str = "before",
+        anyway: bool = False,
     ) -> RuleView:
         """It is refused with an error: where the API and its version carry one, for each entry that
         is meant (a partition, a topic, a group, ...), else as a whole. What is refused is not
         carried out; the other entries are. `message` goes with it where there is a place for one.
+        With `when="after"` all of it is carried out, and answered with the error all the same.
 
         Raises ValueError where there is no place for an error, and for one that brokers do not
         answer to this API, unless `anyway`.
         """
         wanted = an_error(error)
         check_possible(self._narrowing.request, wanted, anyway=anyway)
-        verb = Fail(self._narrowing, wanted, message)
+        verb = Fail(self._narrowing, wanted, message, is_after=before_or_after(when))
         said = f"fail(Error.{wanted.name}{'' if message is None else f', {message!r}'}"
+        said += f", when={when!r}" if when != "before" else ""
         return self._set(f"{said}{', anyway=True' if anyway else ''})", verb)
 
     @goes_on
@@ -137,6 +144,7 @@ class When(HowOften):
         verb = CorruptRecords(self._narrowing, one_of("how", how, WAYS))
         return self._set(f"corrupt_records({how!r})", verb)
 
+    @goes_on
     def _set(self, said: str, verb: Verb) -> RuleView:
         rule = Rule(
             *(f"{self._sentence}.{said}", self._narrowing, self._counting, verb),

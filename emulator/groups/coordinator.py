@@ -122,6 +122,16 @@ class Coordinator:
         elif isinstance(group, ConsumerGroup):
             self.consumer.rebalance(group)
 
+    def end_session(self, group_id: str, member_id: str) -> None:
+        """A member's session is over now, as if no heartbeat had come in time. Raises Refused:
+        GROUP_ID_NOT_FOUND, UNKNOWN_MEMBER_ID, REBALANCE_IN_PROGRESS for a member that waits for
+        others, which keeps it alive."""
+        group = existing(group_id, self.runtime.shard_for(group_id).groups.get(group_id))
+        if isinstance(group, ClassicGroup):
+            self.classic.end_session(group, member_id)
+        elif isinstance(group, ConsumerGroup):
+            self.consumer.end_session(group, member_id)
+
     def delete(self, group_ids: Iterable[str]) -> list[tuple[str, Error]]:
         """DeleteGroups: the error of each, in their order; one named twice is answered once."""
         return [(group_id, self._removal.delete(group_id)) for group_id in dict.fromkeys(group_ids)]

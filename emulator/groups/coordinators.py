@@ -50,6 +50,11 @@ class Groups:
         """The coordinator of a broker."""
         return self._coordinators[node_id]
 
+    def shift(self, milliseconds: int) -> None:
+        """The clock was set to another time."""
+        for coordinator in self._coordinators.values():
+            coordinator.runtime.shift(milliseconds)
+
     def ensure_topic(self) -> None:
         """Create `__consumer_offsets` if there is none yet. Raises Refused."""
         self._cluster.topics.ensure_internal(CONSUMER_OFFSETS)

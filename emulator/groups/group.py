@@ -37,6 +37,10 @@ class Group(Protocol):
         """The next time at which something is due, or None."""
         ...
 
+    def shift(self, milliseconds: int) -> None:
+        """The clock was set to another time: what is due is due as long from now as before."""
+        ...
+
     def check_commit(self, request: CommitRequest, *, transactional: bool) -> None:
         """Raises Refused if the member may not commit these offsets now."""
         ...

@@ -276,6 +276,15 @@ class Runtime:
         """The group is no more."""
         self._deadlines.clear(group_id)
 
+    def shift(self, milliseconds: int) -> None:
+        """The clock was set to another time, and the timers with it: sessions and rebalances, which
+        a broker times by another clock, go on as if it had not been."""
+        self._timer_when += milliseconds
+        self._deadlines.shift(milliseconds)
+        for shard in self.shards.values():
+            for group in shard.groups.values():
+                group.shift(milliseconds)
+
     def stop_timer(self) -> None:
         """Cancel the timer."""
         if self._timer is not None:

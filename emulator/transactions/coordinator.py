@@ -166,6 +166,15 @@ class TransactionCoordinator:
         self._complete_soon(prepared)
         return prepared.completed(now).producer
 
+    def time_out(self, transactional_id: str) -> None:
+        """End an open transaction now as if it had been open for longer than its timeout. Raises
+        Refused: TRANSACTIONAL_ID_NOT_FOUND, INVALID_TXN_STATE if none is open."""
+        known = self.find(transactional_id)
+        if known.state is not State.ONGOING:
+            text = f"no transaction of {transactional_id!r} is open: it is {known.state.value}"
+            raise Refused(Error.INVALID_TXN_STATE, text)
+        self._time_out(known)
+
     def find(self, transactional_id: str) -> Transaction:
         """The state of an id. Raises Refused: INVALID_REQUEST, TRANSACTIONAL_ID_NOT_FOUND."""
         if not transactional_id:
@@ -255,6 +264,15 @@ class TransactionCoordinator:
         return tuple(left), error
 
     # Time
+
+    def shift(self, milliseconds: int) -> None:
+        """The clock was set to another time, and timers are due as long from now as before.
+        Transactions have been open by the clock: they may be overdue at the next check."""
+        if self._abort_at is not None:
+            self._abort_at += milliseconds
+        if self._expire_at is not None:
+            self._expire_at += milliseconds
+        self._watch()
 
     def _watch(self) -> None:
         """Set timers for what is open or may expire."""

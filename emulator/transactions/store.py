@@ -92,6 +92,11 @@ class Transactions:
         """The transactions of all coordinators."""
         return [each for one in self._coordinators.values() for each in one.transactions.values()]
 
+    def shift(self, milliseconds: int) -> None:
+        """The clock was set to another time."""
+        for coordinator in self._coordinators.values():
+            coordinator.shift(milliseconds)
+
     def ensure_topic(self) -> None:
         """Create `__transaction_state` if there is none yet. Raises Refused."""
         self._cluster.topics.ensure_internal(TRANSACTION_STATE)

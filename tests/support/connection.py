@@ -23,10 +23,12 @@ class Connection:
         self._stream = self._socket.makefile("rb")
         self._correlation_id = 0
 
-    def ask(self, request: Request, version: int) -> Any:
-        """Return the answer. Raises OSError or EOFError when the broker goes away meanwhile."""
+    def ask(self, request: Request, version: int, *, answered_in: int | None = None) -> Any:
+        """Return the answer, which is in the same version unless told otherwise. Raises OSError or
+        EOFError when the broker goes away meanwhile."""
         key = request.api_key
         self.send(request, version)
+        version = version if answered_in is None else answered_in
         frame = self._read(struct.unpack(">i", self._read(4))[0])
         correlation_id, pos = read_response_header(frame, key, version)
         assert correlation_id == self._correlation_id

@@ -45,6 +45,7 @@ ROOMS = {
         seen
         state
         facets
+        situations
         emulator broker_thread breakpoint left_open
         proxy
         cli

@@ -48,6 +48,7 @@ public final class JavaClient {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final Map<String, ExecutorService> THREADS = new HashMap<>();
     private static final Map<String, Object> THINGS = new ConcurrentHashMap<>();
+    private static final Map<String, List<Future<RecordMetadata>>> SENT = new ConcurrentHashMap<>();
 
     public static void main(String[] ignored) throws Exception {
         PrintStream answers = System.out;
@@ -119,6 +120,7 @@ public final class JavaClient {
     ) throws Exception {
         switch (verb) {
             case "send" -> send(producer, command, answer);
+            case "outcomes" -> outcomes(command, answer);
             case "init_transactions" -> producer.initTransactions();
             case "begin_transaction" -> producer.beginTransaction();
             case "commit_transaction" -> producer.commitTransaction();
@@ -140,7 +142,10 @@ public final class JavaClient {
             command.get("member").asText(), Optional.empty());
     }
 
-    /** Send every record, wait for all unless "later", and answer with partitions and offsets. */
+    /**
+     * Send every record, wait for all unless "later", and answer with partitions and offsets; the
+     * "outcomes" of what was sent "later" can be asked for.
+     */
     private static void send(
         KafkaProducer<byte[], byte[]> producer, JsonNode command, ObjectNode answer
     ) throws Exception {
@@ -159,6 +164,7 @@ public final class JavaClient {
             sent.add(producer.send(record));
         }
         if (command.hasNonNull("later")) {
+            SENT.computeIfAbsent(command.get("on").asText(), name -> new ArrayList<>()).addAll(sent);
             return;
         }
         producer.flush();
@@ -166,6 +172,26 @@ public final class JavaClient {
         for (Future<RecordMetadata> future : sent) {
             RecordMetadata place = future.get();
             places.addArray().add(place.partition()).add(place.hasOffset() ? place.offset() : -1);
+        }
+    }
+
+    /** Of each record that was sent "later": null, its place, or the error and its message. */
+    private static void outcomes(JsonNode command, ObjectNode answer) throws InterruptedException {
+        ArrayNode rows = answer.putArray("outcomes");
+        for (Future<RecordMetadata> future
+            : SENT.getOrDefault(command.get("on").asText(), List.of())) {
+            if (!future.isDone()) {
+                rows.addNull();
+                continue;
+            }
+            try {
+                RecordMetadata place = future.get();
+                rows.addArray().add(place.partition()).add(place.hasOffset() ? place.offset() : -1);
+            } catch (ExecutionException failed) {
+                Throwable cause = failed.getCause();
+                rows.addArray().add(cause.getClass().getSimpleName())
+                    .add(String.valueOf(cause.getMessage()));
+            }
         }
     }
 

@@ -11,8 +11,21 @@ _NEAREST = 3
 
 
 def never_matched(rule: Rule) -> str:
-    """A rule has not taken effect: what came nearest to it, in sentences."""
+    """A rule, or those of its situation, has not taken effect: what came nearest to it, in
+    sentences."""
     lines = [f"{rule.sentence} never took effect."]
+    rules = [each for each in rule.together if isinstance(each, Rule)]
+    came = [each for each in rules if each.count.matched or each.expected or each.near]
+    for each in came or rules[:1]:
+        lines += _nearest(each)
+    if not came and len(rules) > 1:
+        others = ", ".join(each.api for each in rules[1:])
+        lines.append(f"  Nor was there a request of {others}.")
+    return "\n".join(lines)
+
+
+def _nearest(rule: Rule) -> list[str]:
+    lines: list[str] = []
     matched, seen = rule.count.matched, rule.near.total()
     if matched:
         lines.append(f"  It matched {number_of(matched, 'request')}, but counted none of them.")
@@ -29,7 +42,7 @@ def never_matched(rule: Rule) -> str:
         for different, count in near[:_NEAREST]:
             times = f" ({count} times)" if count > 1 else ""
             lines.append(f"    {', '.join(different)}{times}")
-    return "\n".join(lines)
+    return lines
 
 
 def _others(rule: Rule) -> str:

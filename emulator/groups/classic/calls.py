@@ -235,6 +235,11 @@ class ClassicCalls:
         rebalance.begin_or_finish(group, effects, self._runtime.now(), why)
         self.carry_out(group, effects)
 
+    def end_session(self, group: ClassicGroup, member_id: str) -> None:
+        """A member's session is over now. Raises Refused: UNKNOWN_MEMBER_ID,
+        REBALANCE_IN_PROGRESS."""
+        self.carry_out(group, expiry.end_session(group, member_id, self._runtime.now()))
+
     # What becomes of groups
 
     def create(self, shard: Shard, group_id: str, now: int) -> ClassicGroup:

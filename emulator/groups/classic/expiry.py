@@ -11,6 +11,7 @@ Rules (semantics G3, G4, G8, G11):
 
 from __future__ import annotations
 
+from ....wire.errors import Error, Refused
 from .effects import Effects
 from .group import ClassicGroup, Due
 from .rebalance import begin, begin_or_finish, complete, join_time_is_up
@@ -27,6 +28,19 @@ def expire_first(group: ClassicGroup, now: int) -> Effects:
         _sync_time_is_up(group, effects, now)
     elif due is not None:
         _session_is_over(group, due, effects, now)
+    return effects
+
+
+def end_session(group: ClassicGroup, member_id: str, now: int) -> Effects:
+    """A member's session is over now, whenever its deadline is. Raises Refused: UNKNOWN_MEMBER_ID,
+    REBALANCE_IN_PROGRESS for a member that waits for others, which keeps it alive."""
+    if group.roster.get(member_id) is None:
+        raise Refused(Error.UNKNOWN_MEMBER_ID, f"group {group.group_id!r} has no {member_id}")
+    if member_id in group.joins or member_id in group.syncs:
+        text = f"{member_id} waits for the other members of group {group.group_id!r}"
+        raise Refused(Error.REBALANCE_IN_PROGRESS, f"{text}, which keeps it alive")
+    effects = Effects()
+    _session_is_over(group, member_id, effects, now)
     return effects
 
 

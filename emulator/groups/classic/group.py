@@ -204,6 +204,10 @@ class ClassicGroup:
         """The next time at which something expires, or None."""
         return self.deadlines.next()
 
+    def shift(self, milliseconds: int) -> None:
+        """The clock was set to another time: sessions and rounds go on as before."""
+        self.deadlines.shift(milliseconds)
+
     def check_commit(self, request: CommitRequest, *, transactional: bool) -> None:
         """May this member commit offsets now (semantics G10, H4)? Raises Refused:
         UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, ILLEGAL_GENERATION, REBALANCE_IN_PROGRESS."""

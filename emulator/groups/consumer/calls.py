@@ -115,6 +115,15 @@ class ConsumerCalls:
         self._writer.write(shard, group, [record], why="forced by the test")
         self._runtime.note_deadline(group)
 
+    def end_session(self, group: ConsumerGroup, member_id: str) -> None:
+        """A member's session is over now. Raises Refused(UNKNOWN_MEMBER_ID)."""
+        member = group.members.get(member_id)
+        if member is None:
+            raise Refused(Error.UNKNOWN_MEMBER_ID, f"group {group.group_id!r} has no {member_id}")
+        shard = self._runtime.shard_for(group.group_id)
+        self._writer.remove(shard, group, [member], OVERDUE[Due.SESSION])
+        self._runtime.note_deadline(shard.groups.get(group.group_id, group))
+
     def group(self, group_id: str) -> ConsumerGroup:
         """A consumer group, for reading. Raises Refused: INVALID_GROUP_ID, GROUP_ID_NOT_FOUND,
         NOT_COORDINATOR, COORDINATOR_LOAD_IN_PROGRESS."""

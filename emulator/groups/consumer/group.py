@@ -160,6 +160,11 @@ class ConsumerGroup:
         """The next moment at which something is due, or None."""
         return self.deadlines.next()
 
+    def shift(self, milliseconds: int) -> None:
+        """The clock was set to another time: sessions and rebalances go on as before."""
+        self.deadlines.shift(milliseconds)
+        self.refresh_at += milliseconds
+
     def check_commit(self, request: CommitRequest, *, transactional: bool) -> None:
         """May this member commit these offsets now (semantics G24)? Raises Refused:
         UNKNOWN_MEMBER_ID, STALE_MEMBER_EPOCH, ILLEGAL_GENERATION, UNSUPPORTED_VERSION."""

@@ -76,6 +76,20 @@ def test_no_clock_goes_back(clock: Movable) -> None:
         clock.advance(-1)
 
 
+@pytest.mark.parametrize("clock", [SystemClock(), ManualClock()])
+def test_a_clock_is_set(clock: Movable) -> None:
+    before = clock.now()
+    clock.jump(-60_000)
+    assert -60_000 <= clock.now() - before < 0
+    clock.jump(120_000)
+    assert clock.now() - before >= 60_000
+
+
+def test_a_clock_that_follows_the_test_is_not_set() -> None:
+    with pytest.raises(TypeError, match="follows the test's time"):
+        TestClock().jump(1)
+
+
 def test_a_test_clock_tells_how_far_it_is_behind(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -46,3 +46,15 @@ def test_putting_a_deadline_off_does_not_touch_the_heap() -> None:
         deadlines.set("a", when)
     assert len(deadlines._heap) == 1
     assert deadlines.next() == 999
+
+
+def test_deadlines_keep_their_distance_when_the_clock_is_set() -> None:
+    deadlines: Deadlines[str] = Deadlines()
+    for key, when in (("a", 10), ("b", 20), ("a", 40), ("c", 30)):
+        deadlines.set(key, when)
+    deadlines.clear("c")
+    deadlines.shift(-15)
+    assert [deadlines.pop(100) for _ in range(3)] == ["b", "a", None]
+    deadlines.set("d", 50)
+    deadlines.shift(5)
+    assert (deadlines.get("d"), deadlines.next()) == (55, 55)

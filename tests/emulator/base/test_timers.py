@@ -165,3 +165,15 @@ def test_leaving_out_changes_nothing_that_is_found(
         move(timers, 600, leaves_out=leaves_out)
         found.append([check.found for check in checks])
     assert found[0] == found[1]
+
+
+def test_timers_keep_their_distance_when_the_clock_is_set() -> None:
+    timers, fired = Timers(), []
+    for when, name in [(30, "b"), (10, "a"), (40, "c")]:
+        timers.at(when, partial(fired.append, name))
+    timers.shift(-100)
+    assert timers.next() == -90
+    timers.fire(-70)
+    assert fired == ["a", "b"]
+    timers.shift(1000)
+    assert timers.next() == 940

@@ -65,6 +65,22 @@ def test_counting(kafka: Emulator, counted: Any, fails: str) -> None:
     assert found == fails
 
 
+def test_for_a_while(kafka: Emulator) -> None:
+    with kafka.paused():
+        failed = kafka.disk.on("append", topic="orders").during(5).fail()
+        assert repr(failed) == "kafka.disk.on('append', topic='orders').during(5).fail()"
+        assert send(kafka) == Error.KAFKA_STORAGE_ERROR
+        kafka.advance(seconds=4.9)
+        assert send(kafka) == Error.KAFKA_STORAGE_ERROR
+        kafka.advance(seconds=0.1)
+        assert send(kafka) == Error.NONE
+    assert failed.hits == 2
+    full = kafka.disk.full(seconds=2.5).optional().called("the disk is full")
+    assert repr(full) == "the disk is full"
+    with pytest.raises(ValueError, match="seconds is a number from 0 on"):
+        kafka.disk.full(seconds=-1)
+
+
 def test_a_torn_write_is_cut_off_again(kafka: Emulator) -> None:
     send(kafka, b"before")
     with kafka.disk.on("append", topic="orders").torn(keep=30) as torn:

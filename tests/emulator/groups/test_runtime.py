@@ -46,6 +46,10 @@ class NewGroup:
     def deadline(self) -> int | None:
         return self.when
 
+    def shift(self, milliseconds: int) -> None:
+        if self.when is not None:
+            self.when += milliseconds
+
     def check_commit(self, request: CommitRequest, *, transactional: bool) -> None:
         raise Refused(Error.GROUP_ID_NOT_FOUND)
 

@@ -8,6 +8,7 @@
 - AddPartitionsToTxn adds all partitions of a transaction or none: where one fails, the others are
   OPERATION_NOT_ATTEMPTED.
 - A Produce with acks=0 has no answer: its connection is closed, as Kafka does.
+- With `is_after` nothing is refused: all of it is carried out, and then answered with the error.
 """
 
 from __future__ import annotations
@@ -47,8 +48,11 @@ OF_SESSIONS = frozenset(
 class Fail(Verb):
     """Refuses what a rule is about."""
 
-    def __init__(self, narrowing: Narrowing, error: Error, message: str | None) -> None:
+    def __init__(
+        self, narrowing: Narrowing, error: Error, message: str | None, *, is_after: bool = False
+    ) -> None:
         """Raises ValueError if no version that is meant has a place for the error."""
+        self._is_after = self.is_late = is_after
         self._narrowing = narrowing
         self._error = error
         self._message = message
@@ -81,6 +85,8 @@ class Fail(Verb):
         return []
 
     def before(self, meeting: Meeting) -> Onward:
+        if self._is_after:
+            return None
         request, version = meeting.request, meeting.version
         where = self._where(version)
         if isinstance(request, FetchRequest) and where == {2}:
@@ -124,6 +130,8 @@ class Fail(Verb):
         passage.refuses = refuse
 
     def after(self, meeting: Meeting, response: Response | None) -> Outcome:
+        if self._is_after:
+            return self._answered_all_the_same(meeting, response)
         part = meeting.kept.pop(self, None)
         if part is None:
             return None
@@ -134,6 +142,16 @@ class Fail(Verb):
         self._refuse_what_is_answered(meeting, part.request, own)
         if part.answer is not None:
             merge(own, part, meeting.version)
+        return own  # type: ignore[no-any-return]
+
+    def _answered_all_the_same(self, meeting: Meeting, response: Response | None) -> Outcome:
+        """It was carried out: its answer says that it was not."""
+        assert response is not None
+        where = self._where(meeting.version)
+        if not min(where):
+            return self._refused(meeting.request, meeting.version, where)  # type: ignore[no-any-return]
+        own = own_copy(response, meeting.version)
+        self._refuse_what_is_answered(meeting, meeting.request, own)
         return own  # type: ignore[no-any-return]
 
     def _refuse_what_is_answered(self, meeting: Meeting, request: Request, own: Any) -> None:

@@ -127,3 +127,34 @@ def test_a_rule_that_took_effect_is_not_told(kafka: Ruled, client: Client) -> No
     assert failed.hits == 1
     kafka.check_faults()
     assert kafka.rules[0].hits == 1
+
+
+def test_of_the_rules_of_one_situation_one_is_enough(kafka: Ruled, client: Client) -> None:
+    rules = [kafka.on(api, group="g").fail("NOT_COORDINATOR") for api in ("Heartbeat", "JoinGroup")]
+    together = tuple(each._fault for each in rules)
+    for each in rules:
+        each._fault.together = together
+    assert client.ask(BEAT, 4).error_code == Error.NOT_COORDINATOR
+    kafka.check_faults()
+
+
+def test_none_of_the_rules_of_one_situation(kafka: Ruled, client: Client) -> None:
+    rules = [
+        kafka.on(api, group="h").fail("NOT_COORDINATOR").called("away")
+        for api in ("Heartbeat", "JoinGroup", "SyncGroup")
+    ]
+    for each in rules:
+        each._fault.together = tuple(other._fault for other in rules)
+    assert told(kafka).splitlines() == [
+        "away never took effect.",
+        "  There was no Heartbeat request, nor any other.",
+        "  Nor was there a request of JoinGroup, SyncGroup.",
+    ]
+    for each in rules:
+        each._fault.is_checked = False
+    client.ask(BEAT, 4)
+    assert told(kafka).splitlines() == [
+        "away never took effect.",
+        "  There was 1 other Heartbeat request; the nearest:",
+        "    group is 'g'",
+    ]

@@ -1,0 +1,48 @@
+"""docs/situations.md: every example runs as it stands, every verb and release is there, and the
+table has a row for each of the command's."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from odradek.emulator import Situation
+from odradek.emulator.situations import Situations
+from odradek.emulator.situations.older_versions import KNOWN
+
+from tests.situations.rows import ROWS
+
+TEXT = (Path(__file__).parents[2] / "docs/situations.md").read_text()
+BLOCKS = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
+
+
+def test_every_example_passes(pytester: pytest.Pytester) -> None:
+    """Together, in the order of the page: later ones use the imports of earlier ones."""
+    pytest.importorskip("confluent_kafka")
+    examples = "\n\n".join(BLOCKS)
+    pytester.makepyfile(examples)
+    result = pytester.runpytest_subprocess(
+        "-p", "no:cacheprovider", "-p", "no:randomly", "--durations=5", timeout=180
+    )
+    result.assert_outcomes(passed=len(re.findall(r"^ *def test_", examples, re.MULTILINE)))
+
+
+@pytest.mark.parametrize("face", [Situations, Situation])
+def test_every_verb_is_named(face: type) -> None:
+    verbs = {name for name in dir(face) if not name.startswith("_")}
+    assert [name for name in sorted(verbs) if not re.search(rf"\b{name}\b", TEXT)] == []
+
+
+def test_every_verb_has_its_example() -> None:
+    examples = "\n".join(BLOCKS)
+    verbs = [name for name in dir(Situations) if not name.startswith("_")]
+    assert [name for name in verbs if f"situations.{name}(" not in examples] == []
+
+
+def test_every_release_is_named() -> None:
+    assert [name for name in KNOWN if f'"{name}"' not in TEXT] == []
+
+
+def test_the_table_has_every_row() -> None:
+    assert [row.key for row in ROWS if f"`{row.verb}`" not in TEXT] == []
