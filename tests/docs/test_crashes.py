@@ -18,7 +18,7 @@ def test_every_example_passes(pytester: pytest.Pytester) -> None:
     examples = "\n\n".join(BLOCKS)
     pytester.makepyfile(examples)
     result = pytester.runpytest_subprocess(
-        "-p", "no:cacheprovider", "-p", "no:randomly", timeout=300
+        "-p", "no:cacheprovider", "-p", "no:randomly", "-p", "no:hypothesispytest", timeout=300
     )
     tests = len(re.findall(r"^def test_", examples, re.MULTILINE))
     again = sum(int(count) - 1 for count in re.findall(r"count=(\d+)", examples))

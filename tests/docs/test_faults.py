@@ -23,7 +23,14 @@ def test_every_example_passes(pytester: pytest.Pytester) -> None:
     examples = "\n\n".join(BLOCKS)
     pytester.makepyfile(examples)
     result = pytester.runpytest_subprocess(
-        "-p", "no:cacheprovider", "-p", "no:randomly", "--durations=5", timeout=300
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:randomly",
+        "-p",
+        "no:hypothesispytest",
+        "--durations=5",
+        timeout=300,
     )
     result.assert_outcomes(passed=len(re.findall(r"^ *def test_", examples, re.MULTILINE)))
 

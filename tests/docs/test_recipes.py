@@ -18,7 +18,7 @@ def test_every_recipe_passes(pytester: pytest.Pytester) -> None:
     for number, (_, text) in enumerate(RECIPES, 1):
         (pytester.path / f"test_recipe_{number:02}.py").write_text(text)
     result = pytester.runpytest_subprocess(
-        "-p", "no:cacheprovider", "-p", "no:randomly", timeout=300
+        "-p", "no:cacheprovider", "-p", "no:randomly", "-p", "no:hypothesispytest", timeout=300
     )
     result.assert_outcomes(passed=len(RECIPES))
 

@@ -28,7 +28,7 @@ def test_every_example_passes(pytester: pytest.Pytester) -> None:
     examples = "\n\n".join(BLOCKS)
     pytester.makepyfile(examples)
     result = pytester.runpytest_subprocess(
-        "-p", "no:cacheprovider", "-p", "no:randomly", timeout=300
+        "-p", "no:cacheprovider", "-p", "no:randomly", "-p", "no:hypothesispytest", timeout=300
     )
     result.assert_outcomes(passed=len(BLOCKS))
 

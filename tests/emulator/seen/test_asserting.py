@@ -319,7 +319,7 @@ def test_a_report_shows_the_text_and_none_of_our_files(pytester: pytest.Pytester
         """
     )
     result = pytester.runpytest_subprocess(
-        "-p", "no:cacheprovider", "-p", "no:randomly", timeout=300
+        "-p", "no:cacheprovider", "-p", "no:randomly", "-p", "no:hypothesispytest", timeout=300
     )
     result.assert_outcomes(failed=10)
     shown = result.stdout.str()
