@@ -63,6 +63,7 @@ from .metadata.features import check_features
 from .net.server import Server
 from .parameters import ConfigValue
 from .seen import Inside
+from .situations.situated import Situated
 from .state import Snapshot
 from .state.downtime import close_cleanly
 from .state.placing import finish
@@ -87,6 +88,7 @@ class Emulator(
     NetworkFaults,
     DiskFaults,
     CrashPoints,
+    Situated,
 ):
     """A Kafka broker for stock clients.
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...wire import Error
 from ..base.fitting import shown
-from ..control.rules.checks import a_number, a_whole_number
+from ..control.rules.checks import a_whole_number
 from ..control.rules.verbs.muting import Muted, ThrottleAndMute
 from ..facets.when import When
 from ..seen import GroupView, SeenMember, SeenProducer, SeenTransaction, TopicView
@@ -21,7 +21,6 @@ from .situation import Part, Situation, said
 if TYPE_CHECKING:
     from .situated import Situated
 
-_LONGEST_S = 1_000_000
 _OF_LEADERS = ("Produce", "Fetch", "ListOffsets", "OffsetForLeaderEpoch", "DeleteRecords")
 
 
@@ -240,9 +239,7 @@ class Situations:
         return Situation(self._kafka, sentence, parts)
 
     def _while(self, seconds: float | None, when: When) -> When:
-        if seconds is None:
-            return when
-        return when.during(a_number("seconds", seconds, most=_LONGEST_S))
+        return when if seconds is None else when.during(seconds)
 
     def _view(self, topic: str | TopicView) -> TopicView:
         return self._kafka.topic(topic.name if isinstance(topic, TopicView) else topic)

@@ -77,7 +77,7 @@ def test_for_a_while(kafka: Emulator) -> None:
     assert failed.hits == 2
     full = kafka.disk.full(seconds=2.5).optional().called("the disk is full")
     assert repr(full) == "the disk is full"
-    with pytest.raises(ValueError, match="seconds is a number from 0 on"):
+    with pytest.raises(ValueError, match="seconds is a number"):
         kafka.disk.full(seconds=-1)
 
 
