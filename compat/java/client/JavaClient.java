@@ -205,6 +205,7 @@ public final class JavaClient {
             case "assign" -> consumer.assign(partitions(command.get("partitions")));
             case "seek" -> offsets(command.get("offsets"))
                 .forEach((place, offset) -> consumer.seek(place, offset.offset()));
+            case "rewind" -> rewind(consumer);
             case "poll" -> poll(consumer, command, answer);
             case "positions" -> {
                 ArrayNode rows = answer.putArray("positions");
@@ -223,6 +224,17 @@ public final class JavaClient {
             case "close" -> consumer.close(Duration.ofMillis(command.get("ms").asLong()));
             default -> throw new IllegalArgumentException(verb);
         }
+    }
+
+    /** Have it read from what its group has committed, or else from the beginning. */
+    private static void rewind(KafkaConsumer<byte[], byte[]> consumer) {
+        consumer.committed(consumer.assignment()).forEach((place, found) -> {
+            if (found == null) {
+                consumer.seekToBeginning(List.of(place));
+            } else {
+                consumer.seek(place, found.offset());
+            }
+        });
     }
 
     private static void poll(

@@ -1,0 +1,132 @@
+"""With kafka-python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, TypeVar
+
+from kafka import KafkaConsumer, KafkaProducer, TopicPartition
+from kafka.errors import KafkaError
+from kafka.structs import OffsetAndMetadata
+from odradek.compat.clients import within
+
+from tests.schedules.pipes.pipe import (
+    BATCH,
+    GROUP,
+    NAME,
+    POLL_S,
+    SOURCE,
+    STEP_S,
+    TARGET,
+    Batch,
+    Broken,
+    Failed,
+    Pipe,
+)
+
+T = TypeVar("T")
+_STEP_MS = int(STEP_S * 1000)
+
+
+class KafkaPython(Pipe):
+    """Its steps have no time limit of their own: one that takes too long is left behind."""
+
+    def start(self) -> None:
+        self.producer: Any = None
+        self.consumer: Any = None
+        more: dict[str, Any] = {"enable_idempotence": self.idempotent, "acks": "all"}
+        if self.transactional:
+            more = {"transactional_id": NAME, "transaction_timeout_ms": 20_000}
+        self._step(lambda: self._connect(more))
+
+    def _connect(self, more: dict[str, Any]) -> None:
+        self.producer = KafkaProducer(
+            **self.kafka.client_config("kafka-python", "producer"),
+            max_block_ms=_STEP_MS,
+            request_timeout_ms=5000,
+            delivery_timeout_ms=_STEP_MS,
+            **more,
+        )
+        if self.transactional:
+            self.producer.init_transactions()
+        self.consumer = KafkaConsumer(
+            SOURCE,
+            **self.kafka.client_config("kafka-python", "consumer"),
+            group_id=GROUP,
+            enable_auto_commit=False,
+            auto_offset_reset="earliest",
+            isolation_level="read_committed",
+        )
+
+    def poll(self) -> Batch | None:
+        found = self._step(lambda: self.consumer.poll(POLL_S * 1000, max_records=BATCH))
+        records = [record for each in found.values() for record in each]
+        if not records:
+            return None
+        positions = {each.partition: each.offset + 1 for each in records}
+        return Batch([each.value for each in records], positions)
+
+    def begin(self) -> None:
+        self._step(self.producer.begin_transaction)
+
+    def send(self, values: list[bytes]) -> None:
+        def sent() -> None:
+            futures = [self.producer.send(TARGET, value) for value in values]
+            self.producer.flush(STEP_S)
+            for each in futures:
+                each.get(STEP_S)
+
+        self._step(sent)
+
+    def send_offsets(self, positions: dict[int, int]) -> None:
+        metadata = self.consumer.group_metadata()
+        self._step(lambda: self.producer.send_offsets_to_transaction(_places(positions), metadata))
+
+    def commit(self) -> None:
+        self._step(self.producer.commit_transaction)
+
+    def abort(self) -> None:
+        self._step(self.producer.abort_transaction)
+
+    def commit_offsets(self, positions: dict[int, int]) -> None:
+        self._step(lambda: self.consumer.commit(_places(positions)))
+
+    def rewind(self) -> None:
+        def back() -> None:
+            for place in self.consumer.assignment():
+                offset = self.consumer.committed(place)
+                if offset is None:
+                    self.consumer.seek_to_beginning(place)
+                else:
+                    self.consumer.seek(place, offset)
+
+        self._step(back)
+
+    def _step(self, step: Callable[[], T]) -> T:
+        try:
+            return within(STEP_S, "a step of kafka-python", step)
+        except TimeoutError as error:
+            raise Broken(str(error)) from error
+        except (KafkaError, AssertionError) as error:
+            kind = Failed if self.transactional else Broken
+            raise kind(repr(error)) from error
+
+    def stop(self) -> None:
+        self._step(lambda: self.consumer.close(autocommit=False))
+        self._step(lambda: self.producer.close(timeout=STEP_S))
+
+    def drop(self) -> None:
+        with suppress(Failed, Broken):
+            if self.producer is not None:
+                self._step(lambda: self.producer.close(timeout=0))
+        with suppress(Failed, Broken):
+            if self.consumer is not None:
+                self._step(lambda: self.consumer.close(autocommit=False))
+
+
+def _places(positions: dict[int, int]) -> dict[Any, Any]:
+    return {
+        TopicPartition(SOURCE, index): OffsetAndMetadata(offset, "", -1)
+        for index, offset in positions.items()
+    }
