@@ -6,6 +6,7 @@ Returns 1 if the correct loop fails, or a broken one is not caught.
 from __future__ import annotations
 
 import argparse
+import logging
 import sys
 from collections import Counter
 from time import perf_counter
@@ -16,7 +17,7 @@ from odradek.emulator.schedules import Horizon, Schedule, draw, watch
 from odradek.emulator.schedules.exploring import told
 from odradek.emulator.schedules.shrinking import Outcome, Shrinking
 
-from tests.schedules.loop import CORRECT, VARIANTS, Loop
+from tests.schedules.loop import CORRECT, STALLED, VARIANTS, Loop
 from tests.schedules.pipes import CLIENTS
 from tests.schedules.run import BROKER, scenario
 
@@ -51,6 +52,7 @@ class Runs:
                 return Outcome(type(error).__name__, begun.happened, "\n".join(lines))
             self.counts["aborted"] += loop.aborted
             self.counts["restarted"] += loop.restarted
+            self.counts["stalled"] += loop.errors.count(STALLED)
             self.counts["happened"] += len(begun.happened)
             for each in begun.happened:
                 self.counts[each.kind] += 1
@@ -73,6 +75,7 @@ def main() -> int:
     parser.add_argument("--schedule", help="this one alone, as it was told")
     parser.add_argument("--timeline", action="store_true", help="tell what happened")
     given = parser.parse_args()
+    logging.disable()  # clients tell at length of what is done to them
     runs = Runs(given.client, given.variant)
     if given.schedule is not None:
         outcome = runs.run(Schedule.parse(given.schedule))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 from odradek.emulator import Emulator
@@ -18,6 +19,7 @@ VARIANTS = (
     "offsets-outside",
     READ_UNCOMMITTED,
 )
+STALLED, STALLED_S = "nothing was read for some seconds", 5.0
 NOT_TRANSACTIONAL = ("no-transaction", "no-idempotence")
 
 
@@ -44,10 +46,14 @@ class Loop:
             )
             try:
                 pipe.start()
+                read = time.monotonic()
                 while not is_done():
                     batch = pipe.poll()
                     if batch is not None:
                         self._process(pipe, batch)
+                        read = time.monotonic()
+                    elif time.monotonic() > read + STALLED_S:
+                        raise Broken(STALLED)
                 pipe.stop()
             except (Broken, Failed) as error:
                 self.restarted += 1

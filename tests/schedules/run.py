@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from concurrent.futures import CancelledError
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -70,5 +72,6 @@ def _read(kafka: Emulator, client: str, isolation: Isolation, end: float) -> lis
             if time.monotonic() > end:
                 raise Stuck(f"{len(values)} of {wanted} records were read")
     finally:
-        given.close()
+        with suppress(CancelledError):  # of aiokafka, stopped between two tries to fetch
+            given.close()
     return values

@@ -1,4 +1,7 @@
-"""With kafka-python."""
+"""With kafka-python.
+
+Its consumer may stop for good when a poll ends while its group rebalances, so polls are long, and a
+loop that reads nothing makes it anew."""
 
 from __future__ import annotations
 
@@ -15,7 +18,6 @@ from tests.schedules.pipes.pipe import (
     BATCH,
     GROUP,
     NAME,
-    POLL_S,
     SOURCE,
     STEP_S,
     TARGET,
@@ -27,6 +29,7 @@ from tests.schedules.pipes.pipe import (
 
 T = TypeVar("T")
 _STEP_MS = int(STEP_S * 1000)
+_POLL_MS = 1000
 
 
 class KafkaPython(Pipe):
@@ -38,7 +41,7 @@ class KafkaPython(Pipe):
         more: dict[str, Any] = {"enable_idempotence": self.idempotent, "acks": "all"}
         if self.transactional:
             more = {"transactional_id": NAME, "transaction_timeout_ms": 20_000}
-        self._step(lambda: self._connect(more))
+        self._consumed(lambda: self._connect(more))
 
     def _connect(self, more: dict[str, Any]) -> None:
         self.producer = KafkaProducer(
@@ -49,7 +52,7 @@ class KafkaPython(Pipe):
             **more,
         )
         if self.transactional:
-            self.producer.init_transactions()
+            within(STEP_S, "init_transactions", self.producer.init_transactions)
         self.consumer = KafkaConsumer(
             SOURCE,
             **self.kafka.client_config("kafka-python", "consumer"),
@@ -60,7 +63,7 @@ class KafkaPython(Pipe):
         )
 
     def poll(self) -> Batch | None:
-        found = self._step(lambda: self.consumer.poll(POLL_S * 1000, max_records=BATCH))
+        found = self._consumed(lambda: self.consumer.poll(_POLL_MS, max_records=BATCH))
         records = [record for each in found.values() for record in each]
         if not records:
             return None
@@ -90,7 +93,7 @@ class KafkaPython(Pipe):
         self._step(self.producer.abort_transaction)
 
     def commit_offsets(self, positions: dict[int, int]) -> None:
-        self._step(lambda: self.consumer.commit(_places(positions)))
+        self._consumed(lambda: self.consumer.commit(_places(positions)))
 
     def rewind(self) -> None:
         def back() -> None:
@@ -101,11 +104,16 @@ class KafkaPython(Pipe):
                 else:
                     self.consumer.seek(place, offset)
 
-        self._step(back)
+        self._consumed(back)
 
     def _step(self, step: Callable[[], T]) -> T:
+        """Of the producer, whose transactions have no time limit."""
+        return self._consumed(lambda: within(STEP_S, "a step of kafka-python", step))
+
+    def _consumed(self, step: Callable[[], T]) -> T:
+        """Of the consumer, which is used by one thread alone."""
         try:
-            return within(STEP_S, "a step of kafka-python", step)
+            return step()
         except TimeoutError as error:
             raise Broken(str(error)) from error
         except (KafkaError, AssertionError) as error:
@@ -113,7 +121,7 @@ class KafkaPython(Pipe):
             raise kind(repr(error)) from error
 
     def stop(self) -> None:
-        self._step(lambda: self.consumer.close(autocommit=False))
+        self._consumed(lambda: self.consumer.close(autocommit=False))
         self._step(lambda: self.producer.close(timeout=STEP_S))
 
     def drop(self) -> None:
@@ -122,7 +130,7 @@ class KafkaPython(Pipe):
                 self._step(lambda: self.producer.close(timeout=0))
         with suppress(Failed, Broken):
             if self.consumer is not None:
-                self._step(lambda: self.consumer.close(autocommit=False))
+                self._consumed(lambda: self.consumer.close(autocommit=False))
 
 
 def _places(positions: dict[int, int]) -> dict[Any, Any]:

@@ -8,7 +8,6 @@ waits for its end, as aiokafka's documentation has it.
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Coroutine
 from contextlib import suppress
 from typing import Any, TypeVar
@@ -168,6 +167,3 @@ async def _briefly(work: Coroutine[Any, Any, None]) -> None:
 
 def _places(positions: dict[int, int]) -> dict[Any, int]:
     return {TopicPartition(SOURCE, index): offset for index, offset in positions.items()}
-
-
-logging.getLogger("aiokafka").setLevel(logging.CRITICAL)
