@@ -37,7 +37,9 @@ def scenario(kafka: Emulator, client: str, variant: str) -> Loop:
     AssertionError, Stuck."""
     kafka.topic(SOURCE).produce_all(VALUES)
     end = time.monotonic() + LIMIT_S
-    loop = Loop(kafka, pipe_of(client), variant)
+    pipe = pipe_of(client)
+    pipe.prepare(kafka)
+    loop = Loop(kafka, pipe, variant)
     try:
         loop.run(partial(_is_done, kafka, end))
     except Stuck as stuck:

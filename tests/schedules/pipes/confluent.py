@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from confluent_kafka import (
@@ -19,6 +20,7 @@ from tests.schedules.pipes.pipe import (
     GROUP,
     NAME,
     POLL_S,
+    SESSION_MS,
     SOURCE,
     STEP_S,
     TARGET,
@@ -53,6 +55,7 @@ class Confluent(Pipe):
             {
                 **self.kafka.client_config("confluent", "consumer"),
                 "group.id": GROUP,
+                "session.timeout.ms": SESSION_MS,
                 "enable.auto.commit": False,
                 "auto.offset.reset": "earliest",
                 "isolation.level": "read_committed",
@@ -78,8 +81,11 @@ class Confluent(Pipe):
         self._step(self.producer.begin_transaction)
 
     def send(self, values: list[bytes]) -> None:
-        for value in values:
-            self.producer.produce(TARGET, value, on_delivery=self._delivered)
+        try:
+            for value in values:
+                self.producer.produce(TARGET, value, on_delivery=self._delivered)
+        except KafkaException as error:  # fenced, since the last step
+            raise Broken(str(error)) from error
         if not self.transactional and (self.producer.flush(STEP_S) or self.errors):
             raise Broken(f"not delivered: {self.errors}")
 
@@ -128,8 +134,9 @@ class Confluent(Pipe):
         self.producer.flush(STEP_S)
 
     def drop(self) -> None:
-        self.producer.purge()
-        self.producer.flush(0)
+        with suppress(KafkaException):  # it is fenced
+            self.producer.purge()
+            self.producer.flush(0)
         self.consumer.close()
 
 

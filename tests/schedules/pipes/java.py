@@ -14,6 +14,7 @@ from tests.schedules.pipes.pipe import (
     GROUP,
     NAME,
     POLL_S,
+    SESSION_MS,
     SOURCE,
     STEP_S,
     TARGET,
@@ -60,6 +61,7 @@ class Java(Pipe):
             {
                 **self.kafka.client_config("java", "consumer"),
                 "group.id": GROUP,
+                "session.timeout.ms": SESSION_MS,
                 "group.protocol": "classic",
                 "enable.auto.commit": "false",
                 "auto.offset.reset": "earliest",

@@ -10,6 +10,7 @@ from odradek.emulator import Emulator
 SOURCE, TARGET, GROUP, NAME = "orders", "receipts", "billing", "billing-1"
 BATCH = 3
 POLL_S = 0.1
+SESSION_MS = 6000
 STEP_S = 10.0
 """How long a step may take before the pipe is made anew."""
 
@@ -37,6 +38,11 @@ class Pipe(ABC):
         self.kafka = kafka
         self.transactional = transactional
         self.idempotent = idempotent
+
+    @classmethod
+    def prepare(cls, kafka: Emulator) -> None:
+        """What is done once, before the first of them starts."""
+        return
 
     @abstractmethod
     def start(self) -> None:
