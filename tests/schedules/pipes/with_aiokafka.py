@@ -5,8 +5,8 @@ it commits. So that no transaction is under way while the group's offsets are re
 waits for its end, as aiokafka's documentation has it.
 
 Its consumer (0.14.0) takes an OffsetFetch that a coordinator refuses as a whole, while it loads,
-for a group without offsets. So that it does not begin anew then, the group has offsets from the start,
-and `auto_offset_reset="none"` makes an error of it.
+for a group without offsets. So that it does not begin anew then, the group has offsets from the
+start, and `auto_offset_reset="none"` makes an error of it.
 """
 
 from __future__ import annotations
