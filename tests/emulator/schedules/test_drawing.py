@@ -16,6 +16,10 @@ from odradek.wire.api.join_group import JoinGroupRequest
 
 HORIZON = Horizon({"Produce": 4, "Fetch": 30, "EndTxn": 3, "JoinGroup": 2}, ("g",))
 SEEDS = range(300)
+JOINS = JoinGroupRequest(
+    group_id="g", session_timeout_ms=10_000, member_id="", protocol_type="consumer", protocols=[]
+)
+BEATS = HeartbeatRequest(group_id="h", generation_id=1, member_id="m")
 
 
 def test_a_seed_draws_the_same_again() -> None:
@@ -92,8 +96,8 @@ def test_a_horizon_is_watched_over_a_restart() -> None:
             host, _, port = kafka.bootstrap_servers.rpartition(":")
             connection = Connection(host, int(port), 30)
             connection.ask(FindCoordinatorRequest(key="g"), 3)
-            connection.ask(JoinGroupRequest(group_id="g", session_timeout_ms=10_000), 5)
-            connection.ask(HeartbeatRequest(group_id="h"), 4)
+            connection.ask(JOINS, 5)
+            connection.ask(BEATS, 4)
             connection.close()
             kafka.restart(clean=False)
         assert kafka.group("g").offsets() == {}  # what the test does itself does not count
