@@ -42,7 +42,7 @@ def test_every_rule_is_as_its_code(kafka: Emulator) -> None:
             begun = Schedule((misfortune,)).begin(kafka)
             assert [str(rule) for rule in begun.rules] == [misfortune.code]
             assert begun.happened == ()
-            kafka.forget_rules()
+            kafka.forget_faults()
 
 
 def test_the_code_is_python_that_sets_the_rule(kafka: Emulator) -> None:
@@ -52,7 +52,7 @@ def test_the_code_is_python_that_sets_the_rule(kafka: Emulator) -> None:
         rule = eval(each.code, {"kafka": kafka, "Error": Error})
         if not each.function:
             assert str(rule) == each.code
-        kafka.forget_rules()
+        kafka.forget_faults()
 
 
 def test_every_kind_can_be_at_every_api_that_it_is_for() -> None:
