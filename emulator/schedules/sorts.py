@@ -60,7 +60,7 @@ _DOES: dict[str, Callable[[Emulator, str], object]] = {
     "kill": lambda kafka, _: kafka.restart(clean=False),
     "timeout": lambda kafka, _: _stall(kafka),
 }
-_VERBS: dict[str, Callable[[When, Any, Misfortune], RuleView]] = {
+_VERBS: dict[str, Callable[[Any, Any, Misfortune], RuleView]] = {
     "delay": lambda when, _, each: when.delay(each.seconds, each.when),
     "disconnect": lambda when, _, each: when.disconnect(each.when),
     "cut": lambda when, *_: when.truncate_reply(_A_PART),
