@@ -38,6 +38,7 @@ from .state import Snapshot, StateError
 
 if TYPE_CHECKING:
     from .proxy.proxy import Proxy as Proxy
+    from .schedules import explore as explore
 
 __all__ = [
     "Advice",
@@ -70,6 +71,7 @@ __all__ = [
     "WaitTimeout",
     "assert_exactly_once",
     "assert_processed_once",
+    "explore",
     "pause_all",
     "resume_all",
 ]
@@ -77,9 +79,13 @@ __all__ = [
 if not TYPE_CHECKING:  # else a type checker would take any name for one of this module
 
     def __getattr__(name: str) -> object:
-        """Most who use a broker use no proxy: it is imported when it is asked for."""
-        if name != "Proxy":
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        from .proxy.proxy import Proxy
+        """Most who use a broker use none of these: each is imported when it is asked for."""
+        if name == "Proxy":
+            from .proxy.proxy import Proxy
 
-        return Proxy
+            return Proxy
+        if name == "explore":
+            from .schedules import explore
+
+            return explore
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

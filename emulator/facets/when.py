@@ -6,6 +6,7 @@ A verb ends the sentence, and sets the rule.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from ...wire import Error, Response
@@ -23,6 +24,7 @@ from ..control.rules.checks import (
 )
 from ..control.rules.possible import check_possible
 from ..control.rules.verbs.answering import Answer, Edit, Throttle
+from ..control.rules.verbs.calling import Calls
 from ..control.rules.verbs.damaging import WAYS, CorruptRecords, RepeatReply, TruncateReply
 from ..control.rules.verbs.failing import Fail
 from ..control.rules.verbs.losing import (
@@ -78,6 +80,21 @@ class When(HowOften):
         """It waits until `release()`, "before" it is carried out, or its answer "after" that."""
         said = "" if when == "before" else repr(when)
         return self._set(f"hold({said})", Waits(None, is_after=before_or_after(when)))
+
+    @goes_on
+    def call(self, function: Callable[[], object], when: str = "before") -> RuleView:
+        """A function of nothing is called in a thread of its own, "before" the request is carried
+        out or "after" that, and the request or its answer waits until it has returned. It may use
+        every verb of the broker: `call(lambda: kafka.restart(clean=False))` kills it there."""
+        is_after = before_or_after(when)
+
+        def in_its_thread(action: Callable[[], None]) -> None:
+            with suppress(RuntimeError):  # the broker has ended, and what was held with it
+                self._kafka.run(lambda _: action())
+
+        said = name_of(function) if when == "before" else f"{name_of(function)}, {when!r}"
+        given = a_function("call", function, "of nothing")
+        return self._set(f"call({said})", Calls(given, in_its_thread, is_after=is_after))
 
     @goes_on
     def answer(self, function: Callable[[Any], Response | None]) -> RuleView:

@@ -16,4 +16,4 @@ def test_every_example_passes(pytester: pytest.Pytester) -> None:
         (pytester.path / f"test_example_{number}.py").write_text(text)
     result = pytester.runpytest_subprocess("-p", "no:cacheprovider", timeout=300)
     result.assert_outcomes(passed=len(EXAMPLES))
-    assert len(EXAMPLES) == 2
+    assert len(EXAMPLES) == 3

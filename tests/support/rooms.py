@@ -47,6 +47,7 @@ ROOMS = {
         facets
         situations
         emulator broker_thread breakpoint left_open
+        schedules
         proxy
         cli
     """,
@@ -90,6 +91,14 @@ ROOMS = {
         consumer
         coordinator offsets_topic coordinators
     """,
+    "emulator/schedules": """
+        legal
+        misfortune
+        sorts
+        schedule horizon
+        drawing shrinking
+        exploring
+    """,
     "emulator/seen": """
         clients segments record members
         matching waiting
@@ -121,9 +130,15 @@ ROOMS = {
         rules
         remote
         brokers
-        marker crashes unittest testcontainers hypothesis
+        marker crashes unittest testcontainers hypothesis explore
         spark
         plugin
+    """,
+    "fixtures/explore": """
+        turn
+        mark progress
+        telling
+        protocol
     """,
     "fixtures/remote": """
         emulator_only routes

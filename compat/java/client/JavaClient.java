@@ -46,7 +46,7 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
  */
 public final class JavaClient {
     private static final ObjectMapper JSON = new ObjectMapper();
-    private static final Map<String, ExecutorService> THREADS = new HashMap<>();
+    private static final Map<String, ExecutorService> THREADS = new ConcurrentHashMap<>();
     private static final Map<String, Object> THINGS = new ConcurrentHashMap<>();
     private static final Map<String, List<Future<RecordMetadata>>> SENT = new ConcurrentHashMap<>();
 
@@ -58,9 +58,23 @@ public final class JavaClient {
             JsonNode command = JSON.readTree(line);
             THREADS.computeIfAbsent(
                 command.get("on").asText(), name -> Executors.newSingleThreadExecutor()
-            ).submit(() -> answer(answers, command));
+            ).submit(() -> {
+                answer(answers, command);
+                if (command.get("do").asText().equals("close")) {
+                    forget(command.get("on").asText());
+                }
+            });
         }
         System.exit(0);
+    }
+
+    /** A thing was closed: its thread ends. */
+    private static void forget(String name) {
+        THINGS.remove(name);
+        ExecutorService thread = THREADS.remove(name);
+        if (thread != null) {
+            thread.shutdown();
+        }
     }
 
     private static void answer(PrintStream answers, JsonNode command) {
@@ -205,6 +219,7 @@ public final class JavaClient {
             case "assign" -> consumer.assign(partitions(command.get("partitions")));
             case "seek" -> offsets(command.get("offsets"))
                 .forEach((place, offset) -> consumer.seek(place, offset.offset()));
+            case "rewind" -> rewind(consumer);
             case "poll" -> poll(consumer, command, answer);
             case "positions" -> {
                 ArrayNode rows = answer.putArray("positions");
@@ -223,6 +238,17 @@ public final class JavaClient {
             case "close" -> consumer.close(Duration.ofMillis(command.get("ms").asLong()));
             default -> throw new IllegalArgumentException(verb);
         }
+    }
+
+    /** Have it read from what its group has committed, or else from the beginning. */
+    private static void rewind(KafkaConsumer<byte[], byte[]> consumer) {
+        consumer.committed(consumer.assignment()).forEach((place, found) -> {
+            if (found == null) {
+                consumer.seekToBeginning(List.of(place));
+            } else {
+                consumer.seek(place, found.offset());
+            }
+        });
     }
 
     private static void poll(

@@ -169,3 +169,75 @@ def test_a_reply_that_is_cut_and_one_that_is_repeated(kafka: Emulator) -> None:
     kafka.on("Metadata").once().repeat_reply()
     assert ask_raw(kafka) == whole * 2
     assert [rule.hits for rule in kafka.rules] == [1, 1, 1]
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_function_is_called_while_the_request_waits(kafka: Emulator, when: str) -> None:
+    begun, goes_on = threading.Event(), threading.Event()
+
+    def function() -> None:
+        kafka.create_topic("receipts")  # any verb can be used
+        begun.set()
+        assert goes_on.wait(30)
+
+    rule, answers = kafka.on("Metadata").once().call(function, when), list[object]()
+    thread = ask_in_a_thread(kafka, answers)
+    assert begun.wait(30)
+    assert answers == []
+    goes_on.set()
+    thread.join(30)
+    (answer,) = answers
+    names = {topic.name for topic in answer.topics}  # type: ignore[attr-defined]
+    assert names == ({"orders", "receipts"} if when == "before" else {"orders"})
+    more = "" if when == "before" else ", 'after'"
+    assert str(rule) == f"kafka.on('Metadata').once().call(function{more})"
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_function_may_end_the_broker(kafka: Emulator, when: str) -> None:
+    kafka.on("Metadata").once().call(lambda: kafka.restart(clean=False), when)
+    with pytest.raises((OSError, EOFError)), connect(kafka) as connection:
+        connection.ask(ASKED, 12)
+    with connect(kafka) as connection:
+        assert connection.ask(ASKED, 12)
+    kafka.check_faults()
+    assert no_thread_calls()
+
+
+def test_what_a_function_raises_is_told_at_the_end(kafka: Emulator) -> None:
+    def fails() -> None:
+        raise LookupError("no such thing")
+
+    kafka.on("Metadata").call(fails)
+    with connect(kafka) as connection:
+        assert connection.ask(ASKED, 12)
+    with pytest.raises(LookupError, match="no such thing") as raised:
+        kafka.check_faults()
+    assert raised.value.__notes__ == ["raised within kafka.on('Metadata').call(fails)"]
+
+
+def test_a_rule_that_is_removed_holds_nothing_more(kafka: Emulator) -> None:
+    goes_on = threading.Event()
+    rule, answers = kafka.on("Metadata").call(lambda: goes_on.wait(30)), list[object]()
+    thread = ask_in_a_thread(kafka, answers)
+    rule.wait_hit()
+    rule.remove()
+    thread.join(30)
+    assert len(answers) == 1
+    goes_on.set()
+    assert no_thread_calls()
+
+
+def test_what_is_called_is_a_function(kafka: Emulator) -> None:
+    with pytest.raises(TypeError, match="call takes a function of nothing, not 3"):
+        kafka.on("Metadata").call(3)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="when is 'before' or 'after'"):
+        kafka.on("Metadata").call(kafka.restart, "during")
+
+
+def no_thread_calls() -> bool:
+    """Whether all functions have returned; waits for them."""
+    for thread in threading.enumerate():
+        if thread.name == "odradek rule":
+            thread.join(30)
+    return not [each for each in threading.enumerate() if each.name == "odradek rule"]

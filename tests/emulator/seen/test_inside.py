@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from threading import Thread
 from time import monotonic
+from typing import Any
 
 import pytest
+from odradek.compat.clients import wait_until
 from odradek.emulator import Emulator, Refused, SeenClient
 from odradek.emulator.base.call import Call
 from odradek.emulator.base.chain import Outcome, Step
@@ -16,7 +20,7 @@ from odradek.wire import Error, Request
 from odradek.wire.api.api_versions import ApiVersionsRequest
 from odradek.wire.frames import SIZE
 
-from tests.requests.fetch import asked, fetch_request
+from tests.requests.fetch import asked, fetch_request, only
 from tests.support.connection import Connection
 
 FETCH_VERSION = 12
@@ -125,3 +129,19 @@ def test_a_client_that_has_sent_nothing() -> None:
             sock.sendall(SIZE.pack(100) + b"half")
             (client,) = once(kafka, lambda found: found[0].bytes_received == 8)
             assert client.in_flight == 0
+
+
+def test_what_only_looks_is_asked_again_after_a_crash() -> None:
+    with Emulator(disk=MemoryDisk(), topics={"t": 1}) as kafka:
+        long_poll = fetch_request(asked(), max_wait_ms=60_000, min_bytes=1)
+        answers: list[Any] = []
+        ask = partial(kafka._inside.ask, long_poll, FETCH_VERSION)
+        thread = Thread(target=lambda: answers.append(ask()))
+        thread.start()
+        for _ in range(2):
+            wait_until(lambda: kafka.run(lambda cluster: bool(cluster.asked)), "it is asked")
+            kafka.restart(clean=False)
+        assert kafka.topic("t").produce("x").offset == 0
+        thread.join(30)
+        (answer,) = answers
+        assert only(answer).high_watermark == 1
