@@ -31,6 +31,7 @@ ROOMS = {
         config
         partitions
         metadata
+        replication
         security
         upkeep
         groups
