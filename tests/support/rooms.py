@@ -106,6 +106,8 @@ ROOMS = {
         processed_once
         shared
         watching
+        routes
+        routed
         inside
         directories
         seeds
@@ -127,7 +129,7 @@ ROOMS = {
         plugin
     """,
     "fixtures/remote": """
-        emulator_only routes
+        emulator_only
         cluster
         kafka
     """,
