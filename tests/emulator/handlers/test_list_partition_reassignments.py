@@ -32,9 +32,10 @@ def test_no_time_is_enough_as_for_a_real_broker(three: Cluster, timeout_ms: int)
 def test_a_move_to_a_broker_that_is_down_goes_on(three: Cluster) -> None:
     three.replication.stop(3)
     assert move(client_of(three), [3, 1]) == (0, None)
-    Topic = ListPartitionReassignmentsRequest.Topic
+    made = ListPartitionReassignmentsRequest.Topic
 
-    def listed(topics: list[Topic] | None) -> list[tuple[str, int, list[int]]]:
+    def listed(*indexes: int) -> list[tuple[str, int, list[int]]]:
+        topics = [made(name="t", partition_indexes=list(indexes))] if indexes else None
         request = ListPartitionReassignmentsRequest(topics=topics)
         return [
             (topic.name, each.partition_index, each.adding_replicas)
@@ -42,8 +43,7 @@ def test_a_move_to_a_broker_that_is_down_goes_on(three: Cluster) -> None:
             for each in topic.partitions
         ]
 
-    assert listed(None) == [("t", 0, [3])]
-    assert listed([Topic(name="t", partition_indexes=[0, 9])]) == [("t", 0, [3])]
-    assert listed([Topic(name="t", partition_indexes=[9])]) == []
+    assert listed() == listed(0, 9) == [("t", 0, [3])]
+    assert listed(9) == []
     three.replication.start(3)
-    assert listed(None) == []
+    assert listed() == []
