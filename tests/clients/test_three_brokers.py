@@ -13,6 +13,9 @@ from tests.clients.conftest import SOON
 
 CONFIG = {"group.initial.rebalance.delay.ms": "0", "default.replication.factor": "3", **SOON}
 
+NOT_REPEATED = {"manages_topics"}
+"""librdkafka's question for the end of a partition fails where the leader has just moved."""
+
 
 @pytest.fixture(scope="module")
 def calm() -> Iterator[Emulator]:
@@ -52,6 +55,6 @@ def test_a_scenario_at_three_brokers(calm: Emulator, client: Client, name: str) 
 
 
 @pytest.mark.client
-@pytest.mark.parametrize("name", scenarios.SCENARIOS)
+@pytest.mark.parametrize("name", [each for each in scenarios.SCENARIOS if each not in NOT_REPEATED])
 def test_a_scenario_while_brokers_restart(moving: Emulator, client: Client, name: str) -> None:
     scenarios.run(name, client, moving.bootstrap_servers)
