@@ -9,9 +9,13 @@ import pytest
 from odradek.compat import Client, scenarios
 from odradek.emulator import Emulator
 
-from tests.clients.conftest import SOON
-
-CONFIG = {"group.initial.rebalance.delay.ms": "0", "default.replication.factor": "3", **SOON}
+CONFIG = {
+    "default.replication.factor": "3",
+    "group.initial.rebalance.delay.ms": "0",
+    # Members of groups of the new protocol hear of a change by their heartbeat.
+    "group.consumer.min.heartbeat.interval.ms": "500",
+    "group.consumer.heartbeat.interval.ms": "500",
+}
 
 NOT_REPEATED = {"manages_topics"}
 """librdkafka's question for the end of a partition fails where the leader has just moved."""
