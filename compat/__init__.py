@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .clients import NewRecord as NewRecord
     from .clients import Record as Record
     from .clients import client as client
+    from .real_kafka import RealCluster as RealCluster
     from .real_kafka import RealKafka as RealKafka
     from .unavailable import Unavailable as Unavailable
 
@@ -27,6 +28,7 @@ _MODULES = {
     "Client": ".clients",
     "Consumer": ".clients",
     "NewRecord": ".clients",
+    "RealCluster": ".real_kafka",
     "RealKafka": ".real_kafka",
     "Record": ".clients",
     "Unavailable": ".unavailable",
@@ -38,6 +40,7 @@ __all__ = [
     "Client",
     "Consumer",
     "NewRecord",
+    "RealCluster",
     "RealKafka",
     "Record",
     "Unavailable",

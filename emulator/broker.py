@@ -35,6 +35,11 @@ class Broker:
         config = topic.config
         return config if config.broker is self.config else self.config.topic(config.overrides)
 
+    def started_again(self) -> None:
+        """Its process has ended and is back: what was only in its memory is gone."""
+        self.fetch_sessions.clear()
+        self._producer_ids = range(0)
+
     def next_producer_id(self) -> int:
         """An id that no producer has had, also before a restart. Raises Refused
         (KAFKA_STORAGE_ERROR)."""

@@ -41,9 +41,11 @@ from .metadata.log import MetadataLog, metadata_log_config
 from .metadata.restart_elections import resign, take_over
 from .metadata.subscribers.broker_configs import BrokerConfigs
 from .metadata.subscribers.topics import Topics
+from .metadata.topic_rules import DEFAULT
 from .net.response_cache import AnswerCache
 from .parameters import INSTANT, KAFKA_TIMING
 from .parameters import scan_limit as checked_scan_limit
+from .replication.replication import Replication
 from .timing.kafka_timing import KafkaTiming
 from .transactions import open_transactions
 from .upkeep.log_manager import LogManager, say_what_is_wrong
@@ -105,9 +107,7 @@ class Cluster:
         self.nodes = {node.node_id: node for node in brokers}
         self.controller_id = min(self.nodes)
         self.scan_limit = _scan_limit(scan_limit)
-        self.max_request_bytes: int = config.get("socket.request.max.bytes")
-        self.max_idle_ms: int = config.get("connections.max.idle.ms")
-        self.fetch_max_bytes: int = config.get("fetch.max.bytes")
+        self._set_limits(config)
         self.log_dir = LogDirectory.open(data_dir, node_id=self.controller_id, naming=naming)
         self.cluster_id = self.log_dir.properties.cluster_id
         self.log_manager = LogManager(self, retention)
@@ -115,7 +115,8 @@ class Cluster:
         self.metadata = self._open_metadata(features or {})
         self.brokers = {node_id: self._broker(node_id) for node_id in self.nodes}
         self.topics = Catalogue(self)
-        self.metadata.subscribe(BrokerConfigs(config), Topics(self, self.topics))
+        self.replication = Replication(self, is_short=timing != KAFKA_TIMING)
+        self.metadata.subscribe(BrokerConfigs(config), Topics(self, self.topics), self.replication)
         self.log_dir.report_unknown_partitions()
         self.metadata_upkeep, self.producer_expiry = MetadataUpkeep(self), ProducerExpiry(self)
         self.features = Features(self.metadata)
@@ -124,6 +125,11 @@ class Cluster:
         self.transactions = open_transactions(self)
         self.metadata.subscribe(self.groups, self.transactions)
         self._begin(timing)
+
+    def _set_limits(self, config: BrokerConfig) -> None:
+        self.max_request_bytes: int = config.get("socket.request.max.bytes")
+        self.max_idle_ms: int = config.get("connections.max.idle.ms")
+        self.fetch_max_bytes: int = config.get("fetch.max.bytes")
 
     def _begin(self, timing: str) -> None:
         checkpoints = _Checkpoints(self)
@@ -168,9 +174,13 @@ class Cluster:
             raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION)
         return partitions[index]
 
-    def create_topic(self, name: str, partitions: int, configs: Mapping[str, str]) -> Topic:
+    def create_topic(
+        self, name: str, partitions: int, configs: Mapping[str, str], replicas: int = DEFAULT
+    ) -> Topic:
         """Create a topic. Raises Refused as CreateTopics would answer."""
-        topic = self.topics.create(name, partitions=partitions, configs=configs)
+        topic = self.topics.create(
+            name, partitions=partitions, replication_factor=replicas, configs=configs
+        )
         number = {"partitions": len(topic.partitions)}
         self.journal.add("topic created", client=TEST, topic=name, details=number)
         return topic

@@ -16,7 +16,7 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import os
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -45,6 +45,7 @@ from .cluster import Cluster
 from .config.configs import BrokerConfig
 from .control.disk_rules import DiskRule, DiskRules
 from .control.rules import Rules
+from .facets.brokers import Clustered
 from .facets.client_config import ClientConfig
 from .facets.crash_points import CrashPoints
 from .facets.disk import Disk, DiskFaults
@@ -89,6 +90,7 @@ class Emulator(
     DiskFaults,
     CrashPoints,
     Situated,
+    Clustered,
 ):
     """A Kafka broker for stock clients.
 
@@ -118,6 +120,9 @@ class Emulator(
                 set to the time of the state
     timing      "instant": everything is ready at once; "kafka": as at a real node, which refuses
                 things at first, and takes longer (docs/timing.md)
+    brokers     how many brokers there are. They have the ids from `node.id` (1) on, and the ports
+                from `port` on, or free ones (docs/brokers.md)
+    racks       the rack of each broker, in the order of their ids
 
     Raises ConfigError for a config that Kafka would refuse, StateError for a state that cannot be
     used, TypeError, ValueError or Refused for another invalid argument (parameters.py). `start`
@@ -145,12 +150,15 @@ class Emulator(
         journal: bool = False,
         state: Snapshot | str | Path | None = None,
         timing: str = parameters.INSTANT,
+        brokers: int = 1,
+        racks: Sequence[str] | None = None,
     ) -> None:
+        self._racks = parameters.racks(brokers, racks)
         self._naming = parameters.naming(naming)
         self._retention = parameters.retention_policy(retention)
         self._release = parameters.release(version)
         texts = parameters.config_texts(config)
-        self._config = BrokerConfig(texts, self._release)
+        self._config = BrokerConfig(_for_several(len(self._racks)) | texts, self._release)
         self._topics = parameters.topic_counts(topics)
         self._features = check_features(parameters.feature_levels(features), self._release)
         self._given_dir = parameters.storage(data_dir, disk)
@@ -300,7 +308,8 @@ class Emulator(
         return self._thread
 
     def _seen_inside(self) -> Inside:
-        return Inside(self.run, lambda: self._started().running().server)
+        is_alone = len(self._racks) == 1
+        return Inside(self.run, lambda: self._started().running().server, is_alone=is_alone)
 
     def _begin_without_faults(self) -> None:
         self._network = Network(lambda action: self._started().call_anyhow(action))
@@ -345,13 +354,17 @@ class Emulator(
                     close_cleanly(server.cluster, is_last=self._is_temporary)
 
     async def _listen(self, cluster: Cluster, server: Server) -> str:
-        """Accept connections, and create the topics. Returns the address for clients."""
-        broker = cluster.nodes[cluster.controller_id]
-        host, port = await server.listen(*self._address, broker.node_id)
-        broker.host, broker.port = self._advertised or (reachable(host), port)
+        """Accept connections, and create the topics. Returns the addresses for clients."""
+        first, first_port = self._address
+        for place, broker in enumerate(cluster.nodes.values()):
+            asked_for = first_port + place if first_port else 0
+            host, port = await server.listen(first, asked_for, broker.node_id)
+            broker.host, broker.port = reachable(host), port
+            if self._advertised is not None:
+                broker.host, broker.port = self._advertised[0], self._advertised[1] + place
         cluster.topics.changed()
         self._ensure_topics(cluster)
-        return f"{bracketed(broker.host)}:{broker.port}"
+        return ",".join(f"{bracketed(n.host)}:{n.port}" for n in cluster.nodes.values())
 
     def _ensure_topics(self, cluster: Cluster) -> None:
         for name, partitions in self._topics.items():
@@ -374,11 +387,14 @@ class Emulator(
             with TemporaryDirectory() as path:
                 yield path
 
-    def _new_cluster(self, data_dir: Path | Directory, node: Node | None = None) -> Cluster:
+    def _new_cluster(
+        self, data_dir: Path | Directory, nodes: Sequence[Node] | None = None
+    ) -> Cluster:
         # What is set at run time belongs to one cluster.
         config = BrokerConfig(self._config.overrides, self._release)
-        if node is None:
-            node = Node(int(config.get("node.id")), "", 0, rack=config.get("broker.rack"))
+        if nodes is None:
+            first, rack = int(config.get("node.id")), config.get("broker.rack")
+            nodes = [Node(i, "", 0, rack=own or rack) for i, own in enumerate(self._racks, first)]
         rules = self._disk_rules
         if self._disk is not None:
             self._disk.watch = rules.watch
@@ -388,7 +404,7 @@ class Emulator(
         cluster = Cluster(
             config,
             data_dir=data_dir,
-            brokers=[node],
+            brokers=nodes,
             clock=self._clock,
             scan_limit=self._scan_limit,
             retention=self._retention,
@@ -400,6 +416,19 @@ class Emulator(
         self._rules.attach(cluster)
         self._keep_requests(cluster)
         return cluster
+
+
+def _for_several(brokers: int) -> dict[str, str]:
+    """Configs that differ where there are several brokers: internal topics are on three of them, so
+    that groups and transactions go on when one stops."""
+    if brokers == 1:
+        return {}
+    factor = str(min(brokers, 3))
+    return {
+        "offsets.topic.replication.factor": factor,
+        "transaction.state.log.replication.factor": factor,
+        "share.coordinator.state.topic.replication.factor": factor,
+    }
 
 
 def _ensure_topic(cluster: Cluster, name: str, partitions: int) -> None:

@@ -93,6 +93,12 @@ def partition_count(given: int, name: str = "partitions") -> int:
     return given
 
 
+def replica_count(given: int) -> int:
+    """A number. Whether there are as many brokers is checked later."""
+    _check(_is_int(given), "replicas", "a number of brokers", given)
+    return given
+
+
 def storage(data_dir: str | Path | None, disk: MemoryDisk | None) -> Path | None:
     """The data directory, if one is given."""
     if disk is not None:
@@ -212,6 +218,21 @@ def max_events(given: int) -> int:
     if given < 0:
         raise ValueError(f"max_events is at least 0 (none is kept), not {given}")
     return given
+
+
+def racks(brokers: int, given: Sequence[str] | None) -> list[str | None]:
+    """The rack of each broker; None for one that has none of its own."""
+    _check(_is_int(brokers), "brokers", "a number of brokers, at least 1", brokers)
+    if brokers < 1:
+        raise ValueError(f"brokers is at least 1, not {brokers}")
+    if given is None:
+        return [None] * brokers
+    is_list = isinstance(given, list | tuple) and all(isinstance(each, str) for each in given)
+    _check(is_list, "racks", "a list of names, one for each broker", given)
+    if len(given) != brokers:
+        text = f"racks is one name for each broker, so {brokers}, not {len(given)}"
+        raise ValueError(text if brokers > 1 else f"{text}: give brokers={len(given)}, too")
+    return list(given)
 
 
 def timing(given: str) -> str:

@@ -1,6 +1,7 @@
 """A real Apache Kafka from Maven's archives, and its tools: what the emulator is compared with."""
 
+from .cluster import RealCluster
 from .node import RealKafka
 from .tools import JVM, VERSION, run_tool
 
-__all__ = ["JVM", "VERSION", "RealKafka", "run_tool"]
+__all__ = ["JVM", "VERSION", "RealCluster", "RealKafka", "run_tool"]

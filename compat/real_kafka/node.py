@@ -13,7 +13,7 @@ The rules:
 - The process has its own group, which ends with this interpreter, however that ends: a watcher
   shell waits on a pipe from here; when the pipe breaks it kills the group and removes the files.
 
-Left out: several nodes, TLS and SASL (possible through `config`), ZooKeeper.
+Left out: TLS and SASL (possible through `config`), ZooKeeper. Several nodes: cluster.py.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from types import TracebackType
 
 from ..java.jars import classpath, jars, java
 from .class_archive import java_options
-from .ready import is_ready
+from .ready import accepts, is_ready
 from .tools import JVM, VERSION, run_tool
 
 START_TIMEOUT_S = 60.0
@@ -63,8 +63,10 @@ class RealKafka:
     """One real Kafka node: `with RealKafka() as kafka: connect(kafka.bootstrap_servers)`.
 
     `config` are broker properties, over the defaults above; `jvm` are the options of its JVM, by
-    default those that start it quickest. Raises Unavailable (no Java, no
-    archives) from `start`, RuntimeError with the last log lines if the node does not come up.
+    default those that start it quickest; `ports` are those of the broker and of the controller, by
+    default two that are free. With `process.roles=controller` it is no broker. Raises Unavailable
+    (no Java, no archives) from `start`, RuntimeError with the last log lines if the node does not
+    come up.
     """
 
     def __init__(
@@ -73,6 +75,7 @@ class RealKafka:
         config: Mapping[str, str] | None = None,
         data_dir: Path | str | None = None,
         jvm: Sequence[str] = JVM,
+        ports: tuple[int, int] | None = None,
     ) -> None:
         self.version = version
         self.jvm = list(jvm)
@@ -83,12 +86,23 @@ class RealKafka:
         self._work: Path | None = None  # properties and log of the process; None when closed
         self._process: subprocess.Popen[bytes] | None = None
         self._watcher: subprocess.Popen[bytes] | None = None
-        self._port, self._controller_port = 0, 0
+        self._ports = ports
+        self._port, self._controller_port = ports or (0, 0)
 
     @property
     def bootstrap_servers(self) -> str:
         """The address clients connect to, "127.0.0.1:PORT"."""
         return f"127.0.0.1:{self._port}"
+
+    @property
+    def port(self) -> int:
+        """Where clients connect to 127.0.0.1."""
+        return self._port
+
+    @property
+    def is_broker(self) -> bool:
+        """Whether clients connect to it."""
+        return self.config.get("process.roles") != "controller"
 
     @property
     def log(self) -> str:
@@ -135,6 +149,14 @@ class RealKafka:
         """
         self._end(signal.SIGKILL)
 
+    def pause(self) -> None:
+        """Let its process stand still (SIGSTOP): connections stay open, and nothing is answered."""
+        self._signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Let its process go on (SIGCONT)."""
+        self._signal(signal.SIGCONT)
+
     def restart(self) -> None:
         """Stop the node unless it is stopped or killed already, and start it on the same ports."""
         self.stop()
@@ -167,15 +189,20 @@ class RealKafka:
         atexit.register(self.close)
         if not self._keeps_data:
             self.data_dir = self._work / "data"
-        self._port, self._controller_port = _free_ports(2)
+        if self._ports is None:
+            self._port, self._controller_port = free_ports(2)
         identity = _identity(self.data_dir)
         node = identity.get("node.id", "1")
+        roles = self.config.get("process.roles", DEFAULTS["process.roles"])
+        listeners = {
+            "broker": f"PLAINTEXT://127.0.0.1:{self._port}",
+            "controller": f"CONTROLLER://127.0.0.1:{self._controller_port}",
+        }
         properties = {
             **DEFAULTS,
             "node.id": node,
             "controller.quorum.voters": f"{node}@127.0.0.1:{self._controller_port}",
-            "listeners": f"PLAINTEXT://127.0.0.1:{self._port},"
-            f"CONTROLLER://127.0.0.1:{self._controller_port}",
+            "listeners": ",".join(listeners[role] for role in roles.split(",")),
             "log.dirs": str(self.data_dir),
             **self.config,
         }
@@ -214,13 +241,23 @@ class RealKafka:
     def _wait_until_ready(self) -> None:
         assert self._process is not None
         deadline = time.monotonic() + START_TIMEOUT_S
-        while not is_ready("127.0.0.1", self._port):
+        while not self._is_ready():
             status = self._process.poll()
             if status is not None or time.monotonic() > deadline:
                 what = "did not start in time" if status is None else f"ended with {status}"
                 tail = "\n".join(self.log.splitlines()[-30:])
                 raise RuntimeError(f"Kafka {self.version} {what}; its last lines:\n{tail}")
             time.sleep(0.05)
+
+    def _is_ready(self) -> bool:
+        if self.is_broker:
+            return is_ready("127.0.0.1", self._port)
+        return accepts("127.0.0.1", self._controller_port)
+
+    def _signal(self, what: signal.Signals) -> None:
+        if self._process is None:
+            raise RuntimeError("the node does not run")
+        os.killpg(self._process.pid, what)
 
     def _end(self, how: signal.Signals) -> None:
         process, self._process = self._process, None
@@ -248,7 +285,7 @@ def _identity(data_dir: Path) -> dict[str, str]:
     return {name.strip(): value.strip() for name, equals, value in pairs if equals}
 
 
-def _free_ports(count: int) -> list[int]:
+def free_ports(count: int) -> list[int]:
     """Return distinct ports of 127.0.0.1 that are free now."""
     ports: list[int] = []
     for port in random.SystemRandom().sample(PORTS, 200):

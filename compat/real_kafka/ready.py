@@ -11,13 +11,28 @@ _API_VERSIONS, _METADATA = 18, 3
 
 def is_ready(host: str, port: int) -> bool:
     """Whether a broker there answers ApiVersions and lists at least one broker in Metadata."""
+    return listed(host, port) > 0
+
+
+def listed(host: str, port: int) -> int:
+    """How many brokers a broker there lists in Metadata; none if it does not answer."""
     try:
         with socket.create_connection((host, port), timeout=5.0) as connection:
             _call(connection, api_key=_API_VERSIONS, body=b"")
             answer = _call(connection, api_key=_METADATA, body=struct.pack(">i", 0))
     except (OSError, EOFError):
+        return 0
+    count: int = struct.unpack_from(">i", answer, 4)[0]  # behind the correlation id
+    return count
+
+
+def accepts(host: str, port: int) -> bool:
+    """Whether anybody accepts connections there."""
+    try:
+        socket.create_connection((host, port), timeout=5.0).close()
+    except OSError:
         return False
-    return bool(struct.unpack_from(">i", answer, 4)[0] > 0)  # correlation id, number of brokers
+    return True
 
 
 def _call(connection: socket.socket, *, api_key: int, body: bytes) -> bytes:

@@ -61,6 +61,11 @@ SENTENCES = {
     "power cut": "the broker lost power{because}",
     "stopped": "the broker was stopped",
     "started again": "the broker started again{because}",
+    "broker stopped": "broker {node} was stopped",
+    "broker killed": "broker {node} was killed",
+    "broker paused": "broker {node} was paused",
+    "broker resumed": "broker {node} was resumed",
+    "broker started again": "broker {node} started again",
     # Refusals
     "refused": "{client} was refused {api}{about}: {error}{because}",
     "fenced": "{client} was fenced on {api}{about}: {error}{because}",

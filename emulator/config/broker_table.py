@@ -131,7 +131,7 @@ process.roles                                      LIST     - !broker|controller
 node.id                                            INT      - 0..
 initial.broker.registration.timeout.ms             INT      60000 #one-process
 broker.heartbeat.interval.ms                       INT      2000 #one-process
-broker.session.timeout.ms                          INT      9000 #one-process
+broker.session.timeout.ms                          INT      9000
 controller.listener.names                          LIST     - ! #one-process
 sasl.mechanism.controller.protocol                 STRING   GSSAPI #one-process
 controller.performance.sample.period.ms            LONG     60000 100.. internal #one-process
@@ -166,7 +166,7 @@ queued.max.request.bytes                           LONG     -1
 num.network.threads                                INT      3 1.. cluster #one-thread
 controller.socket.timeout.ms                       INT      30000 #one-process
 default.replication.factor                         INT      1
-replica.lag.time.max.ms                            LONG     30000 #shared-data
+replica.lag.time.max.ms                            LONG     30000
 replica.socket.timeout.ms                          INT      30000 #one-process
 replica.socket.receive.buffer.bytes                INT      65536 #one-process
 replica.fetch.max.bytes                            INT      1048576 0.. #one-process
@@ -181,8 +181,8 @@ producer.purgatory.purge.interval.requests         INT      1000 #no-purgatory
 delete.records.purgatory.purge.interval.requests   INT      1 #no-purgatory
 auto.leader.rebalance.enable                       BOOLEAN  true #shared-data
 leader.imbalance.check.interval.seconds            LONG     300 1.. #shared-data
-unclean.leader.election.interval.ms                LONG     300000 1.. internal #shared-data
-unclean.leader.election.enable                     BOOLEAN  false * cluster #shared-data
+unclean.leader.election.interval.ms                LONG     300000 1.. internal
+unclean.leader.election.enable                     BOOLEAN  false * cluster
 security.inter.broker.protocol                     STRING   PLAINTEXT PLAINTEXT|SSL|SASL_PLAINTEXT|SASL_SSL #one-process
 inter.broker.listener.name                         STRING   - #one-process
 replica.selector.class                             STRING   - #shared-data

@@ -203,6 +203,7 @@ class TopicConfig:
         "overrides",
         "timestamp_after_max_ms",
         "timestamp_before_max_ms",
+        "unclean_election",
     )
 
     def __init__(self, broker: BrokerConfig, overrides: Mapping[str, str]) -> None:
@@ -220,6 +221,7 @@ class TopicConfig:
         self.log_append_time: bool = values["message.timestamp.type"] == "LogAppendTime"
         self.max_message_bytes: int = values["max.message.bytes"]
         self.min_insync_replicas: int = values["min.insync.replicas"]
+        self.unclean_election: bool = values["unclean.leader.election.enable"]
         self.timestamp_after_max_ms: int = values["message.timestamp.after.max.ms"]
         self.timestamp_before_max_ms: int = values["message.timestamp.before.max.ms"]
         # Configs that not every release has.

@@ -18,7 +18,7 @@ REASONS = {
     "one-thread": "one thread serves everything",
     "no-queues": "requests do not queue up between threads",
     "one-process": "there are no connections between brokers",
-    "shared-data": "the brokers share their data: nothing is copied, and no replica lags",
+    "shared-data": "the brokers share their data: nothing is copied",
     "no-tiers": "there is no tiered storage",
     "no-share-groups": "there are no share groups",
     "no-streams-groups": "there are no streams groups",
@@ -41,7 +41,6 @@ REASONS = {
     "all-protocols": "every protocol that is emulated is on",
     "no-two-phase-commit": "there is no two-phase commit",
     "no-unstable": "there are no unstable versions",
-    "in-sync": "every replica that is alive is in sync",
 }
 
 

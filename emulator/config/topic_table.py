@@ -62,7 +62,7 @@ min.cleanable.dirty.ratio                DOUBLE   0.5 0..1 cluster
 cleanup.policy                           LIST     delete unique:compact|delete cluster
     from log.cleanup.policy
     What happens to old segments: delete deletes them, compact keeps the newest record of each key.
-unclean.leader.election.enable           BOOLEAN  false * cluster #in-sync
+unclean.leader.election.enable           BOOLEAN  false * cluster
     from unclean.leader.election.enable
     Whether a replica that is not in sync may lead when no other can.
 min.insync.replicas                      INT      1 1.. cluster

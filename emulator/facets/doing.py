@@ -11,6 +11,7 @@ from .. import parameters
 from ..base.call import TEST
 from ..cluster import Cluster
 from ..config.definition import ConfigError
+from ..metadata.topic_rules import DEFAULT
 from ..parameters import ConfigValue
 from ..seen import TopicView
 from ..seen.seeds import read_seeds
@@ -28,19 +29,22 @@ class Doing(Facet):
         config: Mapping[str, ConfigValue] | None = None,
         *,
         configs: Mapping[str, ConfigValue] | None = None,
+        replicas: int | None = None,
     ) -> TopicView:
-        """Create a topic; `configs` is another name of `config`. Raises Refused as CreateTopics
+        """Create a topic; `configs` is another name of `config`; `replicas`: on how many brokers
+        each partition is, by default `default.replication.factor`. Raises Refused as CreateTopics
         would answer, TypeError."""
         texts = parameters.topic_config_texts(config, configs)
         parameters.topic_name(name)
         parameters.partition_count(partitions)
+        factor = DEFAULT if replicas is None else parameters.replica_count(replicas)
 
         def done(cluster: Cluster) -> None:
             try:
                 cluster.config.check_topic_names(texts)
             except ConfigError as error:
                 raise Refused(Error.INVALID_CONFIG, str(error)) from None
-            cluster.create_topic(name, partitions, texts)
+            cluster.create_topic(name, partitions, texts, factor)
 
         self.run(done)
         return TopicView(self._inside, name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import partial
@@ -65,7 +65,7 @@ class Keeping(Facet):
     _journal: Journal
     _requests: RequestJournal
     _new_journal: Callable[..., None]
-    _new_cluster: Callable[[Path | Directory, Node | None], Cluster]
+    _new_cluster: Callable[[Path | Directory, Sequence[Node] | None], Cluster]
 
     @property
     def _is_temporary(self) -> bool:
@@ -190,4 +190,5 @@ class Keeping(Facet):
 
     def _reopened(self, old: Cluster) -> Cluster:
         home = Path(old.log_dir.path) if self._disk is None else self._disk.directory()
-        return self._new_cluster(home, replace(old.nodes[old.controller_id]))
+        nodes = [replace(node, is_alive=True) for node in old.nodes.values()]
+        return self._new_cluster(home, nodes)

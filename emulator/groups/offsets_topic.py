@@ -42,6 +42,7 @@ class ClusterOffsetsTopic:
         """Write records to the partition that keeps the group. Raises Refused."""
         topic = self._topic()
         partition = topic.partitions[partition_for(group_id, self._settings.partitions)]
+        partition.check_in_sync()
         now = self._cluster.clock.now()
         # Kafka's coordinators write with sequence 0 and no producer id; old ones only offsets.
         numbers_all = self._settings.numbers_group_records

@@ -1,6 +1,7 @@
 """AlterPartitionReassignments (45): move partitions to other brokers (semantics I7).
 
-A move is over when it begins, for all brokers share one log; so there is never one to cancel.
+Brokers that come have what the log has as soon as they run, so a move to such brokers is over when
+it begins; one to a broker that is down waits for it, and can be replaced or cancelled.
 
 Not emulated: waiting (`timeout_ms`), but a limit of 0 or less is over at once.
 """
@@ -16,7 +17,6 @@ from ...wire.api.alter_partition_reassignments import (
 )
 from ...wire.stored.cluster import PartitionChangeRecord
 from ..base.call import Call
-from ..metadata.leadership import plan_move
 from .one_change import write_together
 from .registry import handles
 
@@ -58,6 +58,7 @@ def alter_reassignments(
         ],
     )
     write_together(cluster, planned)
+    cluster.replication.settle()
     return response
 
 
@@ -79,8 +80,11 @@ def _reassign(
         if not 0 <= index < len(topic.partitions):
             message = f"Unable to find partition {name}:{index}."
             raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION, message)
-        partition = topic.partitions[index]
-        records = plan_move(partition, replicas, cluster.nodes, may_change=may_change)
+        controller = cluster.replication.controller
+        if replicas is None:
+            records = controller.cancel(topic.id, index)
+        else:
+            records = controller.reassign(topic.id, index, replicas, may_change_number=may_change)
         planned.append((answer, records))
     except Refused as refused:
         answer.error_code, answer.error_message = refused.error, refused.message

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from ...wire import Error
 from ...wire.api.describe_cluster import DescribeClusterRequest, DescribeClusterResponse
 from ..base.call import Call
+from ..base.node import alive
 from .metadata import CLUSTER_OPERATIONS, NOT_ASKED
 from .registry import handles
 
@@ -38,7 +39,7 @@ def describe_cluster(
     wanted = request.include_cluster_authorized_operations
     return DescribeClusterResponse(
         cluster_id=cluster.cluster_id,
-        controller_id=cluster.controller_id,
+        controller_id=min(alive(cluster.nodes), default=-1),
         brokers=[
             DescribeClusterResponse.Broker(
                 broker_id=broker.node_id,

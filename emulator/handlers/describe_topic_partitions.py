@@ -5,8 +5,7 @@ The cursor is where a page begins; topics before it are not looked at. A page en
 fail not counted, and says where the next one begins (semantics I12). With topics named, the
 cursor's must be among them.
 
-Eligible leader replicas are listed as none: there are some only while nobody leads, when a node of
-its own is down (metadata/restart_elections.py).
+A partition that nobody leads is no error here.
 """
 
 from __future__ import annotations
@@ -28,6 +27,7 @@ from .registry import handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
+    from ..metadata.image import MetadataImage
     from ..partitions.topic import Topic
 
 Answer = DescribeTopicPartitionsResponse.Topic
@@ -69,7 +69,7 @@ def describe_topic_partitions(
         if topic is None:
             topics.append(_missing(name))
             continue
-        answer = _found(topic, able, first, first + left)
+        answer = _found(cluster.metadata.image, topic, able, first, first + left)
         left -= len(answer.partitions)
         topics.append(answer)
         if first + len(answer.partitions) < len(topic.partitions):
@@ -80,13 +80,19 @@ def describe_topic_partitions(
     return DescribeTopicPartitionsResponse(topics=topics)
 
 
-def _found(topic: Topic, able: Container[int], first: int, end: int) -> Answer:
-    partitions = [
-        Answer.Partition(
-            **placement(partition, able), eligible_leader_replicas=[], last_known_elr=[]
+def _found(
+    image: MetadataImage, topic: Topic, able: Container[int], first: int, end: int
+) -> Answer:
+    known = image.topics[topic.id].partitions
+    partitions = []
+    for partition in topic.partitions[first:end]:
+        answer = Answer.Partition(
+            **placement(partition, able),
+            eligible_leader_replicas=known[partition.index].eligible_leaders,
+            last_known_elr=known[partition.index].last_eligible_leaders,
         )
-        for partition in topic.partitions[first:end]
-    ]
+        answer.error_code = Error.NONE
+        partitions.append(answer)
     return Answer(
         name=topic.name,
         topic_id=topic.id,

@@ -14,8 +14,7 @@ from ...wire import Error, Refused
 from ...wire.api.elect_leaders import ElectLeadersRequest, ElectLeadersResponse
 from ...wire.stored.cluster import PartitionChangeRecord
 from ..base.call import Call
-from ..base.node import alive
-from ..metadata.leadership import PREFERRED, UNCLEAN, plan_election
+from ..replication.controller import PREFERRED, UNCLEAN
 from .one_change import write_together
 from .registry import handles
 
@@ -34,7 +33,6 @@ class Election:
         self.planned: list[tuple[Answer, list[PartitionChangeRecord]]] = []
         self._cluster = cluster
         self._type = election_type
-        self._able = alive(cluster.nodes)
 
     def of_all(self, name: str, partitions: int) -> Topic:
         """The partitions of a topic for which something is to be said."""
@@ -52,7 +50,7 @@ class Election:
             if not 0 <= index < len(topic.partitions):
                 message = f"No such partition as {name}-{index}"
                 raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION, message)
-            records = plan_election(topic.partitions[index], self._type, self._able)
+            records = self._cluster.replication.controller.elect(topic.id, index, self._type)
             self.planned.append((answer, records))
         except Refused as refused:
             answer.error_code, answer.error_message = refused.error, refused.message
@@ -82,6 +80,7 @@ def elect_leaders(
             for asked in request.topic_partitions
         ]
     write_together(cluster, election.planned)
+    cluster.replication.settle()
     return ElectLeadersResponse(replica_election_results=topics)
 
 

@@ -30,6 +30,7 @@ Found = ListOffsetsResponse.Topic.Partition
 
 _ISOLATION_LEVELS = (READ_UNCOMMITTED, READ_COMMITTED)
 CONSUMER = -1
+_NOT_AVAILABLE_SINCE = 5
 LATEST = -1
 EARLIEST = -2
 MAX_TIMESTAMP = -3
@@ -137,13 +138,25 @@ def _find(
     partition = cluster.partition(name, asked.partition_index)
     leader_only = request.replica_id != DEBUGGER
     partition.check_read(call.node_id, asked.current_leader_epoch, leader_only=leader_only)
+    is_consumer = request.replica_id == CONSUMER
     offset, found_at, epoch = _look_up(partition, timestamp, request.isolation_level)
+    if is_consumer and partition.apart is not None and _is_beyond(partition, timestamp, offset):
+        is_old = call.version < _NOT_AVAILABLE_SINCE
+        raise Refused(Error.LEADER_NOT_AVAILABLE if is_old else Error.OFFSET_NOT_AVAILABLE)
     return Found(
         partition_index=asked.partition_index,
         timestamp=found_at,
         offset=offset,
         leader_epoch=epoch,
     )
+
+
+def _is_beyond(partition: Partition, timestamp: int, offset: int) -> bool:
+    """Whether the leader cannot know yet: its high watermark has not reached its epoch."""
+    entries = partition.log.epochs.entries
+    if not entries or partition.high_watermark >= entries[-1].start_offset:
+        return False
+    return timestamp == LATEST or (timestamp not in (EARLIEST, EARLIEST_LOCAL) and offset < 0)
 
 
 def _check_known(timestamp: int, version: int) -> None:

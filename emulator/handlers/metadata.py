@@ -6,7 +6,8 @@ asked for, entries with only a name do not count. A missing topic is created if 
 broker allow it: it is answered with UNKNOWN_TOPIC_OR_PARTITION this once, as if the creation were
 still going on, for that is what clients are used to (semantics I2).
 
-Not emulated: several listeners with different addresses, followers that are in sync but slow.
+The controller is said to be the first broker that is alive: each of them forwards what is for it.
+Not emulated: several listeners with different addresses.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ def metadata(cluster: Cluster, call: Call, request: MetadataRequest) -> Slices[M
             for broker in able.values()
         ],
         cluster_id=cluster.cluster_id,
-        controller_id=cluster.controller_id,
+        controller_id=min(able, default=-1),
         topics=topics,
         cluster_authorized_operations=CLUSTER_OPERATIONS if wanted else NOT_ASKED,
     )

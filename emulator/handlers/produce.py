@@ -8,9 +8,8 @@ produce_old.py. With acks 0 there is no answer, and any error closes the connect
 v0 on though v0-2 close the connection, because librdkafka would otherwise turn compression off
 (KAFKA-18659). The same partition twice in a request: only the last is appended, and answered. Data
 that begins with an impossible size or magic refuses the whole request, as a transactional batch
-without an id. Where `flush.messages` asks for a flush, the answer waits for it.
-
-Not emulated: waiting for replicas: data is stored once, so acks=all is answered when it is written.
+without an id. Where `flush.messages` asks for a flush, the answer waits for it; with acks=all also
+until every replica in sync has the batch (partitions/acknowledging.py).
 """
 
 from __future__ import annotations
@@ -23,10 +22,11 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from ...wire import NO_ID, Buffer, Error, Refused
 from ...wire.api.produce import ProduceRequest, ProduceResponse
 from ...wire.batch import TRANSACTIONAL, BatchHeader
-from ..base.call import NO_REPLY, Call, Sentinel
+from ..base.call import NO_REPLY, PARKED, Call, Sentinel
 from ..base.journal import Journal
 from ..base.sentences import IN_A_TRANSACTION, UNACKNOWLEDGED
 from ..base.turns import Slices
+from ..partitions.acknowledging import AckWait, Unreplicated
 from ..partitions.produced import Produced
 from ..partitions.produced_batches import Checked, RecordsRejected, validate, validate_in_slices
 from ..transactions.admission import Candidate, of_produce, refusals
@@ -44,7 +44,8 @@ if TYPE_CHECKING:
 
 Result = ProduceResponse.Topic.Partition
 Endpoint = ProduceResponse.NodeEndpoint
-_ACKS = (-1, 0, 1)
+_ALL = -1
+_ACKS = (_ALL, 0, 1)
 _PRODUCER_ID_END = 51
 _SECOND_GENERATION_SINCE = 12
 _AT_ONCE = 20
@@ -78,11 +79,12 @@ class Sent(NamedTuple):
 
 
 class Answered(NamedTuple):
-    """What is answered for one partition, and whether that waits for a flush."""
+    """What is answered for one partition, and whether that waits for a flush, or for replicas."""
 
     asked: ProduceRequest.Topic
     result: Result
-    unflushed: Acknowledged | None
+    unflushed: Acknowledged | None = None
+    unreplicated: Unreplicated | None = None
 
 
 Refusals: TypeAlias = tuple[Refused | None, dict[Key, Refused]]
@@ -184,11 +186,17 @@ def _answer(
         result = _produce(cluster, call, request, entries)
     except Refused as error:
         _tell_refused(cluster, call, entries[0], error)
-        return Answered(asked, _refusal(topic, index, error), None)
-    unflushed = None
-    if partition is not None and partition.log.awaited_offset is not None:
+        return Answered(asked, _refusal(topic, index, error))
+    unflushed = unreplicated = None
+    assert partition is not None
+    if partition.log.awaited_offset is not None:
         unflushed = Acknowledged(partition.log, partial(_refuse, result))
-    return Answered(asked, result, unflushed)
+    if request.acks == _ALL and partition.apart is not None:
+        end = partition.log_end_offset
+        if partition.high_watermark < end:
+            late = partial(_not_replicated, result, partition)
+            unreplicated = Unreplicated(partition, call.node_id, end, late)
+    return Answered(asked, result, unflushed, unreplicated)
 
 
 def _outcome(
@@ -199,9 +207,25 @@ def _outcome(
         if any(answer.result.error_code for answer in answers):
             call.close()
         return NO_REPLY
+    waits = [answer.unreplicated for answer in answers if answer.unreplicated is not None]
+    if not waits:
+        return _response(cluster, call, answers)
+
+    def finish() -> None:
+        outcome = _response(cluster, call, answers)
+        if isinstance(outcome, ProduceResponse):
+            call.answer(outcome)
+
+    wait = AckWait(cluster, waits, finish)
+    wait.begin(request.timeout_ms)
+    call.on_lost = wait.cancel
+    return PARKED
+
+
+def _response(cluster: Cluster, call: Call, answers: list[Answered]) -> ProduceResponse | Sentinel:
     topics: dict[tuple[bytes, str], ProduceResponse.Topic] = {}
     told: set[int] = set()
-    for asked, result, _ in answers:
+    for asked, result, *_ in answers:
         key = asked.topic_id, asked.name
         if key not in topics:
             topics[key] = ProduceResponse.Topic(
@@ -334,6 +358,8 @@ def _check_place(call: Call, request: ProduceRequest, topic: Topic, partition: P
     if topic.is_internal and call.client_id != _ADMIN:
         raise _BeforeAppend(Error.INVALID_TOPIC_EXCEPTION)
     partition.check_leader(call.node_id)
+    if request.acks == _ALL:
+        partition.check_in_sync()
 
 
 def _last_whole(entries: Iterable[Sent]) -> tuple[Produced | None, Refused | None]:
@@ -457,11 +483,21 @@ def _refusal(topic: Topic | None, index: int, refused: Refused) -> Result:
         ]
     if known and refused.error is Error.NOT_LEADER_OR_FOLLOWER:
         assert topic is not None
-        partition = topic.partitions[index]
-        result.current_leader = Result.LeaderIdAndEpoch(
-            leader_id=partition.leader, leader_epoch=partition.leader_epoch
-        )
+        _name_leader(result, topic.partitions[index])
     return result
+
+
+def _name_leader(result: Result, partition: Partition) -> None:
+    result.current_leader = Result.LeaderIdAndEpoch(
+        leader_id=partition.leader, leader_epoch=partition.leader_epoch
+    )
+
+
+def _not_replicated(result: Result, partition: Partition, error: Error) -> None:
+    """What was appended may be lost: not every replica in sync has it."""
+    result.error_code = error
+    if error is Error.NOT_LEADER_OR_FOLLOWER:
+        _name_leader(result, partition)
 
 
 def _refuse(result: Result, refused: Refused) -> None:

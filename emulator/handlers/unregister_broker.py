@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from ...wire import Refused
 from ...wire.api.unregister_broker import UnregisterBrokerRequest, UnregisterBrokerResponse
 from ..base.call import Call
-from ..metadata.leadership import unregister
 from .registry import handles
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ def unregister_broker(
     cluster: Cluster, call: Call, request: UnregisterBrokerRequest
 ) -> UnregisterBrokerResponse:
     try:
-        unregister(cluster, request.broker_id)
+        cluster.replication.unregister(request.broker_id)
     except Refused as refused:
         return UnregisterBrokerResponse(error_code=refused.error, error_message=refused.message)
     return UnregisterBrokerResponse(error_message="")

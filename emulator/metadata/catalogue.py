@@ -7,7 +7,7 @@ Rules:
 - A topic is its id: deleting removes the logs, and what is created later under the same name has
   another id, other logs and no record of the old one.
 
-Who leads and replicates a partition later on: leadership.py.
+Who leads and replicates a partition later on: replication/.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ...wire.stored.cluster import RemoveTopicRecord
-from ..base.node import alive
 from ..config.internal_topics import internal_topic
 from ..partitions.topic import Topic
 from .topic_index import TopicIndex
@@ -65,7 +64,7 @@ class Catalogue(TopicIndex):
             *(name, partitions, replication_factor, configs or {}, assignments),
             topics=self,
             config=self._cluster.config,
-            alive=alive(self._cluster.nodes),
+            brokers=self._cluster.replication.registered(),
         )
 
     def add_all(self, plans: Sequence[NewTopic]) -> list[Topic]:
@@ -93,8 +92,8 @@ class Catalogue(TopicIndex):
 
         Raises Refused as CreatePartitions answers.
         """
-        brokers, config = alive(self._cluster.nodes), self._cluster.config
-        return plan_partitions(topic, total, assignments, alive=brokers, config=config)
+        brokers, config = self._cluster.replication.registered(), self._cluster.config
+        return plan_partitions(topic, total, assignments, brokers=brokers, config=config)
 
     def add_partitions(
         self, topic: Topic, total: int, assignments: Sequence[Sequence[int]] | None = None

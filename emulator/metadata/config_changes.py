@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...wire import Error, Refused
-from ...wire.stored.cluster import MetadataRecord
+from ...wire.stored.cluster import ClearElrRecord, MetadataRecord
 from ..base.java_order import hash_map_order
 from ..config.broker_table import UNLISTED
 from ..config.client_metrics import CLIENT_METRICS_RESOURCE, check_client_metrics
@@ -176,10 +176,11 @@ class Alteration:
         kind, name = wanted.kind, wanted.name
         if kind == TOPIC_RESOURCE:
             self._check_topic(name, texts)
-        elif kind == BROKER_RESOURCE:
+            return self._plan_topic(name, texts)
+        if kind == BROKER_RESOURCE:
             self._check_eligible_leaders(wanted, texts)
             return plan_broker_configs(self._cluster.config, name, texts)
-        elif kind == CLIENT_METRICS_RESOURCE:
+        if kind == CLIENT_METRICS_RESOURCE:
             if not name:
                 raise Refused(Error.INVALID_REQUEST, "Subscription name can't be empty")
             check_client_metrics(texts)
@@ -189,6 +190,15 @@ class Alteration:
                 raise Refused(Error.INVALID_REQUEST, message)
             check_group(self._cluster.config, texts)
         return config_records(kind, name, self._texts(kind, name), texts)
+
+    def _plan_topic(self, name: str, texts: Mapping[str, str]) -> list[MetadataRecord]:
+        """With another least number of replicas in sync, nobody is known to be eligible to lead."""
+        before = self._texts(TOPIC_RESOURCE, name)
+        records = config_records(TOPIC_RESOURCE, name, before, texts)
+        is_changed = before.get(_MIN_INSYNC) != texts.get(_MIN_INSYNC)
+        if is_changed and self._cluster.features.level(_ELR_FEATURE):
+            records.append(ClearElrRecord(topic_name=name))
+        return records
 
     def _check_topic(self, name: str, texts: Mapping[str, str]) -> None:
         if not name:

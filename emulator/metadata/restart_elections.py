@@ -26,9 +26,9 @@ from ...wire import Refused
 from ...wire.stored.cluster import PartitionChangeRecord
 from ..base.logger import log
 from ..base.release import Release
+from ..partitions.partition import NO_LEADER
 from .features import ELIGIBLE_LEADERS
-from .leadership import elections
-from .topic_records import NO_LEADER
+from .topic_records import election
 
 if TYPE_CHECKING:
     from .image import MetadataImage, PartitionImage
@@ -57,6 +57,16 @@ def take_over(metadata_log: MetadataLog, able: Collection[int], release: Release
     if release.fences_at_start:
         metadata_log.append(_resignations(metadata_log.image))
     metadata_log.append(elections(metadata_log.image, able))
+
+
+def elections(image: MetadataImage, able: Collection[int]) -> list[PartitionChangeRecord]:
+    """What changes so that every partition is led by one of these brokers, where one has it."""
+    return [
+        change
+        for topic in image.topics.values()
+        for index, partition in topic.partitions.items()
+        if (change := election(topic.topic_id, index, partition, able)) is not None
+    ]
 
 
 def _resignations(image: MetadataImage) -> list[PartitionChangeRecord]:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from ...wire import Error, Refused, random_id
 from ...wire.stored.cluster import MetadataRecord
+from ..base.node import Registered
 from ..config.configs import BrokerConfig, ConfigError, TopicConfig
 from ..config.internal_topics import METADATA_TOPIC
 from ..partitions.topic import Topic
@@ -27,10 +28,13 @@ class NewTopic(NamedTuple):
     id: bytes
     config: TopicConfig
     replicas: list[list[int]]
+    able: Collection[int]
+    """The brokers that may lead."""
 
     def records(self) -> list[MetadataRecord]:
         """What is written to the metadata log."""
-        return topic_records(self.name, self.id, self.config.overrides, self.replicas)
+        texts = self.config.overrides
+        return topic_records(self.name, self.id, texts, self.replicas, self.able)
 
 
 class NewPartitions(NamedTuple):
@@ -38,10 +42,12 @@ class NewPartitions(NamedTuple):
 
     topic: Topic
     replicas: list[list[int]]
+    able: Collection[int]
 
     def records(self) -> list[MetadataRecord]:
         """What is written to the metadata log."""
-        return partition_records(self.topic.id, len(self.topic.partitions), self.replicas)
+        first = len(self.topic.partitions)
+        return partition_records(self.topic.id, first, self.replicas, self.able)
 
 
 def plan_topic(
@@ -53,16 +59,16 @@ def plan_topic(
     *,
     topics: TopicIndex,
     config: BrokerConfig,
-    alive: Collection[int],
+    brokers: Registered,
 ) -> NewTopic:
     """Judge a topic to be created. Raises Refused."""
     check_new_name(name, topics)
     own = judged(configs, config)
     if assignments:
-        replicas = assigned(assignments, partitions, replication_factor, alive)
+        replicas = assigned(assignments, partitions, replication_factor, brokers)
     else:
-        replicas = placed(partitions, replication_factor, alive, config)
-    return NewTopic(name, random_id(), own, replicas)
+        replicas = placed(partitions, replication_factor, brokers, config)
+    return NewTopic(name, random_id(), own, replicas, brokers.active)
 
 
 def check_new_name(name: str, topics: TopicIndex) -> None:
@@ -83,14 +89,14 @@ def plan_partitions(
     total: int,
     assignments: Sequence[Sequence[int]] | None,
     *,
-    alive: Collection[int],
+    brokers: Registered,
     config: BrokerConfig,
 ) -> NewPartitions:
     """Judge whether a topic can grow to `total` partitions. Raises Refused."""
     factor = len(topic.partitions[0].replicas)
     existing = len(topic.partitions)
-    replicas = added(topic.name, existing, total, factor, assignments, alive, config)
-    return NewPartitions(topic, replicas)
+    replicas = added(topic.name, existing, total, factor, assignments, brokers, config)
+    return NewPartitions(topic, replicas, brokers.active)
 
 
 def plan_configs(

@@ -15,39 +15,44 @@ from ...wire.stored.cluster import (
     PartitionRecord,
     TopicRecord,
 )
+from ..partitions.partition import NO_LEADER
 from .image import TOPIC_RESOURCE, PartitionImage
-
-NO_LEADER = -1
 
 
 def topic_records(
-    name: str, topic_id: bytes, configs: Mapping[str, str], replicas: Sequence[list[int]]
+    name: str,
+    topic_id: bytes,
+    configs: Mapping[str, str],
+    replicas: Sequence[list[int]],
+    able: Collection[int],
 ) -> list[MetadataRecord]:
-    """A new topic, the first replica of each partition leading it."""
+    """A new topic."""
     return [
         TopicRecord(name=name, topic_id=topic_id),
         *config_records(TOPIC_RESOURCE, name, {}, configs),
-        *partition_records(topic_id, 0, replicas),
+        *partition_records(topic_id, 0, replicas, able),
     ]
 
 
 def partition_records(
-    topic_id: bytes, first: int, replicas: Sequence[list[int]]
+    topic_id: bytes, first: int, replicas: Sequence[list[int]], able: Collection[int]
 ) -> list[MetadataRecord]:
-    """New partitions of a topic, numbered from `first` on."""
+    """New partitions of a topic, numbered from `first` on. Of the replicas of each, those that are
+    able to are in sync, and the first of them leads."""
+    in_sync = [[replica for replica in each if replica in able] for each in replicas]
     return [
         PartitionRecord(
             partition_id=index,
             topic_id=topic_id,
             replicas=each,
-            isr=each,
+            isr=isr,
             removing_replicas=[],
             adding_replicas=[],
-            leader=each[0],
+            leader=isr[0],
             leader_epoch=0,
             partition_epoch=0,
         )
-        for index, each in enumerate(replicas, first)
+        for index, (each, isr) in enumerate(zip(replicas, in_sync, strict=True), first)
     ]
 
 
@@ -67,7 +72,8 @@ def election(
     topic_id: bytes, index: int, partition: PartitionImage, alive: Collection[int]
 ) -> PartitionChangeRecord | None:
     """The change that gives a partition a leader that is alive, or none if it can have none; None
-    if nothing changes. Every replica that is alive is in sync: all of them share one log.
+    if nothing changes. Every replica that is alive is in sync: all of them share one log. Those
+    that come back are listed by their ids.
     """
     if partition.leader in alive:
         return None
@@ -81,8 +87,8 @@ def election(
     change = PartitionChangeRecord(
         partition_id=index, topic_id=topic_id, leader=(able or replicas)[0]
     )
-    if partition.isr != replicas:
-        change.isr = replicas
+    if partition.isr != sorted(replicas):
+        change.isr = sorted(replicas)
     if partition.has_eligible_leaders:
         change.eligible_leader_replicas = []
         change.last_known_elr = []

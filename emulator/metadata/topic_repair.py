@@ -170,7 +170,7 @@ def _topics_in(directory: Directory, naming: Naming) -> Found:
 def _records(
     directory: Directory, name: str, topic_id: bytes, partitions: dict[int, str], node_id: int
 ) -> list[MetadataRecord]:
-    records = topic_records(name, topic_id, {}, [[node_id]] * (max(partitions) + 1))
+    records = topic_records(name, topic_id, {}, [[node_id]] * (max(partitions) + 1), able=[node_id])
     for record in records:
         if isinstance(record, PartitionRecord) and record.partition_id in partitions:
             home = directory.child(partitions[record.partition_id])

@@ -7,9 +7,11 @@ order in which they are made is part of what clients see. Source: Kafka 4.3.1's 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 
 from ...wire import Error, Refused
+from ..base.node import Registered
 from ..config.configs import BrokerConfig
 
 NAME_LENGTH_MAX = 249
@@ -53,7 +55,7 @@ def folded(name: str) -> str:
 
 
 def assigned(
-    assignments: Assignments, partitions: int, factor: int, brokers: Collection[int]
+    assignments: Assignments, partitions: int, factor: int, brokers: Registered
 ) -> list[list[int]]:
     """The replicas of a new topic as a request assigns them. Raises Refused."""
     what = "A manual partition assignment was specified, but"
@@ -65,10 +67,12 @@ def assigned(
     for index, replicas in assignments:
         if index in by_index:
             raise _misplaced(f"Found multiple manual partition assignments for partition {index}")
-        _check_replicas(replicas, brokers)
+        _check_replicas(replicas, brokers.racks)
         by_index[index] = list(replicas)
     if sorted(by_index) != list(range(len(by_index))):
         raise _misplaced("partitions should be a consecutive 0-based integer sequence")
+    for index, replicas in by_index.items():
+        _check_active(index, replicas, brokers)
     return [by_index[index] for index in range(len(by_index))]
 
 
@@ -80,7 +84,7 @@ def check_request_size(partitions: int) -> None:
 
 
 def placed(
-    partitions: int, factor: int, brokers: Collection[int], config: BrokerConfig
+    partitions: int, factor: int, brokers: Registered, config: BrokerConfig
 ) -> list[list[int]]:
     """The replicas of a new topic for which none are assigned. Raises Refused."""
     if factor == 0 or factor < DEFAULT:
@@ -105,7 +109,7 @@ def added(
     total: int,
     factor: int,
     assignments: Sequence[Sequence[int]] | None,
-    brokers: Collection[int],
+    brokers: Registered,
     config: BrokerConfig,
 ) -> list[list[int]]:
     """The replicas of the partitions that make a topic grow to `total`. Raises Refused."""
@@ -124,8 +128,9 @@ def added(
             f"Attempted to add {total - existing} additional partition(s), "
             f"but only {len(assignments)} assignment(s) were specified."
         )
-    for replicas in assignments:
-        _check_replicas(replicas, brokers)
+    for index, replicas in enumerate(assignments, existing):
+        _check_replicas(replicas, brokers.racks)
+        _check_active(index, replicas, brokers)
     return [list(replicas) for replicas in assignments]
 
 
@@ -142,12 +147,21 @@ def _check_replicas(replicas: Sequence[int], brokers: Collection[int]) -> None:
         before = broker
 
 
+def _check_active(index: int, replicas: Sequence[int], brokers: Registered) -> None:
+    if not any(replica in brokers.active for replica in replicas):
+        raise _misplaced(
+            f"All brokers specified in the manual partition assignment for partition {index} are "
+            "fenced or in controlled shutdown."
+        )
+
+
 def _place(
-    partitions: Iterable[int], factor: int, brokers: Collection[int], config: BrokerConfig
+    partitions: Iterable[int], factor: int, brokers: Registered, config: BrokerConfig
 ) -> list[list[int]]:
     """Round the brokers. Kafka begins with a random one; here the first leads partition 0, so that
-    a test knows the leaders. Raises Refused(INVALID_REPLICATION_FACTOR)."""
-    ring = sorted(brokers)
+    a test knows the leaders. The replicas of a partition are on as many racks as there are; those
+    that may not lead come last. Raises Refused(INVALID_REPLICATION_FACTOR)."""
+    ring = sorted(brokers.racks)
     if factor > len(ring):
         cordoned = " or some brokers have all their log directories cordoned"
         raise Refused(
@@ -156,7 +170,32 @@ def _place(
             f"{factor} cannot be reached because only {len(ring)} broker(s) are registered"
             f"{cordoned if config.release.cordons_directories else ''}.",
         )
-    return [[ring[(index + i) % len(ring)] for i in range(factor)] for index in partitions]
+    if not brokers.active:
+        message = "All brokers are currently fenced or in controlled shutdown."
+        raise Refused(Error.INVALID_REPLICATION_FACTOR, message)
+    return [_replicas(index, factor, brokers) for index in partitions]
+
+
+def _replicas(index: int, factor: int, brokers: Registered) -> list[int]:
+    """One partition's: the leader, then each time a broker of the rack that has fewest of them."""
+    active = sorted(brokers.active)
+    ring = _from(active, index) + _from(sorted({*brokers.racks} - {*active}), index)
+    racks = brokers.racks
+    if len(set(racks.values())) in (1, len(racks)):  # then they are all alike
+        return ring[:factor]
+    chosen = [ring.pop(0)]
+    while len(chosen) < factor:
+        taken = Counter(racks[each] for each in chosen)
+        following = min(ring, key=lambda each: (each not in active, taken[racks[each]]))
+        ring.remove(following)
+        chosen.append(following)
+    return chosen
+
+
+def _from(ring: list[int], index: int) -> list[int]:
+    """A ring from one of its places on."""
+    first = index % len(ring) if ring else 0
+    return ring[first:] + ring[:first]
 
 
 def _misplaced(message: str) -> Refused:

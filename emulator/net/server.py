@@ -25,8 +25,10 @@ from ..base.real_time import real_ms
 from ..base.timers import Timers
 from ..metadata.delta import MetadataDelta
 from ..metadata.image import BROKER_RESOURCE, MetadataImage
+from ..replication.brokers import BrokerState, Process
 from .alarm import Alarm
 from .listener import Connections, Listener
+from .network.fault import DOWN, UP, Effect, Fault
 from .network.network import Network
 from .protocol import ClientProtocol, FollowingProtocol
 from .room import ROOM_BYTES, Room
@@ -40,6 +42,7 @@ _UNSENT_BYTES = 8 << 20
 _PIECE_BYTES = 1 << 20
 _EXCESS_S = 0.1
 _FOLLOWS_S = 0.01
+_STANDS_STILL = Effect(frozenset({UP, DOWN}), holds=True)
 
 
 class Server:
@@ -58,6 +61,8 @@ class Server:
         }
         self._listeners: list[Listener] = []
         self.network = Network(self, self._loop)
+        self._processes: dict[int, Process] = {}  # what those of brokers did when last told of
+        self._held: dict[int, Fault] = {}
         self.is_down = False
         """Between `go_down` and `come_back`: its cluster is not to be used."""
         self._attach(cluster)
@@ -86,6 +91,30 @@ class Server:
         self._excess = self._loop.call_later(0, self._close_excess)
         self._close_idle_later()
         cluster.metadata.subscribe(self._configs_changed)
+        cluster.replication.moved = self._process_moved
+        for node_id, broker in cluster.replication.brokers.items():
+            if self._processes.get(node_id, Process.UP) is not broker.process:
+                self._process_moved(node_id, broker)
+
+    def _process_moved(self, node_id: int, broker: BrokerState) -> None:
+        """The process of one of several brokers has ended, stands still, or is back."""
+        self._processes[node_id] = broker.process
+        held = self._held.pop(node_id, None)
+        if held is not None:
+            self.network.remove(held)
+        if broker.process is Process.PAUSED:
+            sentence = f"broker {node_id} stands still"
+            self._held[node_id] = Fault(sentence, _STANDS_STILL, node_id=node_id)
+            self.network.set(self._held[node_id])
+        if broker.process is not Process.DOWN:
+            self.accept_again(node_id)
+            return
+        self.refuse(node_id, lambda at: at == node_id)
+        for protocol in list(self.protocols):
+            if protocol.node_id == node_id:
+                if broker.has_crashed:
+                    protocol.reset_when_closed()
+                protocol.connection.close()
 
     async def listen(self, host: str, port: int, node_id: int) -> tuple[str, int]:
         """Accept connections for a broker; port 0 is any free one. Returns the address.

@@ -221,6 +221,10 @@ class SessionCache:
     def __len__(self) -> int:
         return len(self._sessions)
 
+    def clear(self) -> None:
+        """Forget all: the broker starts again."""
+        self._sessions.clear()
+
     def begin(self, request: FetchRequest, version: int, now: int) -> Session | None:
         """The session of this request, which is to be updated by it; None if it has none.
 

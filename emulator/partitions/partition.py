@@ -1,8 +1,9 @@
 """A partition: its log, its leader and replicas, and the fetches that wait for it.
 
-Data is stored once, whatever the number of replicas; so the high watermark is the log end offset.
-The last stable offset follows from the open transactions of the log's producers. A reader of
-committed data is woken when it moves: by plain data while nothing is open, else by a marker.
+Data is stored once, whatever the number of replicas; so the high watermark is the log end offset,
+unless a replica in sync does not have all of the log, or too few are in sync (replicas.py). The
+last stable offset follows from the open transactions of the log's producers. A reader of committed
+data is woken when it moves: by plain data while nothing is open, else by a marker.
 A log that has nothing on disk is opened when it is first asked for, so that a topic of ten thousand
 partitions costs little before.
 That the disk accepts no more is logged at most once a minute for each partition.
@@ -18,8 +19,10 @@ from ...wire import Error, Refused
 from ...wire.batch import CONTROL, BatchHeader, assign, read_header
 from ...wire.primitives import Buffer
 from ..base.logger import log
+from .replicas import Replicas
 
 if TYPE_CHECKING:
+    from .acknowledging import AckWait
     from .fetch_waits import FetchWait
     from .topic import Topic
 
@@ -29,6 +32,7 @@ _SAID_AGAIN_MS = 60_000
 READ_UNCOMMITTED = 0
 READ_COMMITTED = 1
 NO_EPOCH = -1
+NO_LEADER = -1
 
 
 class Partition:
@@ -39,6 +43,8 @@ class Partition:
         "_base_seen",
         "_complained_ms",
         "_open_log",
+        "acks",
+        "apart",
         "index",
         "isr",
         "leader",
@@ -67,7 +73,10 @@ class Partition:
         self.leader_epoch = leader_epoch
         self.replicas = [leader] if replicas is None else replicas
         self.isr = list(self.replicas) if isr is None else isr
+        self.apart: Replicas | None = None
+        """None while every replica has all of the log, and enough are in sync."""
         self.waits: list[FetchWait] = []
+        self.acks: list[AckWait] = []
         self._base_seen: int | None = None
         """Where the newest segment began when waiting fetches were last told of more."""
         self._complained_ms: int | None = None
@@ -85,7 +94,8 @@ class Partition:
             if self.topic.is_deleted:
                 raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION)
             self.log = log = self._open_log()
-            log.producers.replicated(log.log_end_offset)
+            if self.apart is None:
+                log.producers.replicated(log.log_end_offset)
             return log
 
     @property
@@ -110,18 +120,35 @@ class Partition:
     @property
     def high_watermark(self) -> int:
         """Readers of uncommitted data see records below it."""
-        return self.log.log_end_offset
+        apart = self.apart
+        return self.log.log_end_offset if apart is None else apart.high_watermark
 
     @property
     def last_stable_offset(self) -> int:
         """Readers of committed data see records below it."""
         log = self.log
-        return max(log.producers.last_stable_offset(log.log_end_offset), log.log_start_offset)
+        return max(log.producers.last_stable_offset(self.high_watermark), log.log_start_offset)
+
+    @property
+    def least_in_sync(self) -> int:
+        """How many replicas have to be in sync for a record to be acknowledged by all."""
+        return min(self.topic.config.min_insync_replicas, len(self.replicas))
+
+    def end_at(self, node_id: int) -> int:
+        """Where the log of a replica ends."""
+        end = self._end()
+        return end if self.apart is None else self.apart.end_at(node_id, end)
 
     def check_leader(self, node_id: int) -> None:
         """Raises Refused(NOT_LEADER_OR_FOLLOWER) when another broker leads."""
         if self.leader != node_id:
             raise Refused(Error.NOT_LEADER_OR_FOLLOWER)
+
+    def check_in_sync(self) -> None:
+        """Raises Refused(NOT_ENOUGH_REPLICAS) for a record that all are to acknowledge."""
+        in_sync = len(self.isr)
+        if in_sync < self.topic.config.min_insync_replicas and in_sync < self.least_in_sync:
+            raise Refused(Error.NOT_ENOUGH_REPLICAS)
 
     def check_replica(self, node_id: int) -> None:
         """Raises Refused: NOT_LEADER_OR_FOLLOWER for a broker without a replica; before that
@@ -161,10 +188,12 @@ class Partition:
         except Refused as error:
             self._complain(error, now)
             raise
-        if header.attributes & CONTROL:
-            stored.producers.replicated(stored.log_end_offset)
-        if waits:
+        if self.apart is not None:
+            self.advance()
+        elif waits:
             self._appended(header.size, unstable_before)
+        if header.attributes & CONTROL:
+            stored.producers.replicated(self.high_watermark)
         return base_offset
 
     def _complain(self, error: Refused, now: int) -> None:
@@ -239,7 +268,68 @@ class Partition:
             self.log.delete_records(target)
         return self.log.log_start_offset
 
+    # Replicas
+
+    def hold(self, node_id: int) -> None:
+        """A replica follows no more: it keeps what it has."""
+        self._set_apart().ends.setdefault(node_id, self._end())
+
+    def follow(self, node_id: int) -> None:
+        """A replica has what the log has, from now on."""
+        if self.apart is not None and self.apart.ends.pop(node_id, None) is not None:
+            self.advance()
+
+    def lead(self, leader: int, epoch: int, replicas: list[int], isr: list[int]) -> None:
+        """Another leader, or other replicas. A new leader that lacks part of the log has it
+        truncated, and begins its epoch there. Raises Refused(KAFKA_STORAGE_ERROR)."""
+        is_new = leader != NO_LEADER and epoch > self.leader_epoch
+        if set(replicas) != set(self.replicas):
+            self._set_apart().replace(self.replicas, replicas)
+        self.leader, self.leader_epoch = leader, epoch
+        self.replicas, self.isr = replicas, isr
+        try:
+            if is_new:
+                self._begin_epoch()
+        finally:
+            self.advance()
+            self.close_waiters()
+
+    def _begin_epoch(self) -> None:
+        apart = self.apart
+        if apart is not None:
+            end = apart.ends.pop(self.leader, None)
+            if end is not None and end < self._end():
+                self.log.truncate(end)
+                apart.truncate(self.log.log_end_offset)
+        self.log.start_epoch(self.leader_epoch)
+
+    def advance(self) -> None:
+        """Move the high watermark, if it may, and tell who waits for that."""
+        least = self.least_in_sync
+        if self.apart is None and len(self.isr) >= least:
+            return
+        apart, end = self._set_apart(), self._end()
+        has_moved = apart.advance(self.isr, least, end)
+        if not apart.ends and apart.high_watermark == end and len(self.isr) >= least:
+            self.apart = None
+        if not has_moved:
+            return
+        for wait in list(self.waits):
+            wait.moved()
+        for ack in list(self.acks):
+            ack.look()
+
+    def _set_apart(self) -> Replicas:
+        if self.apart is None:
+            self.apart = Replicas(self._end())
+        return self.apart
+
+    def _end(self) -> int:
+        return self.log.log_end_offset if self.is_log_open else 0
+
     def close_waiters(self) -> None:
         """Wake every waiting fetch: the partition was deleted, or has another leader."""
         for wait in list(self.waits):
             wait.wake()
+        for ack in list(self.acks):
+            ack.look()

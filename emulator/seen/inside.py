@@ -27,6 +27,7 @@ from ..handlers.registry import SERVED
 from ..net.connection import PLAINTEXT
 from ..net.serving import handle
 from .clients import SeenClient
+from .routed import joined, parts_of
 from .segments import SeenSegment
 from .shared import Shared
 from .waiting import TIMEOUT_S, Wait, done_within, in_thread, seconds_of, timed_out
@@ -51,12 +52,17 @@ _LOOKING = ("ConsumerGroupDescribe", "Describe", "Fetch", "List", "Metadata", "O
 
 class Inside:
     """The broker of this process. `run` calls a function in its thread; `server` has its
-    connections."""
+    connections. `is_alone`: there is no other broker in its cluster."""
 
     def __init__(
-        self, run: Callable[[Callable[[Cluster], Any]], Any], server: Callable[[], Server]
+        self,
+        run: Callable[[Callable[[Cluster], Any]], Any],
+        server: Callable[[], Server],
+        *,
+        is_alone: bool = True,
     ) -> None:
         self._run = run
+        self._is_alone = is_alone
         self._server = server
         self._watching: Watching | None = None
         self.timeout = TIMEOUT_S
@@ -73,16 +79,23 @@ class Inside:
         return watching.shared if watching is not None and watching.is_looking else None
 
     def ask(self, request: Request, version: int) -> Any:
-        """The broker's answer. What only looks is asked again if the broker went down instead, and
-        came back. Raises ConnectionError, RuntimeError."""
+        """The broker's answer; of several, that of those whom a client would ask. What only looks
+        is asked again if the broker went down instead, and came back. Raises ConnectionError,
+        RuntimeError."""
         try:
-            return self._ask(request, version)
+            return self._ask_those(request, version)
         except ConnectionError:
             if not type(request).__name__.startswith(_LOOKING):
                 raise
             return self.ask(request, version)
 
-    def _ask(self, request: Request, version: int) -> Any:
+    def _ask_those(self, request: Request, version: int) -> Any:
+        if self._is_alone:
+            return self._ask(None, request, version)
+        parts = self._call(lambda cluster: parts_of(cluster, request))
+        return joined(request, [self._ask(node, part, version) for node, part in parts])
+
+    def _ask(self, node_id: int | None, request: Request, version: int) -> Any:
         body = bytearray(request.encode(version))  # a copy, which the broker may write into
         asked = type(request).decode(body, version)
         answer: Future[bytes] = Future()
@@ -94,11 +107,11 @@ class Inside:
             if threading.get_ident() == thread:  # then nobody else can go on with it
                 wake, cluster.turns.wake = cluster.turns.wake, None
                 try:
-                    _Asked(cluster, answer).begin(asked, version)
+                    _Asked(cluster, node_id, answer).begin(asked, version)
                 finally:
                     cluster.turns.wake = wake
             else:
-                _Asked(cluster, answer).begin(asked, version)
+                _Asked(cluster, node_id, answer).begin(asked, version)
             if threading.get_ident() == thread and not answer.done():
                 name = type(request).__name__
                 raise RuntimeError(f"a {name} has to wait, which the broker's own thread cannot")
@@ -301,10 +314,10 @@ class _Asked:
     is_open = True
     name = TEST
 
-    def __init__(self, cluster: Cluster, answer: Future[bytes]) -> None:
+    def __init__(self, cluster: Cluster, node_id: int | None, answer: Future[bytes]) -> None:
         self._cluster = cluster
         self._answer = answer
-        self.node_id = cluster.controller_id
+        self.node_id = cluster.controller_id if node_id is None else node_id
 
     def ends(self) -> None:
         """There is no socket."""

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from ...wire import Error
 from ...wire.api.fetch import FetchRequest, FetchResponse
 from ...wire.api.list_offsets import ListOffsetsRequest
-from ...wire.api.metadata import MetadataRequest
+from ...wire.api.metadata import MetadataRequest, MetadataResponse
 from ...wire.batch import LOG_APPEND_TIME, BatchHeader
 from ...wire.legacy.as_batches import logged_batches, read_logged
 from ...wire.primitives import Buffer
@@ -66,11 +66,18 @@ class PartitionRecords:
 
 def partition_count(source: Source, topic: str) -> int:
     """How many partitions a topic has. Raises Refused(UNKNOWN_TOPIC_OR_PARTITION)."""
+    return len(placed(source, topic))
+
+
+def placed(source: Source, topic: str) -> list[MetadataResponse.Topic.Partition]:
+    """What Metadata says of the partitions of a topic. Raises Refused
+    (UNKNOWN_TOPIC_OR_PARTITION)."""
     asked = MetadataRequest.Topic(name=topic)
     request = MetadataRequest(topics=[asked], allow_auto_topic_creation=False)
     (found,) = source.ask(request, _METADATA).topics
     check(found.error_code, f"there is no topic {topic!r}")
-    return len(found.partitions)
+    partitions: list[MetadataResponse.Topic.Partition] = found.partitions
+    return partitions
 
 
 def offsets_at(

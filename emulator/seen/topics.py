@@ -7,11 +7,20 @@ from typing import Any
 
 from ...wire.api.create_partitions import CreatePartitionsRequest
 from ...wire.api.describe_configs import DescribeConfigsRequest
+from ...wire.api.metadata import MetadataResponse
 from ..base.words import number_of
 from .asserting import RecordAsserts
 from .decoding import Decoder
 from .produced import Content, GivenHeaders, NewRecord, Producing, Time, listed, new_record
-from .reading import EARLIEST, LATEST, READ_UNCOMMITTED, offsets_at, partition_count, read
+from .reading import (
+    EARLIEST,
+    LATEST,
+    READ_UNCOMMITTED,
+    offsets_at,
+    partition_count,
+    placed,
+    read,
+)
 from .record import Raw
 from .record_waits import RecordWaits, Spanning
 from .segments import SeenSegment
@@ -91,6 +100,21 @@ class PartitionView(Records[bytes | None, bytes | None], _SpanVerbs, RecordWaits
         found = read(self._source, self._topic, [self.index], {self.index: end})
         return found[self.index].last_stable_offset
 
+    @property
+    def leader(self) -> int:
+        """The id of the broker that leads it, -1 if none does."""
+        return self._placed().leader_id
+
+    @property
+    def replicas(self) -> list[int]:
+        """The ids of the brokers that have it, the preferred leader first."""
+        return self._placed().replica_nodes
+
+    @property
+    def isr(self) -> list[int]:
+        """The ids of those that are in sync."""
+        return self._placed().isr_nodes
+
     def segments(self) -> list[SeenSegment]:
         """Its segments, the oldest first."""
         return self._source.powers.segments(self._topic, self.index)
@@ -116,6 +140,10 @@ class PartitionView(Records[bytes | None, bytes | None], _SpanVerbs, RecordWaits
         view = TopicView(self._source, self._topic)
         at = self.index
         return view.produce(value, key, headers=headers, timestamp=timestamp, partition=at)
+
+    def _placed(self) -> MetadataResponse.Topic.Partition:
+        found = placed(self._source, self._topic)
+        return next(each for each in found if each.partition_index == self.index)
 
     def _offset(self, which: int) -> int:
         return offsets_at(self._source, self._topic, [self.index], which)[self.index]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...wire.stored.cluster import MetadataRecord, PartitionChangeRecord, ProducerIdsRecord
-from ..metadata.topic_records import NO_LEADER
+from ..partitions.partition import NO_LEADER
 
 if TYPE_CHECKING:
     from ..metadata.image import MetadataImage

@@ -27,7 +27,7 @@ from ..base.coordinator_errors import as_coordinator
 from ..base.java_order import partition_for
 from ..base.logger import log
 from ..config.internal_topics import TRANSACTION_STATE
-from ..metadata.topic_records import NO_LEADER
+from ..partitions.partition import NO_LEADER
 from .coordinator import TransactionCoordinator, TransactionSettings
 from .encoding import decoded, encoded_key, encoded_value
 from .markers import Marker, write_marker
@@ -162,6 +162,7 @@ class _Environment:
         batch = build_batch([NewRecord(now, encoded_key(transactional_id), value)])
         try:
             partition = partition_of(self._cluster, transactional_id)
+            partition.check_in_sync()
             if len(batch) > partition.topic.config.max_message_bytes:
                 raise Refused(Error.MESSAGE_TOO_LARGE)
             flusher = self._cluster.log_manager.flusher
@@ -172,10 +173,13 @@ class _Environment:
             raise as_coordinator(refused) from refused
 
     def write_marker(self, transaction: Transaction, key: Key) -> None:
-        """End a prepared transaction in a partition, if it still exists. Raises Refused."""
+        """End a prepared transaction in a partition, if it still exists. One that nobody leads is
+        passed over: there the transaction stays open until the next one ends. Raises Refused."""
         name, index = key
         topic = self._cluster.topics.get(name)
         if topic is None or not 0 <= index < len(topic.partitions):
+            return
+        if topic.partitions[index].leader == NO_LEADER:
             return
         marker = Marker(
             transaction.producer_id,

@@ -6,22 +6,22 @@ import threading
 from collections.abc import Iterator
 
 import pytest
-from odradek.compat import Client, NewRecord, RealKafka
+from odradek.compat import Client, NewRecord, RealCluster, RealKafka
 from odradek.emulator import Proxy
 from odradek.wire.api.describe_cluster import DescribeClusterRequest
 from odradek.wire.api.find_coordinator import FindCoordinatorRequest
 from odradek.wire.api.metadata import MetadataRequest
 
-from tests.clients.support.three_nodes import NUMBERS, three_nodes
 from tests.support.connection import Connection
 
+NUMBERS = (1, 2, 3)
 pytestmark = [pytest.mark.real, pytest.mark.client]
 
 
 @pytest.fixture(scope="module")
 def nodes() -> Iterator[list[RealKafka]]:
-    with three_nodes() as nodes:
-        yield nodes
+    with RealCluster(len(NUMBERS)) as kafka:
+        yield list(kafka.nodes.values())
 
 
 @pytest.fixture(scope="module")

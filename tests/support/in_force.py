@@ -49,7 +49,7 @@ def _topic(topic: Topic) -> dict[str, Any]:
         "logs obey": [
             partition.log.config == config.log_config() for partition in topic.partitions
         ],
-        "replicas": [(each.replicas, each.isr) for each in topic.partitions],
+        "replicas": [(each.replicas, sorted(each.isr)) for each in topic.partitions],
     }
 
 

@@ -31,6 +31,7 @@ ROOMS = {
         config
         partitions
         metadata
+        replication
         security
         upkeep
         groups
@@ -114,6 +115,8 @@ ROOMS = {
         processed_once
         shared
         watching
+        routes
+        routed
         inside
         directories
         seeds
@@ -141,7 +144,7 @@ ROOMS = {
         protocol
     """,
     "fixtures/remote": """
-        emulator_only routes
+        emulator_only
         cluster
         kafka
     """,

@@ -22,11 +22,10 @@ from ....wire import Refused
 from ...base.logger import log
 from ...config.configs import TopicConfig
 from ...config.definition import ConfigError
-from ...partitions.partition import Partition
+from ...partitions.partition import NO_LEADER, Partition
 from ...partitions.topic import Topic
 from ..delta import MetadataDelta
 from ..image import BROKER_RESOURCE, TOPIC_RESOURCE, MetadataImage, PartitionImage, TopicImage
-from ..topic_records import NO_LEADER
 
 if TYPE_CHECKING:
     from ...cluster import Cluster
@@ -87,6 +86,8 @@ class Topics:
         for partition in topic.partitions:
             if partition.is_log_open:
                 partition.log.config = config.log_config()
+            if len(partition.isr) < partition.least_in_sync:  # from now on too few are in sync
+                partition.advance()
 
     def _config(self, name: str, image: MetadataImage) -> TopicConfig:
         texts: Mapping[str, str] = image.configs_of(TOPIC_RESOURCE, name)
@@ -112,6 +113,7 @@ class Topics:
             topic.partitions.append(partition)
             if self._cluster.log_dir.knows(topic.name, number):
                 _ = partition.log
+            partition.advance()
 
     def _open_log(self, topic: Topic, number: int, epoch: int | None) -> Log:
         """The log of a partition, in the leader epoch that it had when it became known."""
@@ -132,8 +134,7 @@ class Topics:
             self._open(topic, [now])
             return
         partition = topic.partitions[number]
-        if now.leader != NO_LEADER and now.leader_epoch > partition.leader_epoch:
-            partition.log.start_epoch(now.leader_epoch)
-        partition.leader, partition.leader_epoch = now.leader, now.leader_epoch
-        partition.replicas, partition.isr = list(now.replicas), list(now.isr)
-        partition.close_waiters()
+        try:
+            partition.lead(now.leader, now.leader_epoch, list(now.replicas), list(now.isr))
+        except Refused as error:
+            log.warning("%r keeps what its new leader lacks: %s", partition, error)

@@ -19,14 +19,14 @@ def test_a_move_is_over_when_it_begins_and_lasts(
     three: Cluster, tmp_path: Path, version: int
 ) -> None:
     assert move(client_of(three), [3, 1], version) == (0, None)
-    assert placed(three) == ([3, 1], [3, 1], 1, 0)
+    assert placed(three) == ([3, 1], [1, 3], 1, 1)  # a replica was removed: one epoch more
 
     assert elect(client_of(three), [("t", [0])]) == [0, ("t", [0])]
-    assert placed(three) == ([3, 1], [3, 1], 3, 1)
+    assert placed(three) == ([3, 1], [1, 3], 3, 2)
 
     three.close()
     again = open_three(tmp_path / "three")
-    assert placed(again) == ([3, 1], [3, 1], 3, 3)
+    assert placed(again) == ([3, 1], [1, 3], 3, 4)
     again.close()
 
 

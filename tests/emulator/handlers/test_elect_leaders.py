@@ -26,10 +26,10 @@ def test_a_partition_that_is_led_needs_no_election(three: Cluster, kind: int) ->
 def test_the_preferred_replica_leads_again(three: Cluster, version: int) -> None:
     client = client_of(three)
     move(client, [2, 1])
-    assert placed(three) == ([2, 1], [2, 1], 1, 0)
+    assert placed(three) == ([2, 1], [1, 2], 1, 0)
     found = elect(client, [("t", [0])], version=version)
     assert found == [0, ("t", [0])]
-    assert placed(three) == ([2, 1], [2, 1], 2, 1)
+    assert placed(three) == ([2, 1], [1, 2], 2, 1)
 
 
 def test_who_is_not_there_cannot_be_elected(three: Cluster) -> None:

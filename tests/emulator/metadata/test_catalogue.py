@@ -95,13 +95,32 @@ def test_replicas_can_be_assigned(three: Cluster) -> None:
     assert [p.replicas for p in topic.partitions] == [[2], [3, 1]]
 
 
-def test_a_broker_that_is_not_alive_gets_no_replica(three: Cluster) -> None:
-    three.nodes[1].is_alive = False
+def test_a_broker_that_is_down_leads_nothing_new_and_may_be_a_replica(three: Cluster) -> None:
+    three.replication.stop(1)
     topic = three.topics.create("t", partitions=2)
-    assert [p.leader for p in topic.partitions] == [2, 3]
+    assert [p.replicas for p in topic.partitions] == [[2], [3]]
+    (wide,) = three.topics.create("u", replication_factor=3).partitions
+    assert (wide.replicas, wide.isr, wide.leader) == ([2, 3, 1], [2, 3], 2)
+    with pytest.raises(Refused) as caught:
+        three.topics.create("v", replication_factor=4)
+    assert caught.value.error is Error.INVALID_REPLICATION_FACTOR
+
+
+def test_a_broker_that_is_unregistered_gets_no_replica(three: Cluster) -> None:
+    three.replication.unregister(1)
+    assert three.topics.create("t").partitions[0].replicas == [2]
     with pytest.raises(Refused) as caught:
         three.topics.create("u", replication_factor=3)
     assert caught.value.error is Error.INVALID_REPLICATION_FACTOR
+
+
+def test_replicas_are_on_as_many_racks_as_there_are(tmp_path: Path) -> None:
+    brokers = [Node(node_id, "h", 9090, rack) for node_id, rack in enumerate("aabb", 1)]
+    clock = ManualClock(NOW)
+    cluster = Cluster(BrokerConfig(), data_dir=tmp_path, brokers=brokers, clock=clock)
+    topic = cluster.topics.create("t", partitions=4, replication_factor=2)
+    assert [p.replicas for p in topic.partitions] == [[1, 3], [2, 3], [3, 1], [4, 1]]
+    cluster.close()
 
 
 def test_defaults_come_from_the_broker(tmp_path: Path) -> None:
@@ -422,5 +441,5 @@ def test_partitions_whose_leader_is_not_there_get_another_under_the_next_epoch(
     cluster.close()
 
     cluster = open_as(tmp_path, 1, 2, 3)
-    assert leaders(cluster.topic("t")) == [(1, 6, [1, 2]), (2, 4, [2, 3]), (1, 6, [3, 1])]
+    assert leaders(cluster.topic("t")) == [(1, 6, [1, 2]), (2, 4, [2, 3]), (1, 6, [1, 3])]
     cluster.close()

@@ -1,0 +1,142 @@
+"""The brokers of a cluster, each of which a test can stop, kill, pause and start again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from ...wire.api.elect_leaders import ElectLeadersRequest
+from .. import parameters
+from ..base.addresses import bracketed
+from ..base.node import Node
+from ..cluster import Cluster
+from ..replication.controller import PREFERRED, UNCLEAN
+from ..seen.source import check
+from .facet import Facet
+
+_ELECT_LEADERS = 2
+_NOT_NEEDED = 84
+
+
+class BrokerView:
+    """One broker, by its id. Each verb returns when all that follows from it at once has happened;
+    what takes the broker's time, as the end of a session, passes under the broker's clock.
+
+    Verbs raise RuntimeError for a broker that does not run (or runs already), and for the last one
+    that runs: `kafka.kill()` and `kafka.restart()` are for all of them.
+    """
+
+    def __init__(self, run: Callable[[Callable[[Cluster], object]], object], node_id: int) -> None:
+        self.id = node_id
+        self._run = run
+
+    def __repr__(self) -> str:
+        return f"<broker {self.id}>"
+
+    @property
+    def address(self) -> str:
+        """Its "host:port"."""
+        node = self._node()
+        return f"{bracketed(node.host)}:{node.port}"
+
+    @property
+    def rack(self) -> str | None:
+        """Its rack, if it has one."""
+        return self._node().rack
+
+    @property
+    def is_fenced(self) -> bool:
+        """Whether the cluster knows that it is gone: it leads nothing, and is not listed."""
+        return bool(self._run(lambda cluster: cluster.replication.brokers[self.id].is_fenced))
+
+    @property
+    def state(self) -> str:
+        """What its process does, "up", "paused" or "down"; and whether it is fenced."""
+        return str(self._run(lambda cluster: str(cluster.replication.brokers[self.id])))
+
+    def stop(self) -> None:
+        """Stop it in good order, as by SIGTERM: its leaders move first."""
+        self._do("stopped", lambda cluster: cluster.replication.stop(self.id))
+
+    def kill(self) -> None:
+        """End it at once, as `kill -9`: connections are reset. That it is gone is known when its
+        session ends (`broker.session.timeout.ms`, 200 ms if it is not set): leaders move then."""
+        self._do("killed", lambda cluster: cluster.replication.kill(self.id))
+
+    def start(self) -> None:
+        """Start it again at its address: it follows, and is in sync. Leaders stay as they are."""
+        self._do("started again", lambda cluster: cluster.replication.start(self.id))
+
+    def restart(self) -> None:
+        """Stop it, and start it again."""
+        self.stop()
+        self.start()
+
+    def pause(self) -> None:
+        """Let its process stand still, as by SIGSTOP: connections stay open, and nothing is
+        answered. It falls out of the replicas in sync, and its session ends."""
+        self._do("paused", lambda cluster: cluster.replication.pause(self.id))
+
+    def resume(self) -> None:
+        """Let its process go on."""
+        self._do("resumed", lambda cluster: cluster.replication.resume(self.id))
+
+    def _do(self, kind: str, action: Callable[[Cluster], None]) -> None:
+        def done(cluster: Cluster) -> None:
+            action(cluster)
+            cluster.journal.add(f"broker {kind}", details={"node": self.id})
+
+        self._run(done)
+
+    def _node(self) -> Node:
+        found = self._run(lambda cluster: cluster.nodes[self.id])
+        assert isinstance(found, Node)
+        return found
+
+
+class BrokerViews:
+    """The brokers, by their ids: `kafka.brokers[2]`. Iterated in the order of these."""
+
+    def __init__(self, run: Callable[[Callable[[Cluster], object]], object], ids: Sequence[int]):
+        self._run = run
+        self._ids = ids
+
+    def __repr__(self) -> str:
+        return f"<brokers {', '.join(map(str, self._ids))}>"
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def __iter__(self) -> Iterator[BrokerView]:
+        return (BrokerView(self._run, node_id) for node_id in self._ids)
+
+    def __getitem__(self, node_id: int) -> BrokerView:
+        """Raises ValueError for an id that no broker has."""
+        if node_id not in self._ids:
+            there = ", ".join(map(str, self._ids))
+            raise ValueError(f"there is no broker {node_id!r}, but {there}")
+        return BrokerView(self._run, node_id)
+
+
+class Clustered(Facet):
+    """Verbs about brokers and leaders."""
+
+    @property
+    def brokers(self) -> BrokerViews:
+        """The brokers of the cluster, by their ids."""
+        return BrokerViews(self.run, self.run(lambda cluster: list(cluster.nodes)))
+
+    def elect_leader(self, topic: str, partition: int = 0, *, unclean: bool = False) -> int:
+        """Have a partition led by its preferred replica, the first one; with `unclean`, if nobody
+        leads it, by any that runs, though it may lack records. Returns the leader's id.
+
+        Raises Refused as ElectLeaders answers, but not if there is nothing to do.
+        """
+        parameters.topic_name(topic)
+        asked = ElectLeadersRequest.Topic(topic=topic, partitions=[partition])
+        kind = UNCLEAN if unclean else PREFERRED
+        request = ElectLeadersRequest(election_type=kind, topic_partitions=[asked])
+        answer = self._inside.ask(request, _ELECT_LEADERS)
+        found = answer.replica_election_results[0].partition_result[0]
+        if found.error_code != _NOT_NEEDED:
+            check(found.error_code, f"{topic}-{partition}", found.error_message)
+        return self.run(lambda cluster: cluster.partition(topic, partition).leader)

@@ -1,0 +1,1 @@
+"""Several brokers: which run, who leads, which replicas are in sync, and what follows."""

@@ -1,0 +1,70 @@
+"""Stock clients at three brokers: all scenarios, also while leaders and coordinators move."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+from odradek.compat import Client, scenarios
+from odradek.emulator import Emulator
+
+CONFIG = {
+    "default.replication.factor": "3",
+    "group.initial.rebalance.delay.ms": "0",
+    # Members of groups of the new protocol hear of a change by their heartbeat.
+    "group.consumer.min.heartbeat.interval.ms": "500",
+    "group.consumer.heartbeat.interval.ms": "500",
+}
+
+ASK_FOR_ENDS = {
+    "a_group_resumes_where_it_committed",
+    "keeps_transactions_apart",
+    "manages_topics",
+    "shares_by_the_new_protocol",
+}
+"""They ask librdkafka for the end of a partition, which it does not repeat when the leader has just
+moved."""
+
+
+@pytest.fixture(scope="module")
+def calm() -> Iterator[Emulator]:
+    with Emulator(CONFIG, brokers=3) as kafka:
+        yield kafka
+
+
+@pytest.fixture(scope="module")
+def moving() -> Iterator[Emulator]:
+    """One broker after the other is restarted, until the end."""
+    over = threading.Event()
+
+    def restart_in_turn(kafka: Emulator) -> None:
+        while True:
+            for broker in kafka.brokers:
+                if over.wait(2):
+                    return
+                broker.stop()
+                if over.wait(0.3):
+                    return
+                broker.start()
+
+    with Emulator(CONFIG, brokers=3) as kafka:
+        thread = threading.Thread(target=restart_in_turn, args=(kafka,))
+        thread.start()
+        try:
+            yield kafka
+        finally:
+            over.set()
+            thread.join()
+
+
+@pytest.mark.client
+@pytest.mark.parametrize("name", scenarios.SCENARIOS)
+def test_a_scenario_at_three_brokers(calm: Emulator, client: Client, name: str) -> None:
+    scenarios.run(name, client, calm.bootstrap_servers)
+
+
+@pytest.mark.client
+@pytest.mark.parametrize("name", [each for each in scenarios.SCENARIOS if each not in ASK_FOR_ENDS])
+def test_a_scenario_while_brokers_restart(moving: Emulator, client: Client, name: str) -> None:
+    scenarios.run(name, client, moving.bootstrap_servers)

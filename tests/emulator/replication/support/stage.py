@@ -1,0 +1,243 @@
+"""Transcripts of a cluster: commands, and below each what clients were told after it.
+
+    topic 1,2,3 min.insync.replicas=2     a topic, its one partition on these brokers
+    stop 1    kill 1    start 1           a broker ends in good order, or at once, or is back
+    pause 2   resume 2                    its process stands still, and goes on
+    later                                 sessions and lags are over
+    produce 3 acks=1 timeout=500          so many records, at the leader; acks=-1 unless told
+    elect preferred | unclean
+    move 2,3  cancel                      a reassignment, and its end
+    config unclean.leader.election.enable=true
+
+Below each: what was answered, if anything is, and the partition as clients are told of it:
+
+    2/1 replicas=1,2,3 isr=2,3 elr=- last=- offline=1 end=5 brokers=2,3
+
+"2/1" is leader 2 in leader epoch 1; `last` is lastKnownElr, `end` what ListOffsets says of the
+latest offset at the leader. The same transcript is played in the emulator, and by three nodes of a
+real Kafka (grounds.py). ODRADEK_REWRITE=1 writes what was answered into the file.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Protocol
+
+from odradek.wire import Error, Request
+from odradek.wire.api.alter_partition_reassignments import AlterPartitionReassignmentsRequest
+from odradek.wire.api.create_topics import CreateTopicsRequest
+from odradek.wire.api.describe_topic_partitions import DescribeTopicPartitionsRequest
+from odradek.wire.api.elect_leaders import ElectLeadersRequest
+from odradek.wire.api.incremental_alter_configs import IncrementalAlterConfigsRequest
+from odradek.wire.api.list_offsets import ListOffsetsRequest
+from odradek.wire.api.list_partition_reassignments import ListPartitionReassignmentsRequest
+from odradek.wire.api.metadata import MetadataRequest
+from odradek.wire.api.produce import ProduceRequest
+from odradek.wire.records import build_batch
+
+SCENES = sorted((Path(__file__).parent.parent / "transcripts").glob("*.txt"))
+_TIMEOUT_MS = 10_000
+_LATEST = -1
+_SET = 0
+_OF_A_TOPIC = 2
+
+
+class Ground(Protocol):
+    """Where a transcript is played."""
+
+    def ask(self, node_id: int, request: Request, version: int) -> Any:
+        """What a broker answers."""
+
+    def running(self) -> list[int]:
+        """The ids of those that answer."""
+
+    def do(self, verb: str, node_id: int) -> None:
+        """Stop, kill, start, pause, resume."""
+
+    def later(self) -> None:
+        """Let sessions and lags pass."""
+
+    def settled(self, state: Callable[[], str], expected: str) -> str:
+        """What is told once nothing changes any more, or as soon as that is what is expected."""
+
+
+class Stage:
+    """Plays the commands of one transcript."""
+
+    def __init__(self, ground: Ground, topic: str) -> None:
+        self._ground = ground
+        self._topic = topic
+
+    def play(self, command: str, expected: str) -> list[str]:
+        """Carry out a command; return what was answered, and the state after it."""
+        verb, *words = command.split()
+        told: list[str] = getattr(self, f"do_{verb}")(*words)
+        return [*told, self._ground.settled(self.state, expected)]
+
+    def state(self) -> str:
+        """The partition, as a broker that runs tells of it."""
+        request = DescribeTopicPartitionsRequest(
+            topics=[DescribeTopicPartitionsRequest.Topic(name=self._topic)]
+        )
+        brokers = [each.node_id for each in self._any(MetadataRequest(topics=[]), 9).brokers]
+        (topic,) = self._any(request, 0).topics
+        if topic.error_code:
+            return Error(topic.error_code).name
+        (found,) = topic.partitions
+        elr, last = found.eligible_leader_replicas or [], found.last_known_elr or []
+        leader = found.leader_id
+        end = "-" if leader not in self._ground.running() else self._end(leader)
+        parts = {
+            "replicas": found.replica_nodes,
+            "isr": found.isr_nodes,
+            "elr": elr,
+            "last": last,
+            "offline": found.offline_replicas,
+        }
+        words = [f"{name}={_ids(ids)}" for name, ids in parts.items()]
+        words += self._moves()
+        return " ".join(
+            [f"{leader}/{found.leader_epoch}", *words, f"end={end}", f"brokers={_ids(brokers)}"]
+        )
+
+    def _end(self, leader: int) -> str:
+        asked = ListOffsetsRequest.Topic
+        place = asked.Partition(partition_index=0, timestamp=_LATEST)
+        topics = [asked(name=self._topic, partitions=[place])]
+        request = ListOffsetsRequest(replica_id=-1, isolation_level=0, topics=topics)
+        found = self._ground.ask(leader, request, 7).topics[0].partitions[0]
+        return Error(found.error_code).name if found.error_code else str(found.offset)
+
+    def _moves(self) -> list[str]:
+        found = self._any(ListPartitionReassignmentsRequest(topics=None), 0).topics
+        for topic in found:
+            if topic.name == self._topic:
+                (move,) = topic.partitions
+                adding, removing = _ids(move.adding_replicas), _ids(move.removing_replicas)
+                return [f"adding={adding}", f"removing={removing}"]
+        return []
+
+    def _any(self, request: Request, version: int) -> Any:
+        return self._ground.ask(self._ground.running()[0], request, version)
+
+    # Commands
+
+    def do_topic(self, replicas: str, *configs: str) -> list[str]:
+        made = CreateTopicsRequest.Topic
+        place = made.Assignment(partition_index=0, broker_ids=_numbers(replicas))
+        texts = [made.Config(name=n, value=v) for n, _, v in (c.partition("=") for c in configs)]
+        topic = made(
+            name=self._topic,
+            num_partitions=-1,
+            replication_factor=-1,
+            assignments=[place],
+            configs=texts,
+        )
+        (answer,) = self._any(CreateTopicsRequest(topics=[topic]), 5).topics
+        return _told("created", answer.error_code)
+
+    def do_produce(self, count: str, *words: str) -> list[str]:
+        options = dict(word.split("=") for word in words)
+        acks = int(options.get("acks", "-1"))
+        timeout_ms = int(options.get("timeout", _TIMEOUT_MS))
+        batch = build_batch([(1, b"k", b"v", ())] * int(count))
+        part = ProduceRequest.Topic.Partition(index=0, records=batch)
+        topics = [ProduceRequest.Topic(name=self._topic, partition_data=[part])]
+        request = ProduceRequest(acks=acks, timeout_ms=timeout_ms, topic_data=topics)
+        leader = self._leader()
+        at = leader if leader in self._ground.running() else self._ground.running()[0]
+        found = self._ground.ask(at, request, 10).responses[0].partition_responses[0]
+        told = f"produced: {Error(found.error_code).name} at {found.base_offset}"
+        if found.current_leader.leader_epoch >= 0:
+            told += f", {found.current_leader.leader_id}/{found.current_leader.leader_epoch} leads"
+        return [told]
+
+    def _leader(self) -> int:
+        return int(self.state().partition("/")[0])
+
+    def do_elect(self, kind: str) -> list[str]:
+        topic = ElectLeadersRequest.Topic(topic=self._topic, partitions=[0])
+        number = ["preferred", "unclean"].index(kind)
+        request = ElectLeadersRequest(election_type=number, topic_partitions=[topic])
+        found = self._any(request, 2).replica_election_results[0].partition_result[0]
+        return _told("elected", found.error_code)
+
+    def do_move(self, replicas: str) -> list[str]:
+        return self._move(_numbers(replicas))
+
+    def do_cancel(self) -> list[str]:
+        return self._move(None)
+
+    def _move(self, replicas: list[int] | None) -> list[str]:
+        made = AlterPartitionReassignmentsRequest.Topic
+        topic = made(
+            name=self._topic, partitions=[made.Partition(partition_index=0, replicas=replicas)]
+        )
+        answer = self._any(AlterPartitionReassignmentsRequest(topics=[topic]), 0)
+        return _told("moved", answer.responses[0].partitions[0].error_code)
+
+    def do_config(self, given: str) -> list[str]:
+        name, _, value = given.partition("=")
+        made = IncrementalAlterConfigsRequest.Resource
+        config = made.Config(name=name, config_operation=_SET, value=value)
+        resource = made(resource_type=_OF_A_TOPIC, resource_name=self._topic, configs=[config])
+        (answer,) = self._any(
+            IncrementalAlterConfigsRequest(resources=[resource], validate_only=False), 1
+        ).responses
+        return _told("altered", answer.error_code)
+
+    def do_later(self) -> list[str]:
+        self._ground.later()
+        return []
+
+    def __getattr__(self, name: str) -> Any:
+        verb = name.removeprefix("do_")
+        if verb == name or verb not in ("stop", "kill", "start", "pause", "resume"):
+            raise AttributeError(name)
+
+        def done(node_id: str) -> list[str]:
+            self._ground.do(verb, int(node_id))
+            return []
+
+        return done
+
+
+def _ids(ids: list[int]) -> str:
+    return ",".join(map(str, ids)) or "-"
+
+
+def _numbers(text: str) -> list[int]:
+    return [int(each) for each in text.split(",")]
+
+
+def _told(what: str, error: int) -> list[str]:
+    return [f"{what}: {Error(error).name}"]
+
+
+def play(path: Path, ground: Ground, topic: str = "t") -> tuple[str, str]:
+    """The transcript as it is, and as it was played."""
+    before = path.read_text()
+    stage = Stage(ground, topic)
+    lines: list[str] = []
+    for command, expected in steps(before):
+        lines.append(command)
+        if not command.startswith("#"):
+            lines += [f"    {line}" for line in stage.play(command, expected)]
+    after = "\n".join(lines) + "\n"
+    if os.environ.get("ODRADEK_REWRITE"):
+        path.write_text(after)
+        before = after
+    return before, after
+
+
+def steps(text: str) -> list[tuple[str, str]]:
+    """The commands (and comments), each with the state that is expected after it."""
+    found: list[tuple[str, str]] = []
+    for line in text.splitlines():
+        if line.startswith("    "):
+            found[-1] = found[-1][0], line.strip()
+        else:
+            found.append((line, ""))
+    return found
