@@ -10,6 +10,7 @@ test is skipped, with the reason, and the last lines of the session say what was
 
 from __future__ import annotations
 
+import signal
 from collections import Counter, defaultdict
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -39,6 +40,11 @@ pytest.register_assert_rewrite(
 from odradek.compat import Unavailable  # noqa: E402
 
 from tests.support.left import Noted, noted, put_back  # noqa: E402
+
+# A shell starts what runs in the background with Ctrl-C ignored, and so would be all processes that
+# tests start and interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 pytest_plugins = ["pytester", "odradek.fixtures.spark"]
 
