@@ -41,7 +41,7 @@ def moving() -> Iterator[Emulator]:
     def restart_in_turn(kafka: Emulator) -> None:
         while True:
             for broker in kafka.brokers:
-                if over.wait(2):
+                if over.wait(5):
                     return
                 broker.stop()
                 if over.wait(0.3):
