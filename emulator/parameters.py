@@ -99,6 +99,13 @@ def replica_count(given: int) -> int:
     return given
 
 
+def record_count(given: int) -> int:
+    """A number of records, at least one."""
+    is_right = _is_int(given) and given > 0
+    _check(is_right, "records", "a number of records, at least 1", given)
+    return given
+
+
 def storage(data_dir: str | Path | None, disk: MemoryDisk | None) -> Path | None:
     """The data directory, if one is given."""
     if disk is not None:

@@ -125,6 +125,11 @@ class ProducerState:
         """Of the last data batch in this epoch; -1 if there is none. Markers do not change it."""
         return self.batches[-1][3] if self.batches else NONE
 
+    def forget_batches(self, before: int) -> None:
+        """Keep those from an offset on, and the last one below it."""
+        older = sum(batch[3] < before for batch in self.batches)
+        del self.batches[: max(0, older - 1)]
+
 
 class ProducerStates:
     """All producers of one partition, and its open transactions."""
@@ -160,6 +165,12 @@ class ProducerStates:
         if self._unreplicated:
             self.replicated(high_watermark)
         return min((high_watermark, *self._unreplicated, *islice(self._open, 1)))
+
+    def stable_at(self, high_watermark: int) -> int:
+        """The same for a replica that knows of a lower high watermark than the leader: what has
+        ended is not forgotten."""
+        ended = (each for each, marker in self._unreplicated.items() if marker >= high_watermark)
+        return min((high_watermark, *ended, *islice(self._open, 1)))
 
     def replicated(self, high_watermark: int) -> None:
         """The high watermark is this, and does not go back: markers below it are no more watched.
@@ -321,6 +332,16 @@ class ProducerStates:
             if txn_first_offset < 0 and now_ms - last_timestamp >= expiration_ms:
                 del self._packed[producer_id]
         return before - len(self._packed)
+
+    def forget_batches(self, before: int) -> None:
+        """Of the batches below an offset each producer's last one alone is remembered: what a
+        broker knows that has restarted when its log ended there."""
+        for state in self._states.values():
+            state.forget_batches(before)
+        for producer_id, packed in self._packed.items():
+            state = _unpacked(packed)
+            state.forget_batches(before)
+            self._packed[producer_id] = _packed(state)
 
     def clear(self) -> None:
         """Forget everything, as before a replay."""

@@ -62,6 +62,9 @@ ORDERED = (
         )
     ),
 )
+# What may be named as `replica.selector.class`: no other class is there.
+LEADER_SELECTOR = "org.apache.kafka.common.replica.LeaderSelector"
+RACK_AWARE_SELECTOR = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
 _CLEANER_BUFFER_MIN = 1 << 20
 _LOCAL_UNSET = -2
 
@@ -75,6 +78,7 @@ def check_values(values: Values) -> None:
             sentence = f"{name} must be unlimited (-1) or, greater than or equal to 1"
             raise _required(name, sentence)
     _check_cleaner(values)
+    _check_selector(values)
     if values["max.connections.per.ip"] == 0 and not values["max.connections.per.ip.overrides"]:
         name = "max.connections.per.ip"
         sentence = f"{name} can be set to zero only if {name}.overrides property is set."
@@ -99,6 +103,13 @@ def _check_cleaner(values: Values) -> None:
     if size // threads <= _CLEANER_BUFFER_MIN:
         name = "log.cleaner.dedupe.buffer.size"
         raise _required(name, f"{name} must be at least 1MB per cleaner thread.")
+
+
+def _check_selector(values: Values) -> None:
+    name = "replica.selector.class"
+    if values[name] not in (None, LEADER_SELECTOR, RACK_AWARE_SELECTOR):
+        sentence = f"{name} must be {RACK_AWARE_SELECTOR} or {LEADER_SELECTOR}"
+        raise _required(name, sentence)
 
 
 def _check_addresses(text: str) -> None:

@@ -185,7 +185,7 @@ unclean.leader.election.interval.ms                LONG     300000 1.. internal
 unclean.leader.election.enable                     BOOLEAN  false * cluster
 security.inter.broker.protocol                     STRING   PLAINTEXT PLAINTEXT|SSL|SASL_PLAINTEXT|SASL_SSL #one-process
 inter.broker.listener.name                         STRING   - #one-process
-replica.selector.class                             STRING   - #shared-data
+replica.selector.class                             STRING   -
 follower.fetch.last.tiered.offset.enable           BOOLEAN  false * cluster #no-tiers
 group.coordinator.rebalance.protocols              LIST     classic,consumer,streams !consumer|classic|share|streams #all-protocols
 group.coordinator.threads                          INT      4 1.. #one-thread

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar, cast
 
 from ...wire.api.elect_leaders import ElectLeadersRequest
 from .. import parameters
 from ..base.addresses import bracketed
 from ..base.node import Node
 from ..cluster import Cluster
+from ..partitions.partition import Bounds, Partition
 from ..replication.controller import PREFERRED, UNCLEAN
+from ..replication.lagging import catch_up, catch_up_everywhere, check_replica, lag
+from ..seen import PartitionView
 from ..seen.source import check
 from .facet import Facet
 
+T = TypeVar("T")
 _ELECT_LEADERS = 2
 _NOT_NEEDED = 84
 
@@ -79,6 +84,51 @@ class BrokerView:
     def resume(self) -> None:
         """Let its process go on."""
         self._do("resumed", lambda cluster: cluster.replication.resume(self.id))
+
+    # Its replicas
+
+    def lag(self, partition: PartitionView, records: int | None = None) -> None:
+        """Let its replica of a partition fall behind as records come, and stay so many behind the
+        end; without `records` it gets nothing more. It holds the high watermark back until its
+        leader takes it out of those in sync, after `replica.lag.time.max.ms` (200 ms if that is not
+        set), and lasts until `catch_up`.
+
+        Raises ValueError for a partition that it leads or has no replica of, and for fewer than one
+        record; RuntimeError if the broker does not run; TypeError.
+        """
+        if records is not None:
+            parameters.record_count(records)
+        self._on(partition, lambda cluster, found: lag(cluster, found, self.id, records))
+
+    def catch_up(self, partition: PartitionView | None = None) -> None:
+        """Let its replica of a partition, or each that it has, get everything again, at once if the
+        broker runs: it is in sync then. Raises ValueError for a partition that it has not."""
+        if partition is None:
+            self._run(lambda cluster: catch_up_everywhere(cluster, self.id))
+        else:
+            self._on(partition, lambda cluster, found: catch_up(cluster, found, self.id))
+
+    def log_end_offset(self, partition: PartitionView) -> int:
+        """Where its replica of a partition ends. Raises ValueError if it has none."""
+        return self._bounds(partition).log_end_offset
+
+    def high_watermark(self, partition: PartitionView) -> int:
+        """Up to where those see records of a partition who read them here. Raises ValueError if the
+        broker has no replica of it."""
+        return self._bounds(partition).high_watermark
+
+    def _bounds(self, partition: PartitionView) -> Bounds:
+        def found(_: Cluster, partition: Partition) -> Bounds:
+            check_replica(partition, self.id)
+            return partition.bounds_at(self.id)
+
+        return self._on(partition, found)
+
+    def _on(self, view: PartitionView, action: Callable[[Cluster, Partition], T]) -> T:
+        if not isinstance(view, PartitionView):
+            raise TypeError(f"a partition is wanted, as kafka.topics['orders'][0], not {view!r}")
+        found = self._run(lambda each: action(each, each.partition(view.topic, view.index)))
+        return cast(T, found)
 
     def _do(self, kind: str, action: Callable[[Cluster], None]) -> None:
         def done(cluster: Cluster) -> None:

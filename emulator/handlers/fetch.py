@@ -6,9 +6,9 @@ valid. Otherwise the call is parked until more is appended or max_wait_ms are ov
 everything is read anew (semantics, C1-C13). What is done for each partition:
 fetch_work.py; what old clients get of it: fetch_old.py.
 
-The leader answers, and from v11 on a follower too. Not emulated: requests of followers (one with
-the replica id of a broker is told that this is no leader), tiered storage, that a leader sends
-clients to the closest replica.
+The leader answers, and from v11 on a follower too, by what its replica has. A client that names its
+rack may be sent to a replica there (closest_replica.py). Not emulated: requests of followers (one
+with the replica id of a broker is told that this is no leader), tiered storage.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from ...wire.api.fetch import FetchRequest, FetchResponse
 from ..base.call import PARKED, Call, Sentinel
 from ..base.turns import Slices
 from ..partitions.fetch_sessions import A_SLICE, Session, Wanted, WantedPartitions
-from ..partitions.fetch_waits import Awaited, FetchWait, awaited
+from ..partitions.fetch_waits import Awaited, FetchWait, Reader, awaited
+from ..partitions.partition import NO_EPOCH
 from .fetch_work import Answers, Reading, Work
 from .registry import Outcome, handles
 
@@ -82,13 +83,15 @@ def _read(work: Work) -> Reading:
 
 def _awaited(found: tuple[Wanted, Partition]) -> Awaited:
     wanted, partition = found
-    return awaited(partition, wanted.fetch_offset, wanted.max_bytes)
+    epoch = max(wanted.current_leader_epoch, NO_EPOCH)
+    return awaited(partition, wanted.fetch_offset, wanted.max_bytes, epoch)
 
 
 def _wait(work: Work, parts: list[Awaited]) -> bool:
     """Park the call until there is more. Returns False if there is nothing to wait for."""
     finish = partial(_finish, work)
-    wait = FetchWait(work.cluster, parts, work.min_bytes, work.isolation, finish)
+    reader = Reader(work.call.node_id, work.isolation, work.leader_only)
+    wait = FetchWait(work.cluster, parts, work.min_bytes, reader, finish)
     if not wait.begin(work.max_wait_ms):
         return False
     work.call.on_lost = wait.cancel

@@ -13,6 +13,7 @@ from ..base.call import TEST, Call
 from ..base.sentences import READ_UNCOMMITTED as TOLD_UNCOMMITTED
 from ..partitions.fetch_sessions import INITIAL_EPOCH, NO_SESSION, Session, Wanted
 from ..partitions.partition import NO_EPOCH, READ_COMMITTED, READ_UNCOMMITTED, Partition
+from .closest_replica import NO_REPLICA, closest
 from .fetch_old import BATCHES_SINCE, WHOLE_SINCE, ZSTD_SINCE, as_old
 from .node_endpoints import endpoints
 
@@ -111,6 +112,8 @@ class Work:
         self.request = request if may_be_refused else None
         # The leaders that are named to those who asked another broker.
         self.leaders: set[int] = set()
+        # Where clients of this rack are sent, if they are.
+        self.closest = closest(cluster, call, request) if request.rack_id else None
         # What a step of the chain has refused of it: base/chain.py.
         self.refuses = None if call.passage is None else call.passage.refuses
 
@@ -148,7 +151,7 @@ class Work:
         for wanted, partition in some:
             try:
                 answer = self.read_one(wanted, partition, reading.left, reading.size == 0)
-                if answer.diverging_epoch.epoch != -1:
+                if answer.diverging_epoch.epoch != -1 or answer.preferred_read_replica >= 0:
                     reading.at_once = True
             except Refused as refused:
                 answer = _failed(self.call.version, wanted.partition, refused.error, partition)
@@ -175,37 +178,38 @@ class Work:
             raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION)
         epoch = max(asked.current_leader_epoch, NO_EPOCH)
         partition.check_read(self.call.node_id, epoch, leader_only=self.leader_only)
-        if self.is_follower:  # a stranger; one that names the epoch may know more than we do
-            knows_epoch = asked.current_leader_epoch >= 0
-            raise Refused(
-                Error.UNKNOWN_LEADER_EPOCH if knows_epoch else Error.NOT_LEADER_OR_FOLLOWER
-            )
+        if self.is_follower:
+            raise Refused(_to_a_stranger(asked))
         log = partition.log
+        if partition.apart is None:
+            end, high_watermark = log.log_end_offset, partition.high_watermark
+            stable = partition.last_stable_offset
+        else:
+            end, high_watermark, stable = partition.bounds_at(self.call.node_id)
         answer = Answered(
             partition_index=asked.partition,
-            high_watermark=partition.high_watermark,
-            last_stable_offset=partition.last_stable_offset,
+            high_watermark=high_watermark,
+            last_stable_offset=stable,
             log_start_offset=log.log_start_offset,
             aborted_transactions=[] if isolation == READ_COMMITTED else None,
             records=b"",
         )
-        if asked.last_fetched_epoch >= 0 and self.diverges(partition, asked, answer):
+        if self.closest is not None and self.is_sent_on(partition, asked, answer):
             return answer
-        if not log.log_start_offset <= asked.fetch_offset <= log.log_end_offset:
+        if asked.last_fetched_epoch >= 0 and self.diverges(log, end, asked, answer):
+            return answer
+        if not log.log_start_offset <= asked.fetch_offset <= end:
             raise Refused(Error.OFFSET_OUT_OF_RANGE)
-        if asked.fetch_offset == log.log_end_offset:
+        if asked.fetch_offset == end:
             return answer
         limit = min(asked.max_bytes, left)
         if limit < 0:
             raise Refused(Error.UNKNOWN_SERVER_ERROR)
-        whole = whole_first and asked.fetch_offset < partition.upper_bound(isolation)
-        whole = whole and self.gives_whole
+        upto = stable if isolation == READ_COMMITTED else high_watermark
+        whole = whole_first and asked.fetch_offset < upto and self.gives_whole
         if limit > 0 or whole:
             records = partition.read(
-                asked.fetch_offset,
-                limit,
-                isolation,
-                whole,
+                *(asked.fetch_offset, limit, upto, whole),
                 keeps_cut=not self.gives_whole,
                 later=self.reads_later,
             )
@@ -214,10 +218,19 @@ class Work:
                 answer.aborted_transactions = _aborted(log, asked.fetch_offset, answer.records)
         return answer
 
-    def diverges(self, partition: Partition, asked: Wanted, answer: Answered) -> bool:
+    def is_sent_on(self, partition: Partition, asked: Wanted, answer: Answered) -> bool:
+        """Whether the client is to read from another replica, which the answer then names."""
+        assert self.closest is not None
+        replica = self.closest(partition, asked.fetch_offset)
+        if replica == NO_REPLICA:
+            return False
+        answer.preferred_read_replica = replica
+        answer.aborted_transactions = None
+        return True
+
+    def diverges(self, log: Log, end: int, asked: Wanted, answer: Answered) -> bool:
         """Whether the client's log took another course; the answer then says where (KIP-595)."""
-        end = partition.log_end_offset
-        epoch, offset = partition.log.epochs.end_offset_for(asked.last_fetched_epoch, end)
+        epoch, offset = log.epochs.end_offset_for(asked.last_fetched_epoch, end)
         if epoch == -1 or offset == -1:
             raise Refused(Error.OFFSET_OUT_OF_RANGE)
         if epoch < asked.last_fetched_epoch or offset < asked.fetch_offset:
@@ -305,6 +318,12 @@ class Work:
                 self.leaders.add(answer.current_leader.leader_id)
         if self.leaders and not self.is_follower:
             response.node_endpoints = endpoints(Endpoint, self.cluster, self.leaders)
+
+
+def _to_a_stranger(asked: Wanted) -> Error:
+    """A follower that nobody knows; one that names the epoch may know more than we do."""
+    knows_epoch = asked.current_leader_epoch >= 0
+    return Error.UNKNOWN_LEADER_EPOCH if knows_epoch else Error.NOT_LEADER_OR_FOLLOWER
 
 
 def _aborted(log: Log, offset: int, records: Buffer | None) -> list[Answered.AbortedTransaction]:

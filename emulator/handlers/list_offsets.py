@@ -3,7 +3,8 @@
 -1 latest, -2 earliest, -3 of the largest timestamp (v7+), -4 earliest local (v8+), -5 latest
 tiered (v9+), -6 earliest pending upload (v11+). Nothing is tiered here, so -4 is -2, and -5 and -6
 find nothing. A partition named twice is answered once, with INVALID_REQUEST. v0 knows nothing of
-times: list_offsets_old.py. The leader answers, and to the replica id -2 a follower too.
+times: list_offsets_old.py. The leader answers, and to the replica id -2 a follower too. Whoever is
+no consumer sees all that the replica has, also what is not replicated yet.
 
 Not emulated: tiered storage.
 """
@@ -139,7 +140,11 @@ def _find(
     leader_only = request.replica_id != DEBUGGER
     partition.check_read(call.node_id, asked.current_leader_epoch, leader_only=leader_only)
     is_consumer = request.replica_id == CONSUMER
-    offset, found_at, epoch = _look_up(partition, timestamp, request.isolation_level)
+    if is_consumer:
+        bound = partition.upper_bound(request.isolation_level, call.node_id)
+    else:
+        bound = partition.end_at(call.node_id)
+    offset, found_at, epoch = _look_up(partition, timestamp, bound)
     if is_consumer and partition.apart is not None and _is_beyond(partition, timestamp, offset):
         is_old = call.version < _NOT_AVAILABLE_SINCE
         raise Refused(Error.LEADER_NOT_AVAILABLE if is_old else Error.OFFSET_NOT_AVAILABLE)
@@ -164,10 +169,9 @@ def _check_known(timestamp: int, version: int) -> None:
         raise Refused(Error.UNSUPPORTED_VERSION)
 
 
-def _look_up(partition: Partition, timestamp: int, isolation: int) -> tuple[int, int, int]:
-    """Offset, timestamp and leader epoch; three times -1 where there is nothing."""
+def _look_up(partition: Partition, timestamp: int, bound: int) -> tuple[int, int, int]:
+    """Offset, timestamp and leader epoch; three times -1 where there is nothing below `bound`."""
     log = partition.log
-    bound = partition.upper_bound(isolation)
     if timestamp == LATEST:
         return bound, -1, partition.leader_epoch
     if timestamp in (EARLIEST, EARLIEST_LOCAL):

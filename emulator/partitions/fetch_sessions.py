@@ -103,6 +103,7 @@ class Wanted:
             or answer.log_start_offset != self.log_start_offset
             or answer.error_code != 0
             or answer.diverging_epoch.epoch != -1
+            or answer.preferred_read_replica >= 0
         )
         self.high_watermark = _NOT_SENT if answer.error_code else answer.high_watermark
         self.log_start_offset = answer.log_start_offset

@@ -10,7 +10,9 @@ up to its limit, where a cut batch counts and a whole one larger than the limit 
 whose offset is in an older segment than the end of what it may read, or above that end, does not
 wait.
 
-Deleting records past the offset does not wake a fetch, as on a real broker.
+Deleting records past the offset does not wake a fetch, as on a real broker. Nor does a move of the
+leader wake one that followers answer too (v11 and later), unless it says in which leader epoch it
+takes the partition to be.
 Source: Kafka 4.3.1's answers (DelayedFetch).
 """
 
@@ -29,17 +31,28 @@ if TYPE_CHECKING:
 
 
 class Awaited(NamedTuple):
-    """One partition of a waiting fetch: from where on it reads, and how much of it counts."""
+    """One partition of a waiting fetch: from where on it reads, how much of it counts, and in which
+    leader epoch the client takes it to be, NO_EPOCH if it does not say."""
 
     partition: Partition
     offset: int
     place: Place | None
     max_bytes: int
+    epoch: int
 
 
-def awaited(partition: Partition, offset: int, max_bytes: int) -> Awaited:
+class Reader(NamedTuple):
+    """Who waits: at which broker, at which isolation level, and whether only a leader may answer
+    it."""
+
+    node_id: int
+    isolation: int
+    leader_only: bool
+
+
+def awaited(partition: Partition, offset: int, max_bytes: int, epoch: int) -> Awaited:
     """A partition as it is when the wait begins."""
-    return Awaited(partition, offset, _place(partition, offset), max_bytes)
+    return Awaited(partition, offset, _place(partition, offset), max_bytes, epoch)
 
 
 def _place(partition: Partition, offset: int) -> Place | None:
@@ -59,6 +72,7 @@ class FetchWait:
         "_finish",
         "_min_bytes",
         "_missing",
+        "_reader",
         "_timer",
         "is_over",
         "isolation",
@@ -69,14 +83,15 @@ class FetchWait:
         cluster: Cluster,
         awaited: Sequence[Awaited],
         min_bytes: int,
-        isolation: int,
+        reader: Reader,
         finish: Callable[[], None],
     ) -> None:
         self._cluster = cluster
         self._awaited = awaited
         self._min_bytes = min_bytes
         self._finish = finish
-        self.isolation = isolation
+        self.isolation = reader.isolation
+        self._reader = reader
         self.is_over = False
         self._missing = self._count()
 
@@ -92,8 +107,9 @@ class FetchWait:
     def _count(self) -> int:
         """The bytes that are missing; none where waiting would be in vain."""
         missing = self._min_bytes
-        for partition, offset, place, max_bytes in self._awaited:
-            upto = partition.upper_bound(self.isolation)
+        isolation, node_id = self.isolation, self._reader.node_id
+        for partition, offset, place, max_bytes, _ in self._awaited:
+            upto = partition.upper_bound(isolation, node_id)
             if offset > upto:
                 return 0
             if offset < upto:
@@ -114,6 +130,19 @@ class FetchWait:
         self._missing = self._count()
         if self._missing <= 0:
             self.wake()
+
+    def led(self, changed: Partition) -> None:
+        """A partition has another leader, other replicas, or others in sync: who may not read there
+        any more is told; others wait on."""
+        node_id, _, leader_only = self._reader
+        for partition, *_, epoch in self._awaited:
+            if partition is changed:
+                try:
+                    partition.check_read(node_id, epoch, leader_only=leader_only)
+                except Refused:
+                    self.wake()
+                    return
+        self.moved()
 
     def wake(self) -> None:
         """There is enough, time is up, or a partition has changed: answer at the next chance."""

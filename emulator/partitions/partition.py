@@ -12,11 +12,11 @@ That the disk accepts no more is logged at most once a minute for each partition
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ...storage import Log, StoredBytes
 from ...wire import Error, Refused
-from ...wire.batch import CONTROL, BatchHeader, assign, read_header
+from ...wire.batch import CONTROL, HEADER_SIZE, BatchHeader, assign, read_header
 from ...wire.primitives import Buffer
 from ..base.logger import log
 from .replicas import Replicas
@@ -28,11 +28,21 @@ if TYPE_CHECKING:
 
 
 _SAID_AGAIN_MS = 60_000
+_MAGIC_AT, _MAGIC = 16, 2
 
 READ_UNCOMMITTED = 0
 READ_COMMITTED = 1
 NO_EPOCH = -1
 NO_LEADER = -1
+
+
+class Bounds(NamedTuple):
+    """How far a replica may be read: its log end, and what readers of uncommitted and of committed
+    data see records below."""
+
+    log_end_offset: int
+    high_watermark: int
+    last_stable_offset: int
 
 
 class Partition:
@@ -51,6 +61,7 @@ class Partition:
         "leader_epoch",
         "log",
         "replicas",
+        "restarted",
         "topic",
         "waits",
     )
@@ -77,12 +88,19 @@ class Partition:
         """None while every replica has all of the log, and enough are in sync."""
         self.waits: list[FetchWait] = []
         self.acks: list[AckWait] = []
+        self.restarted: dict[int, int] | None = None
+        """Where the logs of replicas ended when their brokers started again, until they lead."""
         self._base_seen: int | None = None
         """Where the newest segment began when waiting fetches were last told of more."""
         self._complained_ms: int | None = None
 
     def __repr__(self) -> str:
-        return f"<{self.topic.name}-{self.index}>"
+        return f"<{self.name}>"
+
+    @property
+    def name(self) -> str:
+        """Topic and number, as "orders-0"."""
+        return f"{self.topic.name}-{self.index}"
 
     if not TYPE_CHECKING:
 
@@ -126,8 +144,20 @@ class Partition:
     @property
     def last_stable_offset(self) -> int:
         """Readers of committed data see records below it."""
-        log = self.log
+        log, apart = self.log, self.apart
+        if apart is not None and apart.lags:  # whose readers need what the leader's do not
+            return max(log.producers.stable_at(apart.high_watermark), log.log_start_offset)
         return max(log.producers.last_stable_offset(self.high_watermark), log.log_start_offset)
+
+    def bounds_at(self, node_id: int) -> Bounds:
+        """What a replica may be read to, by what it has and knows."""
+        apart, log = self.apart, self.log
+        if apart is None or node_id == self.leader:
+            return Bounds(log.log_end_offset, self.high_watermark, self.last_stable_offset)
+        end = apart.end_at(node_id, log.log_end_offset)
+        high_watermark = apart.high_watermark_at(node_id)
+        stable = max(log.producers.stable_at(high_watermark), log.log_start_offset)
+        return Bounds(end, high_watermark, stable)
 
     @property
     def least_in_sync(self) -> int:
@@ -138,6 +168,17 @@ class Partition:
         """Where the log of a replica ends."""
         end = self._end()
         return end if self.apart is None else self.apart.end_at(node_id, end)
+
+    def has_caught_up(self, node_id: int) -> bool:
+        """Whether a replica whose broker is at work may join those in sync."""
+        apart = self.apart
+        if apart is None:
+            return True
+        if node_id in apart.kept_out or node_id in apart.standing:
+            return False
+        epochs = self.log.epochs.entries if self.is_log_open else []
+        begun = epochs[-1].start_offset if epochs else 0
+        return self.end_at(node_id) >= max(apart.high_watermark, begun)
 
     def check_leader(self, node_id: int) -> None:
         """Raises Refused(NOT_LEADER_OR_FOLLOWER) when another broker leads."""
@@ -188,12 +229,14 @@ class Partition:
         except Refused as error:
             self._complain(error, now)
             raise
-        if self.apart is not None:
-            self.advance()
+        apart = self.apart
+        if apart is not None:
+            has_moved = bool(apart.lags) and self._fall_behind(apart, now)
+            self.advance(has_moved=has_moved)
         elif waits:
             self._appended(header.size, unstable_before)
         if header.attributes & CONTROL:
-            stored.producers.replicated(self.high_watermark)
+            stored.producers.replicated(self._least_watermark())
         return base_offset
 
     def _complain(self, error: Refused, now: int) -> None:
@@ -227,21 +270,27 @@ class Partition:
             elif sees_it or unstable != unstable_before:
                 wait.moved()
 
-    def upper_bound(self, isolation: int) -> int:
-        """A reader at this isolation level sees records below this offset."""
+    def upper_bound(self, isolation: int, node_id: int) -> int:
+        """A reader at this isolation level, at this replica, sees records below this offset."""
+        if self.apart is not None and node_id != self.leader:
+            bounds = self.bounds_at(node_id)
+            if isolation == READ_COMMITTED:
+                return bounds.last_stable_offset
+            return bounds.high_watermark
         return self.last_stable_offset if isolation == READ_COMMITTED else self.high_watermark
 
     def read(
         self,
         offset: int,
         max_bytes: int,
-        isolation: int,
+        upto: int,
         whole_first: bool,
         *,
         keeps_cut: bool = False,
         later: bool = False,
     ) -> Buffer | StoredBytes:
-        """Batches from the one that contains `offset` on. Raises Refused(OFFSET_OUT_OF_RANGE).
+        """Batches from the one that contains `offset` on, that begin before `upto`. Raises
+        Refused(OFFSET_OUT_OF_RANGE).
 
         A first batch that is not whole is returned only with `keeps_cut`. With `later` many bytes
         are read only when they are asked for.
@@ -249,7 +298,6 @@ class Partition:
         log = self.log
         if offset < log.log_start_offset or offset > log.log_end_offset:
             raise Refused(Error.OFFSET_OUT_OF_RANGE)
-        upto = self.upper_bound(isolation)
         if offset >= upto:
             return b""
         read = log.reader.read_later if later else log.reader.read
@@ -270,21 +318,27 @@ class Partition:
 
     # Replicas
 
-    def hold(self, node_id: int) -> None:
-        """A replica follows no more: it keeps what it has."""
-        self._set_apart().ends.setdefault(node_id, self._end())
+    def hold(self, node_id: int, now: int) -> None:
+        """A replica gets nothing from now on: it keeps what it has."""
+        self.set_apart().hold(node_id, self._end(), now)
 
     def follow(self, node_id: int) -> None:
-        """A replica has what the log has, from now on."""
-        if self.apart is not None and self.apart.ends.pop(node_id, None) is not None:
-            self.advance()
+        """A replica has what the log has, from now on, or what its lag leaves it."""
+        if self.apart is not None and self.apart.follow(node_id):
+            self.advance(has_moved=True)
 
-    def lead(self, leader: int, epoch: int, replicas: list[int], isr: list[int]) -> None:
+    def lag(self, node_id: int, records: int | None, now: int) -> None:
+        """A replica stays so many records behind the log end; None: where it is."""
+        apart = self.set_apart()
+        apart.lag(node_id, records, self._end(), now)
+        self.advance(has_moved=self._fall_behind(apart, now))
+
+    def lead(self, leader: int, epoch: int, replicas: list[int], isr: list[int], now: int) -> None:
         """Another leader, or other replicas. A new leader that lacks part of the log has it
         truncated, and begins its epoch there. Raises Refused(KAFKA_STORAGE_ERROR)."""
         is_new = leader != NO_LEADER and epoch > self.leader_epoch
         if set(replicas) != set(self.replicas):
-            self._set_apart().replace(self.replicas, replicas)
+            self.set_apart().replace(self.replicas, replicas, now)
         self.leader, self.leader_epoch = leader, epoch
         self.replicas, self.isr = replicas, isr
         try:
@@ -292,44 +346,79 @@ class Partition:
                 self._begin_epoch()
         finally:
             self.advance()
-            self.close_waiters()
+            for wait in list(self.waits):
+                wait.led(self)
+            self._look()
 
     def _begin_epoch(self) -> None:
         apart = self.apart
         if apart is not None:
-            end = apart.ends.pop(self.leader, None)
-            if end is not None and end < self._end():
+            end = apart.lead(self.leader, self._end())
+            if end < self._end():
                 self.log.truncate(end)
                 apart.truncate(self.log.log_end_offset)
+        if self.restarted is not None and (known := self.restarted.pop(self.leader, None)):
+            self.log.producers.forget_batches(known)
         self.log.start_epoch(self.leader_epoch)
 
-    def advance(self) -> None:
-        """Move the high watermark, if it may, and tell who waits for that."""
+    def start_again(self, node_id: int) -> None:
+        """The broker of a replica starts: it knows producers by their last batches alone."""
+        if self.restarted is None:
+            self.restarted = {}
+        self.restarted[node_id] = self.end_at(node_id)
+
+    def advance(self, *, has_moved: bool = False) -> None:
+        """Move the high watermark, if it may, and tell who waits for that, or for what a replica
+        has that `has_moved`."""
         least = self.least_in_sync
         if self.apart is None and len(self.isr) >= least:
             return
-        apart, end = self._set_apart(), self._end()
-        has_moved = apart.advance(self.isr, least, end)
-        if not apart.ends and apart.high_watermark == end and len(self.isr) >= least:
+        apart, end = self.set_apart(), self._end()
+        has_moved = apart.advance(self.isr, least, end) or has_moved
+        if not apart.is_needed and apart.high_watermark == end and len(self.isr) >= least:
             self.apart = None
         if not has_moved:
             return
         for wait in list(self.waits):
             wait.moved()
-        for ack in list(self.acks):
-            ack.look()
+        self._look()
 
-    def _set_apart(self) -> Replicas:
+    def set_apart(self) -> Replicas:
+        """Where its replicas are, from now on known one by one."""
         if self.apart is None:
             self.apart = Replicas(self._end())
         return self.apart
+
+    def _fall_behind(self, apart: Replicas, now: int) -> bool:
+        return apart.fall_behind(self._end(), self._start_of, now)
+
+    def _start_of(self, offset: int) -> int:
+        """Where the batch begins that has an offset; what is no batch of today is one record."""
+        try:
+            found = self.log.reader.read(offset, HEADER_SIZE, whole_first=False)
+        except Refused:  # the disk fails, which the next read of a client says
+            return offset
+        if len(found) < HEADER_SIZE or found[_MAGIC_AT] < _MAGIC:
+            return offset
+        return min(offset, read_header(found).base_offset)
+
+    def _least_watermark(self) -> int:
+        """What every replica that may be read knows to be replicated."""
+        apart = self.apart
+        if apart is None:
+            return self.high_watermark
+        return min((apart.high_watermark, *map(apart.high_watermark_at, apart.lags)))
 
     def _end(self) -> int:
         return self.log.log_end_offset if self.is_log_open else 0
 
     def close_waiters(self) -> None:
-        """Wake every waiting fetch: the partition was deleted, or has another leader."""
+        """Wake every waiting fetch: the partition was deleted."""
         for wait in list(self.waits):
             wait.wake()
+        self._look()
+
+    def _look(self) -> None:
+        """Those who wait until their batches are replicated look again."""
         for ack in list(self.acks):
             ack.look()

@@ -12,7 +12,7 @@ not keeps the log end that it had (partitions/replicas.py). What is done about i
 
 Session and lag are short, unless `timing="kafka"` or a config asks for more, and pass under the
 cluster's clock. A partition without a leader whose topic allows unclean elections gets one when the
-config is changed, or a replica comes back.
+config is changed, or a replica comes back. What a test does to single replicas: lagging.py.
 
 Not emulated: the quorum of controllers, which is always there; a network between brokers; log
 directories that fail. What differs from a real node: a replica that was truncated, and has not yet
@@ -65,20 +65,21 @@ class Replication:
         nothing, and configs may now allow an unclean election."""
         if len(self.brokers) == 1:
             return
+        now = self._cluster.clock.now()
         away = [node_id for node_id, each in self.brokers.items() if not each.is_at_work]
         for topic_id in {*delta.created, *(topic_id for topic_id, _ in delta.partitions)}:
             topic = self._cluster.topics.by_id(topic_id)
             for partition in topic.partitions if topic is not None and away else ():
                 for node_id in set(away).intersection(partition.replicas):
-                    partition.hold(node_id)
+                    partition.hold(node_id, now)
         if delta.configs:
             self._elect_later()
 
     # Brokers
 
     def stop(self, node_id: int) -> None:
-        """Shut a broker down in good order. Raises Refused, RuntimeError (`_running`)."""
-        broker = self._running(node_id)
+        """Shut a broker down in good order. Raises Refused, RuntimeError (`running`)."""
+        broker = self.running(node_id)
         self._check_not_last(node_id, "stopped")
         broker.is_shutting_down = True
         try:
@@ -93,7 +94,7 @@ class Replication:
 
     def kill(self, node_id: int) -> None:
         """End its process; nobody knows it until its session ends. Raises RuntimeError."""
-        broker = self._running(node_id)
+        broker = self.running(node_id)
         self._check_not_last(node_id, "killed")
         broker.has_crashed = True
         self._end(node_id, Process.DOWN)
@@ -101,11 +102,11 @@ class Replication:
 
     def pause(self, node_id: int) -> None:
         """Let its process stand still. Raises RuntimeError."""
-        self._running(node_id)
+        self.running(node_id)
         self._check_not_last(node_id, "paused")
         self._end(node_id, Process.PAUSED)
         self._await_session(node_id)
-        self._check_lag_later()
+        self.watch_lags()
 
     def resume(self, node_id: int) -> None:
         """Let its process go on. Raises RuntimeError if it was not paused."""
@@ -125,6 +126,8 @@ class Replication:
             self._write(self.controller.lost(node_id))
             broker.has_crashed = False
         self._cluster.brokers[node_id].started_again()
+        for partition in self._replicas_at(node_id):
+            partition.start_again(node_id)
         self._begin(node_id)
 
     def unregister(self, node_id: int) -> None:
@@ -137,6 +140,14 @@ class Replication:
         self._fence(node_id)
         broker.is_registered = False
         self._settle()
+
+    def set_isr(self, partition: Partition, isr: list[int]) -> None:
+        """The leader of a partition says who is in sync. Raises Refused."""
+        self._write([*self.controller.alter_isr(partition.topic.id, partition.index, isr)])
+
+    def is_reached(self, node_id: int) -> bool:
+        """Whether the process of a broker answers."""
+        return self.brokers[node_id].process is Process.UP
 
     def registered(self) -> Registered:
         """Those that partitions may be on."""
@@ -156,14 +167,14 @@ class Replication:
         except Refused as refused:
             log.warning("replicas that follow are not in sync: %s", refused)
 
-    # Within
-
-    def _running(self, node_id: int) -> BrokerState:
-        """Raises RuntimeError if it does not run."""
+    def running(self, node_id: int) -> BrokerState:
+        """A broker that runs. Raises RuntimeError if it does not."""
         broker = self.brokers[node_id]
         if broker.process is not Process.UP:
             raise RuntimeError(f"broker {node_id} is not running: it is {broker}")
         return broker
+
+    # Within
 
     def _check_not_last(self, node_id: int, done: str) -> None:
         others = (each for other, each in self.brokers.items() if other != node_id)
@@ -173,7 +184,7 @@ class Replication:
     def _end(self, node_id: int, process: Process) -> None:
         self.brokers[node_id].process = process
         for partition in self._replicas_at(node_id):
-            partition.hold(node_id)
+            partition.hold(node_id, self._cluster.clock.now())
         self._tell(node_id)
 
     def _begin(self, node_id: int) -> None:
@@ -235,30 +246,35 @@ class Replication:
         except Refused as refused:
             log.warning("broker %d leads what it led, though it is gone: %s", node_id, refused)
 
-    def _check_lag_later(self) -> None:
+    def watch_lags(self, wait_ms: int | None = None) -> None:
+        """Look from now on for replicas that lag, after the time that they may."""
         if self._lag_check is None:
-            lag_ms = self._cluster.config.get("replica.lag.time.max.ms")
-            wait_ms = self._short("replica.lag.time.max.ms", lag_ms)
-            self._lag_check = self._at(wait_ms, self._check_lag)
+            lag_ms = self._lag_ms if wait_ms is None else wait_ms
+            self._lag_check = self._at(lag_ms, self._check_lags)
 
-    def _check_lag(self) -> None:
+    @property
+    def _lag_ms(self) -> int:
+        lag_ms = self._cluster.config.get("replica.lag.time.max.ms")
+        return self._short("replica.lag.time.max.ms", lag_ms)
+
+    def _check_lags(self) -> None:
         """Leaders take followers out of the ISR that have not caught up."""
         self._lag_check = None
-        if any(each.process is Process.PAUSED for each in self.brokers.values()):
-            self._check_lag_later()
         records: list[MetadataRecord] = []
+        is_needed = any(each.process is Process.PAUSED for each in self.brokers.values())
+        before = self._cluster.clock.now() - self._lag_ms
         for partition in self._led():
-            left = [each for each in partition.isr if not self._is_behind(partition, each)]
-            if left != partition.isr:
+            is_needed = is_needed or (partition.apart is not None and bool(partition.apart.lags))
+            late = [each for each in partition.isr if _is_late(partition, each, before)]
+            if late:
+                left = [each for each in partition.isr if each not in late]
                 records += self.controller.alter_isr(partition.topic.id, partition.index, left)
+        if is_needed:
+            self.watch_lags(max(1, self._lag_ms // 2))
         try:
             self._write(records)
         except Refused as refused:
             log.warning("replicas that lag stay in sync: %s", refused)
-
-    def _is_behind(self, partition: Partition, node_id: int) -> bool:
-        broker = self.brokers[node_id]
-        return not broker.is_at_work and partition.end_at(node_id) < partition.log_end_offset
 
     def _short(self, name: str, milliseconds: int) -> int:
         is_asked_for = not self._is_short or name in self._cluster.config.overrides
@@ -276,7 +292,8 @@ class Replication:
             at_work = [each for each in partition.replicas if self.brokers[each].is_at_work]
             for node_id in at_work:
                 partition.follow(node_id)
-            coming = set(at_work) - set(partition.isr)
+            coming = {each for each in at_work if each not in partition.isr}
+            coming = {each for each in coming if partition.has_caught_up(each)}
             if coming:
                 isr = sorted({*partition.isr, *coming})
                 records += self.controller.alter_isr(partition.topic.id, partition.index, isr)
@@ -304,3 +321,11 @@ class Replication:
         config = self._cluster.topic(name).config
         has_elr = self._cluster.metadata.image.features.get(ELIGIBLE_LEADERS, 0) > 0
         return Policy(config.min_insync_replicas, has_elr, config.unclean_election)
+
+
+def _is_late(partition: Partition, node_id: int, before: int) -> bool:
+    """Whether a replica has not had everything since before that time."""
+    apart = partition.apart
+    if apart is None or partition.end_at(node_id) == partition.log_end_offset:
+        return False
+    return apart.behind_since.get(node_id, before + 1) <= before

@@ -26,6 +26,7 @@ from ..groups.classic.group import ClassicGroup
 from ..handlers.registry import SERVED
 from ..net.connection import PLAINTEXT
 from ..net.serving import handle
+from ..replication.lagging import grow_isr, shrink_isr
 from .clients import SeenClient
 from .routed import joined, parts_of
 from .segments import SeenSegment
@@ -256,6 +257,14 @@ class Inside:
             return cluster.log_manager.cleaner.compact(partitions)
 
         return self._call(done)
+
+    def shrink_isr(self, topic: str, partition: int, node_id: int) -> None:
+        """Keep a follower from being in sync."""
+        self._call(lambda each: shrink_isr(each, each.partition(topic, partition), node_id))
+
+    def grow_isr(self, topic: str, partition: int, node_id: int) -> None:
+        """Have a follower in sync again."""
+        self._call(lambda each: grow_isr(each, each.partition(topic, partition), node_id))
 
     def rebalance(self, group_id: str) -> None:
         """Have the members of a group rebalance."""

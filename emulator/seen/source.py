@@ -35,6 +35,12 @@ class Powers(Protocol):
         """Compact now, whatever ratio and lag; return how many partitions had something to
         compact."""
 
+    def shrink_isr(self, topic: str, partition: int, node_id: int) -> None:
+        """Keep a follower from being in sync."""
+
+    def grow_isr(self, topic: str, partition: int, node_id: int) -> None:
+        """Have a follower in sync again."""
+
     def rebalance(self, group_id: str) -> None:
         """Have the members of a group rebalance."""
 

@@ -79,6 +79,11 @@ class PartitionView(Records[bytes | None, bytes | None], _SpanVerbs, RecordWaits
         return described(self.name, self._span.about)
 
     @property
+    def topic(self) -> str:
+        """The name of its topic."""
+        return self._topic
+
+    @property
     def log_start_offset(self) -> int:
         """The first offset that can be read."""
         return self._offset(EARLIEST)
@@ -114,6 +119,16 @@ class PartitionView(Records[bytes | None, bytes | None], _SpanVerbs, RecordWaits
     def isr(self) -> list[int]:
         """The ids of those that are in sync."""
         return self._placed().isr_nodes
+
+    def shrink_isr(self, broker: int) -> None:
+        """Keep a follower from being in sync, by the id of its broker, until `grow_isr`. It follows
+        as before. Raises ValueError for who is no follower, RuntimeError if nobody leads."""
+        self._source.powers.shrink_isr(self._topic, self.index, broker)
+
+    def grow_isr(self, broker: int) -> None:
+        """Have a follower in sync, by the id of its broker: one that was kept out, or lags, catches
+        up. Raises as `shrink_isr`, and RuntimeError for a broker that does not run."""
+        self._source.powers.grow_isr(self._topic, self.index, broker)
 
     def segments(self) -> list[SeenSegment]:
         """Its segments, the oldest first."""

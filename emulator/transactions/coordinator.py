@@ -5,9 +5,9 @@ Rules:
   answered.
 - An end is answered once it is decided and written (Prepare*). Right after the answer, or with
   `timing="kafka"` some milliseconds later, the markers are written, and then that the transaction
-  is complete; requests in between are refused with 51. Markers that cannot be written are retried;
-  if a partition refuses them because it knows a newer producer or coordinator, the transaction
-  stays as it is until it is loaded again.
+  is complete; requests in between are refused with 51. Markers that cannot be written are retried,
+  also when partitions change; if a partition refuses them because it knows a newer producer or
+  coordinator, the transaction stays as it is until it is loaded again.
 - An end that a crash interrupted is completed when the log is loaded (`recover`).
 - Every `abort_interval_ms` transactions that have been open for too long are aborted, under the
   next epoch, so that their producers are fenced. Every `expiry_interval_ms` ids are removed that
@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Protocol
 
 from ...wire import Error, Refused
@@ -82,6 +83,7 @@ class TransactionCoordinator:
         self._outside = outside
         self._known: dict[str, Transaction] = {}
         self._opened_ms = outside.now()
+        self._unmarked: set[str] = set()  # those that wait to have their markers written
         self._abort_at: int | None = None
         self._expire_at: int | None = None
 
@@ -233,8 +235,15 @@ class TransactionCoordinator:
         transactional_id = prepared.transactional_id
         self._outside.soon(lambda: self._complete(transactional_id))
 
+    def try_again(self) -> None:
+        """Partitions have changed: markers that could not be written may be now."""
+        while self._unmarked:
+            transactional_id = self._unmarked.pop()
+            self._outside.soon(partial(self._complete, transactional_id))
+
     def _complete(self, transactional_id: str) -> None:
         """Write the markers, and then that the transaction is complete."""
+        self._unmarked.discard(transactional_id)
         known = self._known.get(transactional_id)
         if known is None or not known.state.is_prepared:
             return
@@ -247,6 +256,7 @@ class TransactionCoordinator:
             except Refused as refused:
                 error = refused.error
         if error and error not in _NOT_RETRIED:
+            self._unmarked.add(transactional_id)
             when = self._outside.now() + RETRY_MS
             self._outside.at(when, lambda: self._complete(transactional_id))
 

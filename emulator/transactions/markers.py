@@ -44,10 +44,11 @@ class Marker(NamedTuple):
 
 
 def write_marker(cluster: Cluster, partition: Partition, marker: Marker) -> None:
-    """End the producer's transaction in a partition. Raises Refused: INVALID_PRODUCER_EPOCH,
-    TRANSACTION_COORDINATOR_FENCED, KAFKA_STORAGE_ERROR; UNKNOWN_SERVER_ERROR for numbers that no
-    marker can have."""
+    """End the producer's transaction in a partition. Raises Refused: NOT_ENOUGH_REPLICAS,
+    INVALID_PRODUCER_EPOCH, TRANSACTION_COORDINATOR_FENCED, KAFKA_STORAGE_ERROR;
+    UNKNOWN_SERVER_ERROR for numbers that no marker can have."""
     marker.check()
+    partition.check_in_sync()
     now = cluster.clock.now()
     batch = end_transaction_batch(
         marker.commit,

@@ -104,7 +104,11 @@ class Transactions:
     # Changes of the metadata
 
     def __call__(self, delta: MetadataDelta, image: MetadataImage) -> None:
-        """Follow the leaders of the topic."""
+        """Follow the leaders of the topic. Where another one has changed, markers that could not be
+        written may be now."""
+        if delta.partitions:
+            for coordinator in self._coordinators.values():
+                coordinator.try_again()
         topic = self._cluster.topics.get(TRANSACTION_STATE)
         is_gone = topic is None and bool(self._loaded)
         if not is_gone and (topic is None or not delta.reaches(topic.id)):
@@ -174,13 +178,17 @@ class _Environment:
 
     def write_marker(self, transaction: Transaction, key: Key) -> None:
         """End a prepared transaction in a partition, if it still exists. One that nobody leads is
-        passed over: there the transaction stays open until the next one ends. Raises Refused."""
+        passed over: there the transaction stays open until the next one ends. Raises Refused:
+        NOT_LEADER_OR_FOLLOWER if its leader does not answer, and as markers.py says."""
         name, index = key
         topic = self._cluster.topics.get(name)
         if topic is None or not 0 <= index < len(topic.partitions):
             return
-        if topic.partitions[index].leader == NO_LEADER:
+        leader = topic.partitions[index].leader
+        if leader == NO_LEADER:
             return
+        if not self._cluster.replication.is_reached(leader):
+            raise Refused(Error.NOT_LEADER_OR_FOLLOWER)
         marker = Marker(
             transaction.producer_id,
             transaction.epoch,

@@ -11,18 +11,18 @@ from odradek.compat.clients import wait_until
 from odradek.compat.real_kafka.ready import listed
 
 from tests.clients.support.wanted import WANT_REAL
-from tests.emulator.replication.support.grounds import REAL_CONFIG, Real
-from tests.emulator.replication.support.stage import SCENES, play
+from tests.emulator.replication.support.grounds import RACKS, REAL_CONFIG, Real
+from tests.emulator.replication.support.stage import SCENES, is_for_all, play
 
 pytestmark = pytest.mark.real
 # They take minutes: all of them only when a real Kafka is asked for.
-PLAYED = [path for path in SCENES if WANT_REAL or path.stem == "stop"]
+PLAYED = [path for path in SCENES if path.stem == "stop" or (WANT_REAL and is_for_all(path))]
 
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[RealCluster]:
     """Three brokers, and a controller of their own: any of them may be down."""
-    with RealCluster(3, config=REAL_CONFIG, has_own_controller=True) as kafka:
+    with RealCluster(3, config=REAL_CONFIG, racks=RACKS, has_own_controller=True) as kafka:
         yield kafka
 
 

@@ -135,6 +135,7 @@ class Topics:
             return
         partition = topic.partitions[number]
         try:
-            partition.lead(now.leader, now.leader_epoch, list(now.replicas), list(now.isr))
+            at = self._cluster.clock.now()
+            partition.lead(now.leader, now.leader_epoch, list(now.replicas), list(now.isr), at)
         except Refused as error:
             log.warning("%r keeps what its new leader lacks: %s", partition, error)

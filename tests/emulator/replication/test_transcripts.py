@@ -14,7 +14,7 @@ from odradek.emulator.cluster import Cluster
 from odradek.emulator.config.configs import BrokerConfig
 from odradek.storage import MemoryDisk
 
-from tests.emulator.replication.support.grounds import CONFIG, Emulated
+from tests.emulator.replication.support.grounds import CONFIG, RACKS, Emulated
 from tests.emulator.replication.support.stage import SCENES, play
 from tests.support.clock import NOW
 
@@ -24,7 +24,7 @@ def test_the_transcript_is_what_happens(path: Path) -> None:
     cluster = Cluster(
         BrokerConfig(CONFIG),
         data_dir=MemoryDisk().directory(),
-        brokers=[Node(node_id, "h", node_id) for node_id in (1, 2, 3)],
+        brokers=[Node(node_id, "h", node_id, RACKS[node_id - 1]) for node_id in (1, 2, 3)],
         clock=ManualClock(NOW),
     )
     try:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 from odradek.compat import RealCluster
 from odradek.emulator.cluster import Cluster
+from odradek.emulator.replication import lagging
 from odradek.emulator.replication.brokers import Process
 from odradek.wire import Request
 
@@ -18,11 +20,18 @@ CONFIG = {
     "broker.session.timeout.ms": "6000",
     "broker.heartbeat.interval.ms": "500",
     "replica.lag.time.max.ms": "3000",
+    "transaction.state.log.replication.factor": "3",
+    "transaction.state.log.min.isr": "2",
     "auto.leader.rebalance.enable": "false",
+    "replica.selector.class": "org.apache.kafka.common.replica.RackAwareReplicaSelector",
 }
+RACKS = ["a", "b", "c"]
 REAL_CONFIG = CONFIG | {"unclean.leader.election.interval.ms": "2000"}
+_WAITS, _CLOSED = "waits", "closed"
+_PARKED_S = 2.0
 _LATER_MS = 10_000
 _STEP_MS = 100
+_MOST_STEPS = 300
 _HEARD_S = 1.5
 _WAIT_S = 40.0
 _STABLE_S = 1.5
@@ -40,11 +49,19 @@ class Emulated:
         client = Client(self._cluster, node_id=node_id)
         client.send(request, version)
         answers = client.answers()
-        while not answers:
+        for _ in range(_MOST_STEPS):
+            if answers:
+                break
             self._cluster.advance(_STEP_MS)
             answers = client.answers()
         (answer,) = answers
         return answer
+
+    def park(self, node_id: int, request: Request, version: int) -> Callable[[], Any]:
+        """What is there of the answer when it is asked for."""
+        client = Client(self._cluster, node_id=node_id)
+        client.send(request, version)
+        return lambda: next(iter(client.answers()), _CLOSED if client.is_closed else _WAITS)
 
     def running(self) -> list[int]:
         """Those that are at work."""
@@ -55,6 +72,17 @@ class Emulated:
         """One of the verbs of the replication."""
         getattr(self._cluster.replication, verb)(node_id)
         self._cluster.settle()
+
+    def lag(self, verb: str, node_id: int, records: int | None) -> None:
+        """One of the verbs of lagging.py."""
+        words = [records] if verb == "lag" else []
+        partition = self._cluster.partition("t", 0)
+        getattr(lagging, verb)(self._cluster, partition, node_id, *words)
+        self._cluster.settle()
+
+    def wait(self) -> None:
+        """A moment."""
+        self._cluster.advance(_STEP_MS)
 
     def later(self) -> None:
         """Let time pass."""
@@ -72,21 +100,45 @@ class Real:
         self._cluster = cluster
         self._running = dict.fromkeys(cluster.nodes, True)
         self._is_later = False
+        self._pool = ThreadPoolExecutor()
 
     def ask(self, node_id: int, request: Request, version: int) -> Any:
         """The answer, on a connection of its own."""
         with Connection(self._cluster.nodes[node_id].bootstrap_servers) as connection:
             return connection.ask(request, version)
 
+    def park(self, node_id: int, request: Request, version: int) -> Callable[[], Any]:
+        """The answer that comes within a while."""
+        future: Future[Any] = self._pool.submit(self.ask, node_id, request, version)
+
+        def look() -> Any:
+            try:
+                return future.result(_PARKED_S)
+            except TimeoutError:
+                return _WAITS
+            except (OSError, EOFError):
+                return _CLOSED
+
+        time.sleep(_HEARD_S)
+        return look
+
     def running(self) -> list[int]:
         """Those that were not stopped."""
         return [node_id for node_id, runs in self._running.items() if runs]
+
+    def lag(self, verb: str, node_id: int, records: int | None) -> None:
+        """A real node cannot be made to."""
+        raise NotImplementedError(verb)
 
     def do(self, verb: str, node_id: int) -> None:
         """End a process, or let it go on, once followers have heard of the high watermark."""
         time.sleep(_HEARD_S)
         getattr(self._cluster.nodes[node_id], verb)()
         self._running[node_id] = verb in ("start", "resume")
+
+    def wait(self) -> None:
+        """A moment."""
+        time.sleep(_STEP_MS / 1000)
 
     def later(self) -> None:
         """The next look has to wait for it."""

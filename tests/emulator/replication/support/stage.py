@@ -8,6 +8,10 @@
     elect preferred | unclean
     move 2,3  cancel                      a reassignment, and its end
     config unclean.leader.election.enable=true
+    lag 3 records=2   catch_up 3          its replica stays so many records behind, or gets nothing
+    shrink 3   grow 3                     it is kept from being in sync, and is in sync again
+
+reading.py has the commands that read, transacting.py those of producers with an id.
 
 Below each: what was answered, if anything is, and the partition as clients are told of it:
 
@@ -37,24 +41,31 @@ from odradek.wire.api.metadata import MetadataRequest
 from odradek.wire.api.produce import ProduceRequest
 from odradek.wire.records import build_batch
 
+from tests.emulator.replication.support.reading import Asked, Reading
+from tests.emulator.replication.support.transacting import Transacting
+
 SCENES = sorted((Path(__file__).parent.parent / "transcripts").glob("*.txt"))
+_EMULATED = {"lag", "catch_up", "shrink", "grow"}
 _TIMEOUT_MS = 10_000
 _LATEST = -1
 _SET = 0
 _OF_A_TOPIC = 2
 
 
-class Ground(Protocol):
+class Ground(Asked, Protocol):
     """Where a transcript is played."""
-
-    def ask(self, node_id: int, request: Request, version: int) -> Any:
-        """What a broker answers."""
 
     def running(self) -> list[int]:
         """The ids of those that answer."""
 
     def do(self, verb: str, node_id: int) -> None:
         """Stop, kill, start, pause, resume."""
+
+    def lag(self, verb: str, node_id: int, records: int | None) -> None:
+        """Let a replica lag, catch up, be kept out of the ISR or come back. An emulator can."""
+
+    def wait(self) -> None:
+        """Let a moment pass."""
 
     def later(self) -> None:
         """Let sessions and lags pass."""
@@ -63,12 +74,8 @@ class Ground(Protocol):
         """What is told once nothing changes any more, or as soon as that is what is expected."""
 
 
-class Stage:
+class Stage(Reading, Transacting):
     """Plays the commands of one transcript."""
-
-    def __init__(self, ground: Ground, topic: str) -> None:
-        self._ground = ground
-        self._topic = topic
 
     def play(self, command: str, expected: str) -> list[str]:
         """Carry out a command; return what was answered, and the state after it."""
@@ -188,6 +195,24 @@ class Stage:
         ).responses
         return _told("altered", answer.error_code)
 
+    def do_lag(self, node_id: str, *words: str) -> list[str]:
+        options = dict(word.split("=") for word in words)
+        records = int(options["records"]) if "records" in options else None
+        self._ground.lag("lag", int(node_id), records)
+        return []
+
+    def do_catch_up(self, node_id: str) -> list[str]:
+        self._ground.lag("catch_up", int(node_id), None)
+        return []
+
+    def do_shrink(self, node_id: str) -> list[str]:
+        self._ground.lag("shrink_isr", int(node_id), None)
+        return []
+
+    def do_grow(self, node_id: str) -> list[str]:
+        self._ground.lag("grow_isr", int(node_id), None)
+        return []
+
     def do_later(self) -> list[str]:
         self._ground.later()
         return []
@@ -230,6 +255,11 @@ def play(path: Path, ground: Ground, topic: str = "t") -> tuple[str, str]:
         path.write_text(after)
         before = after
     return before, after
+
+
+def is_for_all(path: Path) -> bool:
+    """Whether a real Kafka can do all that a transcript says."""
+    return not _EMULATED & {command.split()[0] for command, _ in steps(path.read_text())}
 
 
 def steps(text: str) -> list[tuple[str, str]]:
