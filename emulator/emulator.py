@@ -18,6 +18,7 @@ import concurrent.futures
 import os
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from threading import RLock
@@ -63,6 +64,7 @@ from .left_open import keep_quiet
 from .metadata.features import check_features
 from .net.server import Server
 from .parameters import ConfigValue
+from .replication.keeping import fenced_in, put_back
 from .seen import Inside
 from .situations.situated import Situated
 from .state import Snapshot
@@ -343,8 +345,8 @@ class Emulator(
     @asynccontextmanager
     async def _broker(self) -> AsyncIterator[Serving]:
         with self._home() as home:
-            self._begin_state(home)
-            server = Server(cluster := self._new_cluster(home))
+            state = self._begin_state(home)
+            server = Server(cluster := self._new_cluster(home, None, state))
             try:
                 bootstrap = await self._listen(cluster, server)
                 yield Serving(server, bootstrap, home if isinstance(home, Path) else None)
@@ -388,13 +390,19 @@ class Emulator(
                 yield path
 
     def _new_cluster(
-        self, data_dir: Path | Directory, nodes: Sequence[Node] | None = None
+        self,
+        data_dir: Path | Directory,
+        nodes: Sequence[Node] | None = None,
+        state: Snapshot | None = None,
     ) -> Cluster:
         # What is set at run time belongs to one cluster.
         config = BrokerConfig(self._config.overrides, self._release)
         if nodes is None:
             first, rack = int(config.get("node.id")), config.get("broker.rack")
             nodes = [Node(i, "", 0, rack=own or rack) for i, own in enumerate(self._racks, first)]
+        kept = None if state is None else state.brokers
+        gone = set() if kept is None else fenced_in(kept)
+        nodes = [replace(node, is_alive=node.node_id not in gone) for node in nodes]
         rules = self._disk_rules
         if self._disk is not None:
             self._disk.watch = rules.watch
@@ -413,6 +421,8 @@ class Emulator(
             journal=self._journal,
             timing=self._timing,
         )
+        if kept is not None:
+            put_back(cluster, kept)
         self._rules.attach(cluster)
         self._keep_requests(cluster)
         return cluster

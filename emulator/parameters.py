@@ -101,8 +101,9 @@ def replica_count(given: int) -> int:
 
 def record_count(given: int) -> int:
     """A number of records, at least one."""
-    is_right = _is_int(given) and given > 0
-    _check(is_right, "records", "a number of records, at least 1", given)
+    _check(_is_int(given), "records", "a number of records", given)
+    if given < 1:
+        raise ValueError(f"records is at least 1, not {given}")
     return given
 
 

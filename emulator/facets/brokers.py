@@ -126,7 +126,7 @@ class BrokerView:
 
     def _on(self, view: PartitionView, action: Callable[[Cluster, Partition], T]) -> T:
         if not isinstance(view, PartitionView):
-            raise TypeError(f"a partition is wanted, as kafka.topics['orders'][0], not {view!r}")
+            raise TypeError(f"a partition is wanted, as kafka.topic('orders')[0], not {view!r}")
         found = self._run(lambda each: action(each, each.partition(view.topic, view.index)))
         return cast(T, found)
 

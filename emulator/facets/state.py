@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from copy import copy
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, Self
@@ -65,7 +64,7 @@ class Keeping(Facet):
     _journal: Journal
     _requests: RequestJournal
     _new_journal: Callable[..., None]
-    _new_cluster: Callable[[Path | Directory, Sequence[Node] | None], Cluster]
+    _new_cluster: Callable[[Path | Directory, Sequence[Node] | None, Snapshot | None], Cluster]
 
     @property
     def _is_temporary(self) -> bool:
@@ -140,14 +139,14 @@ class Keeping(Facet):
 
     # Within
 
-    def _begin_state(self, home: Path | Directory) -> None:
-        """Before a start: have the state that was given, once. Raises StateError if there is
-        anything already."""
+    def _begin_state(self, home: Path | Directory) -> Snapshot | None:
+        """Before a start: have the state that was given, once, and return it. Raises StateError if
+        there is anything already."""
         clock, first = self._clock, self._began_ms is None
         if first:
             self._began_ms = clock.now() if isinstance(clock, ManualClock) else 0
         if self._state is None or not (first or self._is_temporary):
-            return
+            return None
         if self._disk is not None:
             is_there, where = bool(self._disk.files()), "the disk"
         else:
@@ -157,6 +156,7 @@ class Keeping(Facet):
             text = f"{where} has data already, which state=... would replace: give an empty one"
             raise StateError(f"{text}, or begin without state= and use kafka.restore(state)")
         self._place(str(home), self._state)
+        return self._state
 
     def _as_new(self, old: Cluster) -> Cluster:
         if isinstance(self._clock, ManualClock) and self._began_ms is not None:
@@ -165,14 +165,14 @@ class Keeping(Facet):
         self._journal.clear()
         self._rules.clear()
         self._requests.traffic.clear()
-        new = self._reopened(old)
+        new = self._reopened(old, self._state)
         self._ensure_topics(new)
         return new
 
     def _as_it_was(self, state: Snapshot, old: Cluster) -> Cluster:
         self._place(old.log_dir.path, state)
         self._rules.clear()
-        new = self._reopened(old)
+        new = self._reopened(old, state)
         new.keep_chain(old)
         stay_ahead(new.metadata, old.metadata.image, old.controller_id)
         return new
@@ -188,7 +188,8 @@ class Keeping(Facet):
         else:
             place_in(image, Path(home), is_temporary=self._is_temporary)
 
-    def _reopened(self, old: Cluster) -> Cluster:
+    def _reopened(self, old: Cluster, state: Snapshot | None = None) -> Cluster:
+        """The cluster that there is now on disk, with brokers as they were in a state; without one
+        all of them run."""
         home = Path(old.log_dir.path) if self._disk is None else self._disk.directory()
-        nodes = [replace(node, is_alive=True) for node in old.nodes.values()]
-        return self._new_cluster(home, nodes)
+        return self._new_cluster(home, list(old.nodes.values()), state)

@@ -73,17 +73,17 @@ def election(
 ) -> PartitionChangeRecord | None:
     """The change that gives a partition a leader that is alive, or none if it can have none; None
     if nothing changes. Every replica that is alive is in sync: all of them share one log. Those
-    that come back are listed by their ids.
+    that come back are listed by their ids. Where all that may lead are gone, nobody does.
     """
     if partition.leader in alive:
         return None
     replicas = [replica for replica in partition.replicas if replica in alive]
-    if not replicas:
+    fit = {*partition.isr, *partition.eligible_leaders}
+    able = [replica for replica in replicas if replica in fit]
+    if not (able if fit else replicas):
         if partition.leader == NO_LEADER:
             return None
         return PartitionChangeRecord(partition_id=index, topic_id=topic_id, leader=NO_LEADER)
-    fit = {*partition.isr, *partition.eligible_leaders}
-    able = [replica for replica in replicas if replica in fit]
     change = PartitionChangeRecord(
         partition_id=index, topic_id=topic_id, leader=(able or replicas)[0]
     )

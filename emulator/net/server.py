@@ -128,6 +128,8 @@ class Server:
         protocol = FollowingProtocol if follows else ClientProtocol
         listener = Listener(sock, connections, partial(protocol, self, node_id), node_id)
         self._listeners.append(listener)
+        if self._processes.get(node_id) is Process.DOWN:
+            listener.refuse(node_id)
         return str(name[0]), int(name[1])
 
     @property

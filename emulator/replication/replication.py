@@ -53,7 +53,10 @@ class Replication:
     """Called when the process of a broker has begun to do something else; set by a server."""
 
     def __init__(self, cluster: Cluster, *, is_short: bool) -> None:
-        self.brokers = {node_id: BrokerState() for node_id in cluster.nodes}
+        self.brokers = {
+            node_id: BrokerState() if node.is_alive else BrokerState(Process.DOWN, is_fenced=True)
+            for node_id, node in cluster.nodes.items()
+        }
         self.controller = Controller(cluster.metadata.image, self.brokers, self._policy)
         self._cluster = cluster
         self._is_short = is_short
@@ -144,6 +147,13 @@ class Replication:
     def set_isr(self, partition: Partition, isr: list[int]) -> None:
         """The leader of a partition says who is in sync. Raises Refused."""
         self._write([*self.controller.alter_isr(partition.topic.id, partition.index, isr)])
+
+    def watch_again(self) -> None:
+        """Brokers were put where they are: sessions end from now on, and replicas lag."""
+        for node_id, broker in self.brokers.items():
+            if broker.process is not Process.UP and not broker.is_fenced:
+                self._await_session(node_id)
+        self.watch_lags()
 
     def is_reached(self, node_id: int) -> bool:
         """Whether the process of a broker answers."""

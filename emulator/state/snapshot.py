@@ -3,7 +3,8 @@
 What is in it: topics with their configs and every record, committed offsets, groups and their
 members, transactions (open ones too) and producers with their sequences, access rules, quotas and
 users as far as the metadata log has them, configs set at run time, and the time. It is what the
-logs of the broker say, so it comes back as after a clean restart of the broker.
+logs of the broker say, so it comes back as after a clean restart of the broker. Of several brokers
+also which of them run, and what the replicas have (replication/keeping.py).
 
 What is not: connections, requests that wait, fetch sessions, rates of quotas, telemetry, the
 timeline, and what the Emulator was started with: config, clock, retention.
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Self
 from ...storage import MemoryDisk
 from ...storage.naming import name_of
 from ..base.clock import SystemClock
+from ..replication.keeping import Kept, kept_of
 from . import archive
 from .errors import StateError
 from .images import Image, take
@@ -55,6 +57,12 @@ class Snapshot:
         """How far a clock that runs was moved forward then."""
         ahead: int = self._head["ahead_ms"]
         return ahead
+
+    @property
+    def brokers(self) -> Kept | None:
+        """Which of several brokers ran then, and what replicas had; None of a single one, or in a
+        file of an earlier release."""
+        return self._head.get("brokers")
 
     @property
     def size(self) -> int:
@@ -127,6 +135,7 @@ def take_snapshot(cluster: Cluster, disk: MemoryDisk | None) -> Snapshot:
         "time_ms": cluster.clock.now(),
         "ahead_ms": cluster.clock.ahead_ms if isinstance(cluster.clock, SystemClock) else 0,
         "cluster_id": cluster.cluster_id,
+        "brokers": kept_of(cluster) if len(cluster.nodes) > 1 else None,
     }
     return Snapshot(take(cluster.log_dir, disk), head)
 

@@ -80,6 +80,10 @@ class Emulated:
         getattr(lagging, verb)(self._cluster, partition, node_id, *words)
         self._cluster.settle()
 
+    def now(self) -> int:
+        """The cluster's time, in ms."""
+        return self._cluster.clock.now()
+
     def wait(self) -> None:
         """A moment."""
         self._cluster.advance(_STEP_MS)
@@ -135,6 +139,10 @@ class Real:
         time.sleep(_HEARD_S)
         getattr(self._cluster.nodes[node_id], verb)()
         self._running[node_id] = verb in ("start", "resume")
+
+    def now(self) -> int:
+        """The time in ms."""
+        return int(time.time() * 1000)
 
     def wait(self) -> None:
         """A moment."""

@@ -64,6 +64,9 @@ class Ground(Asked, Protocol):
     def lag(self, verb: str, node_id: int, records: int | None) -> None:
         """Let a replica lag, catch up, be kept out of the ISR or come back. An emulator can."""
 
+    def now(self) -> int:
+        """The time of the brokers, in ms since 1970."""
+
     def wait(self) -> None:
         """Let a moment pass."""
 

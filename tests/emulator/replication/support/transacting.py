@@ -54,7 +54,7 @@ class Transacting:
     def _send(self, sequence: int, transactional_id: str | None) -> str:
         producer_id, epoch = self._producer
         batch = build_batch(
-            [(1, b"k", b"v", ())],
+            [(self._ground.now(), b"k", b"v", ())],  # of long ago, its producer is not kept
             producer_id=producer_id,
             producer_epoch=epoch,
             base_sequence=sequence,
