@@ -211,6 +211,14 @@ def test_the_last_stable_offset_waits_until_the_marker_is_replicated() -> None:
     assert partition.states.last_stable_offset(6) == 6
 
 
+def test_what_is_stable_at_a_lower_high_watermark_is_asked_without_forgetting() -> None:
+    partition = after("0:0t", "0!0c")
+    states = partition.states
+    assert [states.stable_at(mark) for mark in (0, 1, 2)] == [0, 0, 2]
+    assert states.stable_at(1) == 0
+    assert states.last_stable_offset(2) == 2
+
+
 def test_producers_expire_by_the_time_of_their_last_batch_or_marker() -> None:
     partition = Partition()
     partition.step("0:0", producer=1, time=1000)
@@ -271,6 +279,18 @@ def test_of_each_producer_only_the_last_batch_survives_a_snapshot() -> None:
     ]:
         assert partition.step(step, producer) == answer
     assert partition.states.first_unstable_offset == 14
+
+
+def test_a_broker_that_restarts_forgets_all_but_the_last_batch_below_its_end() -> None:
+    partition = after("0:0", "0:1", "0:2", "0:3")
+    partition.states.forget_batches(3)
+    kept = [batch[0] for batch in partition.states.states[1].batches]
+    assert kept == [2, 3]
+    for other in range(2, 2 + UNPACKED_MAX):  # so that the first one is packed
+        assert partition.data(other, 0, 0, 1, "", time=0) == "ok"
+    partition.states.forget_batches(4)
+    assert [batch[0] for batch in partition.states.states[1].batches] == [3]
+    assert len(partition.states.states[2].batches) == 1
 
 
 def test_producers_that_were_packed_are_known_as_before() -> None:
