@@ -24,6 +24,7 @@ _LISTENER = re.compile(r"([A-Za-z0-9_]+)://(.*):([0-9]{1,5})")
 _IN_KRAFT = ("controller.", "process.roles", "initial.broker.registration")
 _SECURITY = ("listener.name.", "ssl.", "sasl.", "zookeeper.")
 _PLAINTEXT = "PLAINTEXT"
+_PROTOCOLS = "listener.security.protocol.map"
 
 
 def read_properties(path: Path) -> Settings:
@@ -84,19 +85,19 @@ class _Translated:
         for name, value in given.items():
             if name in ("node.id", "broker.id"):
                 self.settings.configs["node.id"] = value.strip()
+            elif name in NOT_SETTABLE:
+                self._leave(name, NOT_SETTABLE[name])
             elif name.startswith(_IN_KRAFT):
                 self._leave(name, "the emulator is broker and controller at once")
             elif name.startswith(_SECURITY):
                 self._leave(name, inert.get(name, "the listener speaks plain text"))
-            elif name in NOT_SETTABLE:
-                self._leave(name, NOT_SETTABLE[name])
             elif name not in definitions:
                 close = get_close_matches(name, definitions, 1)
                 hint = f"; is {close[0]} meant?" if close else ""
                 self._leave(name, f"Kafka has no such broker config{hint}")
             else:
                 self.settings.configs[name] = value.strip()
-                if name in inert:
+                if name in inert and name != _PROTOCOLS:
                     self._leave(name, inert[name])
 
     def _leave(self, name: str, why: str) -> None:
@@ -106,7 +107,7 @@ class _Translated:
         """The first listener that is for clients, which has to be plain text."""
         protocols = dict(
             pair.strip().split(":", 1)
-            for pair in given.get("listener.security.protocol.map", "").split(",")
+            for pair in given.get(_PROTOCOLS, "").split(",")
             if ":" in pair
         )
         controllers = given.get("controller.listener.names", "").split(",")
