@@ -16,7 +16,7 @@ import pytest
 from odradek.emulator.cli.serving.bringing_up import merged
 from odradek.emulator.cli.serving.settings import Settings
 
-from tests.emulator.cli.serving.test_configure import options
+from tests.support.serve_options import serve_options as options
 
 TEXT = (Path(__file__).parents[2] / "docs/local.md").read_text()
 FILE = "".join(re.findall(r"```toml\n(.*?)```", TEXT, re.DOTALL))

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from odradek.emulator.cli.serve import add_serve
 from odradek.emulator.cli.serving.bringing_up import merged
-from odradek.emulator.cli.serving.configure import configure
 from odradek.emulator.cli.serving.settings import SettingsError, TopicSettings
+
+from tests.support.serve_options import serve_options as options
 
 FILE = """
 port = 2
@@ -31,22 +29,6 @@ log.retention.hours=1
 num.partitions=1
 log.segment.bytes=1000001
 """
-
-
-def options(
-    monkeypatch: pytest.MonkeyPatch,
-    directory: Path,
-    *given: str,
-    environment: Mapping[str, str] = {},
-) -> argparse.Namespace:
-    monkeypatch.chdir(directory)
-    for name, value in environment.items():
-        monkeypatch.setenv(name, value)
-    commands = argparse.ArgumentParser().add_subparsers(dest="command")
-    add_serve(commands)
-    serve: argparse.ArgumentParser = commands.choices["serve"]
-    configure(serve, serve.parse_args(given))
-    return serve.parse_args(given)
 
 
 @pytest.fixture
