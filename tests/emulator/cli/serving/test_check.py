@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.emulator.cli.conftest import Ended
+from tests.support.ended import Ended
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from odradek.emulator.cli.serving import health as module
 from odradek.emulator.cli.serving.health import Health
 from odradek.emulator.cli.serving.ready import ReadyFile
 
-from tests.emulator.cli.conftest import Ended
+from tests.support.ended import Ended
 
 
 def get(port: int, path: str = "/health", method: str = "GET") -> tuple[int, Any]:
