@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, NoReturn
 
+from .completion import add_completion, run_completion
 from .console.command import VIEWS, add_views, run_view
 from .console.habits import VIEW_NAMES, NoAddress, with_address
 from .journal import add_journal, run_journal
@@ -55,6 +56,8 @@ def _run(given: list[str], others: Mapping[str, str]) -> int:
         options = parser.parse_args(given)
     if options.command in VIEWS:
         return run_view(options)
+    if options.command == "completion":
+        return run_completion(options, lambda verb: _parsers(verb, others)[1])
     if options.command == "check":
         return run_check(options, commands["serve"])
     if options.command == "repair":
@@ -102,6 +105,7 @@ def _parsers(
     add_proxy(commands)
     add_serve(commands)
     add_check(commands)
+    add_completion(commands)
     for name, summary in (others or {}).items():
         commands.add_parser(name, help=summary)
     return parser, commands.choices

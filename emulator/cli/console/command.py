@@ -21,6 +21,7 @@ VIEWS = {
     "records": "what is in a topic: read, filter, follow",
     "produce": "records to a topic: lines, JSON, or made from a template",
     "configs": "configs of topics, brokers and groups: show, set, unset",
+    "top": "a live view: topics with their rates, groups with lag",
     "health": "whether brokers answer, and partitions have leaders: for scripts and containers",
 }
 
