@@ -49,6 +49,13 @@ def topic_config_texts(
     return config_texts(configs, "configs") if config is None else config_texts(config)
 
 
+def changed_configs(given: Mapping[str, ConfigValue | None]) -> dict[str, str | None]:
+    """Configs that are to change: name to text, or to None for the default."""
+    changed = _mapping("configs", "a mapping, name of a config -> value", given)
+    texts: dict[str, str | None] = dict.fromkeys(changed)
+    return texts | config_texts({k: v for k, v in changed.items() if v is not None}, "configs")
+
+
 def topic_counts(given: Mapping[str, int] | None) -> dict[str, int]:
     """Topics: name to number of partitions."""
     counts = _mapping("topics", "a mapping, name -> number of partitions", given)

@@ -2,28 +2,44 @@
 
 Told are seldom things (connected, joined, refused), not each record. The broker does not wait for
 who reads the log: a thread writes it, and lines that come too fast or find no room are left out,
-which the log says.
+which the log says. As text each line begins with the local time; as JSON it is an object with
+`time`, `kind` and `message`.
 """
 
 from __future__ import annotations
 
+import json
 import threading
+from datetime import UTC, datetime
 from queue import Empty, Full, Queue
-from time import monotonic
+from time import monotonic, time
 from typing import TextIO
 
 from ..base.event import Event
+from .console.escapes import one_line
 
 _WAITING_MAX = 1000
 _LINES_A_SECOND = 50
 _END_S = 1.0
+TEXT, JSON = "text", "json"
+
+
+def _as_text(time_ms: int, kind: str, sentence: str) -> str:
+    moment = datetime.fromtimestamp(time_ms / 1000)
+    return f"{moment.isoformat(' ', 'milliseconds')}  {sentence}\n"
+
+
+def _as_json(time_ms: int, kind: str, sentence: str) -> str:
+    moment = datetime.fromtimestamp(time_ms / 1000, UTC).isoformat(timespec="milliseconds")
+    return json.dumps({"time": moment, "kind": kind, "message": sentence}) + "\n"
 
 
 class EventLog:
     """Writes events to a stream until it is closed."""
 
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: TextIO, form: str = TEXT) -> None:
         self._stream = stream
+        self._line = _as_json if form == JSON else _as_text
         self._lines: Queue[str | None] = Queue(_WAITING_MAX)
         self._left_out = 0
         self._second = 0
@@ -40,13 +56,22 @@ class EventLog:
         if self._in_second > _LINES_A_SECOND:
             self._left_out += 1
             return
-        left_out = f"({self._left_out} events are left out)\n" if self._left_out else ""
+        line = self._line(event.time, event.kind, event.sentence)
+        if self._left_out:
+            line = self._line(event.time, "log", f"({self._left_out} events are left out)") + line
         try:
-            self._lines.put_nowait(f"{left_out}{event}\n")
+            self._lines.put_nowait(line)
         except Full:
             self._left_out += 1
         else:
             self._left_out = 0
+
+    def say(self, line: str) -> None:
+        """Log a line that is no event. Never waits."""
+        try:
+            self._lines.put_nowait(self._line(int(time() * 1000), "settings", one_line(line)))
+        except Full:
+            self._left_out += 1
 
     def close(self) -> None:
         """Write what waits, but not for long."""

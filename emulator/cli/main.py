@@ -1,5 +1,6 @@
-"""The `odradek` command and its sub-commands: `serve` (serve.py), `repair` (repair.py), `journal`
-(journal.py), `proxy` (proxy.py), and the views of any broker (console/).
+"""The `odradek` command and its sub-commands: `serve` (serve.py), `check` (serving/check.py),
+`repair` (repair.py), `journal` (journal.py), `proxy` (proxy.py), and the views of any broker
+(console/).
 """
 
 from __future__ import annotations
@@ -10,12 +11,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, NoReturn
 
+from .completion import add_completion, run_completion
 from .console.command import VIEWS, add_views, run_view
 from .console.habits import VIEW_NAMES, NoAddress, with_address
 from .journal import add_journal, run_journal
 from .proxy import add_proxy, run_proxy
 from .repair import add_repair, run_repair
 from .serve import add_serve, run_serve
+from .serving.check import add_check, run_check
+from .serving.configure import configure
+from .serving.settings import SettingsError
 
 
 def main(arguments: Sequence[str] | None = None, others: Mapping[str, str] | None = None) -> int:
@@ -43,8 +48,18 @@ def _run(given: list[str], others: Mapping[str, str]) -> int:
         options.files += more
     elif more:
         _refuse(commands[options.command], more)
+    if options.command == "serve":
+        try:
+            configure(commands["serve"], options)
+        except SettingsError as error:
+            commands["serve"].error(str(error))
+        options = parser.parse_args(given)
     if options.command in VIEWS:
         return run_view(options)
+    if options.command == "completion":
+        return run_completion(options, lambda verb: _parsers(verb, others)[1])
+    if options.command == "check":
+        return run_check(options, commands["serve"])
     if options.command == "repair":
         return run_repair(options)
     if options.command == "proxy":
@@ -89,6 +104,8 @@ def _parsers(
     add_journal(commands)
     add_proxy(commands)
     add_serve(commands)
+    add_check(commands)
+    add_completion(commands)
     for name, summary in (others or {}).items():
         commands.add_parser(name, help=summary)
     return parser, commands.choices

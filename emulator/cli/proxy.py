@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 from .console.arguments import addresses, parse_addresses
 from .console.output import fail
-from .serve import FRAME_BYTES, JOURNAL_MOST, journal_file, port_number, print_line
+from .journal_file import FRAME_BYTES, JOURNAL_MOST, journal_file
+from .serve import port_number, print_line
 
 if TYPE_CHECKING:
     from ..control.traffic.sink import FileSink

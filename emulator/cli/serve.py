@@ -1,8 +1,8 @@
 """`odradek serve`: a broker that runs until Ctrl-C, SIGTERM or SIGHUP.
 
 It prints one line on standard output when it is ready, with the address; everything else goes to
-standard error. Exit status 0 after a clean stop, 2 for a wrong option or config, 1 when it cannot
-start.
+standard error. Exit status 0 after a clean stop, 2 for a wrong option, setting or config, 1 when it
+cannot start. Options have defaults by a file and the environment (serving/configure.py).
 """
 
 from __future__ import annotations
@@ -15,25 +15,18 @@ import signal
 import sys
 import threading
 from collections.abc import Sequence, Sized
-from typing import TYPE_CHECKING, Any
+from contextlib import ExitStack
+from typing import Any
 
 from ..base.release import KAFKA_4_3, release_named
 from .console.arguments import setting
 from .console.output import fail
-
-if TYPE_CHECKING:
-    from ..cluster import Cluster
-    from ..control.traffic.sink import FileSink
-    from ..emulator import Emulator
-    from .event_log import EventLog
+from .journal_file import journal_file
+from .serving.configure import add_settings
 
 _COLLECT_S = 60.0
 _PUT_OFF_MAX = 9
 _NEVER = 1_000_000_000
-JOURNAL_MOST = 1
-"""What goes to a file need not be kept in memory, too."""
-FRAME_BYTES = 1 << 30
-"""There a frame is whole, so that it can be sent again."""
 
 
 def add_serve(commands: Any) -> None:
@@ -61,6 +54,7 @@ def add_serve(commands: Any) -> None:
     )
     _add_cluster_options(serve)
     _add_behaviour(serve)
+    add_settings(serve)
 
 
 def _add_cluster_options(serve: argparse.ArgumentParser) -> None:
@@ -120,6 +114,15 @@ def _add_behaviour(serve: argparse.ArgumentParser) -> None:
         help="how soon things are ready: at once, or as at a real node (instant)",
     )
     serve.add_argument(
+        "--ready-file", metavar="FILE", help="write addresses and more there as JSON when ready"
+    )
+    serve.add_argument(
+        "--health-port", metavar="PORT", type=port_number, help="answer GET /health at this port"
+    )
+    serve.add_argument(
+        "--log-format", default="text", choices=["text", "json"], help="of standard error (text)"
+    )
+    serve.add_argument(
         "--quiet", action="store_true", help="do not log what clients do, only what goes wrong"
     )
 
@@ -142,47 +145,20 @@ def _serve(options: argparse.Namespace) -> int:
         if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, lambda *_: stop.set())
     # Imported here, so that `odradek --help` does not pay for it.
-    from ...storage import LogDirectoryError
-    from ...wire import Refused
-    from ..config.configs import ConfigError
+    from .serving.bringing_up import Failed, bring_up
 
     try:
-        emulator = _emulator(options)
-    except ValueError as error:  # a ConfigError too
-        return fail(str(error), 2)
-    except Refused as error:
-        return fail(f"--topic: {error}", 2)
-    try:
-        emulator.start()
-    except ConfigError as error:
-        return fail(str(error), 2)
-    except Refused as error:
-        return fail(f"--topic: {error}", 2)
-    except LogDirectoryError as error:
-        return fail(f"--data-dir: {error}", 1)
-    except OSError as error:
-        place = f"{error.filename}: " if error.filename else ""
-        return fail(f"{place}{error.strerror or error}", 1)
-    try:
-        sink = None if options.journal is None else _write_journal(emulator, options.journal)
-    except OSError as error:
-        emulator.stop()
-        return fail(f"--journal: {error.filename}: {error.strerror}", 1)
-    log = None if options.quiet else _log_events(emulator)
-    try:
-        # What exists now lives as long as the process: collections need not examine it.
-        gc.freeze()
-        gc.set_threshold(*gc.get_threshold()[:2], _NEVER)
-        line = _ready_line(emulator.bootstrap_servers, emulator.cluster.scan_limit)
-        if not print_line(line):
-            return fail(f"nobody reads the standard output, which should say: {line}", 1)
-        _collect_until(stop, emulator.cluster.turns)
-    finally:
-        emulator.stop()
-        if log is not None:
-            log.close()
-        if sink is not None:
-            sink.close()
+        with ExitStack() as running:
+            emulator = bring_up(options, running)
+            # What exists now lives as long as the process: collections need not examine it.
+            gc.freeze()
+            gc.set_threshold(*gc.get_threshold()[:2], _NEVER)
+            line = _ready_line(emulator.bootstrap_servers, emulator.cluster.scan_limit)
+            if not print_line(line):
+                return fail(f"nobody reads the standard output, which should say: {line}", 1)
+            _collect_until(stop, emulator.cluster.turns)
+    except Failed as failed:
+        return fail(str(failed), failed.status)
     return 0
 
 
@@ -197,52 +173,6 @@ def _collect_until(stop: threading.Event, turns: Sized, every_s: float = _COLLEC
             put_off = 0
         else:
             put_off += 1
-
-
-def _log_events(emulator: Emulator) -> EventLog | None:
-    """Log what clients do on standard error, if there is one."""
-    from .event_log import EventLog
-
-    if sys.stderr is None:  # the descriptor was closed when Python started
-        return None
-    log = EventLog(sys.stderr)
-
-    def begin(cluster: Cluster) -> None:
-        cluster.journal.told = log
-
-    emulator.run(begin)
-    return log
-
-
-def _write_journal(emulator: Emulator, path: str) -> FileSink:
-    """Write every request and answer to a file. Raises OSError."""
-    from ..control.traffic.sink import FileSink
-
-    sink = FileSink(
-        path, emulator.run(lambda cluster: {each.id: each.name for each in cluster.topics})
-    )
-    emulator.journal.traffic.told = sink
-    emulator.journal.start(most=JOURNAL_MOST, frame_bytes=FRAME_BYTES)
-    return sink
-
-
-def _emulator(options: argparse.Namespace) -> Emulator:
-    """The broker of these options, not started. Raises ValueError (or ConfigError), Refused."""
-    from ..emulator import Emulator
-
-    return Emulator(
-        dict(options.set),
-        topics=dict(options.topic),
-        features=dict(options.feature),
-        data_dir=options.data_dir,
-        host=options.host,
-        port=options.port,
-        advertised=options.advertised,
-        scan_limit=getattr(options, "scan_limit", "default"),
-        version=options.kafka_version,
-        naming=options.naming,
-        timing=options.timing,
-    )
 
 
 def _ready_line(address: str, scan_limit: int | None) -> str:
@@ -303,17 +233,6 @@ def _topic(text: str) -> tuple[str, int]:
     if colon and not (_is_number(partitions) and 0 < int(partitions) < 2**31):
         raise argparse.ArgumentTypeError(f"not a number of partitions: {partitions!r}")
     return name, int(partitions) if colon else 1
-
-
-def journal_file(text: str) -> str:
-    """The name of a file that a journal can be written to."""
-    from ..control.traffic.files import ending
-
-    try:
-        ending(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-    return text
 
 
 def _release(text: str) -> str:

@@ -170,6 +170,15 @@ class BrokerConfig:
             hint = _likely(name, definitions)
         raise ConfigError(name, f"Unknown broker config name: {name}{hint}")
 
+    def check_broker_names(self, names: Iterable[str]) -> None:
+        """Raises ConfigError for a config that brokers do not have. Kafka takes any name at run
+        time, for what its plugins may know."""
+        for name in names:
+            if not self._is_settable(name):
+                raise ConfigError(
+                    name, f"Unknown broker config name: {name}{_likely(name, self.definitions)}"
+                )
+
     def check_topic_names(self, names: Iterable[str]) -> None:
         """Raises ConfigError for a config that topics do not have, as Kafka does, and says besides
         which one is likely meant: for a test, which is not told Kafka's answer alone."""

@@ -14,6 +14,7 @@ from ..config.definition import ConfigError
 from ..metadata.topic_rules import DEFAULT
 from ..parameters import ConfigValue
 from ..seen import TopicView
+from ..seen.configuring import ALL_BROKERS, BROKER, set_configs
 from ..seen.seeds import read_seeds
 from ..seen.source import no_topic, unique_name
 from .facet import Facet
@@ -88,6 +89,21 @@ class Doing(Facet):
 
         self.run(done)
         return TopicView(self._inside, name)
+
+    def set_config(self, configs: Mapping[str, ConfigValue | None]) -> None:
+        """Set configs of all brokers while they run, as IncrementalAlterConfigs; None goes back to
+        what they were started with. All are set, or none. Raises Refused: INVALID_REQUEST for one
+        that a running broker does not take, INVALID_CONFIG; TypeError."""
+        texts = parameters.changed_configs(configs)
+
+        def check_names(cluster: Cluster) -> None:
+            try:
+                cluster.config.check_broker_names(texts)
+            except ConfigError as error:
+                raise Refused(Error.INVALID_CONFIG, str(error)) from None
+
+        self.run(check_names)
+        set_configs(self._inside, BROKER, ALL_BROKERS, texts)
 
     def seed(
         self, records: Mapping[str, Iterable[Any]] | str | Path, *, topic: str | None = None

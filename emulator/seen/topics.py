@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ...wire.api.create_partitions import CreatePartitionsRequest
 from ...wire.api.describe_configs import DescribeConfigsRequest
 from ...wire.api.metadata import MetadataResponse
 from ..base.words import number_of
+from ..parameters import ConfigValue, changed_configs
 from .asserting import RecordAsserts
+from .configuring import TOPIC, set_configs
 from .decoding import Decoder
 from .produced import Content, GivenHeaders, NewRecord, Producing, Time, listed, new_record
 from .reading import (
@@ -236,6 +238,11 @@ class TopicView(Records[bytes | None, bytes | None], _SpanVerbs, RecordWaits, Re
         what = f"adding {number_of(count, 'partition')} to {self.name}"
         check(result.error_code, what, result.error_message)
         return total
+
+    def set_config(self, configs: Mapping[str, ConfigValue | None]) -> None:
+        """Set configs, as IncrementalAlterConfigs; None goes back to the default. All of them are
+        set, or none. Raises Refused(INVALID_CONFIG), TypeError."""
+        set_configs(self._source, TOPIC, self.name, changed_configs(configs))
 
     def retain(self) -> int:
         """Apply retention now, instead of when the broker next does; return how many segments were

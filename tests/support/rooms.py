@@ -104,7 +104,7 @@ ROOMS = {
         clients segments record members
         matching waiting
         source
-        reading produced decoding verbs transactions
+        reading produced decoding verbs transactions configuring
         exactly_once
         span
         search

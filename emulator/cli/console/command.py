@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 from importlib import import_module
+from time import monotonic, sleep
 
 from . import TIMEOUT_S
 from .arguments import addresses, seconds
@@ -20,7 +21,11 @@ VIEWS = {
     "records": "what is in a topic: read, filter, follow",
     "produce": "records to a topic: lines, JSON, or made from a template",
     "configs": "configs of topics, brokers and groups: show, set, unset",
+    "top": "a live view: topics with their rates, groups with lag",
+    "health": "whether brokers answer, and partitions have leaders: for scripts and containers",
 }
+
+_EVERY_S = 0.2
 
 
 def add_views(commands: argparse._SubParsersAction[argparse.ArgumentParser], only: str) -> None:
@@ -51,14 +56,22 @@ def add_views(commands: argparse._SubParsersAction[argparse.ArgumentParser], onl
 def run_view(asked: argparse.Namespace) -> int:
     """Run the view; return the exit status."""
     # Imported here, so that `odradek serve` does not pay for it.
-    from .client import Brokers, ConsoleError
+    from .client import Brokers, ConsoleError, Unreachable
 
     module = import_module(f".{asked.command}", __package__)
 
+    end = monotonic() + (getattr(asked, "wait", None) or 0)
+
     def run() -> int:
-        with Brokers(asked.address, asked.timeout) as brokers:
-            status: int = module.run(brokers, asked)
-            return status
+        while True:
+            try:
+                with Brokers(asked.address, asked.timeout) as brokers:
+                    status: int = module.run(brokers, asked)
+                    return status
+            except Unreachable:
+                if monotonic() > end:
+                    raise
+                sleep(_EVERY_S)
 
     try:
         return with_output(run)

@@ -3,20 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
 
 import pytest
 from odradek.emulator.cli.main import main
 
+from tests.support.ended import Ended
 from tests.support.left import noted, put_back
-
-
-class Ended(NamedTuple):
-    """How a command ended."""
-
-    status: int
-    output: str
-    errors: str
 
 
 @pytest.fixture

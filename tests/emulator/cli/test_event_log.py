@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 from time import monotonic, sleep
 
@@ -26,8 +27,23 @@ def test_what_comes_too_fast_is_left_out_and_that_is_said() -> None:
     log.close()
     lines = stream.getvalue().splitlines()
     assert len(lines) == 52
-    assert lines[-2] == "(30 events are left out)"
+    assert lines[-2].endswith("  (30 events are left out)")
     assert lines[-1].endswith("last connected")
+
+
+def test_a_line_of_json_for_each() -> None:
+    journal, stream = Journal(ManualClock(1_700_000_000_123)), io.StringIO()
+    journal.told = log = EventLog(stream, "json")
+    journal.add("connected", client="app")
+    log.say("settings are read\nfrom a file")
+    log.close()
+    event, said = [json.loads(line) for line in stream.getvalue().splitlines()]
+    assert event == {
+        "time": "2023-11-14T22:13:20.123+00:00",
+        "kind": "connected",
+        "message": "app connected",
+    }
+    assert said["message"] == "settings are read\\nfrom a file"
 
 
 def test_a_pipe_that_nobody_reads_delays_nothing() -> None:

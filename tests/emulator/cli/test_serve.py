@@ -68,7 +68,7 @@ def test_it_logs_what_clients_do(is_quiet: bool) -> None:
         produce(client, batch(b"x"), topic="none")
     process.terminate()
     _, errors = process.communicate(timeout=60)
-    sentences = [line.split(" s  ")[1] for line in errors.splitlines()]
+    sentences = [line.split("  ", 1)[1] for line in errors.splitlines()]
     assert sentences[:3] == ([] if is_quiet else LOGGED)
 
 

@@ -498,6 +498,28 @@ def test_a_process_a_network_and_a_disk_that_fail() -> None:
         ]
 
 
+def test_one_broker_of_several() -> None:
+    with Emulator(brokers=2) as kafka:
+        broker = kafka.brokers[2]
+        broker.pause()
+        broker.resume()
+        broker.restart()
+        broker.kill()
+        broker.start()
+        kinds = (
+            *("broker stopped", "broker killed", "broker paused"),
+            *("broker resumed", "broker started again"),
+        )
+        assert [each.sentence for each in kafka.events if each.kind in kinds] == [
+            "broker 2 was paused",
+            "broker 2 was resumed",
+            "broker 2 was stopped",
+            "broker 2 started again",
+            "broker 2 was killed",
+            "broker 2 started again",
+        ]
+
+
 def test_a_rule_of_the_test(cluster: Cluster, app: Client) -> None:
     cluster.groups.ensure_topic()
     Ruled(cluster).on("Heartbeat", group="g").fail("NOT_COORDINATOR")

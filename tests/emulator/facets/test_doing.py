@@ -52,3 +52,18 @@ def test_a_config_that_topics_do_not_have(
         f"INVALID_CONFIG: {told}",
     )
     assert kafka.topics() == []
+
+
+def test_configs_of_all_brokers_while_they_run(kafka: Emulator) -> None:
+    kafka.set_config({"log.retention.ms": 5})
+    assert kafka.run(lambda cluster: cluster.config.get("log.retention.ms")) == 5
+    kafka.set_config({"log.retention.ms": None})
+    assert kafka.run(lambda cluster: cluster.config.get("log.retention.ms")) is None
+    with pytest.raises(Refused) as refused:
+        kafka.set_config({"log.retention.mss": 5})
+    assert str(refused.value) == (
+        "INVALID_CONFIG: Unknown broker config name: log.retention.mss; is log.retention.ms meant?"
+    )
+    with pytest.raises(Refused, match="Cannot update these configs dynamically") as refused:
+        kafka.set_config({"node.id": 4})
+    assert refused.value.error is Error.INVALID_REQUEST

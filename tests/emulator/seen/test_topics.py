@@ -180,6 +180,25 @@ def test_partitions_are_added(seen: Seen) -> None:
     assert refused.value.error is Error.INVALID_PARTITIONS
 
 
+def test_configs_are_set_and_go_back(cluster: Cluster, seen: Seen) -> None:
+    topic = seen.topic(segment_ms="5")
+    topic.set_config({"retention.ms": 7, "cleanup.policy": ["compact", "delete"]})
+    config = cluster.topic("t").config
+    assert config.overrides == {
+        "segment.ms": "5",
+        "retention.ms": "7",
+        "cleanup.policy": "compact,delete",
+    }
+    topic.set_config({"retention.ms": None})
+    assert "retention.ms" not in cluster.topic("t").config.overrides
+    with pytest.raises(Refused, match="the configs of t: Unknown topic config name: x") as refused:
+        topic.set_config({"segment.ms": 6, "x": 1})
+    assert refused.value.error is Error.INVALID_CONFIG
+    assert cluster.topic("t").config.overrides["segment.ms"] == "5"
+    with pytest.raises(TypeError, match="configs is a mapping, name of a config -> value, not 5"):
+        topic.set_config(5)  # type: ignore[arg-type]
+
+
 def test_retention_now(cluster: Cluster, seen: Seen) -> None:
     topic, other = seen.topic(retention_ms=str(DAY_MS)), seen.topic("u", retention_ms=str(DAY_MS))
     topic.produce("old", timestamp=NOW - 2 * DAY_MS)

@@ -95,6 +95,27 @@ def test_what_its_broker_removes_meanwhile_is_no_damage(data: Path) -> None:
         assert [each.what for each in audit_directory(plan, run).findings if each.is_damage] == []
 
 
+def test_an_index_that_is_cut_to_its_entries_while_it_is_read_is_no_damage(
+    data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = data / "t-0" / f"{10:020d}.timeindex"
+    entries = index.read_bytes()
+    index.write_bytes(entries.ljust(4096, b"\0"))
+    read_bytes = Directory.read_bytes
+
+    def read_meanwhile(directory: Directory, name: str) -> bytes:
+        read = read_bytes(directory, name)
+        if name == index.name and len(read) > len(entries):
+            index.write_bytes(entries)
+            return read[:1024]
+        return read
+
+    monkeypatch.setattr(Directory, "read_bytes", read_meanwhile)
+    with in_use(data):
+        assert [each.what for each in audit(data).findings if each.is_damage] == []
+    assert index.read_bytes() == entries
+
+
 def write_until(address: str, done: Event) -> None:
     producer = confluent_kafka.Producer({"bootstrap.servers": address, "linger.ms": 1})
     while not done.wait(0.002):  # about 1 MB a second

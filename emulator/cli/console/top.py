@@ -1,0 +1,181 @@
+"""A live view: topics with their rates, groups with lag and rebalances. Ctrl-C ends it.
+
+What is `/s` is of the time since the last look. A group rebalanced when its members or what they
+are assigned have changed between two looks.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from time import monotonic, sleep, strftime
+from typing import Any
+
+from .arguments import INT32, seconds, whole
+from .client import Brokers
+from .group_reading import CLASSIC, CONSUMER, committed, describe, list_groups
+from .offsets import EARLIEST, LATEST, Place, look_up
+from .tables import add_json, objects, print_json, print_table
+
+TOPIC_HEADS = ("topic", "partitions", "records", "in/s", "no leader")
+GROUP_HEADS = ("group", "state", "members", "lag", "out/s", "rebalances")
+_CLEAR = "\x1b[H\x1b[J"
+_EVERY_S = 2.0
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the view's arguments."""
+    parser.add_argument(
+        "--every",
+        type=seconds,
+        metavar="SECONDS",
+        default=_EVERY_S,
+        help=f"how long from look to look (default: {_EVERY_S:g})",
+    )
+    parser.add_argument(
+        "--times", type=whole(1, INT32), metavar="N", help="end after so many looks"
+    )
+    parser.set_defaults(json=False, follow=True)
+    add_json(parser)
+
+
+def run(brokers: Brokers, asked: argparse.Namespace) -> int:
+    """Look and print until Ctrl-C; return the exit status."""
+    top = Top()
+    number = 0
+    while True:
+        told = top.look(Seen.of(brokers))
+        if asked.json:
+            print_json(told.as_objects())
+        else:
+            _show(asked.address, told)
+        sys.stdout.flush()
+        number += 1
+        if number == asked.times:
+            return 0
+        sleep(asked.every)
+
+
+@dataclass
+class SeenGroup:
+    """A group at one moment."""
+
+    state: str
+    members: int
+    assigned: object
+    committed: Mapping[Place, int]
+
+
+@dataclass
+class Seen:
+    """What is there at one moment."""
+
+    ends: Mapping[Place, int]
+    starts: Mapping[Place, int]
+    no_leader: Mapping[str, int]
+    groups: Mapping[str, SeenGroup]
+    at: float = field(default_factory=monotonic)
+
+    @classmethod
+    def of(cls, brokers: Brokers) -> Seen:
+        """Ask. Raises ConsoleError."""
+        topics = [topic for topic in brokers.topics() if not topic.is_internal]
+        no_leader = {
+            topic.name or "": sum(part.leader_id < 0 for part in topic.partitions)
+            for topic in topics
+        }
+        groups = {}
+        for name, listed in list_groups(brokers).items():
+            if listed.kind not in (CLASSIC, CONSUMER):
+                groups[name] = SeenGroup(listed.state, 0, None, {})
+                continue
+            group = describe(brokers, name, listed)
+            assigned = sorted((each.member_id, str(each.assigned)) for each in group.members)
+            offsets = committed(brokers, name)
+            groups[name] = SeenGroup(group.state, len(group.members), assigned, offsets)
+        starts, ends = look_up(brokers, topics, EARLIEST), look_up(brokers, topics, LATEST)
+        return cls(ends, starts, no_leader, groups)
+
+
+@dataclass
+class Told:
+    """The rows of a look."""
+
+    topics: list[list[Any]]
+    groups: list[list[Any]]
+
+    def as_objects(self) -> dict[str, Any]:
+        """For `--json`."""
+        return {
+            "topics": objects(TOPIC_HEADS, self.topics),
+            "groups": objects(GROUP_HEADS, self.groups),
+        }
+
+
+class Top:
+    """Compares each look with the one before."""
+
+    def __init__(self) -> None:
+        self._before: Seen | None = None
+        self._rebalances: dict[str, int] = {}
+
+    def look(self, seen: Seen) -> Told:
+        """The rows: the busiest topics first, the groups that lag most."""
+        before, self._before = self._before, seen
+        topics = [self._topic(name, seen, before) for name in seen.no_leader]
+        groups = [self._group(name, seen, before) for name in seen.groups]
+        topics.sort(key=lambda row: (-row[3], -row[2], row[0]))
+        groups.sort(key=lambda row: (-row[3], row[0]))
+        return Told(topics, groups)
+
+    def _topic(self, name: str, seen: Seen, before: Seen | None) -> list[Any]:
+        places = [place for place in seen.ends if place[0] == name]
+        records = sum(seen.ends[place] - seen.starts.get(place, 0) for place in places)
+        come = 0
+        if before is not None:
+            # A topic that was created anew begins again.
+            new = (seen.ends[place] - before.ends.get(place, 0) for place in places)
+            come = sum(max(each, 0) for each in new)
+        count = len(places) + seen.no_leader[name]
+        return [name, count, records, _rate(come, seen, before), seen.no_leader[name]]
+
+    def _group(self, name: str, seen: Seen, before: Seen | None) -> list[Any]:
+        group = seen.groups[name]
+        lag = sum(
+            max(seen.ends[place] - offset, 0)
+            for place, offset in group.committed.items()
+            if place in seen.ends
+        )
+        gone = 0
+        old = None if before is None else before.groups.get(name)
+        if old is not None:
+            moved = (at - old.committed.get(place, at) for place, at in group.committed.items())
+            gone = sum(max(each, 0) for each in moved)
+            if old.assigned != group.assigned:
+                self._rebalances[name] = self._rebalances.get(name, 0) + 1
+        rate = _rate(gone, seen, before)
+        return [name, group.state, group.members, lag, rate, self._rebalances.get(name, 0)]
+
+
+def _rate(count: int, seen: Seen, before: Seen | None) -> int:
+    if before is None or seen.at <= before.at:
+        return 0
+    return round(count / (seen.at - before.at))
+
+
+def _show(address: str, told: Told) -> None:
+    """Print the tables, as much as fits a terminal."""
+    room = None
+    if sys.stdout.isatty():
+        room = max((shutil.get_terminal_size().lines - 6) // 2, 1)
+        print(_CLEAR, end="")
+    print(f"{address}  {strftime('%H:%M:%S')}")
+    print()
+    print_table(TOPIC_HEADS, told.topics[:room])
+    print()
+    print_table(GROUP_HEADS, told.groups[:room])
+    if room is not None and max(len(told.topics), len(told.groups)) > room:
+        print("... and more, for which there is no room")

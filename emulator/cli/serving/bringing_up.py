@@ -1,0 +1,186 @@
+"""From the options of `odradek serve` to a broker that runs, with all that is beside it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import Any
+
+from ....storage import LogDirectoryError
+from ....wire import Refused
+from ...base.call import TEST
+from ...base.event import Event
+from ...base.release import release_named
+from ...cluster import Cluster
+from ...config.configs import BrokerConfig
+from ...control.traffic.sink import FileSink
+from ...emulator import Emulator
+from ..event_log import EventLog
+from ..journal_file import FRAME_BYTES, JOURNAL_MOST
+from .applying import apply, problems
+from .configure import read_all
+from .health import Health
+from .ready import ReadyFile
+from .settings import Settings, TopicSettings
+from .watching import Watch
+
+
+class Failed(Exception):
+    """It cannot run: what to say, and the exit status."""
+
+    def __init__(self, message: str, status: int) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+def bring_up(options: argparse.Namespace, running: ExitStack) -> Emulator:
+    """Start the broker and what is beside it; what ends them is put on the stack. Raises Failed."""
+    settings = merged(options.settings, options)
+    emulator = _started(options, settings)
+    running.callback(emulator.stop)
+    if options.journal is not None:
+        running.callback(_write_journal(emulator, options.journal).close)
+    try:
+        done = list(apply(emulator, settings))
+    except Refused as error:
+        raise Failed(f"topics: {error}", 2) from None
+    tell = _log(emulator, options, running)
+    if not options.quiet:
+        _tell_settings(settings, done, tell)
+    if options.watch:
+
+        def again() -> Settings:
+            return merged(read_all(options.parser, options), options)
+
+        running.callback(Watch(emulator, settings, again, tell).close)
+    _tell_the_world(emulator, options, running)
+    return emulator
+
+
+def merged(settings: Settings, options: argparse.Namespace) -> Settings:
+    """What files and the environment say, and above it the options."""
+    topics = dict(settings.topics)
+    for name, partitions in options.topic:
+        topics[name] = replace(topics.get(name, TopicSettings()), partitions=partitions)
+    given = Settings(configs=dict(options.set), features=dict(options.feature), topics=topics)
+    return settings | given
+
+
+def wrong_with(options: argparse.Namespace, settings: Settings) -> list[str]:
+    """What is wrong with configs, topics and seeds, a sentence each."""
+    try:
+        config = BrokerConfig(settings.configs, release_named(options.kafka_version))
+    except ValueError as error:  # a ConfigError
+        return [f"configs: {error}"]
+    return list(problems(settings, config))
+
+
+def emulator_of(options: argparse.Namespace, settings: Settings) -> Emulator:
+    """The broker, not started. Raises ValueError (or ConfigError), Refused."""
+    plain = {
+        name: topic.partitions
+        for name, topic in settings.topics.items()
+        if not topic.configs and topic.replicas is None
+    }
+    return Emulator(
+        settings.configs,
+        topics=plain,
+        features=settings.features,
+        data_dir=options.data_dir,
+        host=options.host,
+        port=options.port,
+        advertised=options.advertised,
+        scan_limit=getattr(options, "scan_limit", "default"),
+        version=options.kafka_version,
+        naming=options.naming,
+        timing=options.timing,
+    )
+
+
+def _started(options: argparse.Namespace, settings: Settings) -> Emulator:
+    if wrong := wrong_with(options, settings):
+        raise Failed("; ".join(wrong), 2)
+    try:
+        return emulator_of(options, settings).start()
+    except Refused as error:
+        raise Failed(f"--topic: {error}", 2) from None
+    except LogDirectoryError as error:
+        raise Failed(f"--data-dir: {error}", 1) from None
+    except ValueError as error:  # a ConfigError, too
+        raise Failed(str(error), 2) from None
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        raise Failed(f"{place}{error.strerror or error}", 1) from None
+
+
+def _log(
+    emulator: Emulator, options: argparse.Namespace, running: ExitStack
+) -> Callable[[str], None]:
+    """Log what clients do on standard error, if there is one; return what adds a line to it."""
+    if sys.stderr is None:  # the descriptor was closed when Python started
+        return lambda line: None
+    log = EventLog(sys.stderr, options.log_format)
+    running.callback(log.close)
+
+    def tell_of_clients(event: Event) -> None:
+        if event.client != TEST:  # what the settings bring about is told as such
+            log(event)
+
+    def begin(cluster: Cluster) -> None:
+        cluster.journal.told = tell_of_clients
+
+    if not options.quiet:
+        emulator.run(begin)
+    return log.say
+
+
+def _tell_settings(settings: Settings, done: list[str], tell: Callable[[str], None]) -> None:
+    for path in settings.files:
+        tell(f"settings are read from {path}")
+    for line in done:
+        tell(line)
+    if settings.not_obeyed:
+        tell(f"not obeyed: {', '.join(f'{n} ({why})' for n, why in settings.not_obeyed.items())}")
+
+
+def _write_journal(emulator: Emulator, path: str) -> FileSink:
+    """Write every request and answer to a file."""
+    names = emulator.run(lambda cluster: {each.id: each.name for each in cluster.topics})
+    try:
+        sink = FileSink(path, names)
+    except OSError as error:
+        raise Failed(f"--journal: {error.filename}: {error.strerror}", 1) from None
+    emulator.journal.traffic.told = sink
+    emulator.journal.start(most=JOURNAL_MOST, frame_bytes=FRAME_BYTES)
+    return sink
+
+
+def _tell_the_world(emulator: Emulator, options: argparse.Namespace, running: ExitStack) -> None:
+    """/health, and the file for those who wait."""
+    health_port = None
+    if options.health_port is not None:
+        try:
+            health = Health(emulator, options.host, options.health_port)
+        except OSError as error:
+            raise Failed(f"--health-port: {options.health_port}: {error.strerror}", 1) from None
+        running.callback(health.close)
+        health_port = health.port
+    if options.ready_file is not None:
+        facts = _facts(emulator, options) | ({"health_port": health_port} if health_port else {})
+        try:
+            running.callback(ReadyFile(options.ready_file, facts).remove)
+        except OSError as error:
+            raise Failed(f"--ready-file: {error.filename}: {error.strerror}", 1) from None
+
+
+def _facts(emulator: Emulator, options: argparse.Namespace) -> dict[str, Any]:
+    return {
+        "bootstrap_servers": emulator.bootstrap_servers,
+        "pid": os.getpid(),
+        "data_dir": str(emulator.data_dir),
+        "kafka_version": options.kafka_version,
+    }

@@ -1,0 +1,127 @@
+"""Which setting counts: an option, else the environment, else the file, else server.properties.
+
+What is read becomes the default of each option, so that argparse judges it as it judges options.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from .settings import NAME, Settings, SettingsError, TopicSettings
+
+_PATHS = ("data-dir", "journal", "properties", "ready-file")
+_OF_THE_FILE = ("file", "no-file", "watch", "help")
+_MAPPINGS = ("set", "topic", "feature")
+"""Options that may be repeated: the file has tables for them, what is given adds to these."""
+_TRUE, _FALSE = ("true", "yes", "1", "on"), ("false", "no", "0", "off")
+
+
+def add_settings(serve: argparse.ArgumentParser) -> None:
+    """Options that say what else is read."""
+    serve.add_argument(
+        "--file",
+        metavar="FILE",
+        help=f"settings, topics and seeds ({NAME}, else [tool.odradek] in pyproject.toml)",
+    )
+    serve.add_argument("--no-file", action="store_true", help="read no such file")
+    serve.add_argument("--properties", metavar="FILE", help="a server.properties of Kafka's")
+    serve.add_argument(
+        "--watch", action="store_true", help="apply changes of the file while it runs"
+    )
+    serve.set_defaults(settings=Settings(), parser=serve)
+
+
+def configure(serve: argparse.ArgumentParser, given: argparse.Namespace) -> None:
+    """Read what is to be read, and make it the defaults of the options. Raises SettingsError."""
+    settings = read_all(serve, given)
+    judged = {
+        option: (action.dest, _judged(action, settings.options[option], settings.where[option]))
+        for option, action in _options(serve)
+        if option in settings.options
+    }
+    _, configs = judged.pop("set", ("", ()))
+    _, features = judged.pop("feature", ("", ()))
+    _, topics = judged.pop("topic", ("", ()))
+    settings.configs |= dict(configs)
+    settings.features |= dict(features)
+    settings.topics |= {name: TopicSettings(partitions) for name, partitions in topics}
+    serve.set_defaults(settings=settings, **dict(judged.values()))
+
+
+def read_all(
+    serve: argparse.ArgumentParser,
+    given: argparse.Namespace,
+    environment: Mapping[str, str] = os.environ,
+) -> Settings:
+    """What file, properties and environment say together. Raises SettingsError."""
+    # Imported here, so that `odradek --help` does not pay for it.
+    from .environment import read_environment
+    from .properties import read_properties
+    from .toml_file import read_toml
+
+    options = {name: name in _PATHS for name, _ in _options(serve) if name not in _OF_THE_FILE}
+    from_environment = read_environment(environment, options)
+    settings = Settings()
+    path = _file(given, environment)
+    if path is not None:
+        in_file = {name: is_path for name, is_path in options.items() if name not in _MAPPINGS}
+        settings = read_toml(path, in_file)
+    properties = (
+        given.properties
+        or from_environment.options.get("properties")
+        or settings.options.get("properties")
+    )
+    if properties:
+        settings = read_properties(Path(properties)) | settings
+    return settings | from_environment
+
+
+def _file(given: argparse.Namespace, environment: Mapping[str, str]) -> Path | None:
+    if given.no_file:
+        if given.file or given.watch:
+            raise SettingsError(f"--no-file, and --{'file' if given.file else 'watch'} beside it")
+        return None
+    from .toml_file import find
+
+    named = given.file or environment.get("ODRADEK_FILE", "")
+    path = Path(named) if named else find(Path.cwd())
+    if path is None and given.watch:
+        raise SettingsError(f"--watch: there is no {NAME} here; name a file with --file")
+    return path
+
+
+def _options(parser: argparse.ArgumentParser) -> Iterator[tuple[str, argparse.Action]]:
+    for action in parser._actions:
+        for option in action.option_strings[-1:]:
+            yield option.removeprefix("--"), action
+
+
+def _judged(action: argparse.Action, value: Any, where: str) -> Any:
+    """The value of an option, as if it had been given. Raises SettingsError."""
+    if action.nargs == 0:
+        text = str(value).lower()
+        if text not in (*_TRUE, *_FALSE):
+            raise SettingsError(f"{where} has to be true or false, not {value!r}")
+        return text in _TRUE
+    if isinstance(value, list) or isinstance(action, argparse._AppendAction):
+        parts = value if isinstance(value, list) else str(value).split(",")
+        if isinstance(action, argparse._AppendAction):
+            return [_one(action, each, where) for each in parts]
+        return _one(action, ",".join(map(str, parts)), where)
+    return _one(action, value, where)
+
+
+def _one(action: argparse.Action, value: Any, where: str) -> Any:
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    try:
+        judged = action.type(text) if callable(action.type) else text
+    except (argparse.ArgumentTypeError, ValueError) as error:
+        raise SettingsError(f"{where}: {error}") from None
+    if action.choices is not None and judged not in action.choices:
+        known = ", ".join(map(str, action.choices))
+        raise SettingsError(f"{where} has to be one of {known}, not {text!r}")
+    return judged

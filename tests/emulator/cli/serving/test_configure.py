@@ -1,0 +1,132 @@
+"""Which setting counts: option, environment, file, server.properties."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from odradek.emulator.cli.serving.bringing_up import merged
+from odradek.emulator.cli.serving.settings import SettingsError, TopicSettings
+
+from tests.support.serve_options import serve_options as options
+
+FILE = """
+port = 2
+host = "::1"
+data-dir = "of-file"
+properties = "server.properties"
+[configs]
+log.retention.hours = 2
+num.partitions = 2
+[topics.orders]
+partitions = 2
+configs = { retention.ms = 2 }
+"""
+PROPERTIES = """
+listeners=PLAINTEXT://localhost:1
+log.dirs=/of-properties
+log.retention.hours=1
+num.partitions=1
+log.segment.bytes=1000001
+"""
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Path:
+    (tmp_path / "odradek.toml").write_text(FILE)
+    (tmp_path / "server.properties").write_text(PROPERTIES)
+    return tmp_path
+
+
+def test_an_option_before_the_environment_before_the_file_before_properties(
+    monkeypatch: pytest.MonkeyPatch, directory: Path
+) -> None:
+    environment = {
+        "ODRADEK_PORT": "3",
+        "ODRADEK_QUIET": "yes",
+        "ODRADEK_SET_LOG_RETENTION_HOURS": "3",
+        "ODRADEK_SET_LOG_ROLL_HOURS": "3",
+        "ODRADEK_TOPIC": "clicks:3,views",
+        "ODRADEK_FEATURE": "transaction.version=1",
+        "ODRADEK_HOST": "",
+    }
+    given = ["--set", "log.roll.hours=4", "--topic", "orders:4", "--topic", "more"]
+    found = options(monkeypatch, directory, *given, environment=environment)
+    assert (found.port, found.host, found.quiet) == (3, "::1", True)
+    assert found.data_dir == str(directory / "of-file")
+    settings = merged(found.settings, found)
+    assert settings.configs == {
+        "log.segment.bytes": "1000001",
+        "num.partitions": "2",
+        "log.retention.hours": "3",
+        "log.roll.hours": "4",
+    }
+    assert settings.features == {"transaction.version": 1}
+    assert settings.topics == {
+        "orders": TopicSettings(4, configs={"retention.ms": "2"}),
+        "clicks": TopicSettings(3),
+        "views": TopicSettings(1),
+        "more": TopicSettings(1),
+    }
+    assert options(monkeypatch, directory, "--port", "9").port == 9
+
+
+def test_without_a_file(monkeypatch: pytest.MonkeyPatch, directory: Path) -> None:
+    found = options(monkeypatch, directory, "--no-file")
+    assert (found.port, found.data_dir, found.settings.files) == (9092, None, [])
+    found = options(monkeypatch, directory, "--no-file", "--properties", "server.properties")
+    assert (found.port, found.host, found.data_dir) == (1, "localhost", "/of-properties")
+
+
+def test_another_file(monkeypatch: pytest.MonkeyPatch, directory: Path) -> None:
+    (directory / "other.toml").write_text("port = 7")
+    assert options(monkeypatch, directory, "--file", "other.toml").port == 7
+    found = options(monkeypatch, directory, environment={"ODRADEK_FILE": "other.toml"})
+    assert found.port == 7
+
+
+@pytest.mark.parametrize(
+    ("given", "environment", "said"),
+    [
+        ((), {"ODRADEK_PORT": "x"}, "ODRADEK_PORT: not a port: 'x'"),
+        ((), {"ODRADEK_QUIET": "x"}, "ODRADEK_QUIET has to be true or false, not 'x'"),
+        (
+            (),
+            {"ODRADEK_NAMING": "x"},
+            "ODRADEK_NAMING has to be one of kafka, documented, not 'x'",
+        ),
+        (
+            (),
+            {"ODRADEK_SET_LOG_RETENTION_HOUR": "1"},
+            "ODRADEK_SET_LOG_RETENTION_HOUR: there is no such broker config; "
+            "is ODRADEK_SET_LOG_RETENTION_HOURS meant?",
+        ),
+        (("--no-file", "--file", "x"), {}, "--no-file, and --file beside it"),
+        (("--no-file", "--watch"), {}, "--no-file, and --watch beside it"),
+        (("--properties", "none"), {}, "none: No such file or directory"),
+    ],
+)
+def test_a_mistake_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+    directory: Path,
+    given: tuple[str, ...],
+    environment: dict[str, str],
+    said: str,
+) -> None:
+    with pytest.raises(SettingsError) as raised:
+        options(monkeypatch, directory, *given, environment=environment)
+    assert str(raised.value) == said
+
+
+def test_a_watch_needs_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=r"--watch: there is no odradek.toml here"):
+        options(monkeypatch, tmp_path, "--watch")
+
+
+def test_a_value_of_the_file_is_judged_as_an_option(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "odradek.toml").write_text("port = 70000")
+    with pytest.raises(SettingsError) as raised:
+        options(monkeypatch, tmp_path)
+    assert str(raised.value) == f"{tmp_path / 'odradek.toml'}: port: not a port: '70000'"
