@@ -118,8 +118,7 @@ def test_one_that_lags_is_in_sync_when_it_is_told_to(kafka: Emulator) -> None:
 def test_committed_data_at_a_replica_that_lags(kafka: Emulator) -> None:
     """What it has of a transaction is not committed there, before it has the marker."""
     orders = kafka.create_topic("orders", replicas=3)
-    numbered = {"producer_id": 7, "producer_epoch": 0, "base_sequence": 0, "transactional": True}
-    data = batch(b"first", **numbered)
+    data = batch(b"first", producer_id=7, producer_epoch=0, base_sequence=0, transactional=True)
     marker = Marker(7, 0, commit=True, coordinator_epoch=0, transaction_version=1)
 
     def append(cluster: Cluster) -> None:
