@@ -66,6 +66,12 @@ SENTENCES = {
     "broker paused": "broker {node} was paused",
     "broker resumed": "broker {node} was resumed",
     "broker started again": "broker {node} started again",
+    # Replicas
+    "replica lags": "the replica of {place} at broker {node} lags{because}",
+    "replica caught up": "the replica of {place} at broker {node} lags no more",
+    "replica kept out": "the replica of {place} at broker {node} is kept from being in sync",
+    "replica let in": "the replica of {place} at broker {node} may be in sync again",
+    "records lost": "{offsets} of {place} were lost: broker {node}, which leads now, lacked them",
     # Refusals
     "refused": "{client} was refused {api}{about}: {error}{because}",
     "fenced": "{client} was fenced on {api}{about}: {error}{because}",

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..base.words import number_of
 from ..partitions.partition import NO_LEADER
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ def lag(cluster: Cluster, partition: Partition, node_id: int, records: int | Non
     _check_follower(partition, node_id)
     cluster.replication.running(node_id)
     partition.lag(node_id, records, cluster.clock.now())
+    by = "it gets nothing more" if records is None else f"by {number_of(records, 'record')}"
+    _tell(cluster, "replica lags", partition, node_id, by)
     cluster.replication.watch_lags()
 
 
@@ -35,6 +38,7 @@ def catch_up(cluster: Cluster, partition: Partition, node_id: int) -> None:
     if partition.apart is None or node_id not in partition.apart.lags:
         return
     del partition.apart.lags[node_id]
+    _tell(cluster, "replica caught up", partition, node_id)
     if cluster.replication.brokers[node_id].is_at_work:
         partition.follow(node_id)
     cluster.replication.settle()
@@ -53,6 +57,7 @@ def shrink_isr(cluster: Cluster, partition: Partition, node_id: int) -> None:
     follower, RuntimeError if nobody leads, Refused."""
     _check_follower(partition, node_id)
     partition.set_apart().kept_out.add(node_id)
+    _tell(cluster, "replica kept out", partition, node_id)
     if node_id in partition.isr:
         left = [each for each in partition.isr if each != node_id]
         cluster.replication.set_isr(partition, left)
@@ -64,9 +69,19 @@ def grow_isr(cluster: Cluster, partition: Partition, node_id: int) -> None:
     _check_follower(partition, node_id)
     cluster.replication.running(node_id)
     if partition.apart is not None:
-        partition.apart.kept_out.discard(node_id)
+        if node_id in partition.apart.kept_out:
+            partition.apart.kept_out.remove(node_id)
+            _tell(cluster, "replica let in", partition, node_id)
         catch_up(cluster, partition, node_id)
         cluster.replication.settle()
+
+
+def _tell(
+    cluster: Cluster, kind: str, partition: Partition, node_id: int, reason: str = ""
+) -> None:
+    name, index = partition.topic.name, partition.index
+    details = {"node": node_id}
+    cluster.journal.add(kind, topic=name, partition=index, reason=reason, details=details)
 
 
 def check_replica(partition: Partition, node_id: int) -> None:

@@ -136,6 +136,20 @@ class Topics:
         partition = topic.partitions[number]
         try:
             at = self._cluster.clock.now()
+            before = partition.log_end_offset if partition.is_log_open else 0
             partition.lead(now.leader, now.leader_epoch, list(now.replicas), list(now.isr), at)
+            self._tell_of_loss(partition, before)
         except Refused as error:
             log.warning("%r keeps what its new leader lacks: %s", partition, error)
+
+    def _tell_of_loss(self, partition: Partition, before: int) -> None:
+        """The new leader of a partition may lack what it had."""
+        if partition.is_log_open and (end := partition.log_end_offset) < before:
+            self._cluster.journal.add(
+                "records lost",
+                topic=partition.topic.name,
+                partition=partition.index,
+                first_offset=end,
+                last_offset=before - 1,
+                details={"node": partition.leader},
+            )

@@ -520,6 +520,35 @@ def test_one_broker_of_several() -> None:
         ]
 
 
+def test_what_replicas_lack() -> None:
+    with Emulator(brokers=3) as kafka:
+        orders = kafka.create_topic("orders", replicas=2)
+        kafka.brokers[2].lag(orders[0], records=2)
+        kafka.brokers[2].catch_up()
+        kafka.brokers[2].lag(orders[0])
+        orders[0].shrink_isr(2)
+        orders.produce_all([b"espresso", b"ristretto"])
+        kafka.brokers[1].stop()
+        kafka.elect_leader("orders", unclean=True)
+        kafka.brokers[1].start()
+        orders[0].shrink_isr(1)
+        orders[0].grow_isr(1)
+        kinds = (
+            *("replica lags", "replica caught up", "replica kept out", "replica let in"),
+            "records lost",
+        )
+        found = [each.sentence for each in kafka.events if each.kind in kinds]
+    assert found == [
+        "the replica of orders-0 at broker 2 lags (by 2 records)",
+        "the replica of orders-0 at broker 2 lags no more",
+        "the replica of orders-0 at broker 2 lags (it gets nothing more)",
+        "the replica of orders-0 at broker 2 is kept from being in sync",
+        "offsets 0 to 1 of orders-0 were lost: broker 2, which leads now, lacked them",
+        "the replica of orders-0 at broker 1 is kept from being in sync",
+        "the replica of orders-0 at broker 1 may be in sync again",
+    ]
+
+
 def test_a_rule_of_the_test(cluster: Cluster, app: Client) -> None:
     cluster.groups.ensure_topic()
     Ruled(cluster).on("Heartbeat", group="g").fail("NOT_COORDINATOR")
