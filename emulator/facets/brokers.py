@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from ...wire.api.elect_leaders import ElectLeadersRequest
 from .. import parameters
 from ..base.addresses import bracketed
 from ..base.node import Node
 from ..cluster import Cluster
-from ..replication.controller import PREFERRED, UNCLEAN
-from ..seen.source import check
+from ..seen import TopicView
 from .facet import Facet
-
-_ELECT_LEADERS = 2
-_NOT_NEEDED = 84
 
 
 class BrokerView:
@@ -131,12 +126,5 @@ class Clustered(Facet):
 
         Raises Refused as ElectLeaders answers, but not if there is nothing to do.
         """
-        parameters.topic_name(topic)
-        asked = ElectLeadersRequest.Topic(topic=topic, partitions=[partition])
-        kind = UNCLEAN if unclean else PREFERRED
-        request = ElectLeadersRequest(election_type=kind, topic_partitions=[asked])
-        answer = self._inside.ask(request, _ELECT_LEADERS)
-        found = answer.replica_election_results[0].partition_result[0]
-        if found.error_code != _NOT_NEEDED:
-            check(found.error_code, f"{topic}-{partition}", found.error_message)
-        return self.run(lambda cluster: cluster.partition(topic, partition).leader)
+        view = TopicView(self._inside, parameters.topic_name(topic))
+        return view[partition].elect(unclean=unclean)
