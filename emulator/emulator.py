@@ -33,7 +33,7 @@ from ..storage import (
 from ..storage.disk.directory import Descriptors
 from ..wire import Error, Refused
 from . import parameters
-from .base.addresses import bracketed, reachable
+from .base.addresses import reachable
 from .base.clock import Clock, SystemClock
 from .base.journal import MOST_EVENTS, Journal
 from .base.node import Node
@@ -47,10 +47,12 @@ from .control.disk_rules import DiskRule, DiskRules
 from .control.rules import Rules
 from .facets.brokers import Clustered
 from .facets.client_config import ClientConfig
+from .facets.controllers import BetweenBrokers, Controllers
 from .facets.crash_points import CrashPoints
 from .facets.disk import Disk, DiskFaults
 from .facets.doing import Doing
 from .facets.faults import Faults
+from .facets.growing import Growing
 from .facets.network import Network, NetworkFaults
 from .facets.process import Process
 from .facets.requests import Requests
@@ -91,6 +93,8 @@ class Emulator(
     CrashPoints,
     Situated,
     Clustered,
+    Growing,
+    Controllers,
 ):
     """A Kafka broker for stock clients.
 
@@ -153,12 +157,13 @@ class Emulator(
         brokers: int = 1,
         racks: Sequence[str] | None = None,
     ) -> None:
-        self._racks = parameters.racks(brokers, racks)
+        given_racks = parameters.racks(brokers, racks)
         self._naming = parameters.naming(naming)
         self._retention = parameters.retention_policy(retention)
         self._release = parameters.release(version)
         texts = parameters.config_texts(config)
-        self._config = BrokerConfig(_for_several(len(self._racks)) | texts, self._release)
+        self._config = BrokerConfig(_for_several(len(given_racks)) | texts, self._release)
+        self._racks = dict(enumerate(given_racks, int(self._config.get("node.id"))))
         self._topics = parameters.topic_counts(topics)
         self._features = check_features(parameters.feature_levels(features), self._release)
         self._given_dir = parameters.storage(data_dir, disk)
@@ -315,7 +320,8 @@ class Emulator(
         self._network = Network(lambda action: self._started().call_anyhow(action))
         self._disk_rules = DiskRules(self._naming, self._tell_of_disk, lambda: self._clock.now())
         self._disk_faults = Disk(self._disk_rules)
-        self._other_faults = self._network, self._disk_faults
+        self._between_brokers = BetweenBrokers(self.run)
+        self._other_faults = self._network, self._disk_faults, self._between_brokers
 
     def _tell_of_disk(self, rule: DiskRule, operation: str, path: str) -> None:
         """Called in any thread."""
@@ -346,25 +352,30 @@ class Emulator(
             self._begin_state(home)
             server = Server(cluster := self._new_cluster(home))
             try:
-                bootstrap = await self._listen(cluster, server)
-                yield Serving(server, bootstrap, home if isinstance(home, Path) else None)
+                self._listen(cluster, server)
+                yield Serving(server, home if isinstance(home, Path) else None)
             finally:
                 await server.close()
                 if not server.is_down:
                     close_cleanly(server.cluster, is_last=self._is_temporary)
 
-    async def _listen(self, cluster: Cluster, server: Server) -> str:
-        """Accept connections, and create the topics. Returns the addresses for clients."""
-        first, first_port = self._address
-        for place, broker in enumerate(cluster.nodes.values()):
-            asked_for = first_port + place if first_port else 0
-            host, port = await server.listen(first, asked_for, broker.node_id)
-            broker.host, broker.port = reachable(host), port
-            if self._advertised is not None:
-                broker.host, broker.port = self._advertised[0], self._advertised[1] + place
+    def _listen(self, cluster: Cluster, server: Server) -> None:
+        """Accept connections, and create the topics."""
+        for broker in cluster.nodes.values():
+            self._listen_for(server, broker)
         cluster.topics.changed()
         self._ensure_topics(cluster)
-        return ",".join(f"{bracketed(n.host)}:{n.port}" for n in cluster.nodes.values())
+
+    def _listen_for(self, server: Server, broker: Node) -> None:
+        """Accept connections for a broker: ports follow each other, if the first one is given.
+        Raises OSError."""
+        host, first_port = self._address
+        place = broker.node_id - int(self._config.get("node.id"))
+        asked_for = first_port + place if first_port else 0
+        host, port = server.listen(host, asked_for, broker.node_id)
+        broker.host, broker.port = reachable(host), port
+        if self._advertised is not None:
+            broker.host, broker.port = self._advertised[0], self._advertised[1] + place
 
     def _ensure_topics(self, cluster: Cluster) -> None:
         for name, partitions in self._topics.items():
@@ -393,8 +404,8 @@ class Emulator(
         # What is set at run time belongs to one cluster.
         config = BrokerConfig(self._config.overrides, self._release)
         if nodes is None:
-            first, rack = int(config.get("node.id")), config.get("broker.rack")
-            nodes = [Node(i, "", 0, rack=own or rack) for i, own in enumerate(self._racks, first)]
+            rack = config.get("broker.rack")
+            nodes = [Node(i, "", 0, rack=own or rack) for i, own in self._racks.items()]
         rules = self._disk_rules
         if self._disk is not None:
             self._disk.watch = rules.watch

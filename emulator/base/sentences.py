@@ -66,6 +66,13 @@ SENTENCES = {
     "broker paused": "broker {node} was paused",
     "broker resumed": "broker {node} was resumed",
     "broker started again": "broker {node} started again",
+    "broker added": "broker {node} was added",
+    "broker removed": "broker {node} was removed",
+    # Between brokers
+    "brokers partitioned": "the network between brokers was broken: {reason}",
+    "brokers joined": "the network between brokers is whole again",
+    "controllers lost": "the controllers were lost",
+    "controllers back": "the controllers are back",
     # Refusals
     "refused": "{client} was refused {api}{about}: {error}{because}",
     "fenced": "{client} was fenced on {api}{about}: {error}{because}",

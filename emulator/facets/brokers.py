@@ -113,12 +113,7 @@ class BrokerViews:
 
 
 class Clustered(Facet):
-    """Verbs about brokers and leaders."""
-
-    @property
-    def brokers(self) -> BrokerViews:
-        """The brokers of the cluster, by their ids."""
-        return BrokerViews(self.run, self.run(lambda cluster: list(cluster.nodes)))
+    """Verbs about leaders."""
 
     def elect_leader(self, topic: str, partition: int = 0, *, unclean: bool = False) -> int:
         """Have a partition led by its preferred replica, the first one; with `unclean`, if nobody

@@ -57,6 +57,7 @@ class Keeping(Facet):
     _release: Release
     _rules: Rules
     _state: Snapshot | None
+    _racks: dict[int, str | None]
     _thread: object | None
     start: Callable[[], Self]
     _started: Callable[[], _Thread]
@@ -128,6 +129,7 @@ class Keeping(Facet):
         twin._clock = copy(self._clock)
         if isinstance(twin._clock, Movable):
             twin._clock.release()
+        twin._racks = dict(self._racks)
         twin._rules = Rules()
         twin._journal = Journal(twin._clock, self._journal.most)
         twin._address, twin._advertised = (self._address[0], 0), None

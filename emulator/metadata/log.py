@@ -29,6 +29,7 @@ from itertools import pairwise
 from typing import TypedDict
 
 from ...storage import Log, LogConfig, LogDirectory
+from ...wire import Error, Refused
 from ...wire.batch import read_header
 from ...wire.stored.cluster import (
     AbortTransactionRecord,
@@ -111,6 +112,8 @@ class MetadataLog:
         self._last_timestamp = replayed.last_timestamp
         self._times: dict[SnapshotId, int] = {}
         self._unlink_at: int | None = None
+        self.halted = ""
+        """Why nothing can be written: there is no controller."""
         self.epoch = max(replayed.snapshot.epoch, stored.epochs.latest, _FIRST_EPOCH)
         """The leader epoch in which records are written."""
 
@@ -159,8 +162,11 @@ class MetadataLog:
         """Write a change, and put it into effect: one batch, all of it or nothing.
 
         More records than Kafka's batches may have (10,000) are several batches; those that were
-        written before one that could not be take effect. Raises Refused (KAFKA_STORAGE_ERROR).
+        written before one that could not be take effect. Raises Refused: KAFKA_STORAGE_ERROR,
+        REQUEST_TIMED_OUT while it is `halted`.
         """
+        if self.halted and records:
+            raise Refused(Error.REQUEST_TIMED_OUT, self.halted)
         for record in records:
             if isinstance(record, PartitionRecord) and not record.directories:
                 record.directories = [self._directory_id or bytes(16)] * len(record.replicas)
@@ -177,6 +183,10 @@ class MetadataLog:
             if first:
                 self._publish(delta, self._subscribers)
 
+    def begin_epoch(self) -> None:
+        """Another controller leads: what is written from now on is in its epoch."""
+        self.epoch += 1
+
     def append_controls(self, records: Sequence[ControlRecord]) -> None:
         """Write records of the quorum itself. Raises Refused (KAFKA_STORAGE_ERROR)."""
         self._write(control_batch(records, **self._place()))
@@ -188,8 +198,10 @@ class MetadataLog:
     def next_producer_block(self, node_id: int) -> range:
         """Producer ids that were never used; the log has their broker before it uses the first.
 
-        Raises Refused (KAFKA_STORAGE_ERROR).
+        Raises Refused: KAFKA_STORAGE_ERROR, COORDINATOR_LOAD_IN_PROGRESS while it is `halted`.
         """
+        if self.halted:
+            raise Refused(Error.COORDINATOR_LOAD_IN_PROGRESS, self.halted)
         first = self.image.next_producer_id
         after = first + PRODUCER_IDS_PER_BLOCK
         self.append([ProducerIdsRecord(broker_id=node_id, next_producer_id=after)])

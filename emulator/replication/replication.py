@@ -14,15 +14,19 @@ Session and lag are short, unless `timing="kafka"` or a config asks for more, an
 cluster's clock. A partition without a leader whose topic allows unclean elections gets one when the
 config is changed, or a replica comes back.
 
-Not emulated: the quorum of controllers, which is always there; a network between brokers; log
-directories that fail. What differs from a real node: a replica that was truncated, and has not yet
-come back, is taken to have what the others have in common with it.
+- Brokers that do not reach the controller (quorum.py) are fenced when their sessions end, and
+  followers that do not reach their leader get nothing. Without a controller nothing is written:
+  leaders and replicas in sync stay as they are.
+
+Not emulated: log directories that fail; what a broker that does not reach the controller still
+takes for true (it is told of changes all the same). What differs from a real node: a replica that
+was truncated, and has not yet come back, is taken to have what the others have in common with it.
 Source: three nodes of Kafka 4.3.1 (semantics O).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -35,6 +39,8 @@ from ..metadata.features import ELIGIBLE_LEADERS
 from .brokers import BrokerState, Process
 from .changes import Policy
 from .controller import Controller
+from .gate import ControllerGate
+from .quorum import NOBODY, Quorum
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -55,6 +61,8 @@ class Replication:
     def __init__(self, cluster: Cluster, *, is_short: bool) -> None:
         self.brokers = {node_id: BrokerState() for node_id in cluster.nodes}
         self.controller = Controller(cluster.metadata.image, self.brokers, self._policy)
+        self.quorum = Quorum(self.brokers)
+        self._gate = ControllerGate(self.quorum)
         self._cluster = cluster
         self._is_short = is_short
         self._sessions: dict[int, Timer] = {}
@@ -65,12 +73,11 @@ class Replication:
         nothing, and configs may now allow an unclean election."""
         if len(self.brokers) == 1:
             return
-        away = [node_id for node_id, each in self.brokers.items() if not each.is_at_work]
+        is_whole = not self.quorum.sides and all(each.is_at_work for each in self.brokers.values())
         for topic_id in {*delta.created, *(topic_id for topic_id, _ in delta.partitions)}:
             topic = self._cluster.topics.by_id(topic_id)
-            for partition in topic.partitions if topic is not None and away else ():
-                for node_id in set(away).intersection(partition.replicas):
-                    partition.hold(node_id)
+            for partition in topic.partitions if topic is not None and not is_whole else ():
+                self._hold_back(partition)
         if delta.configs:
             self._elect_later()
 
@@ -80,6 +87,10 @@ class Replication:
         """Shut a broker down in good order. Raises Refused, RuntimeError (`_running`)."""
         broker = self._running(node_id)
         self._check_not_last(node_id, "stopped")
+        if not self.quorum.reaches(node_id):  # which cannot move its leaders
+            self._end(node_id, Process.DOWN)
+            self._await_session(node_id)
+            return
         broker.is_shutting_down = True
         try:
             self._write(self.controller.without(node_id))
@@ -119,6 +130,8 @@ class Replication:
         broker = self.brokers[node_id]
         if broker.process is not Process.DOWN:
             raise RuntimeError(f"broker {node_id} has not ended: it is {broker}")
+        if not self.quorum.reaches(node_id):
+            raise RuntimeError(f"broker {node_id} cannot start: it reaches no controller")
         if not broker.is_fenced:  # its old session ends before it may have a new one
             self._session_over(node_id)
         if broker.has_crashed:
@@ -138,11 +151,107 @@ class Replication:
         broker.is_registered = False
         self._settle()
 
+    def add(self, node_id: int) -> None:
+        """One more broker, which runs. Raises Refused (KAFKA_STORAGE_ERROR)."""
+        self.brokers[node_id] = BrokerState()
+        self._elect_controller()
+        self._cluster.topics.changed()
+
+    def remove(self, node_id: int) -> None:
+        """A broker that has ended is none any more. Raises Refused (KAFKA_STORAGE_ERROR)."""
+        session = self._sessions.pop(node_id, None)
+        if session is not None:
+            session.cancel()
+        del self.brokers[node_id]
+        self._elect_controller()
+
+    def is_up(self, node_id: int) -> bool:
+        """Whether its process runs."""
+        return self.brokers[node_id].process is Process.UP
+
+    def replicas_at(self, node_id: int) -> list[Partition]:
+        """The partitions that a broker has."""
+        return [each for each in self._partitions() if node_id in each.replicas]
+
+    def empty(self, node_id: int) -> None:
+        """Move what a broker has to others that are at work, those that have least; a partition
+        that all of them have is on one broker less. Raises Refused."""
+        counts = {other: len(self.replicas_at(other)) for other, each in self.brokers.items()}
+        records: list[MetadataRecord] = []
+        for partition in self.replicas_at(node_id):
+            able = [
+                each
+                for each in counts
+                if self.brokers[each].is_at_work and each not in partition.replicas
+            ]
+            to = min(able, key=lambda each: counts[each], default=None)
+            if to is not None:
+                counts[to] += 1
+            target = [to if each == node_id else each for each in partition.replicas]
+            topic_id, index = partition.topic.id, partition.index
+            kept = [each for each in target if each is not None]
+            records += self.controller.reassign(topic_id, index, kept, may_change_number=True)
+        self._write(records)
+        self._settle()
+
     def registered(self) -> Registered:
         """Those that partitions may be on."""
         there = {n: each for n, each in self.brokers.items() if each.is_registered}
         racks = {node_id: self._cluster.nodes[node_id].rack for node_id in there}
         return Registered(racks, [node_id for node_id, each in there.items() if each.is_active])
+
+    # Controllers
+
+    def break_network(self, sides: Sequence[frozenset[int]]) -> None:
+        """Break the network between brokers into sides, or, with none, make it whole. Raises
+        Refused (KAFKA_STORAGE_ERROR)."""
+        self.quorum.sides = sides
+        for partition in self._partitions():
+            self._hold_back(partition)
+        self._quorum_changed()
+        self._check_lag_later()
+
+    def lose_quorum(self, *, is_lost: bool) -> None:
+        """Let the controllers be gone, or be back. Raises Refused (KAFKA_STORAGE_ERROR)."""
+        self.quorum.is_lost = is_lost
+        self._quorum_changed()
+
+    def controller_among(self, able: Collection[int]) -> int:
+        """Which of these nodes clients are told to be the controller; -1 if there are none. Any
+        will do, as each passes on what the controller has to do."""
+        leader = self.quorum.leader
+        return leader if leader in able else min(able, default=NOBODY)
+
+    def _quorum_changed(self) -> None:
+        """Brokers that reach the controller are heard of; the sessions of others begin to end, if
+        there is one who waits for that."""
+        self._elect_controller()
+        chain = self._cluster.chain
+        if self._gate not in chain:
+            chain.append(self._gate)
+        if all(map(self.quorum.reaches, self.brokers)):
+            chain.remove(self._gate)
+        self._cluster.woken.append(self._gate.open)
+        if not self.quorum.is_there:
+            for session in self._sessions.values():
+                session.cancel()
+            self._sessions.clear()
+            return
+        for node_id, broker in self.brokers.items():
+            if broker.process is Process.UP and self.quorum.reaches(node_id):
+                if broker.is_registered:
+                    self._unfence(node_id)
+            elif not broker.is_fenced:
+                self._await_session(node_id)
+        self._give_leaders()
+
+    def _elect_controller(self) -> None:
+        metadata = self._cluster.metadata
+        is_another = self.quorum.elect(metadata.end_offset, self._cluster.clock.now())
+        if is_another and self.quorum.leader != NOBODY:
+            metadata.begin_epoch()
+        text = "" if self.quorum.is_there else "there is no controller that could write it"
+        metadata.halted = text
 
     # Requests
 
@@ -172,21 +281,28 @@ class Replication:
 
     def _end(self, node_id: int, process: Process) -> None:
         self.brokers[node_id].process = process
-        for partition in self._replicas_at(node_id):
+        for partition in self.replicas_at(node_id):
             partition.hold(node_id)
+        self._elect_controller()
         self._tell(node_id)
 
     def _begin(self, node_id: int) -> None:
-        broker = self.brokers[node_id]
+        self.brokers[node_id].process = Process.UP
+        self._elect_controller()
+        if self.quorum.reaches(node_id):
+            self._unfence(node_id)
+        self._give_leaders()
+        self._tell(node_id)
+
+    def _unfence(self, node_id: int) -> None:
+        """It is heard of."""
         session = self._sessions.pop(node_id, None)
         if session is not None:
             session.cancel()
-        broker.process = Process.UP
+        broker = self.brokers[node_id]
         broker.is_fenced = False
         broker.is_registered = True
         self._listed(node_id, is_listed=True)
-        self._give_leaders()
-        self._tell(node_id)
 
     def _tell(self, node_id: int) -> None:
         if self.moved is not None:
@@ -210,7 +326,8 @@ class Replication:
     def _give_leaders(self) -> None:
         """To partitions that have none, and let everybody follow. A failing disk is logged."""
         try:
-            self._write(self.controller.with_again())
+            if self.quorum.is_there:
+                self._write(self.controller.with_again())
             self._settle()
         except Refused as refused:
             log.warning("partitions without a leader stay so: %s", refused)
@@ -223,6 +340,8 @@ class Replication:
         self._at(0 if self._is_short else wait_ms, self._give_leaders)
 
     def _await_session(self, node_id: int) -> None:
+        if node_id in self._sessions or not self.quorum.is_there:
+            return
         session_ms = self._cluster.config.get("broker.session.timeout.ms")
         wait_ms = self._short("broker.session.timeout.ms", session_ms)
         self._sessions[node_id] = self._at(wait_ms, partial(self._session_over, node_id))
@@ -244,10 +363,14 @@ class Replication:
     def _check_lag(self) -> None:
         """Leaders take followers out of the ISR that have not caught up."""
         self._lag_check = None
-        if any(each.process is Process.PAUSED for each in self.brokers.values()):
+        if self.quorum.sides or any(
+            each.process is Process.PAUSED for each in self.brokers.values()
+        ):
             self._check_lag_later()
         records: list[MetadataRecord] = []
         for partition in self._led():
+            if not self.quorum.reaches(partition.leader):
+                continue
             left = [each for each in partition.isr if not self._is_behind(partition, each)]
             if left != partition.isr:
                 records += self.controller.alter_isr(partition.topic.id, partition.index, left)
@@ -257,8 +380,10 @@ class Replication:
             log.warning("replicas that lag stay in sync: %s", refused)
 
     def _is_behind(self, partition: Partition, node_id: int) -> bool:
-        broker = self.brokers[node_id]
-        return not broker.is_at_work and partition.end_at(node_id) < partition.log_end_offset
+        return (
+            not self._follows(partition, node_id)
+            and partition.end_at(node_id) < partition.log_end_offset
+        )
 
     def _short(self, name: str, milliseconds: int) -> int:
         is_asked_for = not self._is_short or name in self._cluster.config.overrides
@@ -273,14 +398,26 @@ class Replication:
         """Replicas at work have what their leaders have, and are in sync."""
         records: list[MetadataRecord] = []
         for partition in self._led():
-            at_work = [each for each in partition.replicas if self.brokers[each].is_at_work]
+            at_work = [each for each in partition.replicas if self._follows(partition, each)]
             for node_id in at_work:
                 partition.follow(node_id)
             coming = set(at_work) - set(partition.isr)
-            if coming:
+            if coming and self.quorum.reaches(partition.leader):
                 isr = sorted({*partition.isr, *coming})
                 records += self.controller.alter_isr(partition.topic.id, partition.index, isr)
         self._write(records)
+
+    def _hold_back(self, partition: Partition) -> None:
+        """Its replicas get nothing that cannot follow."""
+        for node_id in partition.replicas:
+            if not self._follows(partition, node_id):
+                partition.hold(node_id)
+
+    def _follows(self, partition: Partition, node_id: int) -> bool:
+        """Whether a replica gets what its leader has, if that is at work."""
+        broker = self.brokers.get(node_id)
+        is_at_work = broker is not None and broker.is_at_work
+        return is_at_work and self.quorum.connects(partition.leader, node_id)
 
     def _led(self) -> Iterator[Partition]:
         """The partitions whose leader is at work."""
@@ -288,9 +425,6 @@ class Replication:
             leader = self.brokers.get(partition.leader)
             if leader is not None and leader.is_at_work:
                 yield partition
-
-    def _replicas_at(self, node_id: int) -> Iterator[Partition]:
-        return (each for each in self._partitions() if node_id in each.replicas)
 
     def _partitions(self) -> Iterator[Partition]:
         for topic in self._cluster.topics:

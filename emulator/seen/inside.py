@@ -52,7 +52,7 @@ _LOOKING = ("ConsumerGroupDescribe", "Describe", "Fetch", "List", "Metadata", "O
 
 class Inside:
     """The broker of this process. `run` calls a function in its thread; `server` has its
-    connections. `is_alone`: there is no other broker in its cluster."""
+    connections."""
 
     def __init__(
         self,
@@ -62,7 +62,8 @@ class Inside:
         is_alone: bool = True,
     ) -> None:
         self._run = run
-        self._is_alone = is_alone
+        self.is_alone = is_alone
+        """Whether there is no other broker in its cluster."""
         self._server = server
         self._watching: Watching | None = None
         self.timeout = TIMEOUT_S
@@ -90,7 +91,7 @@ class Inside:
             return self.ask(request, version)
 
     def _ask_those(self, request: Request, version: int) -> Any:
-        if self._is_alone:
+        if self.is_alone:
             return self._ask(None, request, version)
         parts = self._call(lambda cluster: parts_of(cluster, request))
         return joined(request, [self._ask(node, part, version) for node, part in parts])
