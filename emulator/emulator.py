@@ -364,6 +364,7 @@ class Emulator(
         for broker in cluster.nodes.values():
             self._listen_for(server, broker)
         cluster.topics.changed()
+        cluster.replication.register(is_start=True)
         self._ensure_topics(cluster)
 
     def _listen_for(self, server: Server, broker: Node) -> None:

@@ -193,4 +193,6 @@ class Keeping(Facet):
     def _reopened(self, old: Cluster) -> Cluster:
         home = Path(old.log_dir.path) if self._disk is None else self._disk.directory()
         nodes = [replace(node, is_alive=True) for node in old.nodes.values()]
-        return self._new_cluster(home, nodes)
+        new = self._new_cluster(home, nodes)
+        new.replication.register(is_start=True)
+        return new

@@ -16,7 +16,7 @@ a new Kafka 4.3 has, or with those asked for, in one transaction as Kafka's. A t
 is aborted first. upkeep/metadata_snapshots.py says when snapshots are written, and when what
 precedes them is deleted. There is no snapshot where records were skipped: it would lose them.
 
-Left out: Kafka's LeaderChange and registration records, and its NoOps: it needs none of them and
+Left out: Kafka's LeaderChange, registrations of controllers, and NoOps: it needs none of them and
 writes its own when it opens the directory.
 Source: KIP-595, KIP-630, KIP-631; directories of Kafka 4.3.1.
 """
@@ -204,7 +204,11 @@ class MetadataLog:
             raise Refused(Error.COORDINATOR_LOAD_IN_PROGRESS, self.halted)
         first = self.image.next_producer_id
         after = first + PRODUCER_IDS_PER_BLOCK
-        self.append([ProducerIdsRecord(broker_id=node_id, next_producer_id=after)])
+        known = self.image.brokers.get(node_id)
+        record = ProducerIdsRecord(broker_id=node_id, next_producer_id=after)
+        if known is not None:
+            record.broker_epoch = known.broker_epoch
+        self.append([record])
         return range(first, after)
 
     # Snapshots

@@ -41,6 +41,7 @@ from .changes import Policy
 from .controller import Controller
 from .gate import ControllerGate
 from .quorum import NOBODY, Quorum
+from .registrations import Registrations
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -63,6 +64,9 @@ class Replication:
         self.controller = Controller(cluster.metadata.image, self.brokers, self._policy)
         self.quorum = Quorum(self.brokers)
         self._gate = ControllerGate(self.quorum)
+        self._registrations = Registrations(
+            cluster.metadata.image, cluster.release, cluster.log_dir.properties.directory_id
+        )
         self._cluster = cluster
         self._is_short = is_short
         self._sessions: dict[int, Timer] = {}
@@ -93,7 +97,8 @@ class Replication:
             return
         broker.is_shutting_down = True
         try:
-            self._write(self.controller.without(node_id))
+            records = self.controller.without(node_id)
+            self._write([*self._registrations.shuts_down(node_id), *records])
         except Refused:
             broker.is_shutting_down = False
             raise
@@ -134,9 +139,9 @@ class Replication:
             raise RuntimeError(f"broker {node_id} cannot start: it reaches no controller")
         if not broker.is_fenced:  # its old session ends before it may have a new one
             self._session_over(node_id)
-        if broker.has_crashed:
-            self._write(self.controller.lost(node_id))
-            broker.has_crashed = False
+        records = self.controller.lost(node_id) if broker.has_crashed else []
+        self._write([*records, *self._registration(node_id, len(records))])
+        broker.has_crashed = False
         self._cluster.brokers[node_id].started_again()
         self._begin(node_id)
 
@@ -148,12 +153,35 @@ class Replication:
             message = f"Broker ID {node_id} is not currently registered"
             raise Refused(Error.BROKER_ID_NOT_REGISTERED, message)
         self._fence(node_id)
+        self._write(self._registrations.gone(node_id))
         broker.is_registered = False
         self._settle()
+
+    def register(self, *, is_start: bool = False) -> None:
+        """Write down which brokers there are, if there are several: those that are not known yet,
+        or at a start of the cluster all of them. Raises Refused (KAFKA_STORAGE_ERROR)."""
+        if len(self.brokers) == 1:
+            return
+        known = self._cluster.metadata.image.brokers
+        new = [node_id for node_id in self.brokers if is_start or node_id not in known]
+        records: list[MetadataRecord] = []
+        for node_id in new:
+            records += self._registration(node_id, len(records))
+        self._write(records)
+        self._write([each for node_id in new for each in self._registrations.unfenced(node_id)])
+
+    def _registration(self, node_id: int, after: int) -> list[MetadataRecord]:
+        """That a broker starts, if there are several; `after` other records."""
+        metadata = self._cluster.metadata
+        if len(self.brokers) == 1:
+            return []
+        node = self._cluster.nodes[node_id]
+        return [self._registrations.start(node, metadata.end_offset + after)]
 
     def add(self, node_id: int) -> None:
         """One more broker, which runs. Raises Refused (KAFKA_STORAGE_ERROR)."""
         self.brokers[node_id] = BrokerState()
+        self.register()
         self._elect_controller()
         self._cluster.topics.changed()
 
@@ -163,6 +191,7 @@ class Replication:
         if session is not None:
             session.cancel()
         del self.brokers[node_id]
+        self._write(self._registrations.gone(node_id))
         self._elect_controller()
 
     def is_up(self, node_id: int) -> bool:
@@ -295,11 +324,17 @@ class Replication:
         self._tell(node_id)
 
     def _unfence(self, node_id: int) -> None:
-        """It is heard of."""
+        """It is heard of. A failing disk is logged: it stays fenced."""
+        broker = self.brokers[node_id]
+        if broker.is_fenced:
+            try:
+                self._write(self._registrations.unfenced(node_id))
+            except Refused as refused:
+                log.warning("broker %d stays fenced: %s", node_id, refused)
+                return
         session = self._sessions.pop(node_id, None)
         if session is not None:
             session.cancel()
-        broker = self.brokers[node_id]
         broker.is_fenced = False
         broker.is_registered = True
         self._listed(node_id, is_listed=True)
@@ -312,7 +347,8 @@ class Replication:
         broker = self.brokers[node_id]
         broker.is_fenced = True
         try:
-            self._write(self.controller.without(node_id))
+            records = self.controller.without(node_id)
+            self._write([*records, *self._registrations.fenced(node_id)])
         except Refused:
             broker.is_fenced = False
             raise

@@ -270,18 +270,6 @@ def test_a_network_is_broken_once(kafka: Emulator) -> None:
         pass
 
 
-def test_the_timeline_tells_of_it(kafka: Emulator) -> None:
-    with kafka.partition_network({1}):
-        pass
-    with kafka.without_quorum():
-        pass
-    told = kafka.timeline()
-    assert "the network between brokers was broken: 1 | 2, 3" in told
-    assert "the network between brokers is whole again" in told
-    assert "the controllers were lost" in told
-    assert "the controllers are back" in told
-
-
 def test_healing_leaves_a_broker_that_stands_still_as_it_is(kafka: Emulator) -> None:
     kafka.brokers[3].pause()
     kafka.heal()

@@ -157,10 +157,3 @@ def test_what_is_called_within_a_rolling_restart_may_fail(kafka: Emulator) -> No
     with pytest.raises(OSError, match="no"):
         kafka.rolling_restart(while_down=fail)
     assert [each.state for each in kafka.brokers] == ["up", "up", "up"]
-
-
-def test_the_timeline_tells_who_joined(kafka: Emulator) -> None:
-    kafka.add_broker()
-    kafka.remove_broker(4)
-    assert "broker 4 was added" in kafka.timeline()
-    assert "broker 4 was removed" in kafka.timeline()
