@@ -12,6 +12,7 @@ from typing import Any, Protocol, Self
 from ...storage import Directory, MemoryDisk
 from ...storage.naming import Naming, name_of
 from .. import parameters
+from ..base.addresses import Advertised, Listening
 from ..base.clock import Clock, ManualClock, Movable, SystemClock
 from ..base.journal import Journal
 from ..base.node import Node
@@ -43,8 +44,8 @@ class Keeping(Facet):
     """Verbs about everything that a broker has, at once."""
 
     # What of Emulator is used here.
-    _address: tuple[str, int]
-    _advertised: tuple[str, int] | None
+    _listening: Listening
+    _advertised: Advertised | None
     _began_ms: int | None
     _clock: Clock
     _disk: MemoryDisk | None
@@ -132,7 +133,7 @@ class Keeping(Facet):
         twin._racks = dict(self._racks)
         twin._rules = Rules()
         twin._journal = Journal(twin._clock, self._journal.most)
-        twin._address, twin._advertised = (self._address[0], 0), None
+        twin._listening, twin._advertised = Listening(self._listening.host, 0), None
         twin._inside = twin._seen_inside()
         twin._new_journal(is_on=self._requests.is_on)
         twin._begin_without_faults()

@@ -22,6 +22,7 @@ from ...emulator import Emulator
 from ..event_log import EventLog
 from ..journal_file import FRAME_BYTES, JOURNAL_MOST
 from .applying import apply, problems
+from .brokers import brokers_of
 from .configure import read_all
 from .health import Health
 from .ready import ReadyFile
@@ -92,7 +93,7 @@ def emulator_of(options: argparse.Namespace, settings: Settings) -> Emulator:
         features=settings.features,
         data_dir=options.data_dir,
         host=options.host,
-        port=options.port,
+        **brokers_of(options),
         advertised=options.advertised,
         scan_limit=getattr(options, "scan_limit", "default"),
         version=options.kafka_version,
