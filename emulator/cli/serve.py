@@ -22,6 +22,7 @@ from ..base.release import KAFKA_4_3, release_named
 from .console.arguments import setting, whole
 from .console.output import fail
 from .journal_file import journal_file
+from .serving.brokers import DEFAULT_PORT, brokers_of
 from .serving.configure import add_settings
 
 _COLLECT_S = 60.0
@@ -41,6 +42,7 @@ def add_serve(commands: Any) -> None:
     serve.add_argument(
         "--port",
         type=port_number,
+        default=DEFAULT_PORT,
         help="port; 0 takes a free one; of several brokers the first (9092)",
     )
     serve.add_argument(
@@ -158,6 +160,10 @@ def run_serve(options: argparse.Namespace, parser: argparse.ArgumentParser) -> i
         name = _repeated(getattr(options, option))
         if name is not None:
             parser.error(f"--{option}: {name} is given two different values")
+    try:
+        brokers_of(options)
+    except ValueError as error:
+        parser.error(str(error))
     _fill_standard_descriptors()
     return _serve(options)
 

@@ -72,7 +72,11 @@ def merged(settings: Settings, options: argparse.Namespace) -> Settings:
 
 
 def wrong_with(options: argparse.Namespace, settings: Settings) -> list[str]:
-    """What is wrong with configs, topics and seeds, a sentence each."""
+    """What is wrong with configs, topics, seeds and addresses, a sentence each."""
+    try:
+        brokers_of(options)
+    except ValueError as error:
+        return [str(error)]
     try:
         config = BrokerConfig(settings.configs, release_named(options.kafka_version))
     except ValueError as error:  # a ConfigError

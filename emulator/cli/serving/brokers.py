@@ -5,14 +5,14 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-_PORT = 9092
+DEFAULT_PORT = 9092
 
 
 def brokers_of(options: argparse.Namespace) -> dict[str, Any]:
     """Arguments of an Emulator. Without --brokers there are as many as have an address or a rack.
     Raises ValueError that names the option."""
     listen, racks = _flat(options.listen), _flat(options.rack)
-    if listen and options.port is not None:
+    if listen and options.port != DEFAULT_PORT:
         raise ValueError("--listen and --port both say where to listen: give one of them")
     count = options.brokers
     if count is None:
@@ -20,13 +20,8 @@ def brokers_of(options: argparse.Namespace) -> dict[str, Any]:
     for option, given in (("listen", listen), ("rack", racks)):
         if given is not None and len(given) != count:
             raise ValueError(f"--{option}: {len(given)} are given for {count} brokers")
-    port = 0 if listen else _PORT
-    return {
-        "brokers": count,
-        "racks": racks,
-        "listen": listen,
-        "port": port if options.port is None else options.port,
-    }
+    port = 0 if listen else options.port
+    return {"brokers": count, "racks": racks, "listen": listen, "port": port}
 
 
 def _flat(given: list[list[str]] | None) -> list[str] | None:

@@ -88,11 +88,9 @@ def test_several_brokers(tmp_path: Path) -> None:
 def test_brokers_that_cannot_be(
     options: list[str], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    try:
-        status = main(["serve", "--no-file", *options])
-    except SystemExit as ended:  # argparse has found it
-        status = int(ended.code or 0)
-    assert status == 2
+    with pytest.raises(SystemExit) as ended:
+        main(["serve", "--no-file", *options])
+    assert ended.value.code == 2
     assert said in capsys.readouterr().err
 
 
