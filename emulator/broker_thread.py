@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 from weakref import WeakSet
 
+from .base.addresses import bracketed
 from .base.real_time import monotonic
 from .cluster import Cluster
 from .net.server import Server
@@ -51,8 +52,13 @@ class Serving(NamedTuple):
     """A broker that accepts connections."""
 
     server: Server
-    bootstrap: str
     data_dir: Path | None
+
+    @property
+    def bootstrap(self) -> str:
+        """The addresses of its brokers, with commas."""
+        nodes = list(self.cluster.nodes.values())
+        return ",".join(f"{bracketed(each.host)}:{each.port}" for each in nodes)
 
     @property
     def cluster(self) -> Cluster:

@@ -45,6 +45,7 @@ from .metadata.topic_rules import DEFAULT
 from .net.response_cache import AnswerCache
 from .parameters import INSTANT, KAFKA_TIMING
 from .parameters import scan_limit as checked_scan_limit
+from .replication.gate import ControllerGate
 from .replication.replication import Replication
 from .timing.kafka_timing import KafkaTiming
 from .transactions import open_transactions
@@ -153,6 +154,23 @@ class Cluster:
             raise
         take_over(metadata, alive(self.nodes), self.release)
         return metadata
+
+    def add_broker(self, node: Node) -> None:
+        """One more broker, which has nothing yet. Raises Refused (KAFKA_STORAGE_ERROR)."""
+        self.nodes[node.node_id] = node
+        broker = self.brokers[node.node_id] = self._broker(node.node_id)
+        self.groups.add(node.node_id, broker.config)
+        self.transactions.add(node.node_id, broker.config)
+        self.replication.add(node.node_id)
+
+    def remove_broker(self, node_id: int) -> None:
+        """Forget a broker that has ended, and has no replicas. Raises Refused
+        (KAFKA_STORAGE_ERROR)."""
+        self.replication.remove(node_id)
+        self.groups.remove(node_id)
+        self.transactions.remove(node_id)
+        del self.brokers[node_id], self.nodes[node_id]
+        self.topics.changed()
 
     def _broker(self, node_id: int) -> Broker:
         new_block = partial(self.metadata.next_producer_block, node_id)
@@ -293,7 +311,11 @@ class Cluster:
     def keep_chain(self, before: Cluster) -> None:
         """Take over what requests pass there, but for its timing: this cluster has its own."""
         own = [] if self.timing is None else [self.timing]
-        self.chain = own + [step for step in before.chain if step is not before.timing]
+        self.chain = own + [
+            step
+            for step in before.chain
+            if step is not before.timing and not isinstance(step, ControllerGate)
+        ]
 
     def _tell_of_the_clock(self) -> None:
         if self.clock_moved is not None:

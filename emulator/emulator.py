@@ -34,7 +34,7 @@ from ..storage import (
 from ..storage.disk.directory import Descriptors
 from ..wire import Error, Refused
 from . import parameters
-from .base.addresses import bracketed, reachable
+from .base.addresses import reachable
 from .base.clock import Clock, SystemClock
 from .base.journal import MOST_EVENTS, Journal
 from .base.node import Node
@@ -48,10 +48,12 @@ from .control.disk_rules import DiskRule, DiskRules
 from .control.rules import Rules
 from .facets.brokers import Clustered
 from .facets.client_config import ClientConfig
+from .facets.controllers import BetweenBrokers, Controllers
 from .facets.crash_points import CrashPoints
 from .facets.disk import Disk, DiskFaults
 from .facets.doing import Doing
 from .facets.faults import Faults
+from .facets.growing import Growing
 from .facets.network import Network, NetworkFaults
 from .facets.process import Process
 from .facets.requests import Requests
@@ -93,6 +95,8 @@ class Emulator(
     CrashPoints,
     Situated,
     Clustered,
+    Growing,
+    Controllers,
 ):
     """A Kafka broker for stock clients.
 
@@ -103,7 +107,8 @@ class Emulator(
     disk        keeps everything in memory instead, across restarts with the same disk, and can be
                 filled and broken: MemoryDisk (storage/disk/memory.py)
     host, port  where to listen; port 0 is any free one
-    advertised  the "host:port" that clients are given, if it is another
+    advertised  the "host:port" that clients are given, if it is another. Of several brokers the
+                port counts up, unless the text has the fields {id} or {port}: "kafka-{id}:9092"
     clock       the source of time: "system"; a number, how many seconds pass in a real one;
                 "manual", which stands still until `advance`; "test", which follows the test's
                 time, frozen and moved by freezegun or time-machine; or a Clock of your own
@@ -125,12 +130,16 @@ class Emulator(
     brokers     how many brokers there are. They have the ids from `node.id` (1) on, and the ports
                 from `port` on, or free ones (docs/brokers.md)
     racks       the rack of each broker, in the order of their ids
+    listen      "host:port" of each broker, in the order of their ids, instead of host and port
 
     Raises ConfigError for a config that Kafka would refuse, StateError for a state that cannot be
     used, TypeError, ValueError or Refused for another invalid argument (parameters.py). `start`
     raises Refused for a topic that Kafka would refuse, LogDirectoryError for a data_dir that cannot
     be opened, StateError for one that is not empty beside a state, OSError when it cannot listen.
     """
+
+    _is_handed_over = False
+    _thread: BrokerThread | None = None
 
     def __init__(
         self,
@@ -154,19 +163,21 @@ class Emulator(
         timing: str = parameters.INSTANT,
         brokers: int = 1,
         racks: Sequence[str] | None = None,
+        listen: Sequence[str] | None = None,
     ) -> None:
-        self._racks = parameters.racks(brokers, racks)
+        given_racks = parameters.racks(brokers, racks)
         self._naming = parameters.naming(naming)
         self._retention = parameters.retention_policy(retention)
         self._release = parameters.release(version)
         texts = parameters.config_texts(config)
-        self._config = BrokerConfig(_for_several(len(self._racks)) | texts, self._release)
+        self._config = BrokerConfig(self._for_several(len(given_racks)) | texts, self._release)
+        self._racks = dict(enumerate(given_racks, int(self._config.get("node.id"))))
         self._topics = parameters.topic_counts(topics)
         self._features = check_features(parameters.feature_levels(features), self._release)
         self._given_dir = parameters.storage(data_dir, disk)
         self._disk = disk
-        self._address = parameters.listener(host, port)
-        self._advertised = parameters.advertised_address(advertised)
+        self._listening = parameters.listening(host, port, listen, len(given_racks))
+        self._advertised = parameters.advertised(advertised)
         self._clock = parameters.clock_of(clock) or SystemClock()
         self._scan_limit = parameters.scan_limit(scan_limit)
         self._timing = parameters.timing(timing)
@@ -176,8 +187,6 @@ class Emulator(
         if self._state is not None:
             self._state.check_fits(self._release.name, naming)
         self._began_ms: int | None = None
-        self._is_handed_over = False
-        self._thread: BrokerThread | None = None
         self._inside = self._seen_inside()
         self._new_journal(is_on=journal)
         self._begin_without_faults()
@@ -296,6 +305,14 @@ class Emulator(
         is_handed_over, self._is_handed_over = self._is_handed_over, False
         return is_handed_over and self._thread is not None
 
+    def _for_several(self, brokers: int) -> dict[str, str]:
+        """Configs that differ where there are several brokers: internal topics are on three of
+        them, so that groups and transactions go on when one stops."""
+        topics = ["offsets.topic", "transaction.state.log"]
+        topics += ["share.coordinator.state.topic"] * self._release.has_share_coordinator
+        factor = str(min(brokers, 3))
+        return {f"{each}.replication.factor": factor for each in topics if brokers > 1}
+
     # The thread
 
     def _is_running(self) -> bool:
@@ -317,7 +334,8 @@ class Emulator(
         self._network = Network(lambda action: self._started().call_anyhow(action))
         self._disk_rules = DiskRules(self._naming, self._tell_of_disk, lambda: self._clock.now())
         self._disk_faults = Disk(self._disk_rules)
-        self._other_faults = self._network, self._disk_faults
+        self._between_brokers = BetweenBrokers(self.run)
+        self._other_faults = self._network, self._disk_faults, self._between_brokers
 
     def _tell_of_disk(self, rule: DiskRule, operation: str, path: str) -> None:
         """Called in any thread."""
@@ -348,25 +366,29 @@ class Emulator(
             state = self._begin_state(home)
             server = Server(cluster := self._new_cluster(home, None, state))
             try:
-                bootstrap = await self._listen(cluster, server)
-                yield Serving(server, bootstrap, home if isinstance(home, Path) else None)
+                self._listen(cluster, server)
+                yield Serving(server, home if isinstance(home, Path) else None)
             finally:
                 await server.close()
                 if not server.is_down:
                     close_cleanly(server.cluster, is_last=self._is_temporary)
 
-    async def _listen(self, cluster: Cluster, server: Server) -> str:
-        """Accept connections, and create the topics. Returns the addresses for clients."""
-        first, first_port = self._address
-        for place, broker in enumerate(cluster.nodes.values()):
-            asked_for = first_port + place if first_port else 0
-            host, port = await server.listen(first, asked_for, broker.node_id)
-            broker.host, broker.port = reachable(host), port
-            if self._advertised is not None:
-                broker.host, broker.port = self._advertised[0], self._advertised[1] + place
+    def _listen(self, cluster: Cluster, server: Server) -> None:
+        """Accept connections, and create the topics."""
+        for broker in cluster.nodes.values():
+            self._listen_for(server, broker)
         cluster.topics.changed()
+        cluster.replication.register(is_start=True)
         self._ensure_topics(cluster)
-        return ",".join(f"{bracketed(n.host)}:{n.port}" for n in cluster.nodes.values())
+
+    def _listen_for(self, server: Server, broker: Node) -> None:
+        """Accept connections for a broker: ports follow each other, if the first one is given.
+        Raises OSError."""
+        place = broker.node_id - int(self._config.get("node.id"))
+        host, port = server.listen(*self._listening.at(place), broker.node_id)
+        broker.host, broker.port = reachable(host), port
+        if self._advertised is not None:
+            broker.host, broker.port = self._advertised.of(broker.node_id, place, port)
 
     def _ensure_topics(self, cluster: Cluster) -> None:
         for name, partitions in self._topics.items():
@@ -398,8 +420,8 @@ class Emulator(
         # What is set at run time belongs to one cluster.
         config = BrokerConfig(self._config.overrides, self._release)
         if nodes is None:
-            first, rack = int(config.get("node.id")), config.get("broker.rack")
-            nodes = [Node(i, "", 0, rack=own or rack) for i, own in enumerate(self._racks, first)]
+            rack = config.get("broker.rack")
+            nodes = [Node(i, "", 0, rack=own or rack) for i, own in self._racks.items()]
         kept = None if state is None else state.brokers
         gone = set() if kept is None else fenced_in(kept)
         nodes = [replace(node, is_alive=node.node_id not in gone) for node in nodes]
@@ -426,19 +448,6 @@ class Emulator(
         self._rules.attach(cluster)
         self._keep_requests(cluster)
         return cluster
-
-
-def _for_several(brokers: int) -> dict[str, str]:
-    """Configs that differ where there are several brokers: internal topics are on three of them, so
-    that groups and transactions go on when one stops."""
-    if brokers == 1:
-        return {}
-    factor = str(min(brokers, 3))
-    return {
-        "offsets.topic.replication.factor": factor,
-        "transaction.state.log.replication.factor": factor,
-        "share.coordinator.state.topic.replication.factor": factor,
-    }
 
 
 def _ensure_topic(cluster: Cluster, name: str, partitions: int) -> None:

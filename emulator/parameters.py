@@ -18,7 +18,7 @@ from typing import Any, cast
 from ..storage import MemoryDisk
 from ..storage.naming import Naming, naming_of
 from ..wire import Error, Refused
-from .base.addresses import parse_address
+from .base.addresses import Advertised, Listening, parse_address
 from .base.clock import Clock, ManualClock, SystemClock, TestClock
 from .base.release import Release, release_named
 from .metadata.topic_rules import LARGEST_REQUEST
@@ -146,15 +146,34 @@ def listener(host: str, port: int) -> tuple[str, int]:
     return host, port
 
 
-def advertised_address(given: str | None) -> tuple[str, int] | None:
-    """The address that clients are given, if it is another."""
+def listening(host: str, port: int, listen: Sequence[str] | None, brokers: int) -> Listening:
+    """Where each broker listens."""
+    found = Listening(*listener(host, port))
+    if listen is None:
+        return found
+    is_list = isinstance(listen, list | tuple) and all(isinstance(each, str) for each in listen)
+    _check(is_list, "listen", 'a list of addresses, "host:port", one for each broker', listen)
+    if found.port:
+        raise ValueError("port and listen both say where to listen: give one of them")
+    if len(listen) != brokers:
+        text = f"listen is one address for each broker, so {brokers}, not {len(listen)}"
+        raise ValueError(text if brokers > 1 else f"{text}: give brokers={len(listen)}, too")
+    try:
+        return found._replace(each=tuple(map(parse_address, listen)))
+    except ValueError as error:
+        raise ValueError(f"listen: {error}") from None
+
+
+def advertised(given: str | None) -> Advertised | None:
+    """The addresses that clients are given, if they are others."""
     if given is None:
         return None
     _check(isinstance(given, str), "advertised", 'a str, "host:port"', given)
     try:
-        return parse_address(given)
+        Advertised(given).of(1, 0, 1)
     except ValueError as error:
         raise ValueError(f"advertised: {error}") from None
+    return Advertised(given)
 
 
 def one_of(name: str, given: str, choices: Sequence[str]) -> str:

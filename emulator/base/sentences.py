@@ -72,6 +72,13 @@ SENTENCES = {
     "replica kept out": "the replica of {place} at broker {node} is kept from being in sync",
     "replica let in": "the replica of {place} at broker {node} may be in sync again",
     "records lost": "{offsets} of {place} were lost: broker {node}, which leads now, lacked them",
+    "broker added": "broker {node} was added",
+    "broker removed": "broker {node} was removed",
+    # Between brokers
+    "brokers partitioned": "the network between brokers was broken: {reason}",
+    "brokers joined": "the network between brokers is whole again",
+    "controllers lost": "the controllers were lost",
+    "controllers back": "the controllers are back",
     # Refusals
     "refused": "{client} was refused {api}{about}: {error}{because}",
     "fenced": "{client} was fenced on {api}{about}: {error}{because}",

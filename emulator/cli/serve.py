@@ -19,14 +19,16 @@ from contextlib import ExitStack
 from typing import Any
 
 from ..base.release import KAFKA_4_3, release_named
-from .console.arguments import setting
+from .console.arguments import setting, whole
 from .console.output import fail
 from .journal_file import journal_file
+from .serving.brokers import DEFAULT_PORT, brokers_of
 from .serving.configure import add_settings
 
 _COLLECT_S = 60.0
 _PUT_OFF_MAX = 9
 _NEVER = 1_000_000_000
+MOST_BROKERS = 1000
 
 
 def add_serve(commands: Any) -> None:
@@ -38,10 +40,35 @@ def add_serve(commands: Any) -> None:
     )
     serve.add_argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1)")
     serve.add_argument(
-        "--port", type=port_number, default=9092, help="port; 0 takes a free one (9092)"
+        "--port",
+        type=port_number,
+        default=DEFAULT_PORT,
+        help="port; 0 takes a free one; of several brokers the first (9092)",
     )
     serve.add_argument(
-        "--advertised", metavar="HOST:PORT", type=_address, help="address that clients are given"
+        "--listen",
+        metavar="HOST:PORT",
+        action="append",
+        type=_addresses,
+        help="where each broker listens, with commas or repeated, instead of --host and --port",
+    )
+    serve.add_argument(
+        "--advertised",
+        metavar="HOST:PORT",
+        type=_advertised,
+        help="address that clients are given; {id} and {port} stand for those of a broker, "
+        "else the port counts up",
+    )
+    serve.add_argument(
+        "--brokers", metavar="N", type=whole(1, MOST_BROKERS), help="how many brokers (1)"
+    )
+    serve.add_argument(
+        "--rack",
+        "--racks",
+        metavar="NAME",
+        action="append",
+        type=_names,
+        help="the rack of each broker, with commas or repeated",
     )
     serve.add_argument(
         "--data-dir", metavar="DIR", help="keep everything there (a temporary directory)"
@@ -133,6 +160,10 @@ def run_serve(options: argparse.Namespace, parser: argparse.ArgumentParser) -> i
         name = _repeated(getattr(options, option))
         if name is not None:
             parser.error(f"--{option}: {name} is given two different values")
+    try:
+        brokers_of(options)
+    except ValueError as error:
+        parser.error(str(error))
     _fill_standard_descriptors()
     return _serve(options)
 
@@ -218,14 +249,32 @@ def port_number(text: str) -> int:
     return int(text)
 
 
-def _address(text: str) -> str:
+def _addresses(text: str) -> list[str]:
     from ..base.addresses import parse_address
 
     try:
-        parse_address(text)
+        for each in text.split(","):
+            parse_address(each.strip())
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    return [each.strip() for each in text.split(",")]
+
+
+def _advertised(text: str) -> str:
+    from ..base.addresses import Advertised
+
+    try:
+        Advertised(text).of(1, 0, 1)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
     return text
+
+
+def _names(text: str) -> list[str]:
+    found = [each.strip() for each in text.split(",")]
+    if not all(found):
+        raise argparse.ArgumentTypeError(f"not a list of names: {text!r}")
+    return found
 
 
 def _topic(text: str) -> tuple[str, int]:

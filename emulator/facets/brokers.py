@@ -5,21 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar, cast
 
-from ...wire.api.elect_leaders import ElectLeadersRequest
 from .. import parameters
 from ..base.addresses import bracketed
 from ..base.node import Node
 from ..cluster import Cluster
 from ..partitions.partition import Bounds, Partition
-from ..replication.controller import PREFERRED, UNCLEAN
 from ..replication.lagging import catch_up, catch_up_everywhere, check_replica, lag
-from ..seen import PartitionView
-from ..seen.source import check
+from ..seen import PartitionView, TopicView
 from .facet import Facet
 
 T = TypeVar("T")
-_ELECT_LEADERS = 2
-_NOT_NEEDED = 84
 
 
 class BrokerView:
@@ -168,12 +163,7 @@ class BrokerViews:
 
 
 class Clustered(Facet):
-    """Verbs about brokers and leaders."""
-
-    @property
-    def brokers(self) -> BrokerViews:
-        """The brokers of the cluster, by their ids."""
-        return BrokerViews(self.run, self.run(lambda cluster: list(cluster.nodes)))
+    """Verbs about leaders."""
 
     def elect_leader(self, topic: str, partition: int = 0, *, unclean: bool = False) -> int:
         """Have a partition led by its preferred replica, the first one; with `unclean`, if nobody
@@ -181,12 +171,5 @@ class Clustered(Facet):
 
         Raises Refused as ElectLeaders answers, but not if there is nothing to do.
         """
-        parameters.topic_name(topic)
-        asked = ElectLeadersRequest.Topic(topic=topic, partitions=[partition])
-        kind = UNCLEAN if unclean else PREFERRED
-        request = ElectLeadersRequest(election_type=kind, topic_partitions=[asked])
-        answer = self._inside.ask(request, _ELECT_LEADERS)
-        found = answer.replica_election_results[0].partition_result[0]
-        if found.error_code != _NOT_NEEDED:
-            check(found.error_code, f"{topic}-{partition}", found.error_message)
-        return self.run(lambda cluster: cluster.partition(topic, partition).leader)
+        view = TopicView(self._inside, parameters.topic_name(topic))
+        return view[partition].elect(unclean=unclean)

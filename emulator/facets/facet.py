@@ -2,13 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Protocol, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, TypeVar
 
 from ..cluster import Cluster
 from ..seen import Inside
 
 T = TypeVar("T")
+
+
+class Misbehaving(Protocol):
+    """Where faults are set besides rules."""
+
+    unfinished: list[str]
+    """Sentences that were given up before they had a verb."""
+
+    @property
+    def faults(self) -> Sequence[Any]:
+        """Those that were set since the start or the last `reset`."""
+        ...
+
+    def heal(self) -> None:
+        """End every fault."""
+
+    def excuse(self) -> None:
+        """The test has failed: it is told of nothing more."""
 
 
 class Facet(Protocol):

@@ -9,10 +9,8 @@ from ...wire import Request
 from ..control.rules import Narrowing, Rules
 from ..control.rules.apis import api_of
 from ..seen import TopicView
-from .disk import Disk
-from .facet import Facet
+from .facet import Facet, Misbehaving
 from .fault_view import FaultView, check
-from .network import Network
 from .rule_view import RuleView
 from .when import When
 
@@ -23,7 +21,7 @@ class Faults(Facet):
     """Rules on requests and answers."""
 
     _rules: Rules
-    _other_faults: Sequence[Network | Disk] = ()
+    _other_faults: Sequence[Misbehaving] = ()
 
     def on(
         self,
@@ -101,14 +99,15 @@ class Faults(Facet):
 
     def excuse_faults(self) -> None:
         """What `check_faults` would say now is of no interest: the test has failed already."""
-        for each in (self._rules, *self._other_faults):
+        self._rules.excuse()
+        for each in self._other_faults:
             each.excuse()
 
     def _take_unfinished(self) -> list[str]:
         found = []
-        for each in (self._rules, *self._other_faults):
-            found += each.unfinished
-            each.unfinished.clear()
+        for unfinished in (self._rules.unfinished, *(e.unfinished for e in self._other_faults)):
+            found += unfinished
+            unfinished.clear()
         return found
 
 

@@ -13,8 +13,7 @@ from ..control.rules.checks import a_time, a_whole_number
 from ..net.network.fault import DOWN, STREAMS, Effect, Fault, never_met
 from ..net.network.line import Place
 from ..seen import SeenClient
-from .disk import Disk
-from .facet import Facet
+from .facet import Facet, Misbehaving
 from .fault_view import FaultView
 
 _BOTH = "both"
@@ -204,8 +203,8 @@ class Network:
 
     def heal(self) -> None:
         """End every fault."""
-        with suppress(RuntimeError):  # it has stopped, and they with it
-            self._call(lambda place: place.network.clear())
+        for fault in self._set:  # what a broker that stands still holds is not one of them
+            self.remove(fault)
 
     # Within
 
@@ -268,7 +267,7 @@ class NetworkFaults(Facet):
     """Faults of the network."""
 
     _network: Network
-    _other_faults: Sequence[Network | Disk]
+    _other_faults: Sequence[Misbehaving]
 
     @property
     def network(self) -> Network:
@@ -286,7 +285,7 @@ class NetworkFaults(Facet):
         return self._network.cut_off(client_id=client_id, connection=connection, broker=broker)
 
     def heal(self) -> None:
-        """End every fault of the network and of the disk."""
+        """End every fault of the network, between brokers too, and of the disk."""
         for each in self._other_faults:
             each.heal()
 

@@ -11,6 +11,7 @@ from typing import Any, Protocol, Self
 from ...storage import Directory, MemoryDisk
 from ...storage.naming import Naming, name_of
 from .. import parameters
+from ..base.addresses import Advertised, Listening
 from ..base.clock import Clock, ManualClock, Movable, SystemClock
 from ..base.journal import Journal
 from ..base.node import Node
@@ -42,8 +43,8 @@ class Keeping(Facet):
     """Verbs about everything that a broker has, at once."""
 
     # What of Emulator is used here.
-    _address: tuple[str, int]
-    _advertised: tuple[str, int] | None
+    _listening: Listening
+    _advertised: Advertised | None
     _began_ms: int | None
     _clock: Clock
     _disk: MemoryDisk | None
@@ -56,6 +57,7 @@ class Keeping(Facet):
     _release: Release
     _rules: Rules
     _state: Snapshot | None
+    _racks: dict[int, str | None]
     _thread: object | None
     start: Callable[[], Self]
     _started: Callable[[], _Thread]
@@ -127,9 +129,10 @@ class Keeping(Facet):
         twin._clock = copy(self._clock)
         if isinstance(twin._clock, Movable):
             twin._clock.release()
+        twin._racks = dict(self._racks)
         twin._rules = Rules()
         twin._journal = Journal(twin._clock, self._journal.most)
-        twin._address, twin._advertised = (self._address[0], 0), None
+        twin._listening, twin._advertised = Listening(self._listening.host, 0), None
         twin._inside = twin._seen_inside()
         twin._new_journal(is_on=self._requests.is_on)
         twin._begin_without_faults()
@@ -192,4 +195,6 @@ class Keeping(Facet):
         """The cluster that there is now on disk, with brokers as they were in a state; without one
         all of them run."""
         home = Path(old.log_dir.path) if self._disk is None else self._disk.directory()
-        return self._new_cluster(home, list(old.nodes.values()), state)
+        new = self._new_cluster(home, list(old.nodes.values()), state)
+        new.replication.register(is_start=True)
+        return new

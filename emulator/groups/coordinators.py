@@ -50,6 +50,16 @@ class Groups:
         """The coordinator of a broker."""
         return self._coordinators[node_id]
 
+    def add(self, node_id: int, config: BrokerConfig) -> None:
+        """One more broker, which coordinates nothing yet."""
+        like = next(iter(self._coordinators.values())).settings
+        self._coordinators[node_id] = added = self._coordinator(config)
+        added.settings.partitions = like.partitions
+
+    def remove(self, node_id: int) -> None:
+        """A broker that coordinates nothing is gone."""
+        del self._coordinators[node_id]
+
     def shift(self, milliseconds: int) -> None:
         """The clock was set to another time."""
         for coordinator in self._coordinators.values():

@@ -39,7 +39,7 @@ def describe_cluster(
     wanted = request.include_cluster_authorized_operations
     return DescribeClusterResponse(
         cluster_id=cluster.cluster_id,
-        controller_id=min(alive(cluster.nodes), default=-1),
+        controller_id=cluster.replication.controller_among(alive(cluster.nodes)),
         brokers=[
             DescribeClusterResponse.Broker(
                 broker_id=broker.node_id,

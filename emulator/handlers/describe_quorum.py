@@ -1,10 +1,12 @@
 """DescribeQuorum (55): who leads the metadata log, and how far it is.
 
-There is one voter, the controller, and nobody observes. Only that log can be asked for, alone: with
-anything else in the request nothing is found. Directory ids are told once the voters are kept in
-the log (`kraft.version` 1).
+Every broker is a voter, and nobody observes. One that does not run, or does not reach the
+controller, has what it had then. Only that log can be asked for, alone: with anything else in the
+request nothing is found. Directory ids are told once the voters are kept in the log
+(`kraft.version` 1).
 
-Not emulated: a listener of the controller's own; the broker's address stands for it.
+Not emulated: a listener of the controllers' own, for which the brokers' addresses stand; directory
+ids that differ.
 """
 
 from __future__ import annotations
@@ -39,30 +41,40 @@ def describe_quorum(
                 for name, indexes in asked
             ]
         )
-    controller = cluster.nodes[cluster.controller_id]
-    listener = Node.Listener(name=CONTROLLER_LISTENER, host=controller.host, port=controller.port)
+    nodes = [
+        Node(
+            node_id=each.node_id,
+            listeners=[Node.Listener(name=CONTROLLER_LISTENER, host=each.host, port=each.port)],
+        )
+        for each in cluster.nodes.values()
+    ]
     return DescribeQuorumResponse(
-        topics=[Topic(topic_name=TOPIC, partitions=[_quorum(cluster, call.now)])],
-        nodes=[Node(node_id=controller.node_id, listeners=[listener])],
+        topics=[Topic(topic_name=TOPIC, partitions=[_quorum(cluster, call.now)])], nodes=nodes
     )
 
 
 def _quorum(cluster: Cluster, now: int) -> Partition:
     has_ids = cluster.features.quorum_version > 0
     directory_id = cluster.log_dir.properties.directory_id
-    voter = DescribeQuorumResponse.ReplicaState(
-        replica_id=cluster.controller_id,
-        replica_directory_id=directory_id if has_ids and directory_id else NO_ID,
-        log_end_offset=cluster.metadata.end_offset,
-        last_fetch_timestamp=now,
-        last_caught_up_timestamp=now,
-    )
+    quorum, end = cluster.replication.quorum, cluster.metadata.end_offset
+    voters = []
+    for node_id in cluster.nodes:
+        has, heard = quorum.left.get(node_id, (end, now))
+        voters.append(
+            DescribeQuorumResponse.ReplicaState(
+                replica_id=node_id,
+                replica_directory_id=directory_id if has_ids and directory_id else NO_ID,
+                log_end_offset=has,
+                last_fetch_timestamp=heard,
+                last_caught_up_timestamp=heard,
+            )
+        )
     return Partition(
         partition_index=0,
-        leader_id=cluster.controller_id,
+        leader_id=quorum.leader,
         leader_epoch=cluster.metadata.epoch,
-        high_watermark=cluster.metadata.end_offset,
-        current_voters=[voter],
+        high_watermark=end,
+        current_voters=voters,
         observers=[],
     )
 

@@ -76,7 +76,7 @@ def metadata(cluster: Cluster, call: Call, request: MetadataRequest) -> Slices[M
             for broker in able.values()
         ],
         cluster_id=cluster.cluster_id,
-        controller_id=min(able, default=-1),
+        controller_id=cluster.replication.controller_among(able),
         topics=topics,
         cluster_authorized_operations=CLUSTER_OPERATIONS if wanted else NOT_ASKED,
     )

@@ -16,7 +16,7 @@ a new Kafka 4.3 has, or with those asked for, in one transaction as Kafka's. A t
 is aborted first. upkeep/metadata_snapshots.py says when snapshots are written, and when what
 precedes them is deleted. There is no snapshot where records were skipped: it would lose them.
 
-Left out: Kafka's LeaderChange and registration records, and its NoOps: it needs none of them and
+Left out: Kafka's LeaderChange, registrations of controllers, and NoOps: it needs none of them and
 writes its own when it opens the directory.
 Source: KIP-595, KIP-630, KIP-631; directories of Kafka 4.3.1.
 """
@@ -29,6 +29,7 @@ from itertools import pairwise
 from typing import TypedDict
 
 from ...storage import Log, LogConfig, LogDirectory
+from ...wire import Error, Refused
 from ...wire.batch import read_header
 from ...wire.stored.cluster import (
     AbortTransactionRecord,
@@ -111,6 +112,8 @@ class MetadataLog:
         self._last_timestamp = replayed.last_timestamp
         self._times: dict[SnapshotId, int] = {}
         self._unlink_at: int | None = None
+        self.halted = ""
+        """Why nothing can be written: there is no controller."""
         self.epoch = max(replayed.snapshot.epoch, stored.epochs.latest, _FIRST_EPOCH)
         """The leader epoch in which records are written."""
 
@@ -159,8 +162,11 @@ class MetadataLog:
         """Write a change, and put it into effect: one batch, all of it or nothing.
 
         More records than Kafka's batches may have (10,000) are several batches; those that were
-        written before one that could not be take effect. Raises Refused (KAFKA_STORAGE_ERROR).
+        written before one that could not be take effect. Raises Refused: KAFKA_STORAGE_ERROR,
+        REQUEST_TIMED_OUT while it is `halted`.
         """
+        if self.halted and records:
+            raise Refused(Error.REQUEST_TIMED_OUT, self.halted)
         for record in records:
             if isinstance(record, PartitionRecord) and not record.directories:
                 record.directories = [self._directory_id or bytes(16)] * len(record.replicas)
@@ -177,6 +183,10 @@ class MetadataLog:
             if first:
                 self._publish(delta, self._subscribers)
 
+    def begin_epoch(self) -> None:
+        """Another controller leads: what is written from now on is in its epoch."""
+        self.epoch += 1
+
     def append_controls(self, records: Sequence[ControlRecord]) -> None:
         """Write records of the quorum itself. Raises Refused (KAFKA_STORAGE_ERROR)."""
         self._write(control_batch(records, **self._place()))
@@ -188,11 +198,17 @@ class MetadataLog:
     def next_producer_block(self, node_id: int) -> range:
         """Producer ids that were never used; the log has their broker before it uses the first.
 
-        Raises Refused (KAFKA_STORAGE_ERROR).
+        Raises Refused: KAFKA_STORAGE_ERROR, COORDINATOR_LOAD_IN_PROGRESS while it is `halted`.
         """
+        if self.halted:
+            raise Refused(Error.COORDINATOR_LOAD_IN_PROGRESS, self.halted)
         first = self.image.next_producer_id
         after = first + PRODUCER_IDS_PER_BLOCK
-        self.append([ProducerIdsRecord(broker_id=node_id, next_producer_id=after)])
+        known = self.image.brokers.get(node_id)
+        record = ProducerIdsRecord(broker_id=node_id, next_producer_id=after)
+        if known is not None:
+            record.broker_epoch = known.broker_epoch
+        self.append([record])
         return range(first, after)
 
     # Snapshots

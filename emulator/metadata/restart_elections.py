@@ -13,8 +13,9 @@ Rules, of a node that is broker and controller at once:
   (up to 10,000). Where the disk takes nothing at the stop, the start does as after a kill.
 
 Left out: what else is written to a real metadata log in between and clients do not see
-(registrations, a LeaderChange); brokers that stop one after another; that a leader elected after a
-kill counts as recovering. Source: metadata logs of Kafka 4.3.1 and 3.9.2 over stops and kills.
+(a LeaderChange; registrations: replication/); brokers that stop one after another; that a leader
+elected after a kill counts as recovering. Source: metadata logs of Kafka 4.3.1 and 3.9.2 over stops
+and kills.
 """
 
 from __future__ import annotations

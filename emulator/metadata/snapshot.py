@@ -27,6 +27,7 @@ from ...wire.errors import WireError
 from ...wire.primitives import Buffer
 from ...wire.records import NewRecord, Record, build_batch, read_records
 from ...wire.stored.cluster import (
+    BrokerRegistrationChangeRecord,
     ClientQuotaRecord,
     ConfigRecord,
     FeatureLevelRecord,
@@ -151,6 +152,10 @@ def record_version(record: MetadataRecord, level: int) -> int:
         case RegisterBrokerRecord():
             since = (MIGRATION_SINCE, _DIRECTORIES_SINCE, _CORDONED_SINCE)
             return 1 + sum(level >= first for first in since)
+        case BrokerRegistrationChangeRecord():
+            if record.cordoned_log_dirs is not None:
+                return 3
+            return 2 if record.log_dirs else int(bool(record.in_controlled_shutdown))
     return 0
 
 

@@ -73,7 +73,8 @@ def election(
 ) -> PartitionChangeRecord | None:
     """The change that gives a partition a leader that is alive, or none if it can have none; None
     if nothing changes. Every replica that is alive is in sync: all of them share one log. Those
-    that come back are listed by their ids. Where all that may lead are gone, nobody does.
+    that come back are listed by their ids. Who led it last does again, if that is known. Where all
+    that may lead are gone, nobody does.
     """
     if partition.leader in alive:
         return None
@@ -84,8 +85,9 @@ def election(
         if partition.leader == NO_LEADER:
             return None
         return PartitionChangeRecord(partition_id=index, topic_id=topic_id, leader=NO_LEADER)
+    last = [replica for replica in partition.last_eligible_leaders if replica in able]
     change = PartitionChangeRecord(
-        partition_id=index, topic_id=topic_id, leader=(able or replicas)[0]
+        partition_id=index, topic_id=topic_id, leader=(last or able or replicas)[0]
     )
     if partition.isr != sorted(replicas):
         change.isr = sorted(replicas)

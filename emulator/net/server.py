@@ -70,7 +70,8 @@ class Server:
     def _attach(self, cluster: Cluster) -> None:
         self.cluster = cluster
         for node_id, connections in self.connections.items():
-            connections.use(cluster.brokers[node_id].config)
+            if node_id in cluster.brokers:  # else it was removed
+                connections.use(cluster.brokers[node_id].config)
         self._alarm = Alarm(self._loop, cluster.timers, self._until, cluster.settle)
         cluster.clock_moved = self._alarm.set_anew
         cluster.waits = Timers()
@@ -116,14 +117,15 @@ class Server:
                     protocol.reset_when_closed()
                 protocol.connection.close()
 
-    async def listen(self, host: str, port: int, node_id: int) -> tuple[str, int]:
+    def listen(self, host: str, port: int, node_id: int) -> tuple[str, int]:
         """Accept connections for a broker; port 0 is any free one. Returns the address.
 
         Raises OSError when the address is not available.
         """
         sock = bound(host, port)
         name = sock.getsockname()
-        connections = self.connections[node_id]
+        config = self.cluster.config.of_node(node_id)
+        connections = self.connections.setdefault(node_id, Connections(config))
         follows = isinstance(self.cluster.clock, TestClock)
         protocol = FollowingProtocol if follows else ClientProtocol
         listener = Listener(sock, connections, partial(protocol, self, node_id), node_id)

@@ -14,15 +14,19 @@ Session and lag are short, unless `timing="kafka"` or a config asks for more, an
 cluster's clock. A partition without a leader whose topic allows unclean elections gets one when the
 config is changed, or a replica comes back. What a test does to single replicas: lagging.py.
 
-Not emulated: the quorum of controllers, which is always there; a network between brokers; log
-directories that fail. What differs from a real node: a replica that was truncated, and has not yet
-come back, is taken to have what the others have in common with it.
+- Brokers that do not reach the controller (quorum.py) are fenced when their sessions end, and
+  followers that do not reach their leader get nothing. Without a controller nothing is written:
+  leaders and replicas in sync stay as they are.
+
+Not emulated: log directories that fail; what a broker that does not reach the controller still
+takes for true (it is told of changes all the same). What differs from a real node: a replica that
+was truncated, and has not yet come back, is taken to have what the others have in common with it.
 Source: three nodes of Kafka 4.3.1 (semantics O).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -35,6 +39,9 @@ from ..metadata.features import ELIGIBLE_LEADERS
 from .brokers import BrokerState, Process
 from .changes import Policy
 from .controller import Controller
+from .gate import ControllerGate
+from .quorum import NOBODY, Quorum
+from .registrations import Registrations
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -58,6 +65,11 @@ class Replication:
             for node_id, node in cluster.nodes.items()
         }
         self.controller = Controller(cluster.metadata.image, self.brokers, self._policy)
+        self.quorum = Quorum(self.brokers)
+        self._gate = ControllerGate(self.quorum)
+        self._registrations = Registrations(
+            cluster.metadata.image, cluster.release, cluster.log_dir.properties.directory_id
+        )
         self._cluster = cluster
         self._is_short = is_short
         self._sessions: dict[int, Timer] = {}
@@ -68,13 +80,11 @@ class Replication:
         nothing, and configs may now allow an unclean election."""
         if len(self.brokers) == 1:
             return
-        now = self._cluster.clock.now()
-        away = [node_id for node_id, each in self.brokers.items() if not each.is_at_work]
+        is_whole = not self.quorum.sides and all(each.is_at_work for each in self.brokers.values())
         for topic_id in {*delta.created, *(topic_id for topic_id, _ in delta.partitions)}:
             topic = self._cluster.topics.by_id(topic_id)
-            for partition in topic.partitions if topic is not None and away else ():
-                for node_id in set(away).intersection(partition.replicas):
-                    partition.hold(node_id, now)
+            for partition in topic.partitions if topic is not None and not is_whole else ():
+                self._hold_back(partition)
         if delta.configs:
             self._elect_later()
 
@@ -84,9 +94,14 @@ class Replication:
         """Shut a broker down in good order. Raises Refused, RuntimeError (`running`)."""
         broker = self.running(node_id)
         self._check_not_last(node_id, "stopped")
+        if not self.quorum.reaches(node_id):  # which cannot move its leaders
+            self._end(node_id, Process.DOWN)
+            self._await_session(node_id)
+            return
         broker.is_shutting_down = True
         try:
-            self._write(self.controller.without(node_id))
+            records = self.controller.without(node_id)
+            self._write([*self._registrations.shuts_down(node_id), *records])
         except Refused:
             broker.is_shutting_down = False
             raise
@@ -123,13 +138,15 @@ class Replication:
         broker = self.brokers[node_id]
         if broker.process is not Process.DOWN:
             raise RuntimeError(f"broker {node_id} has not ended: it is {broker}")
+        if not self.quorum.reaches(node_id):
+            raise RuntimeError(f"broker {node_id} cannot start: it reaches no controller")
         if not broker.is_fenced:  # its old session ends before it may have a new one
             self._session_over(node_id)
-        if broker.has_crashed:
-            self._write(self.controller.lost(node_id))
-            broker.has_crashed = False
+        records = self.controller.lost(node_id) if broker.has_crashed else []
+        self._write([*records, *self._registration(node_id, len(records))])
+        broker.has_crashed = False
         self._cluster.brokers[node_id].started_again()
-        for partition in self._replicas_at(node_id):
+        for partition in self.replicas_at(node_id):
             partition.start_again(node_id)
         self._begin(node_id)
 
@@ -141,6 +158,7 @@ class Replication:
             message = f"Broker ID {node_id} is not currently registered"
             raise Refused(Error.BROKER_ID_NOT_REGISTERED, message)
         self._fence(node_id)
+        self._write(self._registrations.gone(node_id))
         broker.is_registered = False
         self._settle()
 
@@ -155,15 +173,134 @@ class Replication:
                 self._await_session(node_id)
         self.watch_lags()
 
-    def is_reached(self, node_id: int) -> bool:
-        """Whether the process of a broker answers."""
+    def register(self, *, is_start: bool = False) -> None:
+        """Write down which brokers there are, if there are several: those that are not known yet,
+        or at a start of the cluster all of them. Raises Refused (KAFKA_STORAGE_ERROR)."""
+        if len(self.brokers) == 1:
+            return
+        known = self._cluster.metadata.image.brokers
+        new = [
+            node_id
+            for node_id, each in self.brokers.items()
+            if node_id not in known or (is_start and each.is_at_work)
+        ]
+        records: list[MetadataRecord] = []
+        for node_id in new:
+            records += self._registration(node_id, len(records))
+        self._write(records)
+        self._write([each for node_id in new for each in self._registrations.unfenced(node_id)])
+
+    def _registration(self, node_id: int, after: int) -> list[MetadataRecord]:
+        """That a broker starts, if there are several; `after` other records."""
+        metadata = self._cluster.metadata
+        if len(self.brokers) == 1:
+            return []
+        node = self._cluster.nodes[node_id]
+        return [self._registrations.start(node, metadata.end_offset + after)]
+
+    def add(self, node_id: int) -> None:
+        """One more broker, which runs. Raises Refused (KAFKA_STORAGE_ERROR)."""
+        self.brokers[node_id] = BrokerState()
+        self.register()
+        self._elect_controller()
+        self._cluster.topics.changed()
+
+    def remove(self, node_id: int) -> None:
+        """A broker that has ended is none any more. Raises Refused (KAFKA_STORAGE_ERROR)."""
+        session = self._sessions.pop(node_id, None)
+        if session is not None:
+            session.cancel()
+        del self.brokers[node_id]
+        self._write(self._registrations.gone(node_id))
+        self._elect_controller()
+
+    def is_up(self, node_id: int) -> bool:
+        """Whether its process runs."""
         return self.brokers[node_id].process is Process.UP
+
+    def replicas_at(self, node_id: int) -> list[Partition]:
+        """The partitions that a broker has."""
+        return [each for each in self._partitions() if node_id in each.replicas]
+
+    def empty(self, node_id: int) -> None:
+        """Move what a broker has to others that are at work, those that have least; a partition
+        that all of them have is on one broker less. Raises Refused."""
+        counts = {other: len(self.replicas_at(other)) for other, each in self.brokers.items()}
+        records: list[MetadataRecord] = []
+        for partition in self.replicas_at(node_id):
+            able = [
+                each
+                for each in counts
+                if self.brokers[each].is_at_work and each not in partition.replicas
+            ]
+            to = min(able, key=lambda each: counts[each], default=None)
+            if to is not None:
+                counts[to] += 1
+            target = [to if each == node_id else each for each in partition.replicas]
+            topic_id, index = partition.topic.id, partition.index
+            kept = [each for each in target if each is not None]
+            records += self.controller.reassign(topic_id, index, kept, may_change_number=True)
+        self._write(records)
+        self._settle()
 
     def registered(self) -> Registered:
         """Those that partitions may be on."""
         there = {n: each for n, each in self.brokers.items() if each.is_registered}
         racks = {node_id: self._cluster.nodes[node_id].rack for node_id in there}
         return Registered(racks, [node_id for node_id, each in there.items() if each.is_active])
+
+    # Controllers
+
+    def break_network(self, sides: Sequence[frozenset[int]]) -> None:
+        """Break the network between brokers into sides, or, with none, make it whole. Raises
+        Refused (KAFKA_STORAGE_ERROR)."""
+        self.quorum.sides = sides
+        for partition in self._partitions():
+            self._hold_back(partition)
+        self._quorum_changed()
+        self.watch_lags()
+
+    def lose_quorum(self, *, is_lost: bool) -> None:
+        """Let the controllers be gone, or be back. Raises Refused (KAFKA_STORAGE_ERROR)."""
+        self.quorum.is_lost = is_lost
+        self._quorum_changed()
+
+    def controller_among(self, able: Collection[int]) -> int:
+        """Which of these nodes clients are told to be the controller; -1 if there are none. Any
+        will do, as each passes on what the controller has to do."""
+        leader = self.quorum.leader
+        return leader if leader in able else min(able, default=NOBODY)
+
+    def _quorum_changed(self) -> None:
+        """Brokers that reach the controller are heard of; the sessions of others begin to end, if
+        there is one who waits for that."""
+        self._elect_controller()
+        chain = self._cluster.chain
+        if self._gate not in chain:
+            chain.append(self._gate)
+        if all(map(self.quorum.reaches, self.brokers)):
+            chain.remove(self._gate)
+        self._cluster.woken.append(self._gate.open)
+        if not self.quorum.is_there:
+            for session in self._sessions.values():
+                session.cancel()
+            self._sessions.clear()
+            return
+        for node_id, broker in self.brokers.items():
+            if broker.process is Process.UP and self.quorum.reaches(node_id):
+                if broker.is_registered:
+                    self._unfence(node_id)
+            elif not broker.is_fenced:
+                self._await_session(node_id)
+        self._give_leaders()
+
+    def _elect_controller(self) -> None:
+        metadata = self._cluster.metadata
+        is_another = self.quorum.elect(metadata.end_offset, self._cluster.clock.now())
+        if is_another and self.quorum.leader != NOBODY:
+            metadata.begin_epoch()
+        text = "" if self.quorum.is_there else "there is no controller that could write it"
+        metadata.halted = text
 
     # Requests
 
@@ -193,21 +330,35 @@ class Replication:
 
     def _end(self, node_id: int, process: Process) -> None:
         self.brokers[node_id].process = process
-        for partition in self._replicas_at(node_id):
-            partition.hold(node_id, self._cluster.clock.now())
+        now = self._cluster.clock.now()
+        for partition in self.replicas_at(node_id):
+            partition.hold(node_id, now)
+        self._elect_controller()
         self._tell(node_id)
 
     def _begin(self, node_id: int) -> None:
+        self.brokers[node_id].process = Process.UP
+        self._elect_controller()
+        if self.quorum.reaches(node_id):
+            self._unfence(node_id)
+        self._give_leaders()
+        self._tell(node_id)
+
+    def _unfence(self, node_id: int) -> None:
+        """It is heard of. A failing disk is logged: it stays fenced."""
         broker = self.brokers[node_id]
+        if broker.is_fenced:
+            try:
+                self._write(self._registrations.unfenced(node_id))
+            except Refused as refused:
+                log.warning("broker %d stays fenced: %s", node_id, refused)
+                return
         session = self._sessions.pop(node_id, None)
         if session is not None:
             session.cancel()
-        broker.process = Process.UP
         broker.is_fenced = False
         broker.is_registered = True
         self._listed(node_id, is_listed=True)
-        self._give_leaders()
-        self._tell(node_id)
 
     def _tell(self, node_id: int) -> None:
         if self.moved is not None:
@@ -217,7 +368,8 @@ class Replication:
         broker = self.brokers[node_id]
         broker.is_fenced = True
         try:
-            self._write(self.controller.without(node_id))
+            records = self.controller.without(node_id)
+            self._write([*records, *self._registrations.fenced(node_id)])
         except Refused:
             broker.is_fenced = False
             raise
@@ -231,7 +383,8 @@ class Replication:
     def _give_leaders(self) -> None:
         """To partitions that have none, and let everybody follow. A failing disk is logged."""
         try:
-            self._write(self.controller.with_again())
+            if self.quorum.is_there:
+                self._write(self.controller.with_again())
             self._settle()
         except Refused as refused:
             log.warning("partitions without a leader stay so: %s", refused)
@@ -244,6 +397,8 @@ class Replication:
         self._at(0 if self._is_short else wait_ms, self._give_leaders)
 
     def _await_session(self, node_id: int) -> None:
+        if node_id in self._sessions or not self.quorum.is_there:
+            return
         session_ms = self._cluster.config.get("broker.session.timeout.ms")
         wait_ms = self._short("broker.session.timeout.ms", session_ms)
         self._sessions[node_id] = self._at(wait_ms, partial(self._session_over, node_id))
@@ -271,9 +426,12 @@ class Replication:
         """Leaders take followers out of the ISR that have not caught up."""
         self._lag_check = None
         records: list[MetadataRecord] = []
-        is_needed = any(each.process is Process.PAUSED for each in self.brokers.values())
+        is_paused = any(each.process is Process.PAUSED for each in self.brokers.values())
+        is_needed = is_paused or bool(self.quorum.sides)
         before = self._cluster.clock.now() - self._lag_ms
         for partition in self._led():
+            if not self.quorum.reaches(partition.leader):
+                continue
             is_needed = is_needed or (partition.apart is not None and bool(partition.apart.lags))
             late = [each for each in partition.isr if _is_late(partition, each, before)]
             if late:
@@ -299,15 +457,27 @@ class Replication:
         """Replicas at work have what their leaders have, and are in sync."""
         records: list[MetadataRecord] = []
         for partition in self._led():
-            at_work = [each for each in partition.replicas if self.brokers[each].is_at_work]
+            at_work = [each for each in partition.replicas if self._follows(partition, each)]
             for node_id in at_work:
                 partition.follow(node_id)
             coming = {each for each in at_work if each not in partition.isr}
             coming = {each for each in coming if partition.has_caught_up(each)}
-            if coming:
+            if coming and self.quorum.reaches(partition.leader):
                 isr = sorted({*partition.isr, *coming})
                 records += self.controller.alter_isr(partition.topic.id, partition.index, isr)
         self._write(records)
+
+    def _hold_back(self, partition: Partition) -> None:
+        """Its replicas get nothing that cannot follow."""
+        for node_id in partition.replicas:
+            if not self._follows(partition, node_id):
+                partition.hold(node_id, self._cluster.clock.now())
+
+    def _follows(self, partition: Partition, node_id: int) -> bool:
+        """Whether a replica gets what its leader has, if that is at work."""
+        broker = self.brokers.get(node_id)
+        is_at_work = broker is not None and broker.is_at_work
+        return is_at_work and self.quorum.connects(partition.leader, node_id)
 
     def _led(self) -> Iterator[Partition]:
         """The partitions whose leader is at work."""
@@ -315,9 +485,6 @@ class Replication:
             leader = self.brokers.get(partition.leader)
             if leader is not None and leader.is_at_work:
                 yield partition
-
-    def _replicas_at(self, node_id: int) -> Iterator[Partition]:
-        return (each for each in self._partitions() if node_id in each.replicas)
 
     def _partitions(self) -> Iterator[Partition]:
         for topic in self._cluster.topics:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from ...wire import Error, Refused, WireError
@@ -22,9 +23,11 @@ from ...wire.stored.consumer_protocol import ConsumerProtocolAssignment
 from ...wire.stored.keyed import read_value
 from .group_waits import GroupWaits, places_of
 from .members import DEAD, Described, Place, SeenMember, SeenOffset
+from .moving import GROUP, CoordinatorPartition
 from .produced import to_ms
 from .reading import EARLIEST, LATEST, offsets_at, partition_count
 from .source import Source, check, described
+from .waiting import in_thread
 
 # Versions that all of these releases serve.
 _DESCRIBE, _CONSUMER_DESCRIBE, _OFFSET_FETCH, _OFFSET_COMMIT, _LEAVE, _FIND = 5, 0, 8, 8, 5, 4
@@ -175,6 +178,19 @@ class GroupView(GroupWaits):
             members = ", ".join(each.member_id for each in self.members) or "none"
             raise Refused(Error.UNKNOWN_MEMBER_ID, f"{what}: its members are {members}")
         check(code, what)
+
+    def move_coordinator(self, to: int, *, timeout: float | None = None) -> None:
+        """Have another broker coordinate it: one with a replica, in sync, of the partition of
+        `__consumer_offsets` that keeps it, which that broker then leads. Members, generation and
+        offsets stay. Raises ValueError, RuntimeError as `PartitionView.move_leader` does."""
+        __tracebackhide__ = True
+        CoordinatorPartition(self._source, GROUP, self.group_id).move_leader(to, timeout=timeout)
+
+    async def amove_coordinator(self, to: int, *, timeout: float | None = None) -> None:
+        """`move_coordinator` in a coroutine."""
+        __tracebackhide__ = True
+        kept = await in_thread(partial(CoordinatorPartition, self._source, GROUP, self.group_id))
+        await kept.amove_leader(to, timeout=timeout)
 
     # Helpers
 

@@ -53,7 +53,7 @@ _LOOKING = ("ConsumerGroupDescribe", "Describe", "Fetch", "List", "Metadata", "O
 
 class Inside:
     """The broker of this process. `run` calls a function in its thread; `server` has its
-    connections. `is_alone`: there is no other broker in its cluster."""
+    connections."""
 
     def __init__(
         self,
@@ -63,7 +63,8 @@ class Inside:
         is_alone: bool = True,
     ) -> None:
         self._run = run
-        self._is_alone = is_alone
+        self.is_alone = is_alone
+        """Whether there is no other broker in its cluster."""
         self._server = server
         self._watching: Watching | None = None
         self.timeout = TIMEOUT_S
@@ -91,7 +92,7 @@ class Inside:
             return self.ask(request, version)
 
     def _ask_those(self, request: Request, version: int) -> Any:
-        if self._is_alone:
+        if self.is_alone:
             return self._ask(None, request, version)
         parts = self._call(lambda cluster: parts_of(cluster, request))
         return joined(request, [self._ask(node, part, version) for node, part in parts])
@@ -143,6 +144,10 @@ class Inside:
             return None
 
         return self._call(found)
+
+    def broker_state(self, node_id: int) -> str | None:
+        """Of a broker of this cluster."""
+        return self._call(lambda cluster: str(cluster.replication.brokers[node_id]))
 
     def software(self, client_id: str, host: str) -> tuple[str, str] | None:
         """Of the connections of this client id and host, if they agree."""

@@ -87,6 +87,9 @@ class Source(Protocol):
         """The generation of a classic group, of which no request tells; None if it is not
         known."""
 
+    def broker_state(self, node_id: int) -> str | None:
+        """What a broker is doing, "up" if all is well; None if it is not known."""
+
     def software(self, client_id: str, host: str) -> tuple[str, str] | None:
         """Name and version of a client's software, None if they are not known, or if clients of
         that id and host have different ones."""

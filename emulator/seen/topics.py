@@ -13,6 +13,7 @@ from ..parameters import ConfigValue, changed_configs
 from .asserting import RecordAsserts
 from .configuring import TOPIC, set_configs
 from .decoding import Decoder
+from .moving import Moving
 from .produced import Content, GivenHeaders, NewRecord, Producing, Time, listed, new_record
 from .reading import (
     EARLIEST,
@@ -67,7 +68,9 @@ class _SpanVerbs(Spanning):
         return self._span.size()
 
 
-class PartitionView(Records[bytes | None, bytes | None], _SpanVerbs, RecordWaits, RecordAsserts):
+class PartitionView(
+    Records[bytes | None, bytes | None], _SpanVerbs, RecordWaits, RecordAsserts, Moving
+):
     """One partition: `topic[0]`."""
 
     def __init__(self, source: Source, topic: str, index: int) -> None:

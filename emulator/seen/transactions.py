@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ...wire import Error
 from ...wire.api.describe_producers import DescribeProducersRequest
 from ...wire.api.describe_transactions import DescribeTransactionsRequest
 from ...wire.api.list_transactions import ListTransactionsRequest
+from .moving import TRANSACTION, CoordinatorPartition
 from .source import Source, check
+from .waiting import in_thread
 
 _VERSION = 0  # of each of these requests
 
@@ -28,11 +30,31 @@ class SeenTransaction:
     """When it began, in ms since 1970; None if none has begun."""
     partitions: tuple[tuple[str, int], ...]
     """Topic and number of the partitions in the open transaction."""
+    source: Source | None = field(default=None, repr=False, compare=False)
+    """The broker that told of it."""
 
     @property
     def is_open(self) -> bool:
         """Whether it has begun, and has not ended in every partition."""
         return self.state in ("Ongoing", "PrepareCommit", "PrepareAbort")
+
+    def move_coordinator(self, to: int, *, timeout: float | None = None) -> None:
+        """Have another broker coordinate its transactional id: one with a replica, in sync, of the
+        partition of `__transaction_state` that keeps it. What is open goes on. Raises ValueError,
+        RuntimeError as `PartitionView.move_leader` does."""
+        __tracebackhide__ = True
+        self._kept().move_leader(to, timeout=timeout)
+
+    async def amove_coordinator(self, to: int, *, timeout: float | None = None) -> None:
+        """`move_coordinator` in a coroutine."""
+        __tracebackhide__ = True
+        await (await in_thread(self._kept)).amove_leader(to, timeout=timeout)
+
+    def _kept(self) -> CoordinatorPartition:
+        if self.source is None:
+            text = "it was not told of by a broker: take it from kafka.transactions()"
+            raise RuntimeError(f"{self!r}: {text}")
+        return CoordinatorPartition(self.source, TRANSACTION, self.transactional_id)
 
     def __repr__(self) -> str:
         where = ", ".join(f"{topic}-{index}" for topic, index in self.partitions)
@@ -84,6 +106,7 @@ def transactions_of(source: Source) -> list[SeenTransaction]:
                 each.transaction_timeout_ms,
                 start if start >= 0 else None,
                 tuple((topic.topic, index) for topic in each.topics for index in topic.partitions),
+                source,
             )
         )
     return found

@@ -24,6 +24,7 @@ from ...storage.naming import CLUSTER_METADATA
 from ...storage.torn_tails import lose_tails, recovery_points
 from ...wire import Refused
 from ..base.logger import log
+from ..replication.gate import ControllerGate
 from .images import FolderImage
 from .placing import place_in
 
@@ -135,7 +136,8 @@ def start_again(server: Server, make: Callable[[Cluster], Cluster]) -> None:
     the broker stays down then."""
     old = server.cluster
     new = make(old)
-    new.chain, new.watchers = old.chain, old.watchers
+    new.chain = [step for step in old.chain if not isinstance(step, ControllerGate)]
+    new.watchers = old.watchers
     new.keep_holds(old)
     server.come_back(new)
     new.settle()

@@ -47,14 +47,20 @@ class Transactions:
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
-        self._coordinators = {
-            node_id: TransactionCoordinator(
-                _Environment(cluster, node_id), settings_of(broker.config)
-            )
-            for node_id, broker in cluster.brokers.items()
-        }
+        self._coordinators: dict[int, TransactionCoordinator] = {}
+        for node_id, broker in cluster.brokers.items():
+            self.add(node_id, broker.config)
         # Partition to the node that has it loaded.
         self._loaded: dict[int, int] = {}
+
+    def add(self, node_id: int, config: BrokerConfig) -> None:
+        """One more broker, which coordinates nothing yet."""
+        environment = _Environment(self._cluster, node_id)
+        self._coordinators[node_id] = TransactionCoordinator(environment, settings_of(config))
+
+    def remove(self, node_id: int) -> None:
+        """A broker that coordinates nothing is gone."""
+        del self._coordinators[node_id]
 
     def at(self, node_id: int) -> TransactionCoordinator:
         """The coordinator of a broker."""
@@ -187,7 +193,7 @@ class _Environment:
         leader = topic.partitions[index].leader
         if leader == NO_LEADER:
             return
-        if not self._cluster.replication.is_reached(leader):
+        if not self._cluster.replication.is_up(leader):
             raise Refused(Error.NOT_LEADER_OR_FOLLOWER)
         marker = Marker(
             transaction.producer_id,

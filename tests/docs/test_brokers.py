@@ -1,4 +1,5 @@
-"""docs/brokers.md: every example runs as it stands, and every verb of a broker is there."""
+"""docs/brokers.md: every example runs as it stands, every verb of brokers is there, and commands
+print what the page says."""
 
 from __future__ import annotations
 
@@ -6,9 +7,19 @@ import re
 from pathlib import Path
 
 import pytest
-from odradek.emulator.facets.brokers import BrokerView
+from odradek.emulator import Emulator
+from odradek.emulator.cli.main import main
+from odradek.emulator.facets.brokers import BrokerView, BrokerViews, Clustered
+from odradek.emulator.facets.controllers import Controllers
+from odradek.emulator.facets.growing import Growing
+from odradek.emulator.seen.moving import Moving
 
 TEXT = (Path(__file__).parents[2] / "docs/brokers.md").read_text()
+STEPS = re.findall(
+    r"^\$ odradek (.*)\n((?:(?!\$ ).*\n)*)",
+    "".join(re.findall(r"```console\n(.*?)```", TEXT, re.DOTALL)),
+    re.MULTILINE,
+)
 BLOCKS = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
 
 
@@ -24,5 +35,25 @@ def test_every_example_passes(pytester: pytest.Pytester) -> None:
 
 
 def test_every_verb_is_told() -> None:
-    verbs = [name for name in vars(BrokerView) if not name.startswith("_")]
+    faces = (BrokerView, BrokerViews, Clustered, Growing, Controllers, Moving)
+    verbs = [name for face in faces for name in vars(face) if not name.startswith("_")]
     assert [name for name in verbs if name not in TEXT] == []
+
+
+def test_commands_print_what_the_page_says(capsys: pytest.CaptureFixture[str]) -> None:
+    """But for the addresses, and with them the width of their column."""
+    with Emulator(brokers=3, racks=["a", "b", "c"]) as kafka:
+        kafka.create_topic("orders", partitions=2)
+        for index in (0, 1):
+            kafka.topic("orders")[index].reassign([index + 1, 2 - index])
+        names = {each.address: f"localhost:{9091 + each.id}" for each in kafka.brokers}
+        assert len(STEPS) == 5
+        for command, said in STEPS:
+            view, *arguments = command.split()
+            assert main([view, kafka.bootstrap_servers, *arguments]) == 0
+            out = capsys.readouterr().out
+            for address, name in names.items():
+                out = out.replace(address, name)
+            assert [line.split() for line in out.splitlines()] == [
+                line.split() for line in said.splitlines()
+            ]

@@ -104,7 +104,9 @@ ROOMS = {
         clients segments record members
         matching waiting
         source
-        reading produced decoding verbs transactions configuring
+        reading
+        moving
+        produced decoding verbs transactions configuring
         exactly_once
         span
         search

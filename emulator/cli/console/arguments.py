@@ -101,3 +101,14 @@ def partitions(text: str) -> tuple[str, int | None]:
     if not name or (colon and not re.fullmatch("[0-9]{1,9}", index)):
         raise argparse.ArgumentTypeError(f"neither NAME nor NAME:PARTITION: {text!r}")
     return name, int(index) if colon else None
+
+
+def node_ids(text: str) -> list[int]:
+    """Ids of brokers, with commas, each once."""
+    texts = [each.strip() for each in text.strip("[]").split(",")]
+    if not all(re.fullmatch("[0-9]{1,9}", each) for each in texts):
+        raise argparse.ArgumentTypeError(f"not the ids of brokers, as 2,3: {text!r}")
+    found = list(map(int, texts))
+    if len(set(found)) < len(found):
+        raise argparse.ArgumentTypeError(f"a broker is named twice: {text!r}")
+    return found

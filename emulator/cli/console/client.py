@@ -202,6 +202,24 @@ class Brokers:
                     raise ConsoleError(f"{what}: {refused}") from None
             time.sleep(_RETRY_S)
 
+    def serves(self, kind: type[Request]) -> bool:
+        """Whether the broker that was reached first serves these requests. Raises ConsoleError."""
+        connection = self._some()
+        try:
+            connection.version(kind)
+        except Refused:
+            return False
+        return True
+
+    def until(self, is_so: Callable[[], bool], otherwise: str) -> None:
+        """Wait until it is so. Raises ConsoleError, with what there is otherwise, when the time is
+        over."""
+        deadline = time.monotonic() + self.timeout
+        while not is_so():
+            if time.monotonic() > deadline:
+                raise ConsoleError(otherwise)
+            time.sleep(_RETRY_S)
+
     def _some(self) -> Connection:
         if self._any.is_idle:
             self._drop(self._any)

@@ -20,6 +20,7 @@ VIEWS = {
     "groups": "consumer groups, offsets and lag: list, show, reset, forget, delete",
     "records": "what is in a topic: read, filter, follow",
     "produce": "records to a topic: lines, JSON, or made from a template",
+    "brokers": "brokers, leaders, replicas: list, partitions, elect, lead, reassign, cancel",
     "configs": "configs of topics, brokers and groups: show, set, unset",
     "top": "a live view: topics with their rates, groups with lag",
     "health": "whether brokers answer, and partitions have leaders: for scripts and containers",

@@ -19,6 +19,8 @@ VIEW_NAMES = {
     "topic": "topics",
     "group": "groups",
     "config": "configs",
+    "broker": "brokers",
+    "cluster": "brokers",
 }
 """Other names of views."""
 _OPTIONS = ("--bootstrap-server", "--bootstrap-servers", "--brokers", "-b")
@@ -31,6 +33,7 @@ _ACTIONS = {
     "delete": ("rm", "remove"),
     "reset": ("seek",),
 }
+_OF_BROKERS = ("partitions", "elect", "lead", "reassign", "cancel")
 
 
 class NoAddress(Exception):
@@ -48,7 +51,8 @@ def with_address(given: Sequence[str], environment: Mapping[str, str] = os.envir
         return [view, known, *rest]
     if not first and rest:  # --help, or a wrong option: argparse tells
         return list(given)
-    actions = {*_ACTIONS, *(other for names in _ACTIONS.values() for other in names), "create"}
+    others = (other for names in _ACTIONS.values() for other in names)
+    actions = {*_ACTIONS, *others, "create", *_OF_BROKERS}
     if not first or first in actions:
         action = f" {first}" if first else ""
         raise NoAddress(f"which broker? odradek {view} HOST:PORT{action} ..., or set {VARIABLE}")
@@ -67,10 +71,11 @@ def _taken_out(rest: list[str]) -> str:
     return ""
 
 
-def add_action(actions: Any, name: str, what: str) -> argparse.ArgumentParser:
-    """The parser of an action, which is also found by the names that other tools have for it."""
+def add_action(actions: Any, name: str, what: str, *more: str) -> argparse.ArgumentParser:
+    """The parser of an action, which is also found by the names that other tools have for it; and
+    by `more`, in this view alone."""
     parser: argparse.ArgumentParser = actions.add_parser(
-        name, help=what, aliases=_ACTIONS.get(name, ())
+        name, help=what, aliases=(*_ACTIONS.get(name, ()), *more)
     )
     parser.set_defaults(action=name)
     return parser

@@ -22,6 +22,7 @@ from ...emulator import Emulator
 from ..event_log import EventLog
 from ..journal_file import FRAME_BYTES, JOURNAL_MOST
 from .applying import apply, problems
+from .brokers import brokers_of
 from .configure import read_all
 from .health import Health
 from .ready import ReadyFile
@@ -71,7 +72,11 @@ def merged(settings: Settings, options: argparse.Namespace) -> Settings:
 
 
 def wrong_with(options: argparse.Namespace, settings: Settings) -> list[str]:
-    """What is wrong with configs, topics and seeds, a sentence each."""
+    """What is wrong with configs, topics, seeds and addresses, a sentence each."""
+    try:
+        brokers_of(options)
+    except ValueError as error:
+        return [str(error)]
     try:
         config = BrokerConfig(settings.configs, release_named(options.kafka_version))
     except ValueError as error:  # a ConfigError
@@ -92,7 +97,7 @@ def emulator_of(options: argparse.Namespace, settings: Settings) -> Emulator:
         features=settings.features,
         data_dir=options.data_dir,
         host=options.host,
-        port=options.port,
+        **brokers_of(options),
         advertised=options.advertised,
         scan_limit=getattr(options, "scan_limit", "default"),
         version=options.kafka_version,

@@ -21,6 +21,7 @@ from odradek.emulator.cli import serve as module
 from odradek.emulator.cli.main import main
 from odradek.wire import Error
 from odradek.wire.api.find_coordinator import FindCoordinatorRequest
+from odradek.wire.api.metadata import MetadataRequest
 
 from tests.requests.produce import batch, produce
 from tests.requests.topics import create_topics, new_topic
@@ -55,6 +56,42 @@ def test_one_line_when_ready_and_a_clean_stop(number: signal.Signals, tmp_path: 
     rest, errors = process.communicate(timeout=60)
     assert (process.returncode, rest, errors) == (0, "", "")
     assert (tmp_path / "data" / ".kafka_cleanshutdown").exists()
+
+
+def test_several_brokers(tmp_path: Path) -> None:
+    options = ("--brokers", "3", "--racks", "a,b", "--rack", "c", "--data-dir", str(tmp_path))
+    process = serve("--port", "0", "--advertised", "localhost:{port}", "--topic", "t:3", *options)
+    assert process.stdout is not None
+    addresses = process.stdout.readline().split()[3].split(",")
+    assert len(addresses) == 3
+    with Connection(addresses[2]) as client:
+        found = client.ask(MetadataRequest(topics=[]), 9).brokers
+    assert [f"{each.host}:{each.port}" for each in found] == addresses
+    assert [(each.node_id, each.rack) for each in found] == [(1, "a"), (2, "b"), (3, "c")]
+    assert all(each.host == "localhost" for each in found)
+    process.terminate()
+    assert process.wait(60) == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--brokers", "2", "--rack", "a"], "--rack: 1 are given for 2 brokers"),
+        (["--listen", "h:1,h:2", "--brokers", "3"], "--listen: 2 are given for 3 brokers"),
+        (["--listen", "h:1", "--port", "1"], "--listen and --port both say where to listen"),
+        (["--listen", "h"], "not an address of the form HOST:PORT: 'h'"),
+        (["--advertised", "kafka-{node}:9092"], "are {id} and {port}, not node"),
+        (["--brokers", "0"], "not a whole number from 1 to 1000: '0'"),
+        (["--rack", "a,,b"], "not a list of names: 'a,,b'"),
+    ],
+)
+def test_brokers_that_cannot_be(
+    options: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["serve", "--no-file", *options])
+    assert ended.value.code == 2
+    assert said in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("is_quiet", [False, True])

@@ -549,6 +549,28 @@ def test_what_replicas_lack() -> None:
     ]
 
 
+def test_what_is_between_brokers() -> None:
+    with Emulator(brokers=3) as kafka:
+        with kafka.partition_network({1}):
+            pass
+        with kafka.without_quorum():
+            pass
+        kafka.add_broker()
+        kafka.remove_broker(4)
+        kinds = (
+            *("brokers partitioned", "brokers joined", "controllers lost", "controllers back"),
+            *("broker added", "broker removed"),
+        )
+        assert [each.sentence for each in kafka.events if each.kind in kinds] == [
+            "the network between brokers was broken: 1 | 2, 3",
+            "the network between brokers is whole again",
+            "the controllers were lost",
+            "the controllers are back",
+            "broker 4 was added",
+            "broker 4 was removed",
+        ]
+
+
 def test_a_rule_of_the_test(cluster: Cluster, app: Client) -> None:
     cluster.groups.ensure_topic()
     Ruled(cluster).on("Heartbeat", group="g").fail("NOT_COORDINATOR")

@@ -74,6 +74,13 @@ def test_one_broker_is_as_before() -> None:
             kafka.brokers[1].stop()
 
 
+def test_an_older_kafka_has_several_brokers() -> None:
+    with Emulator(brokers=3, version="3.9") as kafka:
+        assert kafka.create_topic("orders", replicas=3)[0].isr == [1, 2, 3]
+        kafka.brokers[1].restart()
+        assert kafka.topic("orders")[0].leader == 2
+
+
 def test_ports_follow_each_other() -> None:
     first = two_free_ports()
     with Emulator(brokers=2, port=first, advertised="kafka.test:9000") as kafka:
@@ -81,6 +88,25 @@ def test_ports_follow_each_other() -> None:
         with Connection(f"127.0.0.1:{first + 1}") as client:
             found = client.ask(MetadataRequest(topics=[]), 9).brokers
         assert [(each.node_id, each.port) for each in found] == [(1, 9000), (2, 9001)]
+
+
+def test_each_broker_listens_where_it_is_told() -> None:
+    first = two_free_ports()
+    places = [f"127.0.0.1:{first + 1}", f"127.0.0.1:{first}"]
+    with Emulator(brokers=2, listen=places) as kafka:
+        assert kafka.bootstrap_servers.split(",") == places
+        added = kafka.add_broker()
+        assert added.address not in places
+
+
+def test_advertised_addresses_have_id_and_port() -> None:
+    with Emulator(brokers=2, advertised="kafka-{id}.test:9092") as kafka:
+        assert kafka.bootstrap_servers == "kafka-1.test:9092,kafka-2.test:9092"
+    with Emulator(brokers=2, advertised="localhost:{port}") as kafka:
+        with Connection(kafka.brokers[2].address) as client:
+            found = client.ask(MetadataRequest(topics=[]), 9).brokers
+        assert [f"{each.host}:{each.port}" for each in found] == kafka.bootstrap_servers.split(",")
+        assert found[0].port != found[1].port
 
 
 def test_a_broker_that_is_stopped_is_not_there(kafka: Emulator) -> None:
@@ -244,6 +270,12 @@ def test_what_cannot_be_is_refused_by_name(kafka: Emulator) -> None:
         ({"brokers": 2, "racks": ["a"]}, ValueError, "one name for each broker, so 2, not 1"),
         ({"racks": ["a", "b"]}, ValueError, "give brokers=2, too"),
         ({"brokers": 2, "racks": "ab"}, TypeError, "racks is a list of names"),
+        ({"brokers": 2, "listen": ["h:1"]}, ValueError, "one address for each broker, so 2, not 1"),
+        ({"listen": ["h:1", "h:2"]}, ValueError, "give brokers=2, too"),
+        ({"listen": ["h"]}, ValueError, "listen: not an address of the form HOST:PORT: 'h'"),
+        ({"listen": "h:1"}, TypeError, "listen is a list of addresses"),
+        ({"listen": ["h:1"], "port": 1}, ValueError, "port and listen both say where to listen"),
+        ({"advertised": "k-{node}:1"}, ValueError, "advertised: .* {id} and {port}, not node"),
     ],
 )
 def test_arguments_that_cannot_be_meant(

@@ -115,7 +115,7 @@ def test_brokers_with_too_many_connections_close_one_each_in_every_round(
         server = Server(cluster)
         with ExitStack() as stack:
             for node in nodes:
-                address = await server.listen("127.0.0.1", 0, node)
+                address = server.listen("127.0.0.1", 0, node)
                 for _ in range(4):
                     stack.enter_context(socket.create_connection(address))
             while len(server.protocols) < 8:

@@ -24,7 +24,7 @@ def test_a_stop_while_a_client_arrives_ends(
     async def arrive_and_stop() -> bool:
         cluster = open_cluster(tmp_path)
         server = Server(cluster)
-        host, port = await server.listen("127.0.0.1", 0, 1)
+        host, port = server.listen("127.0.0.1", 0, 1)
         with socket.create_connection((host, port)):
             for _ in range(turns):
                 await asyncio.sleep(0)

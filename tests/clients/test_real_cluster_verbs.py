@@ -1,0 +1,97 @@
+"""Verbs of leaders, replicas and coordinators at three brokers of a real Kafka, and the shell's."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+from odradek.compat import RealCluster
+from odradek.emulator.cli.main import main
+from odradek.emulator.seen.waiting import WaitTimeout
+from odradek.fixtures.remote import RemoteKafka
+
+from tests.clients.support.wanted import WANT_REAL
+
+pytestmark = [
+    pytest.mark.real,
+    pytest.mark.skipif(not WANT_REAL, reason="a cluster of a real Kafka takes half a minute"),
+]
+WAIT_S = 60.0
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[RealCluster]:
+    with RealCluster(3, config={"auto.leader.rebalance.enable": "false"}) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def kafka(cluster: RealCluster) -> Iterator[RemoteKafka]:
+    with RemoteKafka(cluster.bootstrap_servers) as kafka:
+        kafka.timeout = WAIT_S
+        yield kafka
+
+
+def test_leaders_and_replicas_move(kafka: RemoteKafka) -> None:
+    orders = kafka.create_topic("orders", replicas=3)
+    orders.produce(b"x")
+    first, second, third = orders[0].replicas
+    orders[0].move_leader(to=third)
+    assert (orders[0].leader, orders[0].replicas) == (third, [first, second, third])
+    assert orders[0].elect() == first
+    orders[0].reassign([second, third])
+    assert (orders[0].leader, orders[0].replicas) == (second, [second, third])
+    assert orders.values() == [b"x"]
+    with pytest.raises(ValueError, match=f"broker {first} has no replica of"):
+        orders[0].move_leader(to=first)
+
+
+def test_coordinators_move(kafka: RemoteKafka) -> None:
+    orders = kafka.create_topic("orders")
+    group = kafka.group("billing")
+    group.commit({("orders", 0): 0})
+    for to in (1, 2, 3):
+        group.move_coordinator(to=to)
+        assert group.offsets() == {(orders.name, 0): 0}
+
+
+def test_a_move_waits_for_a_broker_that_is_down(kafka: RemoteKafka, cluster: RealCluster) -> None:
+    orders = kafka.create_topic("orders", replicas=2)
+    (away,) = {1, 2, 3} - {*orders[0].replicas}
+    target = [orders[0].replicas[0], away]
+    cluster.nodes[away].stop()
+    try:
+        with pytest.raises(WaitTimeout, match="It is on brokers"):
+            orders[0].reassign(target, timeout=3)
+        orders[0].cancel_reassignment()
+        orders[0].reassign(target, wait=False)
+    finally:
+        cluster.nodes[away].start()
+    orders[0].reassign(target)
+    assert sorted(orders[0].isr) == sorted(target)
+
+
+def test_the_shell(
+    kafka: RemoteKafka, cluster: RealCluster, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def said(line: str) -> str:
+        view, *arguments = line.split()
+        status = main([view, cluster.bootstrap_servers, "--timeout", "60", *arguments])
+        out = capsys.readouterr()
+        assert status == 0, out.err
+        return out.out
+
+    rows = [json.loads(line) for line in said("brokers --json").splitlines()]
+    assert [(each["broker"], each["state"]) for each in rows] == [(n, "up") for n in (1, 2, 3)]
+    roles = [each["broker"] for each in rows if each["role"] == "controller"]
+    assert roles == [kafka.controller]
+    orders = kafka.create_topic("orders", replicas=3)
+    name, (_, second, third) = orders.name, orders[0].replicas
+    assert said(f"brokers lead {name} --by {second}") == f"{name}-0 is led by {second}\n"
+    assert said(f"brokers elect {name}") == f"elected a leader of {name}-0\n"
+    to = f"{third},{second}"
+    assert said(f"brokers reassign {name} --to {to}") == f"moved {name}-0 to {to}\n"
+    orders[0].reassign([third, second])  # each broker has heard of it
+    (shown,) = map(json.loads, said(f"brokers partitions {name} --json").splitlines())
+    assert (shown["replicas"], shown["state"]) == ([third, second], "")
