@@ -36,12 +36,14 @@ def add_settings(serve: argparse.ArgumentParser) -> None:
 
 
 def configure(serve: argparse.ArgumentParser, given: argparse.Namespace) -> None:
-    """Read what is to be read, and make it the defaults of the options. Raises SettingsError."""
+    """Read what is to be read, and make it the defaults of the options that were not given (those
+    that may be repeated would else be added to it). Raises SettingsError."""
     settings = read_all(serve, given)
     judged = {
         option: (action.dest, _judged(action, settings.options[option], settings.where[option]))
         for option, action in _options(serve)
         if option in settings.options
+        and (option in _MAPPINGS or getattr(given, action.dest) == action.default)
     }
     _, configs = judged.pop("set", ("", ()))
     _, features = judged.pop("feature", ("", ()))

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from odradek.emulator.cli.serving.bringing_up import merged
+from odradek.emulator.cli.serving.brokers import brokers_of
 from odradek.emulator.cli.serving.settings import SettingsError, TopicSettings
 
 from tests.support.serve_options import serve_options as options
@@ -69,6 +70,17 @@ def test_an_option_before_the_environment_before_the_file_before_properties(
         "more": TopicSettings(1),
     }
     assert options(monkeypatch, directory, "--port", "9").port == 9
+
+
+def test_several_brokers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "odradek.toml").write_text('brokers = 3\nracks = ["a", "b", "c"]')
+    of_file = brokers_of(options(monkeypatch, tmp_path))
+    assert (of_file["brokers"], of_file["racks"]) == (3, ["a", "b", "c"])
+    given = brokers_of(options(monkeypatch, tmp_path, "--racks", "x,y,z"))
+    assert given["racks"] == ["x", "y", "z"]
+    environment = {"ODRADEK_RACKS": "u,v", "ODRADEK_BROKERS": "2"}
+    found = brokers_of(options(monkeypatch, tmp_path, environment=environment))
+    assert (found["brokers"], found["racks"]) == (2, ["u", "v"])
 
 
 def test_without_a_file(monkeypatch: pytest.MonkeyPatch, directory: Path) -> None:
