@@ -15,8 +15,9 @@ from typing import Any, TypeVar
 
 import aiokafka
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
+from aiokafka.errors import KafkaError
 
-from .time_limits import TIMEOUT_S
+from .time_limits import TIMEOUT_S, asked_until
 from .verbs import (
     HEARTBEAT_MS,
     SESSION_TIMEOUT_MS,
@@ -38,6 +39,10 @@ def _loop() -> asyncio.AbstractEventLoop:
     loop = asyncio.new_event_loop()
     threading.Thread(target=loop.run_forever, name="aiokafka-loop", daemon=True).start()
     return loop
+
+
+def _is_passing(error: Exception) -> bool:
+    return isinstance(error, KafkaError) and error.retriable
 
 
 def _run(work: Coroutine[Any, Any, T], seconds: float = TIMEOUT_S) -> T:
@@ -196,7 +201,7 @@ class Aiokafka(Client):
                 [found] = await admin.describe_topics([topic])
             return sorted(partition["partition"] for partition in found["partitions"])
 
-        return _run(work())
+        return asked_until(lambda: _run(work()), _is_passing)
 
     def end_offsets(self, bootstrap: str, topic: str) -> dict[int, int]:
         async def work() -> dict[int, int]:
@@ -205,7 +210,7 @@ class Aiokafka(Client):
             return {partition.partition: offset for partition, offset in ends.items()}
 
         wanted = self._all(bootstrap, topic)
-        return _run(work())
+        return asked_until(lambda: _run(work()), _is_passing)
 
     def offsets_for_time(
         self, bootstrap: str, topic: str, timestamp_ms: int

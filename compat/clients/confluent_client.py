@@ -16,7 +16,7 @@ from confluent_kafka import Consumer as LibraryConsumer
 from confluent_kafka import KafkaError, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from .time_limits import TIMEOUT_S, wait_until
+from .time_limits import TIMEOUT_S, asked_until, wait_until
 from .verbs import (
     HEARTBEAT_MS,
     SESSION_TIMEOUT_MS,
@@ -29,6 +29,18 @@ from .verbs import (
     Record,
     headers_of,
 )
+
+_PASSING = {
+    KafkaError._UNKNOWN_PARTITION,
+    KafkaError._TRANSPORT,
+    KafkaError.LEADER_NOT_AVAILABLE,
+    KafkaError.NOT_LEADER_FOR_PARTITION,
+}
+"""What librdkafka says of a partition's end when the leader has just moved."""
+
+
+def _is_passing(error: Exception) -> bool:
+    return isinstance(error, KafkaException) and error.args[0].code() in _PASSING
 
 
 class ConfluentConsumer(Consumer):
@@ -211,11 +223,14 @@ class Confluent(Client):
         return _partitions(_admin(bootstrap), topic)
 
     def end_offsets(self, bootstrap: str, topic: str) -> dict[int, int]:
-        with _asking(bootstrap) as consumer:
-            return {
-                entry.partition: consumer.get_watermark_offsets(entry, timeout=TIMEOUT_S)[1]
-                for entry in _all(consumer, topic)
-            }
+        def ask() -> dict[int, int]:
+            with _asking(bootstrap) as consumer:
+                return {
+                    entry.partition: consumer.get_watermark_offsets(entry, timeout=TIMEOUT_S)[1]
+                    for entry in _all(consumer, topic)
+                }
+
+        return asked_until(ask, _is_passing)
 
     def offsets_for_time(
         self, bootstrap: str, topic: str, timestamp_ms: int

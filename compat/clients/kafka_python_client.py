@@ -11,8 +11,9 @@ from typing import Any
 
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
 from kafka.admin import NewTopic
+from kafka.errors import KafkaError
 
-from .time_limits import TIMEOUT_S
+from .time_limits import TIMEOUT_S, asked_until
 from .verbs import (
     HEARTBEAT_MS,
     SESSION_TIMEOUT_MS,
@@ -146,9 +147,12 @@ class KafkaPython(Client):
             return [partition.partition for partition in _all(consumer, topic)]
 
     def end_offsets(self, bootstrap: str, topic: str) -> dict[int, int]:
-        with _consumer(bootstrap) as consumer:
-            ends = consumer.end_offsets(_all(consumer, topic))
-        return {partition.partition: offset for partition, offset in ends.items()}
+        def ask() -> dict[int, int]:
+            with _consumer(bootstrap) as consumer:
+                ends = consumer.end_offsets(_all(consumer, topic))
+            return {partition.partition: offset for partition, offset in ends.items()}
+
+        return asked_until(ask, _is_passing)
 
     def offsets_for_time(
         self, bootstrap: str, topic: str, timestamp_ms: int
@@ -168,6 +172,10 @@ class KafkaPython(Client):
     def _delete_topic(self, bootstrap: str, topic: str) -> None:
         with _admin(bootstrap) as admin:
             admin.delete_topics([topic], timeout_ms=TIMEOUT_MS)
+
+
+def _is_passing(error: Exception) -> bool:
+    return isinstance(error, KafkaError) and error.retriable
 
 
 @contextmanager

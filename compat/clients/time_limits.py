@@ -27,6 +27,21 @@ def wait_until(condition: Callable[[], bool], what: str, timeout_s: float = TIME
         time.sleep(0.02)
 
 
+def asked_until(
+    ask: Callable[[], T], is_passing: Callable[[Exception], bool], timeout_s: float = TIMEOUT_S
+) -> T:
+    """Ask what a client does not repeat itself when the broker goes that it asks, or a leader
+    moves. Raises what is not passing, or has not passed in time."""
+    deadline = time.monotonic() + timeout_s
+    while True:
+        try:
+            return ask()
+        except Exception as error:
+            if not is_passing(error) or time.monotonic() > deadline:
+                raise
+        time.sleep(0.1)
+
+
 def within(timeout_s: float, what: str, work: Callable[[], T]) -> T:
     """Do the work and return its result; raise what it raises, or TimeoutError if it hangs."""
     outcome: Future[T] = Future()

@@ -17,15 +17,6 @@ CONFIG = {
     "group.consumer.heartbeat.interval.ms": "500",
 }
 
-ASK_FOR_ENDS = {
-    "a_group_resumes_where_it_committed",
-    "keeps_transactions_apart",
-    "manages_topics",
-    "shares_by_the_new_protocol",
-}
-"""They ask librdkafka for the end of a partition, which it does not repeat when the leader has just
-moved."""
-
 
 @pytest.fixture(scope="module")
 def calm() -> Iterator[Emulator]:
@@ -65,6 +56,6 @@ def test_a_scenario_at_three_brokers(calm: Emulator, client: Client, name: str) 
 
 
 @pytest.mark.client
-@pytest.mark.parametrize("name", [each for each in scenarios.SCENARIOS if each not in ASK_FOR_ENDS])
+@pytest.mark.parametrize("name", scenarios.SCENARIOS)
 def test_a_scenario_while_brokers_restart(moving: Emulator, client: Client, name: str) -> None:
     scenarios.run(name, client, moving.bootstrap_servers)
