@@ -13,6 +13,8 @@ import pytest
 from odradek.emulator.cluster import Cluster
 from odradek.wire import Error
 from odradek.wire.api.alter_replica_log_dirs import AlterReplicaLogDirsRequest
+from odradek.wire.api.create_partitions import CreatePartitionsRequest
+from odradek.wire.api.create_topics import CreateTopicsRequest
 from odradek.wire.api.describe_configs import DescribeConfigsRequest
 from odradek.wire.api.describe_log_dirs import DescribeLogDirsRequest
 from odradek.wire.api.describe_producers import DescribeProducersRequest
@@ -280,3 +282,26 @@ def test_configs_of_every_broker_survive_a_restart(tmp_path: Path) -> None:
     again = open_cluster(tmp_path / "data", nodes=(1, 2))
     assert [again.brokers[n].config.get("log.cleaner.threads") for n in (1, 2)] == [1, 2]
     again.close()
+
+
+def test_partitions_of_a_topic_have_equally_many_replicas(three: Cluster) -> None:
+    made, grown = CreateTopicsRequest.Topic, CreatePartitionsRequest.Topic
+    places = [
+        made.Assignment(partition_index=index, broker_ids=ids)
+        for index, ids in enumerate(([1, 2], [3]))
+    ]
+    create = CreateTopicsRequest(
+        topics=[made(name="u", num_partitions=-1, replication_factor=-1, assignments=places)]
+    )
+    more = grown(name="t", count=2, assignments=[grown.Assignment(broker_ids=[1, 2, 3])])
+    grow = CreatePartitionsRequest(topics=[more], timeout_ms=1000)
+
+    (created,) = at(three, LEADER).ask(create, 7).topics
+    (added,) = at(three, LEADER).ask(grow, 3).results
+
+    what = "The manual partition assignment includes a partition with"
+    but = "replica(s), but this is not consistent with previous partitions, which have"
+    assert [(e.error_code, e.error_message) for e in (created, added)] == [
+        (39, f"{what} 1 {but} 2 replica(s)."),
+        (39, f"{what} 3 {but} 2 replica(s)."),
+    ]

@@ -33,6 +33,8 @@ REAL_CONFIG = CONFIG | {
     # Followers hear of a high watermark, and of their leader, after so long at most.
     "replica.fetch.wait.max.ms": "50",
     "replica.fetch.backoff.ms": "100",
+    # A killed one knows the high watermark that was noted last.
+    "replica.high.watermark.checkpoint.interval.ms": "200",
     "replica.selector.class": "org.apache.kafka.common.replica.RackAwareReplicaSelector",
 }
 """Those of the real ones."""
@@ -50,6 +52,8 @@ class Brokers(Protocol):
     def do(self, verb: str, node: int) -> None: ...
 
     def mend(self) -> None: ...
+
+    def renew(self) -> None: ...
 
     def kill(self) -> None: ...
 
@@ -82,7 +86,11 @@ class EmulatedCluster(Notes):
 
     def __init__(self, config: Mapping[str, str] = CONFIG) -> None:
         super().__init__()
-        self.emulator = Emulator(config, brokers=len(NODES), racks=RACKS).start()
+        self._config = config
+        self.emulator = self._new()
+
+    def _new(self) -> Emulator:
+        return Emulator(self._config, brokers=len(NODES), racks=RACKS).start()
 
     @property
     def bootstrap_servers(self) -> str:
@@ -98,6 +106,12 @@ class EmulatedCluster(Notes):
         """Let all brokers run."""
         for verb, node in self.verbs():
             self.do(verb, node)
+
+    def renew(self) -> None:
+        """Put a new cluster in its place."""
+        self.emulator.stop()
+        super().__init__()
+        self.emulator = self._new()
 
     def kill(self) -> None:
         """Kill all brokers."""
@@ -124,9 +138,7 @@ class RealBrokers(Notes):
 
     def __init__(self) -> None:
         super().__init__()
-        self._cluster = RealCluster(
-            len(NODES), config=REAL_CONFIG, racks=RACKS, has_own_controller=True
-        )
+        self._cluster = _real()
 
     @property
     def bootstrap_servers(self) -> str:
@@ -144,6 +156,13 @@ class RealBrokers(Notes):
         if verbs:
             with ThreadPoolExecutor(len(verbs)) as pool:
                 list(pool.map(lambda each: self.do(*each), verbs))
+
+    def renew(self) -> None:
+        """Put a new cluster in its place."""
+        self._cluster.close()
+        super().__init__()
+        self._cluster = _real()
+        self._cluster.start()
 
     def kill(self) -> None:
         """Kill all brokers."""
@@ -168,3 +187,7 @@ class RealBrokers(Notes):
         traceback: TracebackType | None,
     ) -> None:
         self._cluster.close()
+
+
+def _real() -> RealCluster:
+    return RealCluster(len(NODES), config=REAL_CONFIG, racks=RACKS, has_own_controller=True)

@@ -10,6 +10,7 @@ the same coordinator on both.
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -28,10 +29,12 @@ from ..allowed.clusters import ALLOWED_OF_CLUSTERS, CHANGES_NOTHING
 from ..ask.cluster import move
 from ..engine.compare import Comparison
 from ..engine.engine import Engine, SequenceRun
-from ..engine.results import Finding
-from ..engine.steps import Act, Ask, Settled, Step
+from ..engine.results import Finding, Result
+from ..engine.steps import Act, Ask, Sequence, Settled, Step
 from .clusters import INTERNAL_PARTITIONS, NODES, Brokers
 from .views import INTERNAL, Viewer
+
+log = logging.getLogger(__name__)
 
 SETTLE_S = 20.0
 WHOLE_S = 90.0
@@ -52,6 +55,16 @@ class ClusterEngine(Engine):
     def runner(self) -> type[SequenceRun]:
         """What runs a sequence."""
         return ClusterRun
+
+    def run(self, sequence: Sequence) -> Result:
+        """Run a sequence; once more, on new clusters, if a node did not come up."""
+        try:
+            return super().run(sequence)
+        except (RuntimeError, TimeoutError) as error:
+            log.warning("new clusters, for %s: %s", sequence.name, error)
+            self.at_both(lambda brokers: brokers.renew())
+            self.warm_up()
+            return super().run(sequence)
 
     def warm_up(self) -> None:
         """Wait until coordinators are ready; put the internal topics on the same brokers.

@@ -55,7 +55,8 @@ def _step(log: StepLog) -> str:
     if not isinstance(step, Ask):
         return repr(step)
     name = api_name(type(step.request))
-    extras = [f"on {step.on}"] if step.on != MAIN else []
+    extras = [] if step.at is None else [f"at broker {step.at}"]
+    extras += [f"on {step.on}"] if step.on != MAIN else []
     extras += [] if step.claim is None else [f"claiming v{step.claim}"]
     extras += [] if step.damage is None else [repr(step.damage)]
     extras += [] if step.waits else ["not waiting"]
