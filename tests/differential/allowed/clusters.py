@@ -21,10 +21,40 @@ from odradek.wire.api.metadata import MetadataRequest
 from odradek.wire.api.offset_fetch import OffsetFetchRequest
 from odradek.wire.api.offset_for_leader_epoch import OffsetForLeaderEpochRequest
 
+from ..engine.compare import Difference
 from .allowance import Allowed
 from .kafka_4_3 import ALLOWED
 
-ALLOWED_OF_CLUSTERS: tuple[Allowed, ...] = (*ALLOWED,)
+_EPOCH_IN_A_MARKER = slice(-5, -1)
+"""Where the bytes of a control record have the coordinator epoch."""
+
+
+def _is_coordinator_epoch(request: FetchRequest, difference: Difference) -> bool:
+    real, ours = difference.real, difference.ours
+    if not (isinstance(real, bytes) and isinstance(ours, bytes) and len(real) == len(ours)):
+        return False
+    without = [bytearray(each) for each in (real, ours)]
+    for each in without:
+        each[_EPOCH_IN_A_MARKER] = bytes(4)
+    return without[0] == without[1]
+
+
+MARKER_EPOCH = Allowed(
+    "the coordinator epoch in a marker",
+    FetchRequest,
+    "responses.records.payload",
+    "it is the leader epoch of a partition of __transaction_state, whose leader a real cluster may"
+    " have changed once more before the two were made alike",
+    _is_coordinator_epoch,
+)
+PRODUCER_EPOCH = Allowed(
+    "the coordinator epoch of a producer",
+    DescribeProducersRequest,
+    "topics.partitions.active_producers.coordinator_epoch",
+    "as in a marker",
+)
+ALLOWED_OF_CLUSTERS: tuple[Allowed, ...] = (*ALLOWED, MARKER_EPOCH, PRODUCER_EPOCH)
+"""What may differ between clusters."""
 CHANGES_NOTHING: tuple[type[Request], ...] = (
     ApiVersionsRequest,
     DescribeClusterRequest,

@@ -6,6 +6,7 @@ internal topics have few partitions; whom these are on is made the same (engine.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
@@ -19,6 +20,8 @@ from ..engine.brokers import CONFIG as OF_ANY
 NODES = (1, 2, 3)
 RACKS = ["a", "b", "c"]
 INTERNAL_PARTITIONS = 3
+_NOTED_S = 0.5
+"""After so long a real broker has written down its high watermarks."""
 CONFIG = OF_ANY | {
     "broker.session.timeout.ms": "6000",
     "broker.heartbeat.interval.ms": "500",
@@ -147,6 +150,8 @@ class RealBrokers(Notes):
 
     def do(self, verb: str, node: int) -> None:
         """Stop, kill, start, pause or resume a broker; a started one answers then."""
+        if verb == "kill":
+            time.sleep(_NOTED_S)
         getattr(self._cluster.nodes[node], verb)()
         self.note(verb, node)
 

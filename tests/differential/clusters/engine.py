@@ -106,7 +106,7 @@ class ClusterEngine(Engine):
             if any(row is None or row["isr"] != [*NODES] for row in rows):
                 return False
             if all(cast(Any, row)["leader"] == _leader(i) for i, row in enumerate(rows)):
-                return True
+                return all(_has_ids(viewer, node) for node in NODES)
             viewer.ask_any(elect, 2)
             return False
 
