@@ -305,3 +305,10 @@ def test_partitions_of_a_topic_have_equally_many_replicas(three: Cluster) -> Non
         (39, f"{what} 1 {but} 2 replica(s)."),
         (39, f"{what} 3 {but} 2 replica(s)."),
     ]
+
+
+def test_a_follower_knows_of_an_epoch_from_its_first_batch_on(three: Cluster) -> None:
+    three.topics.create("empty", assignments=[(0, [LEADER, FOLLOWER])])
+    request = fetch_request(asked(last_fetched_epoch=0), topic="empty")
+    codes = [only(at(three, node).ask(request, 12)).error_code for node in (LEADER, FOLLOWER)]
+    assert codes == [0, 1]  # OFFSET_OUT_OF_RANGE

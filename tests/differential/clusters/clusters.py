@@ -30,6 +30,7 @@ CONFIG = OF_ANY | {
     "unclean.leader.election.interval.ms": "2000",
     "offsets.topic.num.partitions": str(INTERNAL_PARTITIONS),
     "transaction.state.log.num.partitions": str(INTERNAL_PARTITIONS),
+    "replica.selector.class": "org.apache.kafka.common.replica.RackAwareReplicaSelector",
 }
 """The configs of all brokers."""
 REAL_CONFIG = CONFIG | {
@@ -38,7 +39,6 @@ REAL_CONFIG = CONFIG | {
     "replica.fetch.backoff.ms": "100",
     # A killed one knows the high watermark that was noted last.
     "replica.high.watermark.checkpoint.interval.ms": "200",
-    "replica.selector.class": "org.apache.kafka.common.replica.RackAwareReplicaSelector",
 }
 """Those of the real ones."""
 

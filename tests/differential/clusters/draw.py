@@ -190,6 +190,7 @@ def _fetch(drawing: Drawing) -> Step:
         current_leader_epoch=random.choice(EPOCHS),
         last_fetched_epoch=random.choice(EPOCHS),
         isolation_level=random.choice((0, 0, 1)),
+        rack_id=random.choice(("", "", "", "a", "b", "c")),
     )
     return Ask(request, drawing.version(FetchRequest, 4), at=drawing.pick())
 
