@@ -312,3 +312,8 @@ def test_a_follower_knows_of_an_epoch_from_its_first_batch_on(three: Cluster) ->
     request = fetch_request(asked(last_fetched_epoch=0), topic="empty")
     codes = [only(at(three, node).ask(request, 12)).error_code for node in (LEADER, FOLLOWER)]
     assert codes == [0, 1]  # OFFSET_OUT_OF_RANGE
+
+    offsets = list_offsets_request(-2, topic="empty")
+    offsets.replica_id = -2
+    found = [at(three, node).ask(offsets, 7).topics[0].partitions[0] for node in (1, 2)]
+    assert [(each.offset, each.leader_epoch) for each in found] == [(0, 0), (0, -1)]

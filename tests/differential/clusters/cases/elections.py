@@ -117,6 +117,27 @@ def what_is_refused_of_moves() -> Steps:
 
 
 @case("O13")
+def one_that_is_moved_away_may_stay_eligible() -> Steps:
+    return [
+        topic_on([2], min_insync_replicas="2"),
+        wrote(batch(b"x"), at=2, acks=1),
+        _move(3),
+        *view(),
+        stop(3),
+        *view(nodes=(1, 2)),
+        start(3),
+        *view(),
+        topic_on([1, 2, 3], name="~u", min_insync_replicas="3"),
+        Ask(move(("~u", [(0, [1, 2])])), 0, at=1),
+        *view("~u"),
+        stop(2),
+        *view("~u", nodes=(1, 3)),
+        start(2),
+        *view("~u"),
+    ]
+
+
+@case("O13")
 def a_move_in_progress() -> Steps:
     return [
         topic_on([1, 2]),
