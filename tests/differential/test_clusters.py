@@ -88,7 +88,7 @@ def test_a_difference_at_one_broker_is_found(
     pair: tuple[EmulatedCluster, EmulatedCluster],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    honest = SERVED[ListOffsetsRequest.api_key].handler
+    honest: Any = SERVED[ListOffsetsRequest.api_key].handler
 
     def lies(cluster: Any, call: Any, request: Any) -> Any:
         answer = yield from honest(cluster, call, request)

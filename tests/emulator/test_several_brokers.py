@@ -291,10 +291,12 @@ def test_partitions_of_a_topic_have_equally_many_replicas(three: Cluster) -> Non
         for index, ids in enumerate(([1, 2], [3]))
     ]
     create = CreateTopicsRequest(
-        topics=[made(name="u", num_partitions=-1, replication_factor=-1, assignments=places)]
+        topics=[
+            made(name="u", num_partitions=-1, replication_factor=-1, assignments=places, configs=[])
+        ]
     )
     more = grown(name="t", count=2, assignments=[grown.Assignment(broker_ids=[1, 2, 3])])
-    grow = CreatePartitionsRequest(topics=[more], timeout_ms=1000)
+    grow = CreatePartitionsRequest(topics=[more], timeout_ms=1000, validate_only=False)
 
     (created,) = at(three, LEADER).ask(create, 7).topics
     (added,) = at(three, LEADER).ask(grow, 3).results

@@ -109,8 +109,12 @@ def described(*names: str) -> DescribeTopicPartitionsRequest:
     return made(topics=[made.Topic(name=name) for name in names])
 
 
-def cluster(*, is_fenced_too: bool = False) -> DescribeClusterRequest:
-    return DescribeClusterRequest(include_fenced_brokers=is_fenced_too)
+def cluster(*, is_fenced_too: bool = False, endpoint_type: int = 1) -> DescribeClusterRequest:
+    return DescribeClusterRequest(
+        include_cluster_authorized_operations=False,
+        endpoint_type=endpoint_type,
+        include_fenced_brokers=is_fenced_too,
+    )
 
 
 def moves() -> ListPartitionReassignmentsRequest:

@@ -133,8 +133,7 @@ def leader_epochs_at_others() -> Steps:
     # A leader epoch of 2, so that there are some below it.
     steps: Steps = [*BEGIN]
     for epoch in EPOCHS:
-        at = {"current_leader_epoch": epoch}
-        steps += in_versions(fetch(**at), 9, 10, 11, 12, 16, 17)
+        steps += in_versions(fetch(current_leader_epoch=epoch), 9, 10, 11, 12, 16, 17)
         steps += in_versions(list_offsets(-1, epoch=epoch), 4, 9)
         steps += in_versions(epoch_end(0, epoch), 2, 4)
     return steps

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from odradek.wire.api.create_topics import CreateTopicsRequest
-from odradek.wire.api.describe_cluster import DescribeClusterRequest
 from odradek.wire.api.metadata import MetadataRequest
 
 from ...ask.batches import batch
@@ -45,7 +44,7 @@ def brokers_as_each_tells_of_them() -> Steps:
         *at_each(cluster(), 2, nodes=(1, 3)),
         start(2),
         *at_each(fenced, 2),
-        *at_each(DescribeClusterRequest(endpoint_type=2), 2),
+        *at_each(cluster(endpoint_type=2), 2),
     ]
 
 
