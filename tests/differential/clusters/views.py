@@ -24,7 +24,7 @@ from odradek.wire.api.offset_fetch import OffsetFetchRequest
 
 from ..engine.asker import Asker
 from ..engine.side import Side
-from .clusters import Brokers
+from .clusters import RACKS, Brokers
 
 INTERNAL = ("__consumer_offsets", "__transaction_state")
 AUTO = "auto"
@@ -112,25 +112,11 @@ class Viewer:
                 }
         if places:
             seen["served"] = self._served(node, places)
+            seen["sent on"] = {rack: self._sent_on(node, places, rack) for rack in RACKS}
             seen["ends"] = self._ends(node, places)
         return seen
 
     def _served(self, node: int, places: list[tuple[str, int]]) -> dict[str, Any]:
-        made = FetchRequest.Topic
-        part = made.Partition
-        request = FetchRequest(
-            max_wait_ms=0,
-            min_bytes=0,
-            max_bytes=1,
-            session_epoch=_NO_SESSION,
-            topics=[
-                made(
-                    topic=name,
-                    partitions=[part(partition=index, fetch_offset=0, partition_max_bytes=1)],
-                )
-                for name, index in places
-            ],
-        )
         return {
             f"{topic.topic}-{p.partition_index}": {
                 "error": p.error_code,
@@ -138,7 +124,16 @@ class Viewer:
                 "last stable": p.last_stable_offset,
                 "log start": p.log_start_offset,
             }
-            for topic in self.ask(node, request, 12).responses
+            for topic in self.ask(node, _fetch(places), 12).responses
+            for p in topic.partitions
+        }
+
+    def _sent_on(self, node: int, places: list[tuple[str, int]], rack: str) -> dict[str, int]:
+        """To which replica a client of a rack is sent: a leader does not know at first what a
+        follower has."""
+        return {
+            f"{topic.topic}-{p.partition_index}": p.preferred_read_replica
+            for topic in self.ask(node, _fetch(places, rack), 12).responses
             for p in topic.partitions
         }
 
@@ -208,3 +203,23 @@ def _numbers(partitions: Iterable[Any]) -> Any:
     led = Counter(each.leader_id for each in partitions)
     replicas = [(len(each.replica_nodes), len(each.isr_nodes)) for each in partitions]
     return [sorted(led.values()), sorted(replicas)]
+
+
+def _fetch(places: list[tuple[str, int]], rack: str = "") -> FetchRequest:
+    """From the beginning, and as little as can be."""
+    made = FetchRequest.Topic
+    part = made.Partition
+    return FetchRequest(
+        max_wait_ms=0,
+        min_bytes=0,
+        max_bytes=1,
+        session_epoch=_NO_SESSION,
+        rack_id=rack,
+        topics=[
+            made(
+                topic=name,
+                partitions=[part(partition=index, fetch_offset=0, partition_max_bytes=1)],
+            )
+            for name, index in places
+        ],
+    )
