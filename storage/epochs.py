@@ -99,13 +99,19 @@ class LeaderEpochs:
         starts[keep:] = [start_offset]
         return True
 
-    def end_offset_for(self, epoch: int, log_end_offset: int) -> tuple[int, int]:
+    def end_offset_for(
+        self, epoch: int, log_end_offset: int, *, is_leader: bool = True
+    ) -> tuple[int, int]:
         """Answer OffsetForLeaderEpoch: the epoch to compare with, and where it ends.
 
         That is the newest epoch not above `epoch`. For an epoch older than all known here: itself,
-        and where the log's first epoch starts. For one newer than all: (-1, -1).
+        and where the log's first epoch starts. For one newer than all: (-1, -1). A follower knows
+        of an epoch from its first batch on.
         """
         epochs = self._epochs
+        if not is_leader and epochs and self._starts[-1] >= log_end_offset:
+            known = bisect_left(self._starts, log_end_offset)
+            epochs = epochs[: max(known, 1) if log_end_offset else 0]
         if epoch == NO_EPOCH or not epochs or epoch > epochs[-1]:
             return NO_EPOCH, NO_OFFSET
         if epoch == epochs[-1]:

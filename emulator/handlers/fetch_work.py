@@ -196,7 +196,7 @@ class Work:
         )
         if self.closest is not None and self.is_sent_on(partition, asked, answer):
             return answer
-        if asked.last_fetched_epoch >= 0 and self.diverges(log, end, asked, answer):
+        if asked.last_fetched_epoch >= 0 and self.diverges(partition, end, asked, answer):
             return answer
         if not log.log_start_offset <= asked.fetch_offset <= end:
             raise Refused(Error.OFFSET_OUT_OF_RANGE)
@@ -228,9 +228,12 @@ class Work:
         answer.aborted_transactions = None
         return True
 
-    def diverges(self, log: Log, end: int, asked: Wanted, answer: Answered) -> bool:
+    def diverges(self, partition: Partition, end: int, asked: Wanted, answer: Answered) -> bool:
         """Whether the client's log took another course; the answer then says where (KIP-595)."""
-        epoch, offset = log.epochs.end_offset_for(asked.last_fetched_epoch, end)
+        is_leader = partition.leader == self.call.node_id
+        epoch, offset = partition.log.epochs.end_offset_for(
+            asked.last_fetched_epoch, end, is_leader=is_leader
+        )
         if epoch == -1 or offset == -1:
             raise Refused(Error.OFFSET_OUT_OF_RANGE)
         if epoch < asked.last_fetched_epoch or offset < asked.fetch_offset:

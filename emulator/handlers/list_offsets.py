@@ -145,6 +145,8 @@ def _find(
     else:
         bound = partition.end_at(call.node_id)
     offset, found_at, epoch = _look_up(partition, timestamp, bound)
+    if bound == 0 and timestamp != LATEST and call.node_id != partition.leader:
+        epoch = -1  # a follower hears of it with the first batch
     if is_consumer and partition.apart is not None and _is_beyond(partition, timestamp, offset):
         is_old = call.version < _NOT_AVAILABLE_SINCE
         raise Refused(Error.LEADER_NOT_AVAILABLE if is_old else Error.OFFSET_NOT_AVAILABLE)

@@ -67,6 +67,8 @@ def metadata(cluster: Cluster, call: Call, request: MetadataRequest) -> Slices[M
         for topic in topics:
             if topic.error_code != Error.UNKNOWN_TOPIC_ID:
                 topic.topic_authorized_operations = TOPIC_OPERATIONS
+    if call.version == 0:
+        _without_the_dead(topics, able)
     wanted = request.include_cluster_authorized_operations
     return MetadataResponse(
         brokers=[
@@ -180,6 +182,17 @@ def placement(partition: Partition, able: Container[int]) -> Placement:
 
 def _partition(partition: Partition, able: Container[int]) -> Answer.Partition:
     return Answer.Partition(**placement(partition, able))
+
+
+def _without_the_dead(topics: Iterable[Answer], able: Container[int]) -> None:
+    """Version 0 lists only replicas that are alive, and says that some are missing."""
+    for topic in topics:
+        for partition in topic.partitions:
+            alive_replicas = [each for each in partition.replica_nodes if each in able]
+            if partition.leader_id >= 0 and alive_replicas != partition.replica_nodes:
+                partition.error_code = Error.REPLICA_NOT_AVAILABLE
+            partition.replica_nodes = alive_replicas
+            partition.isr_nodes = [each for each in partition.isr_nodes if each in able]
 
 
 def _refused(asked: Iterable[MetadataRequest.Topic], error: Error) -> MetadataResponse:

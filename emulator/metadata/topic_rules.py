@@ -64,15 +64,15 @@ def assigned(
     if partitions != DEFAULT:
         raise Refused(Error.INVALID_REQUEST, f"{what} numPartitions was not set to -1.")
     by_index: dict[int, list[int]] = {}
+    count = None
     for index, replicas in assignments:
         if index in by_index:
             raise _misplaced(f"Found multiple manual partition assignments for partition {index}")
-        _check_replicas(replicas, brokers.racks)
-        by_index[index] = list(replicas)
+        _check_replicas(replicas, brokers.racks, count)
+        _check_active(index, replicas, brokers)
+        by_index[index], count = list(replicas), len(replicas)
     if sorted(by_index) != list(range(len(by_index))):
         raise _misplaced("partitions should be a consecutive 0-based integer sequence")
-    for index, replicas in by_index.items():
-        _check_active(index, replicas, brokers)
     return [by_index[index] for index in range(len(by_index))]
 
 
@@ -129,12 +129,13 @@ def added(
             f"but only {len(assignments)} assignment(s) were specified."
         )
     for index, replicas in enumerate(assignments, existing):
-        _check_replicas(replicas, brokers.racks)
+        _check_replicas(replicas, brokers.racks, factor)
         _check_active(index, replicas, brokers)
     return [list(replicas) for replicas in assignments]
 
 
-def _check_replicas(replicas: Sequence[int], brokers: Collection[int]) -> None:
+def _check_replicas(replicas: Sequence[int], brokers: Collection[int], count: int | None) -> None:
+    """Whether a partition may have these replicas; `count` is how many others of the topic have."""
     what = "The manual partition assignment includes"
     if not replicas:
         raise _misplaced(f"{what} an empty replica list.")
@@ -145,6 +146,11 @@ def _check_replicas(replicas: Sequence[int], brokers: Collection[int]) -> None:
         if broker == before:
             raise _misplaced(f"{what} the broker {broker} more than once.")
         before = broker
+    if count is not None and len(replicas) != count:
+        raise _misplaced(
+            f"{what} a partition with {len(replicas)} replica(s), but this is not consistent with "
+            f"previous partitions, which have {count} replica(s)."
+        )
 
 
 def _check_active(index: int, replicas: Sequence[int], brokers: Registered) -> None:

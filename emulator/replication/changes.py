@@ -1,7 +1,8 @@
 """One change of a partition, as the controller makes it: whoever asked for it, the same rules.
 
 The order of the rules is Kafka's (PartitionChangeBuilder):
-1. A reassignment is complete when all replicas that are added are in sync.
+1. A reassignment is complete when all replicas that are added are in sync; one that removes more
+   than it adds, when all that stay are.
 2. Replicas that leave an ISR which becomes smaller than `min.insync.replicas` are eligible to lead
    (ELR, KIP-966); at or above it nobody is. Not so one that lost what it had not flushed.
 3. A leader is elected if there is none that may lead: the first of the replicas that is in sync and
@@ -44,6 +45,7 @@ class Policy(NamedTuple):
     """What the configs and features say of a partition."""
 
     min_isr: int
+    """At most as many as the topic's first partition has replicas, as in Kafka."""
     has_elr: bool
     is_unclean: bool
 
@@ -108,16 +110,16 @@ class Change:
         if not (self.adding or self.removing) or not set(self.adding) <= set(self.isr):
             return
         left = [each for each in self.isr if each not in self.removing]
-        if not left:
+        replicas = [each for each in self.replicas if each not in self.removing]
+        if not left or not replicas:
             return
-        self.isr = left
-        self.replicas = [each for each in self.replicas if each not in self.removing]
+        if len(self.adding) < len(self.removing) and not set(replicas) <= set(left):
+            return
+        self.isr, self.replicas = left, replicas
         self.adding, self.removing = [], []
 
     def _find_eligible(self) -> None:
-        if not self._policy.has_elr or len(self.isr) >= min(
-            self._policy.min_isr, len(self.replicas)
-        ):
+        if not self._policy.has_elr or len(self.isr) >= self._policy.min_isr:
             self._elr = []
             return
         candidates = {*self._before.eligible_leaders, *self._before.isr}

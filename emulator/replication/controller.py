@@ -150,6 +150,8 @@ class Controller:
     def _change(self, topic_id: bytes, index: int) -> Change:
         topic = self._image.topics[topic_id]
         policy = self._policy_of(topic.name)
+        least = min(policy.min_isr, len(topic.partitions[0].replicas))
+        policy = policy._replace(min_isr=least)
         return Change(topic_id, index, topic.partitions[index], policy, self._may_lead)
 
     def _may_lead(self, node_id: int) -> bool:

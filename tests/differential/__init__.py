@@ -11,7 +11,8 @@ an allowed one, or it is shrunk to the shortest sequence that shows it and print
 - cases/: sequences written by hand, one or more for each rule of docs/semantics.md;
 - draw/: sequences drawn from a seed;
 - settle/: waiting until both brokers say the same of what a request may have changed;
-- allowed/: differences that are allowed, each with its reason, and lists that have no order.
+- allowed/: differences that are allowed, each with its reason, and lists that have no order;
+- clusters/: the same with three brokers on each side, which stop, die and come back meanwhile.
 
-Left out: several brokers, TLS and SASL, and the order of events under load.
+Left out: TLS and SASL, and the order of events under load.
 """

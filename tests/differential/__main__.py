@@ -7,6 +7,8 @@
     --minutes M         stop drawing after so many minutes
     --kind KIND         draw only sequences of this kind; may be repeated
     --kafka-version V   the release that both are: 4.3, or 3.9 with the protocol of older clients
+    --brokers 3         ask clusters of three brokers (clusters/), with cases of their own
+    --seeds N           of clusters, draw so many sequences
 
 Exit status: 0 when every difference was an allowed one, 1 otherwise.
 """
@@ -22,6 +24,10 @@ from odradek.compat.real_kafka import RealKafka
 from odradek.emulator.base.release import KAFKA_4_3
 
 from .cases import all_cases, cases_named
+from .clusters import cases as clusters
+from .clusters.clusters import NODES, EmulatedCluster, RealBrokers
+from .clusters.draw import draw
+from .clusters.engine import ClusterEngine
 from .draw.sequences import KINDS
 from .engine.brokers import CONFIG, REAL_VERSIONS, EmulatedBroker
 from .engine.engine import Engine
@@ -38,7 +44,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--kind", action="append", default=[], choices=list(KINDS))
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--kafka-version", default=KAFKA_4_3.name, choices=list(REAL_VERSIONS))
+    parser.add_argument("--brokers", type=int, default=1, choices=(1, len(NODES)))
+    parser.add_argument("--seeds", type=int, default=40)
     given = parser.parse_args(arguments)
+    if given.brokers > 1:
+        return _on_clusters(given)
     if given.list:
         for case in all_cases():
             print(f"{case.rule:10} {case.name}")
@@ -52,6 +62,24 @@ def main(arguments: list[str] | None = None) -> int:
             if not given.case:
                 run.drawn(given.seed, given.requests, given.minutes, given.kind)
             return run.report(is_whole=not (given.case or given.kind))
+    except Unavailable as reason:
+        print(f"unavailable: {reason}", file=sys.stderr)
+        return 2
+
+
+def _on_clusters(given: argparse.Namespace) -> int:
+    if given.list:
+        for case in clusters.cases_named():
+            print(f"{case.rule:10} {case.name}")
+        return 0
+    try:
+        with RealBrokers() as real, EmulatedCluster() as ours:
+            run = Run(ClusterEngine(real, ours), partial(print, flush=True), shrinks=False)
+            run.cases(clusters.cases_named(given.case))
+            if not given.case:
+                seeds = range(given.seed, given.seed + given.seeds)
+                run.cases((draw(seed, run.engine.served) for seed in seeds), are_drawn=True)
+            return run.report(is_whole=not given.case)
     except Unavailable as reason:
         print(f"unavailable: {reason}", file=sys.stderr)
         return 2

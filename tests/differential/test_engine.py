@@ -280,7 +280,7 @@ def test_members_that_look_alike_are_not_told_apart_by_their_place() -> None:
     ids = [f"c-00000000-0000-0000-0000-00000000000{n}" for n in (1, 2)]
     trees = []
     for order in (ids, ids[::-1]):
-        normalizer = Normalizer("ns-", 0, ("localhost", 9092), "cluster")
+        normalizer = Normalizer("ns-", 0, [("localhost", 9092)], "cluster")
         member = DescribeGroupsResponse.Group.Member
         group = DescribeGroupsResponse.Group(
             group_id="g",
@@ -320,7 +320,7 @@ def test_who_is_answered_is_told_apart_before_who_leads() -> None:
         group_id="g", session_timeout_ms=0, member_id="", protocol_type="", protocols=[]
     )
     trees = [
-        Normalizer("ns-", 0, ("localhost", 9092), "cluster").tree(
+        Normalizer("ns-", 0, [("localhost", 9092)], "cluster").tree(
             JoinGroupResponse(member_id=one, leader=leader), 0, join
         )
         for leader in (one, other)

@@ -13,6 +13,8 @@ import pytest
 from odradek.emulator.cluster import Cluster
 from odradek.wire import Error
 from odradek.wire.api.alter_replica_log_dirs import AlterReplicaLogDirsRequest
+from odradek.wire.api.create_partitions import CreatePartitionsRequest
+from odradek.wire.api.create_topics import CreateTopicsRequest
 from odradek.wire.api.describe_configs import DescribeConfigsRequest
 from odradek.wire.api.describe_log_dirs import DescribeLogDirsRequest
 from odradek.wire.api.describe_producers import DescribeProducersRequest
@@ -280,3 +282,40 @@ def test_configs_of_every_broker_survive_a_restart(tmp_path: Path) -> None:
     again = open_cluster(tmp_path / "data", nodes=(1, 2))
     assert [again.brokers[n].config.get("log.cleaner.threads") for n in (1, 2)] == [1, 2]
     again.close()
+
+
+def test_partitions_of_a_topic_have_equally_many_replicas(three: Cluster) -> None:
+    made, grown = CreateTopicsRequest.Topic, CreatePartitionsRequest.Topic
+    places = [
+        made.Assignment(partition_index=index, broker_ids=ids)
+        for index, ids in enumerate(([1, 2], [3]))
+    ]
+    create = CreateTopicsRequest(
+        topics=[
+            made(name="u", num_partitions=-1, replication_factor=-1, assignments=places, configs=[])
+        ]
+    )
+    more = grown(name="t", count=2, assignments=[grown.Assignment(broker_ids=[1, 2, 3])])
+    grow = CreatePartitionsRequest(topics=[more], timeout_ms=1000, validate_only=False)
+
+    (created,) = at(three, LEADER).ask(create, 7).topics
+    (added,) = at(three, LEADER).ask(grow, 3).results
+
+    what = "The manual partition assignment includes a partition with"
+    but = "replica(s), but this is not consistent with previous partitions, which have"
+    assert [(e.error_code, e.error_message) for e in (created, added)] == [
+        (39, f"{what} 1 {but} 2 replica(s)."),
+        (39, f"{what} 3 {but} 2 replica(s)."),
+    ]
+
+
+def test_a_follower_knows_of_an_epoch_from_its_first_batch_on(three: Cluster) -> None:
+    three.topics.create("empty", assignments=[(0, [LEADER, FOLLOWER])])
+    request = fetch_request(asked(last_fetched_epoch=0), topic="empty")
+    codes = [only(at(three, node).ask(request, 12)).error_code for node in (LEADER, FOLLOWER)]
+    assert codes == [0, 1]  # OFFSET_OUT_OF_RANGE
+
+    offsets = list_offsets_request(-2, topic="empty")
+    offsets.replica_id = -2
+    found = [at(three, node).ask(offsets, 7).topics[0].partitions[0] for node in (1, 2)]
+    assert [(each.offset, each.leader_epoch) for each in found] == [(0, 0), (0, -1)]

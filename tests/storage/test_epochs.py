@@ -168,6 +168,22 @@ def test_a_malformed_checkpoint_is_named() -> None:
         LeaderEpochs.from_checkpoint(b"0\n1\n0\n", "orders-0/leader-epoch-checkpoint")
 
 
+def test_a_follower_knows_of_an_epoch_from_its_first_batch_on() -> None:
+    epochs = LeaderEpochs()
+    epochs.assign(0, 0)
+    assert epochs.end_offset_for(0, 0) == (0, 0)
+    assert epochs.end_offset_for(0, 0, is_leader=False) == (-1, -1)
+    assert epochs.end_offset_for(0, 2, is_leader=False) == (0, 2)
+    epochs.assign(3, 2)
+    assert epochs.end_offset_for(3, 2) == (3, 2)
+    assert epochs.end_offset_for(3, 2, is_leader=False) == (-1, -1)
+    assert epochs.end_offset_for(0, 2, is_leader=False) == (0, 2)
+    assert epochs.end_offset_for(3, 4, is_leader=False) == (3, 4)
+    # Deleted up to the end: the epoch of the first offset is known.
+    epochs.truncate_from_start(4)
+    assert epochs.end_offset_for(3, 4, is_leader=False) == (3, 4)
+
+
 class EpochsOfALog(RuleBasedStateMachine):
     """Against a log that simply remembers each record's epoch."""
 

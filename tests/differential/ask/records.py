@@ -18,11 +18,13 @@ ENOUGH = 1 << 20
 """Bytes: more than any sequence writes."""
 
 
-def produce_all(*entries: tuple[str, int, Any], acks: int = -1, **more: Any) -> ProduceRequest:
+def produce_all(
+    *entries: tuple[str, int, Any], acks: int = -1, timeout_ms: int = 30_000, **more: Any
+) -> ProduceRequest:
     """Produce to several partitions: (topic, partition, records)."""
     return ProduceRequest(
         acks=acks,
-        timeout_ms=30_000,
+        timeout_ms=timeout_ms,
         topic_data=[
             ProduceRequest.Topic(
                 name=name,

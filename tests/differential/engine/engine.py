@@ -42,6 +42,7 @@ from .compare import NOTHING, Comparison, Difference
 from .kept import keep
 from .normalize import Normalizer
 from .results import Finding, Result, StepLog
+from .said import contradictions
 from .served import Served
 from .side import CLOSED, Arrived, Asked, Key, Side, late_answers
 from .steps import Ask, Close, Raw, Restart, Sequence, Sleep, Step, World
@@ -69,11 +70,15 @@ _MAY_END_TRANSACTIONS = (InitProducerIdRequest, EndTxnRequest)
 class Engine:
     """Two running brokers, and the counts so far. What the first answers is right."""
 
+    settler: Settler
+    times_answers = True
+    """Whether an answer that comes late is a difference."""
+
     def __init__(self, real: Broker, ours: Broker, allowances: Allowances | None = None) -> None:
         self.sides = (Side(real), Side(ours))
         self.served = Served.of(self.sides)
         self.allowances = allowances_for(self.served) if allowances is None else allowances
-        self.settler = Settler(self.sides)
+        self.warm_up()
         self.sequences = self.requests = self.fields = 0
         self._prefix = f"d{secrets.token_hex(3)}"  # several engines may use one broker
 
@@ -81,16 +86,29 @@ class Engine:
         """Run a sequence under fresh names, to its end or its first difference."""
         self.sequences += 1
         namespace = f"{self._prefix}x{self.sequences:05d}-"
-        run = _Run(self, sequence, namespace)
+        run = self.runner(self, sequence, namespace)
         try:
             run.run()
         finally:
             for side in self.sides:
                 side.close_all()
                 side.arrived.clear()
+            self.ended(run)
         self.requests += run.result.requests
         self.fields += run.result.fields
         return run.result
+
+    @property
+    def runner(self) -> type[SequenceRun]:
+        """What runs a sequence."""
+        return SequenceRun
+
+    def warm_up(self) -> None:
+        """Wait until both are ready to be compared."""
+        self.settler = Settler(self.sides)
+
+    def ended(self, run: SequenceRun) -> None:
+        """A sequence has been run."""
 
     def restart(self, is_killed: bool = False) -> None:
         """Restart both brokers, and wait until they answer as before."""
@@ -103,7 +121,7 @@ class Engine:
         self.settler.warm_up()
 
 
-class _Run:
+class SequenceRun:
     """A sequence that is being run."""
 
     def __init__(self, engine: Engine, sequence: Sequence, namespace: str) -> None:
@@ -113,7 +131,7 @@ class _Run:
         self.worlds = [World(namespace, now_ms) for _ in engine.sides]
         clusters = engine.served.clusters
         self.normalizers = [
-            Normalizer(namespace, now_ms, side.address, cluster)
+            Normalizer(namespace, now_ms, side.addresses, cluster)
             for side, cluster in zip(engine.sides, clusters, strict=True)
         ]
         self.is_over = False
@@ -125,13 +143,13 @@ class _Run:
         for index, step in enumerate(self.result.sequence.steps):
             version = self.engine.served.version(step) if isinstance(step, Ask) else None
             self.result.log.append(StepLog(step, version))
-            self._take(index, step)
+            self.take(index, step)
             self._compare(index)
             if self.result.findings or self.is_over:
                 return
-            self._settle(index, step)
+            self.settle(index, step)
 
-    def _settle(self, index: int, step: Step) -> None:
+    def settle(self, index: int, step: Step) -> None:
         """Wait until both brokers say the same of what a step may have changed."""
         settler = self.engine.settler
         if _is_unknown_failure(self.result.log[index].real):
@@ -148,17 +166,18 @@ class _Run:
 
     # Sending
 
-    def _take(self, index: int, step: Step) -> None:
+    def take(self, index: int, step: Step) -> None:
+        """Do what a step says, and gather what is answered meanwhile."""
         if isinstance(step, Ask):
             self._ask(index, step)
         elif isinstance(step, Raw):
             self.result.requests += 1
             for side in self.engine.sides:
                 side.send_raw(step.on, step.data)
-            self._gather((step.on, CLOSED), step.limit_s)
+            self.gather((step.on, CLOSED), step.limit_s)
         elif isinstance(step, Sleep):
             time.sleep(step.seconds)
-            self._gather(None, 0)
+            self.gather(None, 0)
         elif isinstance(step, Close):
             for side in self.engine.sides:
                 side.close(step.on)
@@ -172,6 +191,7 @@ class _Run:
         version = self.engine.served.version(step)
         claimed = version if step.claim is None else step.claim
         number = index + 1
+        on = step.link
         for side, world in zip(self.engine.sides, self.worlds, strict=True):
             request = world.resolve(step.request)
             header = RequestHeader(request.api_key, claimed, number, world.resolve(step.client_id))
@@ -181,8 +201,8 @@ class _Run:
             self._note_names(request)
             asked = Asked(index, request, _answer_version(request, claimed, self.engine.served))
             is_answered = not isinstance(request, ProduceRequest) or request.acks != 0
-            side.send(step.on, frame, number, asked if is_answered else None)
-        self._gather((step.on, number) if step.waits and is_answered else None, step.limit_s)
+            side.send(on, frame, number, asked if is_answered else None)
+        self.gather((on, number) if step.waits and is_answered else None, step.limit_s)
 
     def _note_names(self, request: Request) -> None:
         entries = getattr(request, "topics", None) or ()
@@ -198,7 +218,7 @@ class _Run:
 
     # Receiving
 
-    def _gather(self, own: Key | None, limit_s: float) -> None:
+    def gather(self, own: Key | None, limit_s: float) -> None:
         """Receive until both sides have the same answers, among them `own`."""
         sides = self.engine.sides
         changed = time.monotonic()
@@ -229,7 +249,7 @@ class _Run:
 
     def _compare(self, index: int) -> None:
         log = self.result.log[index]
-        late = late_answers(*self.engine.sides)
+        late = late_answers(*self.engine.sides) if self.engine.times_answers else {}
         real, ours = (self._trees(i) for i in (0, 1))
         asked = {**real[1], **ours[1]}
         for key in real[0] | ours[0]:
@@ -242,6 +262,10 @@ class _Run:
             about = asked.get(key)
             label = _label(key, about, index)
             log.real[label], log.ours[label] = left, right
+            if about is not None:
+                step = self.result.sequence.steps[about.step]
+                assert isinstance(step, Ask)
+                comparison.differences += contradictions(left, step.says)
             if about is None and isinstance(log.step, Ask):
                 # A closed connection is the answer to what was sent over it.
                 about = Asked(index, log.step.request, log.version or 0)

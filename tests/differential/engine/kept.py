@@ -22,7 +22,7 @@ def keep(world: World, answer: Response, paths: Mapping[str, str]) -> None:
         if topic_id and any(topic_id) and name and name.startswith(world.namespace):
             world.kept[OWN + name[len(world.namespace) :]] = topic_id
     for label, name in _ALWAYS_KEPT.items():
-        value = getattr(answer, name, 0)
+        value = getattr(answer, name, -1)
         if isinstance(value, int) and value >= 0:
             world.kept[label] = value
     for label, path in paths.items():

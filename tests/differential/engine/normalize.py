@@ -4,7 +4,8 @@ What may differ between two right brokers, and how it is replaced:
 
 - ids that a broker draws (topic ids, the UUID in a member id, producer ids, session ids): numbered
   in the order in which they first appear, so that the same id must reappear in the same places;
-- the broker's own address and cluster id;
+- the broker's own address and cluster id; of a cluster, the port of each broker, and which of them
+  a request to the controller would go to;
 - names of the sequence's own topics and groups: they begin with "~" again;
 - times within ten minutes of now, which are "<now>": all others were sent by the client;
 - the checksum of a batch that holds times or a producer id that the broker gave;
@@ -17,7 +18,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from odradek.wire import NO_ID, Request, Response
@@ -73,10 +74,16 @@ _LISTS_ALL: dict[type[Request], str] = {
 class Normalizer:
     """Normalizes the answers of one broker in one sequence; knows the symbols given so far."""
 
-    def __init__(self, namespace: str, now_ms: int, address: tuple[str, int], cluster: str) -> None:
+    def __init__(
+        self, namespace: str, now_ms: int, addresses: Sequence[tuple[str, int]], cluster: str
+    ) -> None:
         self._namespace = namespace
         self._now_ms = now_ms
-        self._address = address
+        self._host = addresses[0][0]
+        self._is_alone = len(addresses) == 1
+        self._ports = {port: f"<port of {place}>" for place, (_, port) in enumerate(addresses, 1)}
+        if self._is_alone:
+            self._ports = {addresses[0][1]: "<port>"}
         self._cluster = cluster
         self._symbols: dict[tuple[str, Any], str] = {}
 
@@ -196,7 +203,7 @@ class Normalizer:
         return tree
 
     def _text(self, text: str, name: str, symbol: Callable[[str, Any], str]) -> str:
-        if name == "host" and text == self._address[0]:
+        if name == "host" and text == self._host:
             return "<host>"
         if name == "cluster_id" and text == self._cluster:
             return "<cluster>"
@@ -210,8 +217,10 @@ class Normalizer:
         return _UUID.sub(lambda found: symbol("uuid", found[0]), text)
 
     def _number(self, number: int, name: str, symbol: Callable[[str, Any], str]) -> int | str:
-        if name == "port" and number == self._address[1]:
-            return "<port>"
+        if name == "port" and number in self._ports:
+            return self._ports[number]
+        if name == "controller_id" and number > 0 and not self._is_alone:
+            return "<any broker>"
         if name in _TIMES and abs(number - self._now_ms) < NEAR_MS:
             return "<now>"
         if name == "session_id" and number > 0:

@@ -35,10 +35,11 @@ class Run:
         self._shrinks = shrinks
         self._began = time.monotonic()
 
-    def cases(self, cases: Iterable[Steps]) -> None:
-        """Run hand-written cases."""
+    def cases(self, cases: Iterable[Steps], *, are_drawn: bool = False) -> None:
+        """Run hand-written cases, or sequences that were drawn."""
         for case in cases:
-            self.cases_run += 1
+            self.cases_run += not are_drawn
+            self.drawn_run += are_drawn
             self._one(case)
 
     def drawn(

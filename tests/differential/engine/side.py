@@ -25,6 +25,7 @@ from .brokers import Broker
 from .compare import Difference
 
 CLOSED = "closed"
+REFUSED = "refused"
 CONNECT_TIMEOUT_S = 10.0
 LATE_S = 1.5
 """An answer that comes so long after the other broker's is late, if the request was one that a
@@ -83,7 +84,8 @@ class Link:
 
 
 class Side:
-    """A broker as the engine sees it."""
+    """A broker, or a cluster, as the engine sees it. A connection whose name ends in "@2" is one to
+    the broker 2 of a cluster."""
 
     def __init__(self, broker: Broker) -> None:
         self.broker = broker
@@ -91,9 +93,14 @@ class Side:
         self._links: dict[str, Link] = {}
 
     @property
+    def addresses(self) -> list[tuple[str, int]]:
+        """Of every broker, by ascending id, which begins with 1."""
+        found = (each.rpartition(":") for each in self.broker.bootstrap_servers.split(","))
+        return [(host, int(port)) for host, _, port in found]
+
+    @property
     def address(self) -> tuple[str, int]:
-        host, _, port = self.broker.bootstrap_servers.rpartition(":")
-        return host, int(port)
+        return self.addresses[0]
 
     @property
     def is_waiting(self) -> bool:
@@ -106,7 +113,11 @@ class Side:
     def send(self, on: str, frame: bytes, correlation_id: int, asked: Asked | None) -> None:
         """Send a frame over a connection, opened if there is none. `asked` is None when no answer
         is expected."""
-        link = self._link(on)
+        try:
+            link = self._link(on)
+        except ConnectionRefusedError:
+            self.arrived[on, CLOSED] = Arrived(None, REFUSED)
+            return
         if asked is not None:
             link.asked[correlation_id] = asked
         if not link.send(_SIZE.pack(len(frame)) + frame):
@@ -148,7 +159,8 @@ class Side:
 
     def _link(self, on: str) -> Link:
         if on not in self._links:
-            self._links[on] = Link(self.address)
+            _, _, node = on.partition("@")
+            self._links[on] = Link(self.addresses[int(node or 1) - 1])
         return self._links[on]
 
     def _lost(self, name: str) -> None:

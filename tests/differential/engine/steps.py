@@ -10,7 +10,8 @@
   (`seen("session")`) and the last producer id (`seen("pid")`). Before there is one: a default.
 - `now(ms)` is the time at which the sequence began, plus so many milliseconds.
 
-A version of None is the newest that both brokers serve.
+A version of None is the newest that both brokers serve. On a cluster, `at` names the broker that is
+asked, `Act` does something to one, and `Settled` waits until sessions and lags are over.
 """
 
 from __future__ import annotations
@@ -121,7 +122,9 @@ class Damage:
 @dataclass(frozen=True)
 class Ask:
     """Send a request; wait for its answer. `claim` puts another version into the header than the
-    one in which the body is encoded; `limit_s` is how long both brokers may be silent."""
+    one in which the body is encoded; `limit_s` is how long both brokers may be silent. `at` is the
+    id of the broker that is asked, on a cluster. `says` is what docs/semantics.md says of the
+    answer: values, by the paths of their fields; a real broker that says otherwise is a finding."""
 
     request: Request
     version: int | None = None
@@ -132,6 +135,13 @@ class Ask:
     client_id: str = "differential"
     limit_s: float = 1.0
     waits: bool = True
+    at: int | None = None
+    says: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def link(self) -> str:
+        """The name of its connection."""
+        return self.on if self.at is None else f"{self.on}@{self.at}"
 
 
 def Send(request: Request, version: int | None = None, on: str = MAIN, **more: Any) -> Ask:
@@ -176,7 +186,20 @@ class Restart:
     is_killed: bool = False
 
 
-Step: TypeAlias = Ask | Raw | Sleep | Close | Restart
+@dataclass(frozen=True)
+class Act:
+    """Do something to a broker of each cluster: stop, kill, start, pause, resume."""
+
+    verb: str
+    node: int
+
+
+@dataclass(frozen=True)
+class Settled:
+    """Wait until sessions and lags are over: brokers that do not run are not listed."""
+
+
+Step: TypeAlias = Ask | Raw | Sleep | Close | Restart | Act | Settled
 
 
 @dataclass(frozen=True)
@@ -190,7 +213,7 @@ class Sequence:
     @property
     def restarts(self) -> bool:
         """Whether a broker has to be restarted for it, so that it is not shrunk."""
-        return any(isinstance(step, Restart) for step in self.steps)
+        return any(isinstance(step, Restart | Act) for step in self.steps)
 
     def requests(self) -> int:
         """How many requests it holds."""

@@ -13,7 +13,7 @@ Fields that have their default are left out of requests.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from odradek.wire.codec.source import default_of
@@ -23,6 +23,7 @@ from .results import Result, StepLog, api_name
 from .steps import MAIN, Ask
 
 _LONGEST = 1500
+_MOST = 20
 
 
 def transcript(result: Result) -> str:
@@ -42,9 +43,11 @@ def _lines(result: Result) -> Iterator[str]:
             else:
                 yield f"   {label}, real: {_cut(real)}"
                 yield f"   {label}, ours: {_cut(ours)}"
-        for finding in result.findings:
-            if finding.step == number - 1:
-                yield f"   differs: {finding.difference}"
+        differs = [each.difference for each in result.findings if each.step == number - 1]
+        for difference in differs[:_MOST]:
+            yield f"   differs: {_cut(difference, str)}"
+        if len(differs) > _MOST:
+            yield f"   and {len(differs) - _MOST} more"
 
 
 def _step(log: StepLog) -> str:
@@ -52,7 +55,8 @@ def _step(log: StepLog) -> str:
     if not isinstance(step, Ask):
         return repr(step)
     name = api_name(type(step.request))
-    extras = [f"on {step.on}"] if step.on != MAIN else []
+    extras = [] if step.at is None else [f"at broker {step.at}"]
+    extras += [f"on {step.on}"] if step.on != MAIN else []
     extras += [] if step.claim is None else [f"claiming v{step.claim}"]
     extras += [] if step.damage is None else [repr(step.damage)]
     extras += [] if step.waits else ["not waiting"]
@@ -76,6 +80,6 @@ def shown(value: Any) -> str:
     return repr(value)
 
 
-def _cut(tree: Any) -> str:
-    text = repr(tree)
+def _cut(tree: Any, written: Callable[[Any], str] = repr) -> str:
+    text = written(tree)
     return text if len(text) <= _LONGEST else text[:_LONGEST] + f"... ({len(text)} characters)"

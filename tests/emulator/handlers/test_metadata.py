@@ -290,6 +290,17 @@ def test_a_broker_that_is_not_alive_is_left_out_and_its_partitions_have_no_leade
     ] == [(0, 1, [1, 2], [2]), (5, -1, [2, 3], [2]), (0, 3, [3, 1], [])]
 
 
+def test_version_0_lists_only_replicas_that_are_alive(three: Cluster) -> None:
+    assert [
+        (p.error_code, p.leader_id, p.replica_nodes, p.isr_nodes)
+        for p in ask(client_of(three), ["t"], 0).topics[0].partitions
+    ] == [
+        (9, 1, [1], [1]),  # REPLICA_NOT_AVAILABLE
+        (5, -1, [3], [3]),
+        (0, 3, [3, 1], [3, 1]),
+    ]
+
+
 @pytest.mark.parametrize("version", first_and_last(MetadataRequest))
 def test_the_brokers_are_told_in_every_version(client: Client, version: int) -> None:
     answer = ask(client, ["t"], version)
