@@ -38,6 +38,23 @@ def add_serve(commands: Any) -> None:
         help="run a broker until Ctrl-C",
         description="Run a broker until Ctrl-C. Prints one line when it is ready.",
     )
+    _add_brokers(serve)
+    serve.add_argument(
+        "--data-dir", metavar="DIR", help="keep everything there (a temporary directory)"
+    )
+    serve.add_argument(
+        "--naming",
+        default="kafka",
+        choices=["kafka", "documented"],
+        help="of directories and files: topic-0/….log, or topic_0/….kafka (kafka)",
+    )
+    _add_cluster_options(serve)
+    _add_behaviour(serve)
+    add_settings(serve)
+
+
+def _add_brokers(serve: argparse.ArgumentParser) -> None:
+    """How many there are, where they listen, what clients are told."""
     serve.add_argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1)")
     serve.add_argument(
         "--port",
@@ -70,18 +87,6 @@ def add_serve(commands: Any) -> None:
         type=_names,
         help="the rack of each broker, with commas or repeated",
     )
-    serve.add_argument(
-        "--data-dir", metavar="DIR", help="keep everything there (a temporary directory)"
-    )
-    serve.add_argument(
-        "--naming",
-        default="kafka",
-        choices=["kafka", "documented"],
-        help="of directories and files: topic-0/….log, or topic_0/….kafka (kafka)",
-    )
-    _add_cluster_options(serve)
-    _add_behaviour(serve)
-    add_settings(serve)
 
 
 def _add_cluster_options(serve: argparse.ArgumentParser) -> None:
