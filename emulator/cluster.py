@@ -192,6 +192,10 @@ class Cluster:
             raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION)
         return partitions[index]
 
+    def told_as(self, node_id: int) -> int | None:
+        """How a broker is named in what is told: not at all, if it is the only one."""
+        return node_id if len(self.nodes) > 1 else None
+
     def create_topic(
         self, name: str, partitions: int, configs: Mapping[str, str], replicas: int = DEFAULT
     ) -> Topic:

@@ -120,23 +120,30 @@ class Journal:
         message: str = "",
         group: str = "",
         transactional_id: str = "",
+        broker: int | None = None,
     ) -> None:
-        """A request, or a part of it, is refused."""
+        """A request, or a part of it, is refused; `broker`: by which of several."""
         if not self.is_on:
             return
         key = (client, topic, partition, group, transactional_id, api, error, message)
-        if self._counted(key) is None:
+        if self._counted((*key, broker)) is None:
             fields: dict[str, Any] = dict(zip(_REFUSED, key, strict=True))
             fields["reason"] = message or MEANINGS.get(error, "")
-            self._keep(key, self._append("fenced" if error in FENCED else "refused", fields))
+            if broker is not None:
+                fields["details"] = {"broker": broker}
+            kind = "fenced" if error in FENCED else "refused"
+            self._keep((*key, broker), self._append(kind, fields))
 
-    def rule(self, client: str, api: str, sentence: str) -> None:
-        """A request, or its answer, has met a rule of the test, once more or for the first time."""
+    def rule(self, client: str, api: str, sentence: str, broker: int | None = None) -> None:
+        """A request, or its answer, has met a rule of the test, once more or for the first time;
+        `broker`: at which of several."""
         if not self.is_on:
             return
-        key = (client, api, sentence)
+        key = (client, api, sentence, broker)
         if self._counted(key) is None:
             fields: dict[str, Any] = {"client": client, "api": api, "reason": sentence}
+            if broker is not None:
+                fields["details"] = {"broker": broker}
             self._keep(key, self._append("rule", fields))
 
     def clear(self) -> None:

@@ -52,7 +52,7 @@ SENTENCES = {
     "transaction aborted": "transaction of {id} was aborted{because}",
     "transaction timed out": "transaction of {id} was aborted: {reason}",
     # Rules of the test
-    "rule": "{client} met a rule with its {api}: {reason}",
+    "rule": "{client} met a rule with its {api}{at}: {reason}",
     # Faults of the test
     "network": "{client} met {reason}",
     "disk": "the disk's {reason}",
@@ -80,8 +80,8 @@ SENTENCES = {
     "controllers lost": "the controllers were lost",
     "controllers back": "the controllers are back",
     # Refusals
-    "refused": "{client} was refused {api}{about}: {error}{because}",
-    "fenced": "{client} was fenced on {api}{about}: {error}{because}",
+    "refused": "{client} was refused {api}{about}{at}: {error}{because}",
+    "fenced": "{client} was fenced on {api}{about}{at}: {error}{because}",
 }
 """By the kind of the event."""
 
@@ -128,6 +128,8 @@ def _words(event: Event) -> defaultdict[str, str]:
         members="" if members is None else number_of(members, "member"),
         partitions="" if partitions is None else number_of(partitions, "partition"),
     )
+    if "broker" in event.details:
+        words["at"] = f" at broker {event.details['broker']}"
     if event.reason and event.error is None:
         words["because"] = f" ({event.reason})"
     return words

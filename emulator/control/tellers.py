@@ -150,6 +150,7 @@ def tell_refusals(cluster: Cluster, call: Call, request: Any, found: list[Refusa
             each.message,
             each.group or group,
             getattr(request, "transactional_id", None) or "",
+            cluster.told_as(call.node_id),
         )
 
 

@@ -275,10 +275,12 @@ class Work:
                 journal.run("fetched", client, topic, wanted.partition, first, upto - 1, how)
             elif answer.error_code:
                 error, self._refusals = Error(answer.error_code), self._refusals + 1
+                at = self.cluster.told_as(self.call.node_id)
                 if self._refusals <= _MOST_REFUSALS:
-                    journal.refused(client, "Fetch", error, topic, wanted.partition)
+                    journal.refused(client, "Fetch", error, topic, wanted.partition, broker=at)
                 else:
-                    journal.refused(client, "Fetch", error, message="and more of its partitions")
+                    more = "and more of its partitions"
+                    journal.refused(client, "Fetch", error, message=more, broker=at)
 
     def news(self, session: Session, answers: Answers) -> Answers:
         """Those that an answer in a session holds; the first one holds all."""

@@ -455,7 +455,8 @@ def _tell_again(
 def _tell_refused(cluster: Cluster, call: Call, sent: Sent, refused: Refused) -> None:
     name = sent.asked.name if sent.topic is None else sent.topic.name
     client, error = call.connection.name, refused.error
-    cluster.journal.refused(client, "Produce", error, name, sent.number, refused.message or "")
+    at, why = cluster.told_as(call.node_id), refused.message or ""
+    cluster.journal.refused(client, "Produce", error, name, sent.number, why, broker=at)
 
 
 class _BeforeAppend(Refused):

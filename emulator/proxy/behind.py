@@ -76,5 +76,8 @@ class Behind:
         """Call back when so much real time has passed."""
         return asyncio.get_running_loop().call_later(milliseconds / 1000, callback)
 
+    def told_as(self, node_id: int) -> None:
+        """Brokers are not named in what is told."""
+
     def settle(self) -> None:
         """Nothing is left to do here after a request."""
