@@ -123,12 +123,15 @@ def javac() -> str:
     return path
 
 
-def compiled(name: str, version: str, texts: Mapping[str, str]) -> Path:
-    """Return the directory of the classes of these sources (file name to text).
+def compiled(
+    name: str, version: str, texts: Mapping[str, str], archives: Path | None = None
+) -> Path:
+    """Return the directory of the classes of these sources (file name to text), which use the
+    archives of that directory, or those of the version of Kafka.
 
     Raises Unavailable.
     """
-    archives = jars(version)
+    archives = archives or jars(version)
     digest = hashlib.sha256(json.dumps([archives.name, dict(texts)]).encode()).hexdigest()[:8]
     target = cache_dir() / f"{name}-{version}-{digest}"
     if not target.is_dir():

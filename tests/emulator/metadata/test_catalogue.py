@@ -91,8 +91,8 @@ def test_leaders_go_round_the_brokers_from_the_first_on(three: Cluster) -> None:
 
 
 def test_replicas_can_be_assigned(three: Cluster) -> None:
-    topic = three.topics.create("t", assignments=[(1, [3, 1]), (0, [2])])
-    assert [p.replicas for p in topic.partitions] == [[2], [3, 1]]
+    topic = three.topics.create("t", assignments=[(1, [3, 1]), (0, [2, 3])])
+    assert [p.replicas for p in topic.partitions] == [[2, 3], [3, 1]]
 
 
 def test_a_broker_that_is_down_leads_nothing_new_and_may_be_a_replica(three: Cluster) -> None:

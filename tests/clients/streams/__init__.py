@@ -1,0 +1,1 @@
+"""Kafka Streams, from Maven's archives, at three brokers."""
