@@ -31,6 +31,7 @@ TABLES = {
     "config/rows.py",
     "config/topic_table.py",
     "config/group_table.py",
+    "cli/serving/properties.py",
     "handlers/describe_configs.py",
     "config/group.py",
     "config/inert.py",
