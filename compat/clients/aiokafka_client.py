@@ -19,6 +19,7 @@ from aiokafka.errors import KafkaError
 
 from .time_limits import TIMEOUT_S, asked_until
 from .verbs import (
+    BROKERS_DEFAULT,
     HEARTBEAT_MS,
     SESSION_TIMEOUT_MS,
     Acks,
@@ -230,10 +231,10 @@ class Aiokafka(Client):
         self, bootstrap: str, topic: str, partitions: int, configs: dict[str, str]
     ) -> None:
         async def work() -> None:
+            new = NewTopic(topic, partitions, 1, topic_configs=configs)
+            new.replication_factor = BROKERS_DEFAULT  # which its constructor does not take
             async with _open(AIOKafkaAdminClient, bootstrap) as admin:
-                answer = await admin.create_topics(
-                    [NewTopic(topic, partitions, 1, topic_configs=configs)]
-                )
+                answer = await admin.create_topics([new])
             _check(answer.topic_errors)
 
         _run(work())

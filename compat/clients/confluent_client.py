@@ -18,6 +18,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from .time_limits import TIMEOUT_S, asked_until, wait_until
 from .verbs import (
+    BROKERS_DEFAULT,
     HEARTBEAT_MS,
     SESSION_TIMEOUT_MS,
     Acks,
@@ -247,7 +248,7 @@ class Confluent(Client):
         self, bootstrap: str, topic: str, partitions: int, configs: dict[str, str]
     ) -> None:
         admin = _admin(bootstrap)  # kept until the answer arrives: its destructor cancels requests
-        new = NewTopic(topic, partitions, 1, config=configs)
+        new = NewTopic(topic, partitions, BROKERS_DEFAULT, config=configs)
         for future in admin.create_topics([new]).values():
             future.result(TIMEOUT_S)
 

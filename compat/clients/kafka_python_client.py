@@ -15,6 +15,7 @@ from kafka.errors import KafkaError
 
 from .time_limits import TIMEOUT_S, asked_until
 from .verbs import (
+    BROKERS_DEFAULT,
     HEARTBEAT_MS,
     SESSION_TIMEOUT_MS,
     Acks,
@@ -166,7 +167,8 @@ class KafkaPython(Client):
     ) -> None:
         with _admin(bootstrap) as admin:
             admin.create_topics(
-                [NewTopic(topic, partitions, 1, topic_configs=configs)], timeout_ms=TIMEOUT_MS
+                [NewTopic(topic, partitions, BROKERS_DEFAULT, topic_configs=configs)],
+                timeout_ms=TIMEOUT_MS,
             )
 
     def _delete_topic(self, bootstrap: str, topic: str) -> None:

@@ -17,6 +17,9 @@ from typing import ClassVar, Literal, NamedTuple, Self
 from ..unavailable import Unavailable
 from .time_limits import TIMEOUT_S, wait_until
 
+BROKERS_DEFAULT = -1
+"""As many replicas of a new topic as `default.replication.factor` says. With one alone it has no
+leader while its broker is down, and a transaction that ends then leaves no marker there."""
 SESSION_TIMEOUT_MS = 10_000
 HEARTBEAT_MS = 500  # a member learns of a rebalance by its heartbeat; 3 s is the usual default
 

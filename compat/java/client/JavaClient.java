@@ -297,7 +297,8 @@ public final class JavaClient {
                 command.get("configs").properties()
                     .forEach(entry -> configs.put(entry.getKey(), entry.getValue().asText()));
                 admin.createTopics(List.of(new NewTopic(
-                    command.get("topic").asText(), command.get("partitions").asInt(), (short) 1)
+                    command.get("topic").asText(),
+                    Optional.of(command.get("partitions").asInt()), Optional.empty())
                     .configs(configs))).all().get();
             }
             case "delete_topic" ->
