@@ -35,7 +35,8 @@ from tests.differential.engine.steps import Act, Ask, Sequence, World
 from tests.differential.engine.transcript import transcript
 
 ITEMS = {f"O{number}" for number in range(1, 34)} - {"O27"}  # a quorum that is lost: not asked
-SAMPLE = ("O6", "O10", "O13", "O18", "O30")
+# None that hangs on how soon a real node notices a paused one, as O18 does: tests run beside others.
+SAMPLE = ("O6", "O10", "O13")
 
 
 @pytest.fixture(scope="module")
