@@ -35,7 +35,7 @@ from tests.differential.engine.steps import Act, Ask, Sequence, World
 from tests.differential.engine.transcript import transcript
 
 ITEMS = {f"O{number}" for number in range(1, 34)} - {"O27"}  # a quorum that is lost: not asked
-# None that hangs on how soon a real node notices a paused one, as O18 does: tests run beside others.
+# None that hangs on how soon a real node notices a paused one, as O18: other tests run meanwhile.
 SAMPLE = ("O6", "O10", "O13")
 
 
