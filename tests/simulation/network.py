@@ -90,8 +90,10 @@ class Exchange:
         later = when + world.random.choice(LATE_MS)
         name, what = self.actor.name, _name(request)
         world.tell(name, "late", what)
+        world.late += 1
 
         def arrive() -> None:
+            world.late -= 1
             world.tell(name, "arrives late", what)
             link.deliver(request, version, lambda answer: None)
             link.hang_up()

@@ -26,6 +26,12 @@ def test_guarantees_hold(first: int) -> None:
         assert not result.broken, "\n".join([*result.trace, f"seed {seed}: {result.broken}"])
 
 
+def test_a_reader_waits_for_what_arrives_late() -> None:
+    """A producer's request came 1.5 s late, when it had restarted and was done, and the reader,
+    too: no broker could have given it to the reader."""
+    assert not play(17633).broken
+
+
 @pytest.mark.parametrize("breakage", BREAKAGES, ids=lambda each: each.name)
 def test_a_broken_broker_is_found_out(breakage: Breakage) -> None:
     with breakage.patches():

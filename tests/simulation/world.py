@@ -49,6 +49,8 @@ class World:
         self.writers: list[Actor] = []
         self.places: list[Place] = []
         self.groups: list[str] = []
+        self.late = 0
+        """Requests that nobody waits for any more, and that have not arrived yet."""
         self._has_stopped = False
         self._exchanges: dict[Actor, Exchange] = {}
         self._heap: list[tuple[int, int, Callable[[], None]]] = []
@@ -176,12 +178,14 @@ class World:
 
     @property
     def is_written(self) -> bool:
-        """Whether nobody writes any more."""
-        return all(actor.is_done for actor in self.writers)
+        """Whether nobody writes any more: what is late may write, too."""
+        return not self.late and all(actor.is_done for actor in self.writers)
 
     def is_drained(self, group: str, topic: str, count: int) -> bool:
         """Whether a group has committed all that there will be in a topic."""
-        if not all(each.is_done for each in self.writers if not hasattr(each, "member")):
+        if self.late or not all(
+            each.is_done for each in self.writers if not hasattr(each, "member")
+        ):
             return False
         for index in range(count):
             partition = self.partition((topic, index))
