@@ -33,6 +33,7 @@ from .broker import Broker
 from .config.configs import BrokerConfig, ConfigError
 from .config.loggers import Loggers
 from .config.telemetry import TelemetryClients
+from .control.rules.refusing import timed_out
 from .control.telling import Telling
 from .groups import open_groups
 from .metadata.catalogue import Catalogue
@@ -116,7 +117,7 @@ class Cluster:
         self.metadata = self._open_metadata(features or {})
         self.brokers = {node_id: self._broker(node_id) for node_id in self.nodes}
         self.topics = Catalogue(self)
-        self.replication = Replication(self, is_short=timing != KAFKA_TIMING)
+        self.replication = Replication(self, timed_out, is_short=timing != KAFKA_TIMING)
         self.metadata.subscribe(BrokerConfigs(config), Topics(self, self.topics), self.replication)
         self.log_dir.report_unknown_partitions()
         self.metadata_upkeep, self.producer_expiry = MetadataUpkeep(self), ProducerExpiry(self)

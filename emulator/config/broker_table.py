@@ -179,8 +179,8 @@ replica.high.watermark.checkpoint.interval.ms      LONG     5000
 fetch.purgatory.purge.interval.requests            INT      1000 #no-purgatory
 producer.purgatory.purge.interval.requests         INT      1000 #no-purgatory
 delete.records.purgatory.purge.interval.requests   INT      1 #no-purgatory
-auto.leader.rebalance.enable                       BOOLEAN  true #shared-data
-leader.imbalance.check.interval.seconds            LONG     300 1.. #shared-data
+auto.leader.rebalance.enable                       BOOLEAN  true
+leader.imbalance.check.interval.seconds            LONG     300 1..
 unclean.leader.election.interval.ms                LONG     300000 1.. internal
 unclean.leader.election.enable                     BOOLEAN  false * cluster
 security.inter.broker.protocol                     STRING   PLAINTEXT PLAINTEXT|SSL|SASL_PLAINTEXT|SASL_SSL #one-process
