@@ -116,12 +116,16 @@ class Replication:
         self._settle()
 
     def kill(self, node_id: int) -> None:
-        """End its process; nobody knows it until its session ends. Raises RuntimeError."""
-        broker = self.running(node_id)
-        self._check_not_last(node_id, "killed")
+        """End its process, paused or not; nobody knows it until its session ends. Raises
+        RuntimeError."""
+        broker = self.brokers[node_id]
+        if broker.process is not Process.PAUSED:
+            self.running(node_id)
+            self._check_not_last(node_id, "killed")
         broker.has_crashed = True
         self._end(node_id, Process.DOWN)
-        self._await_session(node_id)
+        if not broker.is_fenced:
+            self._await_session(node_id)
 
     def pause(self, node_id: int) -> None:
         """Let its process stand still. Raises RuntimeError."""
