@@ -48,6 +48,7 @@ from .parameters import INSTANT, KAFKA_TIMING
 from .parameters import scan_limit as checked_scan_limit
 from .replication.gate import ControllerGate
 from .replication.replication import Replication
+from .security.security import Security
 from .timing.kafka_timing import KafkaTiming
 from .transactions import open_transactions
 from .upkeep.log_manager import LogManager, say_what_is_wrong
@@ -122,6 +123,7 @@ class Cluster:
         self.log_dir.report_unknown_partitions()
         self.metadata_upkeep, self.producer_expiry = MetadataUpkeep(self), ProducerExpiry(self)
         self.features = Features(self.metadata)
+        self.security = Security(config, self.metadata.image, self.random)
         self.telemetry, self.loggers = TelemetryClients(), Loggers()
         self.groups = open_groups(self)
         self.transactions = open_transactions(self)

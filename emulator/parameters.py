@@ -26,6 +26,7 @@ from .metadata.topic_rules import LARGEST_REQUEST
 ConfigValue = str | int | float | bool | Sequence[str]
 
 DEFAULT = "default"
+LOCAL = "127.0.0.1"
 INSTANT, KAFKA_TIMING = "instant", "kafka"
 """What `timing` may be."""
 _VALUE = "a str, a number, a bool, or a list of them"
@@ -174,6 +175,23 @@ def advertised(given: str | None) -> Advertised | None:
     except ValueError as error:
         raise ValueError(f"advertised: {error}") from None
     return Advertised(given)
+
+
+def no_address(
+    texts: Mapping[str, str],
+    host: str,
+    port: int,
+    listen: Sequence[str] | None,
+    advertised: str | None,
+) -> None:
+    """Raises ValueError if another address is given besides the config `listeners`."""
+    if "listeners" not in texts:
+        return
+    given = {"port": port, "listen": listen, "advertised": advertised}
+    names = [name for name, value in given.items() if value]
+    names += ["host"] * (host != LOCAL)
+    if names:
+        raise ValueError(f"the config listeners says where to listen: give no {names[0]} besides")
 
 
 def one_of(name: str, given: str, choices: Sequence[str]) -> str:

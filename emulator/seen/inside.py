@@ -24,9 +24,9 @@ from ..base.client import ANONYMOUS, ClientSoftware
 from ..base.event import Event
 from ..groups.classic.group import ClassicGroup
 from ..handlers.registry import SERVED
-from ..net.connection import PLAINTEXT
 from ..net.serving import handle
 from ..replication.lagging import grow_isr, shrink_isr
+from ..security.listeners import PLAINTEXT
 from .clients import SeenClient
 from .routed import joined, parts_of
 from .segments import SeenSegment
