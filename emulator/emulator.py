@@ -46,6 +46,7 @@ from .cluster import Cluster
 from .config.configs import BrokerConfig
 from .control.disk_rules import DiskRule, DiskRules
 from .control.rules import Rules
+from .facets.access import Access
 from .facets.brokers import Clustered
 from .facets.client_config import ClientConfig
 from .facets.controllers import BetweenBrokers, Controllers
@@ -97,6 +98,7 @@ class Emulator(
     Clustered,
     Growing,
     Controllers,
+    Access,
 ):
     """A Kafka broker for stock clients.
 
@@ -130,6 +132,8 @@ class Emulator(
     brokers     how many brokers there are. They have the ids from `node.id` (1) on, and the ports
                 from `port` on, or free ones (docs/brokers.md)
     racks       the rack of each broker, in the order of their ids
+    acls        whether there is an authorizer: nobody may do anything but what `allow` allows. The
+                short form of "authorizer.class.name" in config (docs/acls.md)
     listen      "host:port" of each broker, in the order of their ids, instead of host and port
 
     Raises ConfigError for a config that Kafka would refuse, StateError for a state that cannot be
@@ -164,12 +168,13 @@ class Emulator(
         brokers: int = 1,
         racks: Sequence[str] | None = None,
         listen: Sequence[str] | None = None,
+        acls: bool = False,
     ) -> None:
         given_racks = parameters.racks(brokers, racks)
         self._naming = parameters.naming(naming)
         self._retention = parameters.retention_policy(retention)
         self._release = parameters.release(version)
-        texts = parameters.config_texts(config)
+        texts = parameters.acl_texts(acls) | parameters.config_texts(config)
         self._config = BrokerConfig(self._for_several(len(given_racks)) | texts, self._release)
         self._racks = dict(enumerate(given_racks, int(self._config.get("node.id"))))
         self._topics = parameters.topic_counts(topics)
