@@ -33,6 +33,7 @@ from .broker import Broker
 from .config.configs import BrokerConfig, ConfigError
 from .config.loggers import Loggers
 from .config.telemetry import TelemetryClients
+from .control.rules.refusing import timed_out
 from .control.telling import Telling
 from .groups import open_groups
 from .guards import Guard
@@ -49,6 +50,7 @@ from .parameters import scan_limit as checked_scan_limit
 from .replication.gate import ControllerGate
 from .replication.replication import Replication
 from .security.authorizer.authorizer import Authorizer, authorizer_of
+from .security.security import Security
 from .timing.kafka_timing import KafkaTiming
 from .transactions import open_transactions
 from .upkeep.log_manager import LogManager, say_what_is_wrong
@@ -118,12 +120,12 @@ class Cluster:
         self.metadata = self._open_metadata(features or {})
         self.brokers = {node_id: self._broker(node_id) for node_id in self.nodes}
         self.topics = Catalogue(self)
-        self.replication = Replication(self, is_short=timing != KAFKA_TIMING)
+        self.replication = Replication(self, timed_out, is_short=timing != KAFKA_TIMING)
         self.metadata.subscribe(BrokerConfigs(config), Topics(self, self.topics), self.replication)
         self.log_dir.report_unknown_partitions()
         self.metadata_upkeep, self.producer_expiry = MetadataUpkeep(self), ProducerExpiry(self)
-        self.features = Features(self.metadata)
-        self.authorizer = self._open_authorizer()
+        self.authorizer, self.features = self._open_authorizer(), Features(self.metadata)
+        self.security = Security(config, self.metadata.image, self.random)
         self.telemetry, self.loggers = TelemetryClients(), Loggers()
         self.groups = open_groups(self)
         self.transactions = open_transactions(self)

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from ..base.java_order import hash_map_order
-from .broker_table import NOT_SETTABLE, broker_definitions
+from .broker_table import broker_definitions
 from .definition import ConfigError, Definition, Kind, Value, invalid
 from .topic_table import topic_definitions
 
@@ -69,6 +69,7 @@ LEADER_SELECTOR = "org.apache.kafka.common.replica.LeaderSelector"
 RACK_AWARE_SELECTOR = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
 _CLEANER_BUFFER_MIN = 1 << 20
 _LOCAL_UNSET = -2
+_AT_THE_START = "it follows from the address that the emulator is started with"
 
 
 def check_values(values: Values) -> None:
@@ -164,7 +165,7 @@ def check_change(
         _check_cluster_wide(list(texts), definitions)
     for name in ("listeners", "listener.security.protocol.map"):
         if name in texts:
-            raise ConfigError(name, f"{name} cannot be set: {NOT_SETTABLE['listeners']}")
+            raise ConfigError(name, f"{name} cannot be set: {_AT_THE_START}")
     after = made()
     for directory in after["cordoned.log.dirs"]:
         if directory not in ("*", data_dir):

@@ -48,12 +48,10 @@ OUR_DEFAULTS = {
 
 # Follows from how the emulator is started (host, port, data directory, brokers).
 NOT_SETTABLE = {
-    "advertised.listeners": "it follows from the address that the emulator is started with",
     "broker.id": "set node.id instead",
     "controller.listener.names": "the emulator has no controller listener",
     "controller.quorum.bootstrap.servers": "the emulator has no quorum",
     "controller.quorum.voters": "the emulator has no quorum",
-    "listeners": "it follows from the address that the emulator is started with",
     "log.dir": "it is the data directory that the emulator is started with",
     "log.dirs": "it is the data directory that the emulator is started with",
     "metadata.log.dir": "it is the data directory that the emulator is started with",
@@ -152,9 +150,9 @@ metadata.max.idle.interval.ms                      INT      500 0.. #one-process
 internal.metadata.log.segment.bytes                INT      - * internal
 internal.metadata.max.batch.size.in.bytes          INT      8388608 * internal #one-process
 internal.metadata.delete.delay.millis              LONG     60000 * internal
-listeners                                          LIST     PLAINTEXT://:9092 ! broker #given-address
+listeners                                          LIST     PLAINTEXT://:9092 ! broker
 advertised.listeners                               LIST     - !
-listener.security.protocol.map                     STRING   SASL_SSL:SASL_SSL,PLAINTEXT:PLAINTEXT,SSL:SSL,SASL_PLAINTEXT:SASL_PLAINTEXT * broker #given-address
+listener.security.protocol.map                     STRING   SASL_SSL:SASL_SSL,PLAINTEXT:PLAINTEXT,SSL:SSL,SASL_PLAINTEXT:SASL_PLAINTEXT * broker
 socket.send.buffer.bytes                           INT      102400 #os-sockets
 socket.receive.buffer.bytes                        INT      102400 #os-sockets
 socket.request.max.bytes                           INT      104857600 1..
@@ -164,7 +162,7 @@ max.connections.per.ip.overrides                   STRING   "" * cluster
 max.connections                                    INT      2147483647 0.. cluster
 max.connection.creation.rate                       INT      2147483647 0.. cluster #unrated
 connections.max.idle.ms                            LONG     600000
-connection.failed.authentication.delay.ms          INT      100 0.. #no-throttling
+connection.failed.authentication.delay.ms          INT      100 0..
 queued.max.requests                                INT      500 1.. #no-queues
 queued.max.request.bytes                           LONG     -1
 num.network.threads                                INT      3 1.. cluster #one-thread
@@ -183,12 +181,12 @@ replica.high.watermark.checkpoint.interval.ms      LONG     5000
 fetch.purgatory.purge.interval.requests            INT      1000 #no-purgatory
 producer.purgatory.purge.interval.requests         INT      1000 #no-purgatory
 delete.records.purgatory.purge.interval.requests   INT      1 #no-purgatory
-auto.leader.rebalance.enable                       BOOLEAN  true #shared-data
-leader.imbalance.check.interval.seconds            LONG     300 1.. #shared-data
+auto.leader.rebalance.enable                       BOOLEAN  true
+leader.imbalance.check.interval.seconds            LONG     300 1..
 unclean.leader.election.interval.ms                LONG     300000 1.. internal
 unclean.leader.election.enable                     BOOLEAN  false * cluster
 security.inter.broker.protocol                     STRING   PLAINTEXT PLAINTEXT|SSL|SASL_PLAINTEXT|SASL_SSL #one-process
-inter.broker.listener.name                         STRING   - #one-process
+inter.broker.listener.name                         STRING   -
 replica.selector.class                             STRING   -
 follower.fetch.last.tiered.offset.enable           BOOLEAN  false * cluster #no-tiers
 group.coordinator.rebalance.protocols              LIST     classic,consumer,streams !consumer|classic|share|streams #all-protocols
@@ -357,8 +355,8 @@ replication.quota.window.size.seconds              INT      1 1.. #shared-data
 alter.log.dirs.replication.quota.window.size.seconds INT      1 1.. #shared-data
 controller.quota.window.size.seconds               INT      1 1.. #one-process
 client.quota.callback.class                        CLASS    - #no-classes
-connections.max.reauth.ms                          LONG     0 #plaintext
-sasl.server.max.receive.size                       INT      524288 #plaintext
+connections.max.reauth.ms                          LONG     0
+sasl.server.max.receive.size                       INT      524288
 security.providers                                 STRING   - #plaintext
 principal.builder.class                            CLASS    org.apache.kafka.common.security.authenticator.DefaultKafkaPrincipalBuilder * broker #no-classes
 ssl.client.auth                                    STRING   none required|requested|none broker #plaintext
@@ -385,10 +383,10 @@ ssl.secure.random.implementation                   STRING   - * broker #plaintex
 ssl.cipher.suites                                  LIST     "" * broker #plaintext
 ssl.engine.factory.class                           CLASS    - * broker #plaintext
 sasl.mechanism.inter.broker.protocol               STRING   GSSAPI * broker #one-process
-sasl.enabled.mechanisms                            LIST     GSSAPI * broker #plaintext
+sasl.enabled.mechanisms                            LIST     GSSAPI * broker
 sasl.server.callback.handler.class                 CLASS    - #plaintext
 sasl.kerberos.principal.to.local.rules             LIST     DEFAULT * broker #plaintext
-sasl.jaas.config                                   PASSWORD - * broker #plaintext
+sasl.jaas.config                                   PASSWORD - * broker
 sasl.client.callback.handler.class                 CLASS    - #plaintext
 sasl.login.class                                   CLASS    - #plaintext
 sasl.login.callback.handler.class                  CLASS    - #plaintext

@@ -167,7 +167,8 @@ def find_coordinator(asking: Asking, request: FindCoordinatorRequest) -> Verdict
     if kind is None:
         return None
     if asking.version < _MANY_SINCE:
-        return needs_one(asking, request, Operation.DESCRIBE, kind, request.key)
+        key, message = request.key, MESSAGES[kind]
+        return needs_one(asking, request, Operation.DESCRIBE, kind, key, message)
     is_denied = lacking(asking, Operation.DESCRIBE, kind)
     level = max(levels(FindCoordinatorRequest, asking.version))
     return asking.without(request, is_denied, level, ERRORS[kind])

@@ -67,9 +67,14 @@ def needs_cluster(
 
 
 def needs_one(
-    asking: Asking, request: Request, operation: Operation, kind: Kind, name: str | None
+    asking: Asking,
+    request: Request,
+    operation: Operation,
+    kind: Kind,
+    name: str | None,
+    message: str | None = None,
 ) -> Verdict:
     """The refusal of a request that needs an operation on one resource."""
     if asking.may(operation, kind, name):
         return None
-    return asking.refuse(request, ERRORS[kind], MESSAGES[kind])  # type: ignore[no-any-return]
+    return asking.refuse(request, ERRORS[kind], message)  # type: ignore[no-any-return]

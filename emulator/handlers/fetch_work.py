@@ -332,7 +332,7 @@ class Work:
             if answer.error_code:
                 self.leaders.add(answer.current_leader.leader_id)
         if self.leaders and not self.is_follower:
-            response.node_endpoints = endpoints(Endpoint, self.cluster, self.leaders)
+            response.node_endpoints = endpoints(Endpoint, self.cluster, self.call, self.leaders)
 
 
 def _to_a_stranger(asked: Wanted) -> Error:

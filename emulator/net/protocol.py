@@ -29,8 +29,9 @@ UNSENT_BYTES = 16 * 1024
 class ClientProtocol(asyncio.BufferedProtocol):
     """The protocol of one connection. `taken` is what it has of the server's room."""
 
-    def __init__(self, server: Server, node_id: int, client_host: str) -> None:
+    def __init__(self, server: Server, node_id: int, listener: str, client_host: str) -> None:
         self._server = server
+        self._listener = listener
         self.node_id = node_id
         self._client_host = client_host
         self._transport: asyncio.Transport
@@ -56,7 +57,8 @@ class ClientProtocol(asyncio.BufferedProtocol):
         # Before 3.12 asyncio's own transports join several pieces before they are sent.
         is_asyncio = type(transport).__module__.startswith("asyncio.")
         self._copies_lines = is_asyncio and sys.version_info < (3, 12)
-        self.connection = Connection(self._server.cluster, self, self._client_host, self.node_id)
+        place = self._client_host, self.node_id, self._listener
+        self.connection = Connection(self._server.cluster, self, *place)
         self._server.protocols[self] = None
         self._server.network.connected(self)
         if self._server.is_down:  # it was accepted before, and begins now

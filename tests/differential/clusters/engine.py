@@ -27,6 +27,7 @@ from odradek.wire.api.list_groups import ListGroupsRequest
 from ..allowed import Allowances
 from ..allowed.clusters import ALLOWED_OF_CLUSTERS, CHANGES_NOTHING
 from ..ask.cluster import move
+from ..ask.clusters import CONTROLLER
 from ..engine.compare import Comparison
 from ..engine.engine import Engine, SequenceRun
 from ..engine.results import Finding, Result
@@ -137,7 +138,7 @@ class ClusterRun(SequenceRun):
             for viewer in engine.viewers:
                 viewer.forget(step.node)
             engine.at_both(lambda brokers: brokers.do(step.verb, step.node))
-            if step.verb == "start":
+            if step.verb == "start" and step.node != CONTROLLER:
                 engine.until(lambda viewer: _has_ids(viewer, step.node), "it gives no producer ids")
             self.gather(None, 0)
         elif isinstance(step, Settled):
