@@ -81,6 +81,7 @@ SENTENCES = {
     "controllers lost": "the controllers were lost",
     "controllers back": "the controllers are back",
     # Refusals
+    "denied": "{client} was denied: {reason}",
     "refused": "{client} was refused {api}{about}{at}: {error}{because}",
     "fenced": "{client} was fenced on {api}{about}{at}: {error}{because}",
 }

@@ -26,8 +26,11 @@ UNLISTED = (
     "leader.replication.throttled.rate",
     "follower.replication.throttled.rate",
     "replica.alter.log.dirs.io.max.bytes.per.second",
+    "super.users",
+    "allow.everyone.if.no.acl.found",
 )
-"""Known to a broker that runs only: shown when they are set."""
+"""Not among Kafka's own definitions, but known to a broker that runs, or to its authorizer: shown
+when they are set."""
 
 # Broker defaults that differ from Kafka's. Shown as if set in server.properties.
 OUR_DEFAULTS = {
@@ -45,7 +48,6 @@ OUR_DEFAULTS = {
 
 # Follows from how the emulator is started (host, port, data directory, brokers).
 NOT_SETTABLE = {
-    "authorizer.class.name": "the emulator has no authorizer",
     "broker.id": "set node.id instead",
     "controller.listener.names": "the emulator has no controller listener",
     "controller.quorum.bootstrap.servers": "the emulator has no quorum",
@@ -111,7 +113,9 @@ request.timeout.ms                                 INT      30000 #one-process
 socket.connection.setup.timeout.ms                 LONG     10000 #one-process
 socket.connection.setup.timeout.max.ms             LONG     30000 #one-process
 config.providers                                   LIST     "" free cluster #no-classes
-authorizer.class.name                              STRING   "" #no-classes
+authorizer.class.name                              STRING   ""
+super.users                                        STRING   -
+allow.everyone.if.no.acl.found                     BOOLEAN  false
 early.start.listeners                              LIST     - #one-process
 broker.rack                                        STRING   -
 controlled.shutdown.enable                         BOOLEAN  true #one-process

@@ -38,6 +38,7 @@ ROOMS = {
         transactions
         handlers
         control
+        guards
         replay
         timing
         net
