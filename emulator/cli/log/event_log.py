@@ -62,7 +62,7 @@ class Digest:
     def take(self, event: Event, at: float) -> Iterator[Said]:
         """An event, at a time of a clock that only goes on, in s."""
         level = level_of(event.kind, event.client)
-        said = Said(event.time, level, event.kind, event.sentence, about(event), count=event.count)
+        said = Said(event.time, level, event.kind, event.sentence, about(event), times=event.count)
         if self._least == DEBUG:
             yield said
             return

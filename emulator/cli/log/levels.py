@@ -58,7 +58,7 @@ class Said(NamedTuple):
     """The group, topic or client that it is counted for."""
     key: str = ""
     """What it is counted with, if not all of its kind."""
-    count: int = 1
+    times: int = 1
     trace: str = ""
     """A traceback, with line ends."""
 

@@ -116,12 +116,12 @@ class Summing:
         elif at - kind.since >= PERIOD_S and not kind.counts:
             kind.begin(at)
         if event is not None:
-            kind.events.append((event, said.count, said))
+            kind.events.append((event, said.times, said))
         if kind.told < self._one_by_one:
             kind.told += 1
             yield said
         else:
-            kind.count(said, at, said.count)
+            kind.count(said, at, said.times)
 
     def due(self, at: float, now_ms: int) -> Iterator[Said]:
         """Sums of what has ended, or has gone on for a period."""
@@ -150,16 +150,16 @@ def _sum(kind: _Kind, now_ms: int) -> Said:
     assert like is not None
     if number == 1:
         counts.clear()
-        return like
+        return like._replace(time_ms=now_ms)
     noun, places = NOUNS.get(like.kind, (f'like "{like.sentence}"', ""))
     took = kind.last - kind.first
     text = f"{number:,} more {noun}" + (f" in {lasted(took)}" if took >= 1.0 else "")
     named = [(place, count) for place, count in counts.most_common(_NAMED) if place]
     if named and len(counts) == 1:
         text += f", all of {named[0][0]}"
-    elif named:
+    elif named and len(counts) < number:
         of = f", of {len(counts):,} {places}" if places else ""
         most = ", ".join(f"{place} ({count:,})" for place, count in named)
         text += f"{of}; most: {most}"
     counts.clear()
-    return Said(now_ms, like.level, like.kind, text, count=number)
+    return Said(now_ms, like.level, like.kind, text, times=number)

@@ -13,10 +13,11 @@ from typing import Any
 
 from ....storage import LogDirectoryError
 from ....wire import Refused
+from ....wire.scan import HAVE_C
 from ...base.call import TEST
 from ...base.event import Event
 from ...base.release import release_named
-from ...cluster import Cluster
+from ...cluster import UNSCANNED_WITHOUT_C, Cluster
 from ...config.configs import BrokerConfig
 from ...control.traffic.sink import FileSink
 from ...emulator import Emulator
@@ -49,6 +50,11 @@ def bring_up(options: argparse.Namespace, running: ExitStack) -> Emulator:
     had_data = options.data_dir is not None and holds_data(options.data_dir)
     emulator = _started(options, settings)
     running.callback(emulator.stop)
+    if not HAVE_C:
+        log.say(
+            "the C extension is not installed, as there was no compiler: Python scans records, "
+            f"of batches up to {UNSCANNED_WITHOUT_C} unless --scan-limit says another number"
+        )
     if had_data and (line := recovery(emulator, monotonic() - begin)):
         log.say(line)
     if options.journal is not None:

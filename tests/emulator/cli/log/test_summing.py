@@ -77,9 +77,9 @@ def test_one_kind_does_not_hide_another() -> None:
 
 def test_of_a_kind_without_a_name_the_last_one_is_quoted() -> None:
     log = Log()
-    for number in range(ONE_BY_ONE + 2):
-        log.said(f"user-{number}", "log-in refused")
-    assert log.due(ENDED_S) == ['2 more like "user-4 log-in refused"; most: user-3 (1), user-4 (1)']
+    for number in range(ONE_BY_ONE + 3):
+        log.said(f"user-{number % 2}", "log-in refused")
+    assert log.due(ENDED_S) == ['3 more like "user-1 log-in refused"; most: user-1 (2), user-0 (1)']
 
 
 def test_an_event_that_counts_up_is_told_again() -> None:
