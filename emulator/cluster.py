@@ -47,6 +47,7 @@ from .parameters import INSTANT, KAFKA_TIMING
 from .parameters import scan_limit as checked_scan_limit
 from .replication.gate import ControllerGate
 from .replication.replication import Replication
+from .security.delegation_tokens import TokenExpiry
 from .security.security import Security
 from .timing.kafka_timing import KafkaTiming
 from .transactions import open_transactions
@@ -135,6 +136,8 @@ class Cluster:
         self.fetch_max_bytes: int = config.get("fetch.max.bytes")
 
     def _begin(self, timing: str) -> None:
+        tokens = TokenExpiry(self)
+        self.timers.every(self.clock.now() + tokens.interval_ms(), tokens)
         checkpoints = _Checkpoints(self)
         self.timers.every(self.clock.now() + checkpoints.interval_ms(), checkpoints)
         if timing == KAFKA_TIMING:
