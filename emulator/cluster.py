@@ -50,6 +50,7 @@ from .parameters import scan_limit as checked_scan_limit
 from .replication.gate import ControllerGate
 from .replication.replication import Replication
 from .security.authorizer.authorizer import Authorizer, authorizer_of
+from .security.delegation_tokens import TokenExpiry
 from .security.security import Security
 from .timing.kafka_timing import KafkaTiming
 from .transactions import open_transactions
@@ -146,6 +147,8 @@ class Cluster:
         return authorizer
 
     def _begin(self, timing: str) -> None:
+        tokens = TokenExpiry(self)
+        self.timers.every(self.clock.now() + tokens.interval_ms(), tokens)
         checkpoints = _Checkpoints(self)
         self.timers.every(self.clock.now() + checkpoints.interval_ms(), checkpoints)
         if timing == KAFKA_TIMING:
