@@ -56,6 +56,20 @@ def needs_each(
     return asking.without(request, is_denied, level, ERRORS[kind], message)
 
 
+def each_once(found: Narrowed | None) -> Narrowed | None:
+    """The same for an API whose answer has each partition of a topic once."""
+    if found is None:
+        return None
+
+    def finish(own: Any) -> None:
+        found.finish(own)
+        for topic in own.topics:
+            once = {each.partition_index: each for each in reversed(topic.partitions)}
+            topic.partitions = [once[index] for index in reversed(once)]
+
+    return Narrowed(found.request, finish)
+
+
 def needs_cluster(
     asking: Asking, request: Request, *operations: Operation, message: str | None = None
 ) -> Verdict:

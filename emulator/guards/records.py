@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...wire import Request
 from ...wire.api.delete_records import DeleteRecordsRequest
 from ...wire.api.describe_producers import DescribeProducersRequest
 from ...wire.api.fetch import FetchRequest
-from ...wire.api.list_offsets import ListOffsetsRequest
-from ...wire.api.offset_for_leader_epoch import OffsetForLeaderEpochRequest
+from ...wire.api.list_offsets import ListOffsetsRequest, ListOffsetsResponse
+from ...wire.api.offset_for_leader_epoch import (
+    OffsetForLeaderEpochRequest,
+    OffsetForLeaderEpochResponse,
+)
 from ...wire.api.produce import ProduceRequest
 from ...wire.batch import TRANSACTIONAL
 from ..base.call import NO_REPLY
@@ -17,9 +21,9 @@ from ..control.rules.places import TOPIC
 from ..control.rules.refusing import levels
 from ..metadata.topic_rules import name_problem
 from ..security.authorizer.terms import Kind, Operation
-from .asking import Asking, Verdict
+from .asking import Asking, Narrowed, Verdict
 from .guard import guards
-from .needs import ERRORS, MESSAGES, lacking, needs_each
+from .needs import ERRORS, MESSAGES, each_once, lacking, needs_each
 
 _MAGIC_AT, _ATTRIBUTES_AT = 16, 21
 _WITH_ATTRIBUTES = 2
@@ -30,8 +34,8 @@ _REPLICA_STATE_SINCE, _IDS_SINCE = 15, 13
 def produce(asking: Asking, request: ProduceRequest) -> Verdict:
     """The transactional id comes first, and refuses everything."""
     x, kind = request.transactional_id, Kind.TRANSACTIONAL_ID
-    is_asked = x is not None and _has_transactional(request)
-    if is_asked and not asking.may(Operation.WRITE, kind, x):
+    is_asked = _has_transactional(request)
+    if is_asked and (x is None or not asking.may(Operation.WRITE, kind, x)):
         if request.acks == 0:
             asking.call.close()
             return NO_REPLY
@@ -85,7 +89,44 @@ def fetch(asking: Asking, request: FetchRequest) -> Verdict:
 
 @guards(ListOffsetsRequest)
 def list_offsets(asking: Asking, request: ListOffsetsRequest) -> Verdict:
-    return needs_each(asking, request, Operation.DESCRIBE, Kind.TOPIC)
+    """What may not be seen comes last, as it was asked for."""
+    allowed, denied = _split(asking, request.topics, [topic.name for topic in request.topics])
+    if not denied:
+        return None
+    topic = ListOffsetsResponse.Topic
+    answers = [
+        topic(
+            name=asked.name,
+            partitions=[
+                topic.Partition(
+                    partition_index=each.partition_index, error_code=ERRORS[Kind.TOPIC], offset=-1
+                )
+                for each in asked.partitions
+            ],
+        )
+        for asked in denied
+    ]
+    narrowed = ListOffsetsRequest(
+        replica_id=request.replica_id,
+        isolation_level=request.isolation_level,
+        topics=allowed,
+        timeout_ms=request.timeout_ms,
+    )
+    return _with(narrowed if allowed else None, answers)
+
+
+def _split(asking: Asking, topics: list[Any], names: list[str]) -> tuple[list[Any], list[Any]]:
+    """Topics that may be described, and those that may not."""
+    seen = asking.allowed(Operation.DESCRIBE, Kind.TOPIC, names)
+    both = list(zip(topics, names, strict=True))
+    return [t for t, name in both if name in seen], [t for t, name in both if name not in seen]
+
+
+def _with(narrowed: Request | None, answers: list[Any]) -> Narrowed:
+    def finish(own: Any) -> None:
+        own.topics += answers
+
+    return Narrowed(narrowed, finish)
 
 
 @guards(OffsetForLeaderEpochRequest)
@@ -93,12 +134,29 @@ def offset_for_leader_epoch(asking: Asking, request: OffsetForLeaderEpochRequest
     """Brokers may ask about any topic."""
     if asking.may_in_cluster(Operation.CLUSTER_ACTION, is_told=False):
         return None
-    return needs_each(asking, request, Operation.DESCRIBE, Kind.TOPIC)
+    allowed, denied = _split(asking, request.topics, [topic.topic for topic in request.topics])
+    if not denied:
+        return None
+    topic = OffsetForLeaderEpochResponse.Topic
+    answers = [
+        topic(
+            topic=asked.topic,
+            partitions=[
+                topic.Partition(
+                    partition=each.partition, error_code=ERRORS[Kind.TOPIC], end_offset=-1
+                )
+                for each in asked.partitions
+            ],
+        )
+        for asked in denied
+    ]
+    narrowed = OffsetForLeaderEpochRequest(replica_id=request.replica_id, topics=allowed)
+    return _with(narrowed if allowed else None, answers)
 
 
 @guards(DeleteRecordsRequest)
 def delete_records(asking: Asking, request: DeleteRecordsRequest) -> Verdict:
-    return needs_each(asking, request, Operation.DELETE, Kind.TOPIC)
+    return each_once(needs_each(asking, request, Operation.DELETE, Kind.TOPIC))
 
 
 @guards(DescribeProducersRequest)
