@@ -56,16 +56,16 @@ def needs_each(
     return asking.without(request, is_denied, level, ERRORS[kind], message)
 
 
-def each_once(found: Narrowed | None) -> Narrowed | None:
-    """The same for an API whose answer has each partition of a topic once."""
+def each_once(found: Narrowed | None, topics: str, partitions: str, index: str) -> Narrowed | None:
+    """The same for an API whose answer has each partition of a topic once, in these lists."""
     if found is None:
         return None
 
     def finish(own: Any) -> None:
         found.finish(own)
-        for topic in own.topics:
-            once = {each.partition_index: each for each in reversed(topic.partitions)}
-            topic.partitions = [once[index] for index in reversed(once)]
+        for topic in getattr(own, topics):
+            parts = getattr(topic, partitions)
+            setattr(topic, partitions, list({getattr(p, index): p for p in parts}.values()))
 
     return Narrowed(found.request, finish)
 

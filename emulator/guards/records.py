@@ -6,7 +6,7 @@ from typing import Any
 
 from ...wire import Request
 from ...wire.api.delete_records import DeleteRecordsRequest
-from ...wire.api.describe_producers import DescribeProducersRequest
+from ...wire.api.describe_producers import DescribeProducersRequest, DescribeProducersResponse
 from ...wire.api.fetch import FetchRequest
 from ...wire.api.list_offsets import ListOffsetsRequest, ListOffsetsResponse
 from ...wire.api.offset_for_leader_epoch import (
@@ -16,14 +16,11 @@ from ...wire.api.offset_for_leader_epoch import (
 from ...wire.api.produce import ProduceRequest
 from ...wire.batch import TRANSACTIONAL
 from ..base.call import NO_REPLY
-from ..control.rules.entries import Entry
-from ..control.rules.places import TOPIC
-from ..control.rules.refusing import levels
 from ..metadata.topic_rules import name_problem
 from ..security.authorizer.terms import Kind, Operation
 from .asking import Asking, Narrowed, Verdict
 from .guard import guards
-from .needs import ERRORS, MESSAGES, each_once, lacking, needs_each
+from .needs import ERRORS, MESSAGES, each_once, needs_each
 
 _MAGIC_AT, _ATTRIBUTES_AT = 16, 21
 _WITH_ATTRIBUTES = 2
@@ -40,7 +37,8 @@ def produce(asking: Asking, request: ProduceRequest) -> Verdict:
             asking.call.close()
             return NO_REPLY
         return asking.refuse(request, ERRORS[kind])  # type: ignore[no-any-return]
-    return needs_each(asking, request, Operation.WRITE, Kind.TOPIC)
+    found = needs_each(asking, request, Operation.WRITE, Kind.TOPIC)
+    return each_once(found, "responses", "partition_responses", "index")
 
 
 def _has_transactional(request: ProduceRequest) -> bool:
@@ -156,17 +154,36 @@ def offset_for_leader_epoch(asking: Asking, request: OffsetForLeaderEpochRequest
 
 @guards(DeleteRecordsRequest)
 def delete_records(asking: Asking, request: DeleteRecordsRequest) -> Verdict:
-    return each_once(needs_each(asking, request, Operation.DELETE, Kind.TOPIC))
+    found = needs_each(asking, request, Operation.DELETE, Kind.TOPIC)
+    return each_once(found, "topics", "partitions", "partition_index")
 
 
 @guards(DescribeProducersRequest)
 def describe_producers(asking: Asking, request: DescribeProducersRequest) -> Verdict:
-    """A name that no topic can have is told first."""
-    is_denied = lacking(asking, Operation.READ, Kind.TOPIC)
+    """A name that no topic can have is told first. The answer has the topics in their order."""
+    response = DescribeProducersResponse.Topic
+    allowed: list[Any] = []
+    refused: dict[int, Any] = {}
+    for number, topic in enumerate(request.topics):
+        name = topic.name
+        if name_problem(name) is not None or asking.may(Operation.READ, Kind.TOPIC, name):
+            allowed.append(topic)
+            continue
+        partitions = [
+            response.Partition(
+                partition_index=index,
+                error_code=ERRORS[Kind.TOPIC],
+                error_message=MESSAGES[Kind.TOPIC],
+                active_producers=[],
+            )
+            for index in topic.partition_indexes
+        ]
+        refused[number] = response(name=name, partitions=partitions)
+    if not refused:
+        return None
 
-    def is_refused(entry: Entry) -> bool:
-        return name_problem(entry[TOPIC]) is None and is_denied(entry)
+    def finish(own: Any) -> None:
+        rest = iter(own.topics)
+        own.topics = [refused.get(n) or next(rest) for n in range(len(request.topics))]
 
-    error = ERRORS[Kind.TOPIC]
-    level = max(levels(DescribeProducersRequest, asking.version))
-    return asking.without(request, is_refused, level, error, MESSAGES[Kind.TOPIC])
+    return Narrowed(DescribeProducersRequest(topics=allowed) if allowed else None, finish)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import socket
 import time
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from odradek.compat.real_kafka import RealKafka
@@ -43,7 +44,7 @@ ALL_ACLS = DescribeAclsRequest(
 class SecuredKafka(RealKafka):
     """A real Kafka with these users, whose passwords are their names."""
 
-    def __init__(self, users: Iterable[str]) -> None:
+    def __init__(self, users: Iterable[str], data_dir: Path | None = None) -> None:
         plain, controller, self.secured_port = free_ports(3)
         logins = " ".join(f'user_{user}="{user}"' for user in users)
         module = "org.apache.kafka.common.security.plain.PlainLoginModule"
@@ -58,7 +59,7 @@ class SecuredKafka(RealKafka):
             "authorizer.class.name": STANDARD_AUTHORIZER,
             "super.users": SUPER_USERS,
         }
-        super().__init__(config=config, ports=(plain, controller))
+        super().__init__(config=config, data_dir=data_dir, ports=(plain, controller))
 
     def log_in(self, user: str) -> Asker:
         """A connection on which a user has logged in."""
@@ -74,7 +75,7 @@ class SecuredKafka(RealKafka):
 class SecuredEmulator:
     """An Emulator with the same listeners and users."""
 
-    def __init__(self, users: Iterable[str]) -> None:
+    def __init__(self, users: Iterable[str], data_dir: Path | None = None) -> None:
         config = {
             **CONFIG,
             "listeners": "PLAINTEXT://127.0.0.1:0,SECURED://127.0.0.1:0",
@@ -82,7 +83,8 @@ class SecuredEmulator:
             "sasl.enabled.mechanisms": "PLAIN",
             "super.users": SUPER_USERS,
         }
-        self.emulator = Emulator(config, acls=True, users={user: user for user in users})
+        known = {user: user for user in users}
+        self.emulator = Emulator(config, acls=True, users=known, data_dir=data_dir)
 
     def __enter__(self) -> SecuredEmulator:
         self.emulator.start()
