@@ -58,6 +58,7 @@ from .facets.growing import Growing
 from .facets.network import Network, NetworkFaults
 from .facets.process import Process
 from .facets.requests import Requests
+from .facets.secured import Secured
 from .facets.seeing import Seeing
 from .facets.state import Keeping
 from .facets.telling import Telling
@@ -68,8 +69,14 @@ from .metadata.features import check_features
 from .net.server import Server
 from .parameters import ConfigValue
 from .replication.keeping import fenced_in, put_back
-from .security.given import ensure_scram_users, secured, users_given, with_users
-from .security.listeners import PROTOCOLS
+from .security.given import (
+    ensure_scram_users,
+    secured,
+    users_given,
+    with_certificates,
+    with_users,
+)
+from .security.listeners import PROTOCOLS, listeners_of
 from .security.security import check_security
 from .seen import Inside
 from .situations.situated import Situated
@@ -101,6 +108,7 @@ class Emulator(
     Clustered,
     Growing,
     Controllers,
+    Secured,
     Access,
 ):
     """A Kafka broker for stock clients.
@@ -183,14 +191,14 @@ class Emulator(
         self._naming, self._release = parameters.naming(naming), parameters.release(version)
         self._retention = parameters.retention_policy(retention)
         texts = self._for_several(len(given_racks)) | parameters.all_texts(config, acls)
+        self._listening = parameters.listening(host, port, listen, len(given_racks))
+        self._advertised = parameters.advertised(advertised)
         parameters.no_address(texts, host, port, listen, advertised)
         self._config = self._secured(texts, security, users)
         self._racks = dict(enumerate(given_racks, int(self._config.get("node.id"))))
         self._topics = parameters.topic_counts(topics)
         self._features = check_features(parameters.feature_levels(features), self._release)
         self._given_dir, self._disk = parameters.storage(data_dir, disk), disk
-        self._listening = parameters.listening(host, port, listen, len(given_racks))
-        self._advertised = parameters.advertised(advertised)
         self._clock = parameters.clock_of(clock) or SystemClock()
         self._scan_limit = parameters.scan_limit(scan_limit)
         self._timing = parameters.timing(timing)
@@ -325,8 +333,21 @@ class Emulator(
         self._listens_by_config = "listeners" in texts
         self._users = users_given(users)
         config = BrokerConfig(secured(texts, security), self._release)
-        added = with_users(config, check_security(config), self._users)
-        return BrokerConfig(config.overrides | added, self._release) if added else config
+        listeners = listeners_of(config)
+        hosts = [each.host for each in listeners.values() if each.host]
+        hosts += [each.advertised[0] for each in listeners.values() if each.advertised]
+        hosts += self._hosts()
+        added = with_users(config, listeners, self._users)
+        added |= with_certificates(config, listeners, lambda: self.certificates, hosts)
+        config = BrokerConfig(config.overrides | added, self._release) if added else config
+        check_security(config)
+        return config
+
+    def _hosts(self) -> list[str]:
+        """Where clients reach the brokers, as far as it is given."""
+        listening, advertised = self._listening, self._advertised
+        hosts = [listening.host, *(host for host, _ in listening.each)]
+        return hosts if advertised is None else [*hosts, advertised.of(1, 0, 1)[0]]
 
     def _for_several(self, brokers: int) -> dict[str, str]:
         """Configs that differ where there are several brokers: internal topics are on three of

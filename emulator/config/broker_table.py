@@ -359,23 +359,23 @@ connections.max.reauth.ms                          LONG     0
 sasl.server.max.receive.size                       INT      524288
 security.providers                                 STRING   - #plaintext
 principal.builder.class                            CLASS    org.apache.kafka.common.security.authenticator.DefaultKafkaPrincipalBuilder * broker #no-classes
-ssl.client.auth                                    STRING   none required|requested|none broker #plaintext
-ssl.principal.mapping.rules                        STRING   DEFAULT #plaintext
+ssl.client.auth                                    STRING   none required|requested|none broker
+ssl.principal.mapping.rules                        STRING   DEFAULT
 ssl.allow.dn.changes                               BOOLEAN  false #plaintext
 ssl.allow.san.changes                              BOOLEAN  false #plaintext
 ssl.protocol                                       STRING   TLSv1.3 * broker #plaintext
 ssl.provider                                       STRING   - * broker #plaintext
-ssl.enabled.protocols                              LIST     TLSv1.2,TLSv1.3 * broker #plaintext
-ssl.keystore.type                                  STRING   JKS * broker #plaintext
-ssl.keystore.location                              STRING   - * broker #plaintext
-ssl.keystore.password                              PASSWORD - * broker #plaintext
-ssl.key.password                                   PASSWORD - * broker #plaintext
-ssl.keystore.key                                   PASSWORD - * broker #plaintext
-ssl.keystore.certificate.chain                     PASSWORD - * broker #plaintext
-ssl.truststore.type                                STRING   JKS * broker #plaintext
-ssl.truststore.location                            STRING   - * broker #plaintext
-ssl.truststore.password                            PASSWORD - * broker #plaintext
-ssl.truststore.certificates                        PASSWORD - * broker #plaintext
+ssl.enabled.protocols                              LIST     TLSv1.2,TLSv1.3 * broker
+ssl.keystore.type                                  STRING   JKS * broker
+ssl.keystore.location                              STRING   - * broker
+ssl.keystore.password                              PASSWORD - * broker
+ssl.key.password                                   PASSWORD - * broker
+ssl.keystore.key                                   PASSWORD - * broker
+ssl.keystore.certificate.chain                     PASSWORD - * broker
+ssl.truststore.type                                STRING   JKS * broker
+ssl.truststore.location                            STRING   - * broker
+ssl.truststore.password                            PASSWORD - * broker
+ssl.truststore.certificates                        PASSWORD - * broker
 ssl.keymanager.algorithm                           STRING   SunX509 * broker #plaintext
 ssl.trustmanager.algorithm                         STRING   PKIX * broker #plaintext
 ssl.endpoint.identification.algorithm              STRING   https * broker #plaintext

@@ -28,6 +28,9 @@ class ListenerConfig:
     """The configs of one listener of a broker, by Kafka's names without their prefix."""
 
     def __init__(self, config: BrokerConfig, listener: str) -> None:
+        self.listener = listener
+        self.node = config.node
+        """The broker, by the name of its resource."""
         self._config = config
         self._prefix = f"{LISTENER_PREFIX}{listener.lower()}."
 

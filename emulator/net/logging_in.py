@@ -17,7 +17,6 @@ from ...wire.frames import Frame
 from ...wire.headers import RequestHeader
 from ..base.call import Call
 from ..base.client import Principal
-from ..base.logger import log
 from ..config.listener_configs import ListenerConfig
 from ..control.rules.refusing import refused, whole
 from ..handlers.api_versions import api_versions, note_software, unknown_version
@@ -26,6 +25,7 @@ from ..security.login.exchange import Exchange
 from ..security.login.login import Login, Step
 from ..security.mechanisms import mechanisms_of
 from ..security.security import LogInFailure
+from .secured import tell_failure
 
 if TYPE_CHECKING:
     from .connection import Connection
@@ -67,10 +67,7 @@ def _fail(connection: Connection, login: Login, step: Step) -> None:
         *(_shortened(login.user), _shortened(login.mechanism), step.failure),
         *(connection.listener, connection.client_id, connection.client_host),
     )
-    log.info("closing %s: %s", connection, failure)
-    cluster.security.failures.append(failure)
-    name = connection.name or connection.client_id or "a client"
-    cluster.journal.add("log-in failed", client=name, reason=str(failure))
+    tell_failure(cluster, failure, connection.name)
     delay_ms: int = _config(connection).get("connection.failed.authentication.delay.ms")
     if not step.is_delayed or delay_ms <= 0:
         _end(connection, step)

@@ -33,6 +33,7 @@ from .network.fault import DOWN, UP, Effect, Fault
 from .network.network import Network
 from .protocol import ClientProtocol, FollowingProtocol
 from .room import ROOM_BYTES, Room
+from .secured import ListenerTls
 from .sockets import bound, copy_of
 
 if TYPE_CHECKING:
@@ -136,11 +137,17 @@ class Server:
         follows = isinstance(self.cluster.clock, TestClock)
         protocol = FollowingProtocol if follows else ClientProtocol
         new = partial(protocol, self, node_id, listener)
-        accepting = Listener(sock, connections, new, node_id)
+        accepting = Listener(sock, connections, new, node_id, self._tls(node_id, listener))
         self._listeners.append(accepting)
         if self._processes.get(node_id) is Process.DOWN:
             accepting.refuse(node_id)
         return str(name[0]), int(name[1])
+
+    def _tls(self, node_id: int, listener: str) -> ListenerTls | None:
+        found = self.cluster.security.listeners.get(listener)
+        if found is None or not found.has_tls:
+            return None
+        return ListenerTls(self, node_id, listener)
 
     @property
     def node_ids(self) -> Collection[int]:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from reprlib import repr as shortened
 from typing import TYPE_CHECKING
 
 from ...wire.stored.cluster import UserScramCredentialRecord
+from ..base.addresses import bracketed
 from ..config.broker_rules import LISTENER_PREFIX
 from ..config.configs import BrokerConfig
 from ..config.listener_configs import ListenerConfig
-from .listeners import PROTOCOLS, SASL_PLAINTEXT, SASL_SSL, Listener
+from .listeners import PROTOCOLS, SASL_PLAINTEXT, SASL_SSL, Listener, listeners_of
 from .login.scram import ITERATIONS, NUMBERS, credential_of
 from .mechanisms import KNOWN, PLAIN, mechanisms_of, passwords_of, plain_jaas
+from .tls.certificates import HOSTS, Certificate, Certificates
+from .tls.stores import has_key_store, has_trust_store
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -74,6 +77,46 @@ def with_users(
             name = f"{LISTENER_PREFIX}{listener.name.lower()}.{PLAIN.lower()}.sasl.jaas.config"
             found[name] = plain_jaas({**passwords_of(own), **users})
     return found
+
+
+def with_certificates(
+    config: BrokerConfig,
+    listeners: Mapping[str, Listener],
+    made: Callable[[], Certificates],
+    hosts: list[str],
+) -> dict[str, str]:
+    """Configs by which the listeners with TLS that have no key of their own show a certificate for
+    these hosts, and trust clients of the same authority. Raises TlsUnavailable."""
+    found: dict[str, str] = {}
+    for listener in listeners.values():
+        own = ListenerConfig(config, listener.name)
+        if listener.has_tls and not has_key_store(own):
+            given = made()
+            found |= shown(listener, given.server(*dict.fromkeys([*HOSTS, *hosts])))
+            if not has_trust_store(own):
+                prefix = f"{LISTENER_PREFIX}{listener.name.lower()}.ssl.truststore."
+                found |= {f"{prefix}type": "PEM", f"{prefix}certificates": given.ca}
+    return found
+
+
+def shown(listener: Listener, certificate: Certificate) -> dict[str, str]:
+    """The configs by which a listener shows a certificate."""
+    prefix = f"{LISTENER_PREFIX}{listener.name.lower()}.ssl.keystore."
+    return {
+        f"{prefix}type": "PEM",
+        f"{prefix}certificate.chain": certificate.chain,
+        f"{prefix}key": certificate.key,
+    }
+
+
+def free_ports(config: BrokerConfig) -> BrokerConfig:
+    """The same configs with listeners at free ports, for a twin of an emulator."""
+    found = listeners_of(config).values()
+    texts = {
+        name: text for name, text in config.overrides.items() if name != "advertised.listeners"
+    }
+    texts["listeners"] = ",".join(f"{each.name}://{bracketed(each.host)}:0" for each in found)
+    return BrokerConfig(texts, config.release)
 
 
 def ensure_scram_users(cluster: Cluster, users: Mapping[str, str]) -> None:

@@ -18,6 +18,8 @@ from .login.exchange import Exchange
 from .login.plain import Plain
 from .login.scram import NUMBERS, Credential, Known, Scram
 from .mechanisms import PLAIN, mechanisms_of, passwords_of
+from .tls.context import Contexts, context_of
+from .tls.principals import parsed
 
 _MOST_FAILURES = 1000
 _NONCE_BITS = 130
@@ -51,6 +53,7 @@ class Security:
     def __init__(self, config: BrokerConfig, image: MetadataImage, random: Random) -> None:
         self.listeners: dict[str, Listener] = check_security(config)
         self.failures: deque[LogInFailure] = deque(maxlen=_MOST_FAILURES)
+        self.contexts = Contexts()
         self._image = image
         self._random = random
 
@@ -81,6 +84,9 @@ def check_security(config: BrokerConfig) -> dict[str, Listener]:
         own = ListenerConfig(config, listener.name)
         if listener.has_sasl and PLAIN in mechanisms_of(own):
             passwords_of(own)
+        if listener.has_tls:
+            context_of(own)
+            parsed(own.get("ssl.principal.mapping.rules"))
     return listeners
 
 

@@ -31,6 +31,7 @@ from ..ask.clusters import CONTROLLER
 from ..engine.compare import Comparison
 from ..engine.engine import Engine, SequenceRun
 from ..engine.results import Finding, Result
+from ..engine.served import Served
 from ..engine.steps import Act, Ask, Sequence, Settled, Step
 from .clusters import INTERNAL_PARTITIONS, NODES, Brokers
 from .views import INTERNAL, Viewer
@@ -64,6 +65,7 @@ class ClusterEngine(Engine):
         except (RuntimeError, TimeoutError) as error:
             log.warning("new clusters, for %s: %s", sequence.name, error)
             self.at_both(lambda brokers: brokers.renew())
+            self.served = Served.of(self.sides)  # ours has another cluster id
             self.warm_up()
             return super().run(sequence)
 

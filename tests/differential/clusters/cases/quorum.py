@@ -71,7 +71,10 @@ def a_leader_is_killed_without_a_quorum() -> Steps:
 @case("O27")
 def what_the_controller_has_to_do_waits() -> Steps:
     made = CreateTopicsRequest.Topic
-    topic = made(name="~late", num_partitions=-1, replication_factor=2, assignments=[], configs=[])
+    placed = [made.Assignment(partition_index=0, broker_ids=[1, 2])]
+    topic = made(
+        name="~late", num_partitions=-1, replication_factor=-1, assignments=placed, configs=[]
+    )
     create = CreateTopicsRequest(topics=[topic], timeout_ms=500)
     return [
         topic_on([1, 2, 3]),
