@@ -18,7 +18,7 @@ from ...wire.api.incremental_alter_configs import (
     IncrementalAlterConfigsResponse,
 )
 from ..config.loggers import SET
-from ..metadata.config_changes import Alteration, Change, Wanted
+from ..metadata.config_changes import LOGGER_RESOURCE, Alteration, Change, Wanted
 from ..security.authorizer.terms import CLUSTER_NAME, Kind, Operation
 from .asking import Asking, Narrowed, Verdict
 from .guard import guards
@@ -139,7 +139,7 @@ def _in_order(
 def _refused(answer: Any, resource: Any, kind: Kind) -> Any:
     return answer(
         error_code=ERRORS[kind],
-        error_message=MESSAGES[kind],
+        error_message=None if resource.resource_type == LOGGER_RESOURCE else MESSAGES[kind],
         resource_type=resource.resource_type,
         resource_name=resource.resource_name,
     )

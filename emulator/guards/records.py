@@ -14,47 +14,47 @@ from ...wire.api.offset_for_leader_epoch import (
     OffsetForLeaderEpochResponse,
 )
 from ...wire.api.produce import ProduceRequest
-from ...wire.batch import TRANSACTIONAL
 from ..base.call import NO_REPLY
 from ..metadata.topic_rules import name_problem
+from ..partitions.produced import Produced
 from ..security.authorizer.terms import Kind, Operation
 from .asking import Asking, Narrowed, Verdict
 from .guard import guards
-from .needs import ERRORS, MESSAGES, each_once, needs_each
+from .needs import ERRORS, MESSAGES, each_once, needs_each, once
 
-_MAGIC_AT, _ATTRIBUTES_AT = 16, 21
-_WITH_ATTRIBUTES = 2
+_BATCHES_SINCE = 3
+_ISOLATION_LEVELS = (0, 1)
 _REPLICA_STATE_SINCE, _IDS_SINCE = 15, 13
 
 
 @guards(ProduceRequest)
 def produce(asking: Asking, request: ProduceRequest) -> Verdict:
-    """The transactional id comes first, and refuses everything."""
-    x, kind = request.transactional_id, Kind.TRANSACTIONAL_ID
-    is_asked = _has_transactional(request)
-    if is_asked and (x is None or not asking.may(Operation.WRITE, kind, x)):
-        if request.acks == 0:
-            asking.call.close()
-            return NO_REPLY
-        return asking.refuse(request, ERRORS[kind])  # type: ignore[no-any-return]
+    """The transactional id comes first, and refuses everything; but for that all batches up to the
+    first transactional one are read, and what cannot be is left to the handler, which refuses all
+    of it then."""
+    if asking.version >= _BATCHES_SINCE:
+        x, kind = request.transactional_id, Kind.TRANSACTIONAL_ID
+        first = _first_odd(asking, request)
+        if first is not None and (first.damage is not None or x is None):
+            return None
+        if first is not None and not asking.may(Operation.WRITE, kind, x):
+            if request.acks == 0:
+                asking.call.close()
+                return NO_REPLY
+            refusal: Any = asking.refuse(request, ERRORS[kind])
+            return once(refusal, "responses", "partition_responses", "index")  # type: ignore[no-any-return]
     found = needs_each(asking, request, Operation.WRITE, Kind.TOPIC)
     return each_once(found, "responses", "partition_responses", "index")
 
 
-def _has_transactional(request: ProduceRequest) -> bool:
-    return any(
-        _is_transactional(partition.records)
-        for topic in request.topic_data
-        for partition in topic.partition_data
-    )
-
-
-def _is_transactional(records: Any) -> bool:
-    """Whether the first batch is; the others are not looked at."""
-    if records is None or len(records) <= _ATTRIBUTES_AT + 1:
-        return False
-    is_batch = records[_MAGIC_AT] >= _WITH_ATTRIBUTES
-    return bool(is_batch and records[_ATTRIBUTES_AT + 1] & TRANSACTIONAL)
+def _first_odd(asking: Asking, request: ProduceRequest) -> Produced | None:
+    """The first batch that is transactional or cannot be read."""
+    for topic in request.topic_data:
+        for partition in topic.partition_data:
+            data = Produced(partition.records, asking.version)
+            if data.damage is not None or data.is_transactional:
+                return data
+    return None
 
 
 @guards(FetchRequest)
@@ -69,9 +69,9 @@ def fetch(asking: Asking, request: FetchRequest) -> Verdict:
         is_replica = asking.may_in_cluster(Operation.CLUSTER_ACTION)
         passage.denies = None if is_replica else lambda topic: True
         return None
-    known: dict[str, bool] = {}
+    known: dict[str | None, bool] = {None: False}
 
-    def denies(topic: str) -> bool:
+    def denies(topic: str | None) -> bool:
         if topic not in known:
             known[topic] = not asking.may(Operation.READ, Kind.TOPIC, topic)
         return known[topic]
@@ -89,8 +89,8 @@ def fetch(asking: Asking, request: FetchRequest) -> Verdict:
 def list_offsets(asking: Asking, request: ListOffsetsRequest) -> Verdict:
     """What may not be seen comes last, as it was asked for."""
     allowed, denied = _split(asking, request.topics, [topic.name for topic in request.topics])
-    if not denied:
-        return None
+    if not denied or (allowed and request.isolation_level not in _ISOLATION_LEVELS):
+        return None  # nobody knows that level: the handler refuses all of it
     topic = ListOffsetsResponse.Topic
     answers = [
         topic(

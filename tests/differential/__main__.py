@@ -96,7 +96,8 @@ def _on_clusters(given: argparse.Namespace) -> int:
 def _by_users(given: argparse.Namespace) -> int:
     users = [*security.USERS, "admin"]
     try:
-        with SecuredKafka(users) as real, SecuredEmulator(users) as ours:
+        real = SecuredKafka(users)
+        with real, SecuredEmulator(users) as ours:
             engine = SecuredEngine(real, ours)
             run = Run(engine, partial(print, flush=True))
             seeds = range(given.seed, given.seed + given.seeds)

@@ -23,7 +23,7 @@ from ..draw import transactions as transactional
 from ..draw.requests import NOT_AT_RANDOM, draw_request
 from ..draw.sequences import beginning
 from ..engine.served import Served
-from ..engine.steps import Ask, Sequence, Steps
+from ..engine.steps import Ask, Close, Raw, Sequence, Steps
 
 USERS = ("alice", "bob", "carol")
 _ALL_RULES = DeleteAclsRequest.Filter(
@@ -81,14 +81,14 @@ def draw(seed: int, served: Served) -> Sequence:
     drawn = _any_api(random, served) if name == "any" else _KINDS[name](random, served)
     users: dict[str, str] = {}
     for step in drawn:
-        if isinstance(getattr(step, "request", None), _OF_TOKENS):
+        request = getattr(step, "request", None)
+        if isinstance(request, _OF_TOKENS) or _is_never_answered(request):
             continue
         if random.random() < 0.12:
             steps.append(_change(random, served))
-        on = getattr(step, "on", None)
-        if on is not None:
-            user = users.setdefault(on, random.choice(USERS))
-            step = replace(step, on=f"{user}/{on}")  # type: ignore[type-var]
+        if isinstance(step, Ask | Raw | Close):
+            user = users.setdefault(step.on, random.choice(USERS))
+            step = replace(step, on=f"{user}/{step.on}")
         steps.append(step)
     return Sequence(f"{name} of several users, seed {seed}", (*steps, NO_RULES))
 
@@ -102,13 +102,15 @@ def _any_api(random: Random, served: Served) -> Steps:
         api = random.choice(apis)
         version = random.choice(served.versions(api))
         request = draw_request(random, api, version)
-        if isinstance(request, DescribeUserScramCredentialsRequest) and request.users is None:
-            continue  # a real broker never answers if that is refused
-        steps += [
-            replace(step, on=random.choice("123"))  # type: ignore[type-var]
-            for step in logs.acknowledged(request, version)
-        ]
+        for step in logs.acknowledged(request, version):
+            assert isinstance(step, Ask)
+            steps.append(replace(step, on=random.choice("123")))
     return steps
+
+
+def _is_never_answered(request: object) -> bool:
+    """Whether a real broker never answers if it refuses this."""
+    return isinstance(request, DescribeUserScramCredentialsRequest) and request.users is None
 
 
 def _change(random: Random, served: Served) -> Ask:
