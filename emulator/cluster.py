@@ -52,6 +52,7 @@ from .replication.replication import Replication
 from .security.authorizer.authorizer import Authorizer, authorizer_of
 from .security.delegation_tokens import TokenExpiry
 from .security.security import Security
+from .security.throttling.throttle import Throttle
 from .timing.kafka_timing import KafkaTiming
 from .transactions import open_transactions
 from .upkeep.log_manager import LogManager, say_what_is_wrong
@@ -139,7 +140,10 @@ class Cluster:
         self.fetch_max_bytes: int = config.get("fetch.max.bytes")
 
     def _open_authorizer(self) -> Authorizer | None:
-        """The authorizer that the configs name, which knows the rules of the metadata log."""
+        """The authorizer that the configs name, which knows the rules of the metadata log; and what
+        holds clients to the quotas there."""
+        self.throttle = Throttle(self)
+        self.metadata.subscribe(self.throttle)
         authorizer = authorizer_of(self.config)
         if authorizer is not None:
             self.metadata.subscribe(authorizer)

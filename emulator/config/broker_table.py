@@ -346,14 +346,14 @@ metrics.recording.level                            STRING   INFO #no-metrics
 kafka.metrics.reporters                            LIST     "" #no-metrics
 kafka.metrics.polling.interval.secs                INT      10 1.. #no-metrics
 telemetry.max.bytes                                INT      1048576 1.. #no-telemetry
-quota.window.num                                   INT      11 1.. #no-throttling
+quota.window.num                                   INT      11 1..
 replication.quota.window.num                       INT      11 1.. #shared-data
 alter.log.dirs.replication.quota.window.num        INT      11 1.. #shared-data
-controller.quota.window.num                        INT      11 1.. #one-process
-quota.window.size.seconds                          INT      1 1.. #no-throttling
+controller.quota.window.num                        INT      11 1..
+quota.window.size.seconds                          INT      1 1..
 replication.quota.window.size.seconds              INT      1 1.. #shared-data
 alter.log.dirs.replication.quota.window.size.seconds INT      1 1.. #shared-data
-controller.quota.window.size.seconds               INT      1 1.. #one-process
+controller.quota.window.size.seconds               INT      1 1..
 client.quota.callback.class                        CLASS    - #no-classes
 connections.max.reauth.ms                          LONG     0
 sasl.server.max.receive.size                       INT      524288
