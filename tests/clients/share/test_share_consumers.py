@@ -64,7 +64,7 @@ def bootstrap(request: pytest.FixtureRequest) -> Iterator[str]:
     if request.param == "real" and not WANT_REAL:
         pytest.skip("ODRADEK_REAL is not set")
     with ExitStack() as stack:
-        broker = Emulator() if request.param == "odradek" else RealKafka()
+        broker: Any = Emulator() if request.param == "odradek" else RealKafka()
         yield stack.enter_context(broker).bootstrap_servers
 
 

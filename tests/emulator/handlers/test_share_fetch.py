@@ -173,7 +173,12 @@ def test_renewing_fetches_nothing(client: Client, topic_id: bytes) -> None:
     share_fetch(client, {part: ()})
     _append(client, 2)
     share_fetch(client, epoch=1)
-    renewal = {"is_renew_ack": True, "max_bytes": 0, "max_records": 0, "batch_size": 0}
+    renewal: dict[str, Any] = {
+        "is_renew_ack": True,
+        "max_bytes": 0,
+        "max_records": 0,
+        "batch_size": 0,
+    }
     answer = share_fetch(client, {part: [(0, 1, [RENEW])]}, 2, **renewal)
     (partition,) = answer.responses[0].partitions
     assert (partition.acknowledge_error_code, partition.records) == (0, b"")
