@@ -73,9 +73,8 @@ def _find(cluster: Cluster, call: Call, key_type: int, key: str) -> Coordinator:
         node = cluster.nodes.get(of_its_kind.leader_of(key))
         if node is None or not node.is_alive:
             return _none(key, Error.COORDINATOR_NOT_AVAILABLE, _NOT_AVAILABLE)
-        return Coordinator(
-            key=key, node_id=node.node_id, host=node.host, port=node.port, error_message=""
-        )
+        host, port = node.at(call.listener)
+        return Coordinator(key=key, node_id=node.node_id, host=host, port=port, error_message="")
     return _none(key, Error.INVALID_REQUEST, INVALID_REQUEST_TEXT)
 
 
