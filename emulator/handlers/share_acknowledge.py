@@ -68,12 +68,15 @@ def share_acknowledge(
         responses=[],
         node_endpoints=[],
     )
-    _add(cluster, response, results)
+    _add(cluster, call, response, results)
     return response
 
 
 def _add(
-    cluster: Cluster, response: ShareAcknowledgeResponse, results: dict[Part, AckResult]
+    cluster: Cluster,
+    call: Call,
+    response: ShareAcknowledgeResponse,
+    results: dict[Part, AckResult],
 ) -> None:
     topics: dict[bytes, Topic] = {}
     leaders: set[int] = set()
@@ -94,4 +97,6 @@ def _add(
             topics[part.topic_id] = Topic(topic_id=part.topic_id, partitions=[])
             response.responses.append(topics[part.topic_id])
         topics[part.topic_id].partitions.append(answer)
-    response.node_endpoints = endpoints(ShareAcknowledgeResponse.NodeEndpoint, cluster, leaders)
+    response.node_endpoints = endpoints(
+        ShareAcknowledgeResponse.NodeEndpoint, cluster, call, leaders
+    )

@@ -210,7 +210,9 @@ class _Work:
             self._add(response, topics, part, fetched, result, leaders)
         for part, result in self.results.items():
             self._add(response, topics, part, Fetched(), result, leaders)
-        response.node_endpoints = endpoints(ShareFetchResponse.NodeEndpoint, self.cluster, leaders)
+        response.node_endpoints = endpoints(
+            ShareFetchResponse.NodeEndpoint, self.cluster, self.call, leaders
+        )
         if self.epoch == FINAL_EPOCH:
             self.leader.close_session(self.key)
         return response
