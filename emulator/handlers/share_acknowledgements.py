@@ -11,7 +11,6 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from ...wire import Error, Refused
-from ..base.call import INVALID_REQUEST_TEXT
 from ..share.acknowledging import RENEW, Acknowledgement
 from ..share.leading import ShareLeader
 from ..share.sessions import Part
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
 
 RENEWALS_SINCE = 2
 _LONGEST_MEMBER_ID = 36
-_UNKNOWN_ID = "This server does not host this topic ID."
-_UNKNOWN_PARTITION = "This server does not host this topic-partition."
 
 
 class AckResult(NamedTuple):
@@ -54,7 +51,7 @@ def has_share_groups(cluster: Cluster) -> bool:
 def check_member(group_id: str | None, member_id: str | None) -> str:
     """The group's id. Raises Refused(INVALID_REQUEST) for ids that cannot be."""
     if group_id is None:
-        raise Refused(Error.INVALID_REQUEST, "Invalid group id in the request.")
+        raise Refused(Error.INVALID_REQUEST)
     check_member_id(member_id)
     return group_id
 
@@ -62,7 +59,7 @@ def check_member(group_id: str | None, member_id: str | None) -> str:
 def check_member_id(member_id: str | None) -> None:
     """Raises Refused(INVALID_REQUEST)."""
     if not member_id or len(member_id.encode("utf-16-le")) > 2 * _LONGEST_MEMBER_ID:
-        raise Refused(Error.INVALID_REQUEST, "Invalid member id in the request.")
+        raise Refused(Error.INVALID_REQUEST)
 
 
 def acknowledged(
@@ -81,10 +78,10 @@ def acknowledged(
         try:
             topic = cluster.topics.by_id(part.topic_id)
             if topic is None:
-                raise Refused(Error.UNKNOWN_TOPIC_ID, _UNKNOWN_ID)
+                raise Refused(Error.UNKNOWN_TOPIC_ID)
             _check(batches, knows_renewal=knows_renewal, renews=renews)
             if not 0 <= part.partition < len(topic.partitions):
-                raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION, _UNKNOWN_PARTITION)
+                raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION)
             if batches:
                 key = ShareKey(group_id, *part)
                 leader.acknowledge(key, member_id, [_acknowledgement(each) for each in batches])
@@ -112,5 +109,5 @@ def _check(batches: Sequence[_Batch], *, knows_renewal: bool, renews: bool) -> N
             and (renews or RENEW not in types)
         )
         if not is_fine:
-            raise Refused(Error.INVALID_REQUEST, INVALID_REQUEST_TEXT)
+            raise Refused(Error.INVALID_REQUEST)
         before = batch.last_offset

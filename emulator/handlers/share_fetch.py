@@ -100,14 +100,14 @@ class _Work:
         if self.epoch == INITIAL_EPOCH:
             if self._has_acknowledgements():
                 raise Refused(Error.INVALID_REQUEST)
-            sessions.remove(self.key)
-            self._check_known(named)
             if len(set(named)) < len(named):
+                sessions.remove(self.key)
                 raise Refused(Error.UNKNOWN_SERVER_ERROR)
             self.session = sessions.open(self.key, named, self.call.connection)
+            if any(self.cluster.topics.by_id(part.topic_id) is None for part in named):
+                raise Refused(Error.UNKNOWN_SERVER_ERROR)
             return
         session = sessions.next(self.key, self.epoch)
-        self._check_known(named)
         session.update(
             named,
             [
@@ -125,11 +125,6 @@ class _Work:
             for topic in self.request.topics
             for each in topic.partitions
         )
-
-    def _check_known(self, named: list[Part]) -> None:
-        """Raises Refused(UNKNOWN_SERVER_ERROR) for ids that no topic has."""
-        if any(self.cluster.topics.by_id(part.topic_id) is None for part in named):
-            raise Refused(Error.UNKNOWN_SERVER_ERROR)
 
     def acknowledge(self) -> None:
         """Carry out the acknowledgements."""

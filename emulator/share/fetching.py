@@ -75,6 +75,8 @@ class ShareFetch:
         self._partitions: dict[Part, Partition] = {}
         self._shares: dict[Part, SharePartition] = {}
         self._failed: dict[Part, Fetched] = {}
+        # Those whose state cannot be loaded, which a real broker hears of a moment later.
+        self._not_loaded: dict[Part, Fetched] = {}
         self._looks = False
 
     def begin(self, partitions: Mapping[Part, Partition]) -> None:
@@ -88,14 +90,20 @@ class ShareFetch:
         for part, partition in partitions.items():
             try:
                 partition.check_read(self._leader.node_id)
-                may_wait = True
+            except Refused as refused:
+                self._failed[part] = Fetched(refused.error)
+                continue
+            may_wait = True
+            try:
                 key = ShareKey(self._group_id, *part)
                 self._shares[part] = self._leader.loaded(key, partition)
             except Refused as refused:
-                self._failed[part] = Fetched(refused.error)
+                self._not_loaded[part] = Fetched(refused.error)
         if not may_wait:
             self._end({})
         elif not self._try():
+            if limits.max_wait_ms > 0:
+                self._failed |= self._not_loaded
             self._timer = self._cluster.after(limits.max_wait_ms, self._expire)
             for part, share in self._shares.items():
                 share.waits.append(self)

@@ -157,7 +157,7 @@ def how_much_is_acquired() -> Steps:
 
 @case("N12")
 def exactly_so_many() -> Steps:
-    exact = {"share_acquire_mode": 1}
+    exact: dict[str, Any] = {"share_acquire_mode": 1}
     return [
         *share_group(record_lock_duration_ms="1000"),
         opened(max_records=4, **exact),
@@ -370,7 +370,12 @@ def sessions_of_acknowledgements() -> Steps:
 
 @case("N19")
 def renewals() -> Steps:
-    nothing = {"is_renew_ack": True, "max_bytes": 0, "max_records": 0, "batch_size": 0}
+    nothing: dict[str, Any] = {
+        "is_renew_ack": True,
+        "max_bytes": 0,
+        "max_records": 0,
+        "batch_size": 0,
+    }
     return [
         *share_group(record_lock_duration_ms="1000"),
         put(*ROWS),

@@ -126,54 +126,6 @@ def a_group_of_missing_topics() -> Steps:
     ]
 
 
-def _members(partitions: int, members: str) -> Steps:
-    steps: Steps = [*known_topic("~t", partitions)]
-    for member in members:
-        steps += [Ask(share_enter(member)), Sleep(INITIALIZED_S)]
-    steps += [Ask(share_beat(member, len(members) + 1)) for member in members]
-    steps += [Ask(share_beat(member, len(members) + 2)) for member in members]
-    return [*steps, Ask(describe_shares())]
-
-
-@case("N5")
-def three_partitions_for_two() -> Steps:
-    return _members(3, "ab")
-
-
-@case("N5")
-def two_partitions_for_four() -> Steps:
-    return [
-        *_members(2, "abcd"),
-        Ask(share_beat("b", LEAVES)),
-        *(Ask(share_beat(member, 6)) for member in "acd"),
-        Ask(describe_shares()),
-    ]
-
-
-@case("N5")
-def three_partitions_for_five() -> Steps:
-    return [*_members(3, "abcde"), *log_of()]
-
-
-@case("N5")
-def members_of_different_topics() -> Steps:
-    return [
-        *known_topic("~t", 3),
-        *known_topic("~u", 2),
-        Ask(share_enter("a", "~t")),
-        Ask(share_enter("b", "~u", "~t")),
-        Ask(share_enter("c", "~u")),
-        Sleep(INITIALIZED_S),
-        *(Ask(share_beat(member, 4)) for member in "abc"),
-        *(Ask(share_beat(member, 5)) for member in "abc"),
-        Ask(describe_shares()),
-        Ask(share_beat("b", 5, names=["~u"])),
-        Ask(share_beat("a", 5)),
-        Ask(share_beat("c", 5)),
-        Ask(describe_shares()),
-    ]
-
-
 @case("N6")
 def share_groups_and_others() -> Steps:
     return [

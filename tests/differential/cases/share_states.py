@@ -82,8 +82,8 @@ def batches_laid_over_each_other() -> Steps:
     ]
     steps: Steps = [*coordinators(), share_state("initialize")]
     for at, batches in enumerate(writes):
-        complete = {"delivery_complete_count": at}
-        steps += [share_state("write", batches=batches, **complete), share_state("read")]
+        write = share_state("write", batches=batches, delivery_complete_count=at)
+        steps += [write, share_state("read")]
     steps += [
         share_state("write", start_offset=4),
         share_state("read"),

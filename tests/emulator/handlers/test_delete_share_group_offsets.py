@@ -9,7 +9,7 @@ from odradek.wire import Error
 from odradek.wire.api.delete_groups import DeleteGroupsRequest
 from odradek.wire.api.delete_share_group_offsets import DeleteShareGroupOffsetsRequest
 
-from tests.requests.share_groups import LEAVES, share_beat, share_fetch
+from tests.requests.share_groups import LEAVES, share_beat, share_fetch_request
 from tests.support.cluster import Client
 
 
@@ -30,7 +30,9 @@ def test_offsets_are_forgotten(cluster: Cluster, client: Client) -> None:
     found = [(each.topic_name, each.topic_id, each.error_code) for each in answer.responses]
     unknown = Error.UNKNOWN_TOPIC_OR_PARTITION
     assert found == [("t", topic.id, 0), ("none", bytes(16), unknown)]
-    answer = share_fetch(client, {(topic.id, 0): ()})
+    client.send(share_fetch_request({(topic.id, 0): ()}, max_wait_ms=100), 2)
+    cluster.advance(100)
+    (answer,) = client.answers()
     assert answer.responses[0].partitions[0].error_code == Error.UNKNOWN_SERVER_ERROR
     assert _delete(client, "g", "t").responses[0].error_code == unknown
 

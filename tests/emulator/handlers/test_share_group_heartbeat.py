@@ -48,8 +48,8 @@ def test_a_member_joins_stays_and_leaves(cluster: Cluster, client: Client, topic
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"member_id": ""}, "Invalid member id in the request."),
-        ({"member_id": "m" * 37}, "Invalid member id in the request."),
+        ({"member_id": ""}, None),
+        ({"member_id": "m" * 37}, None),
         ({"member_id": " "}, "MemberId can't be empty."),
         ({"group_id": " "}, "GroupId can't be empty."),
         ({"rack_id": ""}, "RackId can't be empty."),
@@ -58,7 +58,9 @@ def test_a_member_joins_stays_and_leaves(cluster: Cluster, client: Client, topic
         ({"epoch": -2}, "MemberEpoch is invalid."),
     ],
 )
-def test_what_a_member_must_say(client: Client, change: dict[str, Any], message: str) -> None:
+def test_what_a_member_must_say(
+    client: Client, change: dict[str, Any], message: str | None
+) -> None:
     answer = share_beat(client, **change)
     assert (answer.error_code, answer.error_message) == (Error.INVALID_REQUEST, message)
     assert share_beat(client, epoch=1).error_code == Error.GROUP_ID_NOT_FOUND, "no group is left"
