@@ -22,6 +22,7 @@ SENTENCES = {
     "large request": "{client} sent a large {api}, of which nothing more is told",
     "and more": '{client}: {number} more of "{kind}"',
     "still open": "{client} was not closed: it is still a member of group {group}",
+    "log-in failed": "{client}: {reason}",
     "malformed": "the connection of {client} was closed: {reason}",
     # Topics
     "topic created": "{client}{principal} created topic {topic} with {partitions}{because}",
@@ -81,6 +82,7 @@ SENTENCES = {
     "controllers lost": "the controllers were lost",
     "controllers back": "the controllers are back",
     # Refusals
+    "denied": "{client} was denied: {reason}",
     "refused": "{client} was refused {api}{about}{at}: {error}{because}",
     "fenced": "{client} was fenced on {api}{about}{at}: {error}{because}",
 }

@@ -7,7 +7,7 @@ broker allow it: it is answered with UNKNOWN_TOPIC_OR_PARTITION this once, as if
 still going on, for that is what clients are used to (semantics I2).
 
 The controller is said to be the first broker that is alive: each of them forwards what is for it.
-Not emulated: several listeners with different addresses.
+Brokers have the addresses of the listener that was asked.
 """
 
 from __future__ import annotations
@@ -71,12 +71,11 @@ def metadata(cluster: Cluster, call: Call, request: MetadataRequest) -> Slices[M
     if call.version == 0:
         _without_the_dead(topics, able)
     wanted = request.include_cluster_authorized_operations
+    places = [(broker, *broker.at(call.listener)) for broker in able.values()]
     return MetadataResponse(
         brokers=[
-            MetadataResponse.Broker(
-                node_id=broker.node_id, host=broker.host, port=broker.port, rack=broker.rack
-            )
-            for broker in able.values()
+            MetadataResponse.Broker(node_id=broker.node_id, host=host, port=port, rack=broker.rack)
+            for broker, host, port in places
         ],
         cluster_id=cluster.cluster_id,
         controller_id=cluster.replication.controller_among(able),
