@@ -154,8 +154,8 @@ def _resources(asked: argparse.Namespace) -> list[tuple[int, str]]:
 
 def _found(brokers: Brokers, asked: argparse.Namespace) -> list[Acl]:
     """The entries that match."""
-    patterns: dict[str | None, int] = {**_PATTERNS, "any": _ANY, "match": _MATCH, None: _ANY}
-    pattern = patterns[asked.resource_pattern_type]
+    patterns: dict[str, int] = {**_PATTERNS, "any": _ANY, "match": _MATCH}
+    pattern = patterns[asked.resource_pattern_type or "any"]
     wanted: list[tuple[int, str | None]] = [*_resources(asked)] or [(_ANY, None)]
     found: set[Acl] = set()
     for kind, name in wanted:

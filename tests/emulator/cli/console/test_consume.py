@@ -210,7 +210,7 @@ def test_records_by_what_their_json_says(kafka: Emulator, said: Said) -> None:
 
 
 def test_a_template_of_kcat_and_one_of_names(kafka: Emulator, said: Said) -> None:
-    fill(kafka, 1, record(b"tea", b"42", table=b"7"), record(None, None))
+    fill(kafka, 1, record(b"tea", b"42", table=b"7"), record(b"tea")._replace(value=None))
     shown = said("records", "orders", "-f", "%t/%p/%o %k=%s (%K %S) %h %T%%\\n")
     assert shown == f"orders/1/0 42=tea (2 3) table=7 {NOW}%\norders/1/1 = (-1 -1)  {NOW}%\n"
     names = "{topic}-{partition}@{offset}:{key}\\t{value}\\x00"

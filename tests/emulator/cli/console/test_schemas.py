@@ -214,7 +214,7 @@ def test_what_stock_clients_write_is_read_and_the_reverse(
     context = pytest.importorskip("confluent_kafka.serialization")
     client = theirs.SchemaRegistryClient({"url": registry.url})
     of_value = context.SerializationContext("orders", context.MessageField.VALUE)
-    schema = {**ORDER, "fields": [ORDER["fields"][0], ORDER["fields"][3]]}  # type: ignore[index]
+    schema = {**ORDER, "fields": [ORDER["fields"][0], ORDER["fields"][3]]}
     written = avro.AvroSerializer(client, json.dumps(schema))({"id": 5, "note": None}, of_value)
     fill(kafka, 0, record(written))
     how = ["--registry", registry.url]
