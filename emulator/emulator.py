@@ -46,6 +46,7 @@ from .cluster import Cluster
 from .config.configs import BrokerConfig
 from .control.disk_rules import DiskRule, DiskRules
 from .control.rules import Rules
+from .facets.access import Access
 from .facets.brokers import Clustered
 from .facets.client_config import ClientConfig
 from .facets.controllers import BetweenBrokers, Controllers
@@ -57,6 +58,7 @@ from .facets.growing import Growing
 from .facets.network import Network, NetworkFaults
 from .facets.process import Process
 from .facets.requests import Requests
+from .facets.secured import Secured
 from .facets.seeing import Seeing
 from .facets.state import Keeping
 from .facets.telling import Telling
@@ -67,6 +69,15 @@ from .metadata.features import check_features
 from .net.server import Server
 from .parameters import ConfigValue
 from .replication.keeping import fenced_in, put_back
+from .security.given import (
+    ensure_scram_users,
+    secured,
+    users_given,
+    with_certificates,
+    with_users,
+)
+from .security.listeners import PROTOCOLS, listeners_of
+from .security.security import check_security
 from .seen import Inside
 from .situations.situated import Situated
 from .state import Snapshot
@@ -97,6 +108,8 @@ class Emulator(
     Clustered,
     Growing,
     Controllers,
+    Secured,
+    Access,
 ):
     """A Kafka broker for stock clients.
 
@@ -130,7 +143,12 @@ class Emulator(
     brokers     how many brokers there are. They have the ids from `node.id` (1) on, and the ports
                 from `port` on, or free ones (docs/brokers.md)
     racks       the rack of each broker, in the order of their ids
+    acls        whether there is an authorizer: nobody may do anything but what `allow` allows. The
+                short form of "authorizer.class.name" in config (docs/acls.md)
     listen      "host:port" of each broker, in the order of their ids, instead of host and port
+    security    the protocol of the listener: "PLAINTEXT", "SSL", "SASL_PLAINTEXT" or "SASL_SSL"
+                (docs/security.md); several listeners are those of the config "listeners"
+    users       who may log in with a password: name -> password
 
     Raises ConfigError for a config that Kafka would refuse, StateError for a state that cannot be
     used, TypeError, ValueError or Refused for another invalid argument (parameters.py). `start`
@@ -139,6 +157,7 @@ class Emulator(
     """
 
     _is_handed_over = False
+    _began_ms: int | None = None
     _thread: BrokerThread | None = None
 
     def __init__(
@@ -149,7 +168,7 @@ class Emulator(
         features: Mapping[str, int] | None = None,
         data_dir: str | Path | None = None,
         disk: MemoryDisk | None = None,
-        host: str = "127.0.0.1",
+        host: str = parameters.LOCAL,
         port: int = 0,
         advertised: str | None = None,
         clock: Clock | str | float | None = None,
@@ -164,20 +183,22 @@ class Emulator(
         brokers: int = 1,
         racks: Sequence[str] | None = None,
         listen: Sequence[str] | None = None,
+        acls: bool = False,
+        security: str | None = None,
+        users: Mapping[str, str] | None = None,
     ) -> None:
         given_racks = parameters.racks(brokers, racks)
-        self._naming = parameters.naming(naming)
+        self._naming, self._release = parameters.naming(naming), parameters.release(version)
         self._retention = parameters.retention_policy(retention)
-        self._release = parameters.release(version)
-        texts = parameters.config_texts(config)
-        self._config = BrokerConfig(self._for_several(len(given_racks)) | texts, self._release)
+        texts = self._for_several(len(given_racks)) | parameters.all_texts(config, acls)
+        self._listening = parameters.listening(host, port, listen, len(given_racks))
+        self._advertised = parameters.advertised(advertised)
+        parameters.no_address(texts, host, port, listen, advertised)
+        self._config = self._secured(texts, security, users)
         self._racks = dict(enumerate(given_racks, int(self._config.get("node.id"))))
         self._topics = parameters.topic_counts(topics)
         self._features = check_features(parameters.feature_levels(features), self._release)
-        self._given_dir = parameters.storage(data_dir, disk)
-        self._disk = disk
-        self._listening = parameters.listening(host, port, listen, len(given_racks))
-        self._advertised = parameters.advertised(advertised)
+        self._given_dir, self._disk = parameters.storage(data_dir, disk), disk
         self._clock = parameters.clock_of(clock) or SystemClock()
         self._scan_limit = parameters.scan_limit(scan_limit)
         self._timing = parameters.timing(timing)
@@ -186,7 +207,6 @@ class Emulator(
         self._state = None if state is None else state_of(state)
         if self._state is not None:
             self._state.check_fits(self._release.name, naming)
-        self._began_ms: int | None = None
         self._inside = self._seen_inside()
         self._new_journal(is_on=journal)
         self._begin_without_faults()
@@ -305,6 +325,30 @@ class Emulator(
         is_handed_over, self._is_handed_over = self._is_handed_over, False
         return is_handed_over and self._thread is not None
 
+    def _secured(
+        self, texts: dict[str, str], security: str | None, users: Mapping[str, str] | None
+    ) -> BrokerConfig:
+        """The configs with listener and users in them, judged. Raises ConfigError, ValueError,
+        TypeError."""
+        self._listens_by_config = "listeners" in texts
+        self._users = users_given(users)
+        config = BrokerConfig(secured(texts, security), self._release)
+        listeners = listeners_of(config)
+        hosts = [each.host for each in listeners.values() if each.host]
+        hosts += [each.advertised[0] for each in listeners.values() if each.advertised]
+        hosts += self._hosts()
+        added = with_users(config, listeners, self._users)
+        added |= with_certificates(config, listeners, lambda: self.certificates, hosts)
+        config = BrokerConfig(config.overrides | added, self._release) if added else config
+        check_security(config)
+        return config
+
+    def _hosts(self) -> list[str]:
+        """Where clients reach the brokers, as far as it is given."""
+        listening, advertised = self._listening, self._advertised
+        hosts = [listening.host, *(host for host, _ in listening.each)]
+        return hosts if advertised is None else [*hosts, advertised.of(1, 0, 1)[0]]
+
     def _for_several(self, brokers: int) -> dict[str, str]:
         """Configs that differ where there are several brokers: internal topics are on three of
         them, so that groups and transactions go on when one stops."""
@@ -385,10 +429,15 @@ class Emulator(
         """Accept connections for a broker: ports follow each other, if the first one is given.
         Raises OSError."""
         place = broker.node_id - int(self._config.get("node.id"))
-        host, port = server.listen(*self._listening.at(place), broker.node_id)
-        broker.host, broker.port = reachable(host), port
-        if self._advertised is not None:
-            broker.host, broker.port = self._advertised.of(broker.node_id, place, port)
+        for listener in server.cluster.security.listeners.values():
+            where = listener.at(place) if self._listens_by_config else self._listening.at(place)
+            host, port = server.listen(*where, broker.node_id, listener.name)
+            address = listener.given(reachable(host), port, place)
+            if self._advertised is not None:
+                address = self._advertised.of(broker.node_id, place, port)
+            broker.listeners[listener.name] = address
+            broker.protocols[listener.name] = PROTOCOLS[listener.protocol]
+        broker.host, broker.port = next(iter(broker.listeners.values()))
 
     def _ensure_topics(self, cluster: Cluster) -> None:
         for name, partitions in self._topics.items():
@@ -443,6 +492,7 @@ class Emulator(
             journal=self._journal,
             timing=self._timing,
         )
+        ensure_scram_users(cluster, self._users)
         if kept is not None:
             put_back(cluster, kept)
         self._rules.attach(cluster)

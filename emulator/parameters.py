@@ -21,11 +21,13 @@ from ..wire import Error, Refused
 from .base.addresses import Advertised, Listening, parse_address
 from .base.clock import Clock, ManualClock, SystemClock, TestClock
 from .base.release import Release, release_named
+from .config.broker_rules import STANDARD_AUTHORIZER
 from .metadata.topic_rules import LARGEST_REQUEST
 
 ConfigValue = str | int | float | bool | Sequence[str]
 
 DEFAULT = "default"
+LOCAL = "127.0.0.1"
 INSTANT, KAFKA_TIMING = "instant", "kafka"
 """What `timing` may be."""
 _VALUE = "a str, a number, a bool, or a list of them"
@@ -38,6 +40,13 @@ def config_texts(given: Mapping[str, ConfigValue] | None, name: str = "config") 
         _check(isinstance(key, str), f"the name of a config in {name}", "a str", key)
         texts[key] = _config_text(f"{key} in {name}", value)
     return texts
+
+
+def all_texts(given: Mapping[str, ConfigValue] | None, acls: bool) -> dict[str, str]:
+    """Configs as Kafka writes them, and the one that asks for an authorizer, if one is wanted."""
+    _check(isinstance(acls, bool), "acls", "True or False", acls)
+    texts = {"authorizer.class.name": STANDARD_AUTHORIZER} if acls else {}
+    return texts | config_texts(given)
 
 
 def topic_config_texts(
@@ -174,6 +183,23 @@ def advertised(given: str | None) -> Advertised | None:
     except ValueError as error:
         raise ValueError(f"advertised: {error}") from None
     return Advertised(given)
+
+
+def no_address(
+    texts: Mapping[str, str],
+    host: str,
+    port: int,
+    listen: Sequence[str] | None,
+    advertised: str | None,
+) -> None:
+    """Raises ValueError if another address is given besides the config `listeners`."""
+    if "listeners" not in texts:
+        return
+    given = {"port": port, "listen": listen, "advertised": advertised}
+    names = [name for name, value in given.items() if value]
+    names += ["host"] * (host != LOCAL)
+    if names:
+        raise ValueError(f"the config listeners says where to listen: give no {names[0]} besides")
 
 
 def one_of(name: str, given: str, choices: Sequence[str]) -> str:

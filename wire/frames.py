@@ -71,6 +71,10 @@ class Frames:
         # The longest frame that has arrived: buffers of up to this size are allocated at once.
         self._proven = _UNPROVEN
 
+    def limit(self, max_bytes: int) -> None:
+        """Take no longer frames from now on."""
+        self._max_bytes = max_bytes
+
     def close(self) -> None:
         """Free all memory; nothing more will be received."""
         self._large = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 
@@ -17,6 +17,15 @@ class Node:
     rack: str | None = None
     is_alive: bool = True
     """Whether it is listed: registered, and not fenced."""
+    listeners: dict[str, tuple[str, int]] = field(default_factory=dict)
+    """The host and port that clients of each listener are given, by its name."""
+
+    protocols: dict[str, int] = field(default_factory=dict)
+    """The security protocol of each listener, by its number in the metadata log."""
+
+    def at(self, listener: str) -> tuple[str, int]:
+        """The host and port for clients of a listener; those above are the first one's."""
+        return self.listeners.get(listener, (self.host, self.port))
 
 
 def alive(brokers: Mapping[int, Node]) -> dict[int, Node]:

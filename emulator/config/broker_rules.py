@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from ..base.java_order import hash_map_order
-from .broker_table import NOT_SETTABLE, broker_definitions
+from .broker_table import broker_definitions
 from .definition import ConfigError, Definition, Kind, Value, invalid
 from .topic_table import topic_definitions
 
@@ -62,11 +62,14 @@ ORDERED = (
         )
     ),
 )
+STANDARD_AUTHORIZER = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
+"""What may be named as `authorizer.class.name`."""
 # What may be named as `replica.selector.class`: no other class is there.
 LEADER_SELECTOR = "org.apache.kafka.common.replica.LeaderSelector"
 RACK_AWARE_SELECTOR = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
 _CLEANER_BUFFER_MIN = 1 << 20
 _LOCAL_UNSET = -2
+_AT_THE_START = "it follows from the address that the emulator is started with"
 
 
 def check_values(values: Values) -> None:
@@ -79,6 +82,7 @@ def check_values(values: Values) -> None:
             raise _required(name, sentence)
     _check_cleaner(values)
     _check_selector(values)
+    _check_authorizer(values)
     if values["max.connections.per.ip"] == 0 and not values["max.connections.per.ip.overrides"]:
         name = "max.connections.per.ip"
         sentence = f"{name} can be set to zero only if {name}.overrides property is set."
@@ -110,6 +114,13 @@ def _check_selector(values: Values) -> None:
     if values[name] not in (None, LEADER_SELECTOR, RACK_AWARE_SELECTOR):
         sentence = f"{name} must be {RACK_AWARE_SELECTOR} or {LEADER_SELECTOR}"
         raise _required(name, sentence)
+
+
+def _check_authorizer(values: Values) -> None:
+    name = "authorizer.class.name"
+    if values[name] not in ("", STANDARD_AUTHORIZER):
+        sentence = f"{name} is {STANDARD_AUTHORIZER} or empty: no other class is there"
+        raise ConfigError(name, sentence)
 
 
 def _check_addresses(text: str) -> None:
@@ -154,7 +165,7 @@ def check_change(
         _check_cluster_wide(list(texts), definitions)
     for name in ("listeners", "listener.security.protocol.map"):
         if name in texts:
-            raise ConfigError(name, f"{name} cannot be set: {NOT_SETTABLE['listeners']}")
+            raise ConfigError(name, f"{name} cannot be set: {_AT_THE_START}")
     after = made()
     for directory in after["cordoned.log.dirs"]:
         if directory not in ("*", data_dir):

@@ -26,8 +26,11 @@ UNLISTED = (
     "leader.replication.throttled.rate",
     "follower.replication.throttled.rate",
     "replica.alter.log.dirs.io.max.bytes.per.second",
+    "super.users",
+    "allow.everyone.if.no.acl.found",
 )
-"""Known to a broker that runs only: shown when they are set."""
+"""Not among Kafka's own definitions, but known to a broker that runs, or to its authorizer: shown
+when they are set."""
 
 # Broker defaults that differ from Kafka's. Shown as if set in server.properties.
 OUR_DEFAULTS = {
@@ -45,13 +48,10 @@ OUR_DEFAULTS = {
 
 # Follows from how the emulator is started (host, port, data directory, brokers).
 NOT_SETTABLE = {
-    "authorizer.class.name": "the emulator has no authorizer",
-    "advertised.listeners": "it follows from the address that the emulator is started with",
     "broker.id": "set node.id instead",
     "controller.listener.names": "the emulator has no controller listener",
     "controller.quorum.bootstrap.servers": "the emulator has no quorum",
     "controller.quorum.voters": "the emulator has no quorum",
-    "listeners": "it follows from the address that the emulator is started with",
     "log.dir": "it is the data directory that the emulator is started with",
     "log.dirs": "it is the data directory that the emulator is started with",
     "metadata.log.dir": "it is the data directory that the emulator is started with",
@@ -113,7 +113,9 @@ request.timeout.ms                                 INT      30000 #one-process
 socket.connection.setup.timeout.ms                 LONG     10000 #one-process
 socket.connection.setup.timeout.max.ms             LONG     30000 #one-process
 config.providers                                   LIST     "" free cluster #no-classes
-authorizer.class.name                              STRING   "" #no-classes
+authorizer.class.name                              STRING   ""
+super.users                                        STRING   -
+allow.everyone.if.no.acl.found                     BOOLEAN  false
 early.start.listeners                              LIST     - #one-process
 broker.rack                                        STRING   -
 controlled.shutdown.enable                         BOOLEAN  true #one-process
@@ -148,9 +150,9 @@ metadata.max.idle.interval.ms                      INT      500 0.. #one-process
 internal.metadata.log.segment.bytes                INT      - * internal
 internal.metadata.max.batch.size.in.bytes          INT      8388608 * internal #one-process
 internal.metadata.delete.delay.millis              LONG     60000 * internal
-listeners                                          LIST     PLAINTEXT://:9092 ! broker #given-address
+listeners                                          LIST     PLAINTEXT://:9092 ! broker
 advertised.listeners                               LIST     - !
-listener.security.protocol.map                     STRING   SASL_SSL:SASL_SSL,PLAINTEXT:PLAINTEXT,SSL:SSL,SASL_PLAINTEXT:SASL_PLAINTEXT * broker #given-address
+listener.security.protocol.map                     STRING   SASL_SSL:SASL_SSL,PLAINTEXT:PLAINTEXT,SSL:SSL,SASL_PLAINTEXT:SASL_PLAINTEXT * broker
 socket.send.buffer.bytes                           INT      102400 #os-sockets
 socket.receive.buffer.bytes                        INT      102400 #os-sockets
 socket.request.max.bytes                           INT      104857600 1..
@@ -160,7 +162,7 @@ max.connections.per.ip.overrides                   STRING   "" * cluster
 max.connections                                    INT      2147483647 0.. cluster
 max.connection.creation.rate                       INT      2147483647 0.. cluster #unrated
 connections.max.idle.ms                            LONG     600000
-connection.failed.authentication.delay.ms          INT      100 0.. #no-throttling
+connection.failed.authentication.delay.ms          INT      100 0..
 queued.max.requests                                INT      500 1.. #no-queues
 queued.max.request.bytes                           LONG     -1
 num.network.threads                                INT      3 1.. cluster #one-thread
@@ -179,12 +181,12 @@ replica.high.watermark.checkpoint.interval.ms      LONG     5000
 fetch.purgatory.purge.interval.requests            INT      1000 #no-purgatory
 producer.purgatory.purge.interval.requests         INT      1000 #no-purgatory
 delete.records.purgatory.purge.interval.requests   INT      1 #no-purgatory
-auto.leader.rebalance.enable                       BOOLEAN  true #shared-data
-leader.imbalance.check.interval.seconds            LONG     300 1.. #shared-data
+auto.leader.rebalance.enable                       BOOLEAN  true
+leader.imbalance.check.interval.seconds            LONG     300 1..
 unclean.leader.election.interval.ms                LONG     300000 1.. internal
 unclean.leader.election.enable                     BOOLEAN  false * cluster
 security.inter.broker.protocol                     STRING   PLAINTEXT PLAINTEXT|SSL|SASL_PLAINTEXT|SASL_SSL #one-process
-inter.broker.listener.name                         STRING   - #one-process
+inter.broker.listener.name                         STRING   -
 replica.selector.class                             STRING   -
 follower.fetch.last.tiered.offset.enable           BOOLEAN  false * cluster #no-tiers
 group.coordinator.rebalance.protocols              LIST     classic,consumer,streams !consumer|classic|share|streams #all-protocols
@@ -353,27 +355,27 @@ replication.quota.window.size.seconds              INT      1 1.. #shared-data
 alter.log.dirs.replication.quota.window.size.seconds INT      1 1.. #shared-data
 controller.quota.window.size.seconds               INT      1 1.. #one-process
 client.quota.callback.class                        CLASS    - #no-classes
-connections.max.reauth.ms                          LONG     0 #plaintext
-sasl.server.max.receive.size                       INT      524288 #plaintext
+connections.max.reauth.ms                          LONG     0
+sasl.server.max.receive.size                       INT      524288
 security.providers                                 STRING   - #plaintext
 principal.builder.class                            CLASS    org.apache.kafka.common.security.authenticator.DefaultKafkaPrincipalBuilder * broker #no-classes
-ssl.client.auth                                    STRING   none required|requested|none broker #plaintext
-ssl.principal.mapping.rules                        STRING   DEFAULT #plaintext
+ssl.client.auth                                    STRING   none required|requested|none broker
+ssl.principal.mapping.rules                        STRING   DEFAULT
 ssl.allow.dn.changes                               BOOLEAN  false #plaintext
 ssl.allow.san.changes                              BOOLEAN  false #plaintext
 ssl.protocol                                       STRING   TLSv1.3 * broker #plaintext
 ssl.provider                                       STRING   - * broker #plaintext
-ssl.enabled.protocols                              LIST     TLSv1.2,TLSv1.3 * broker #plaintext
-ssl.keystore.type                                  STRING   JKS * broker #plaintext
-ssl.keystore.location                              STRING   - * broker #plaintext
-ssl.keystore.password                              PASSWORD - * broker #plaintext
-ssl.key.password                                   PASSWORD - * broker #plaintext
-ssl.keystore.key                                   PASSWORD - * broker #plaintext
-ssl.keystore.certificate.chain                     PASSWORD - * broker #plaintext
-ssl.truststore.type                                STRING   JKS * broker #plaintext
-ssl.truststore.location                            STRING   - * broker #plaintext
-ssl.truststore.password                            PASSWORD - * broker #plaintext
-ssl.truststore.certificates                        PASSWORD - * broker #plaintext
+ssl.enabled.protocols                              LIST     TLSv1.2,TLSv1.3 * broker
+ssl.keystore.type                                  STRING   JKS * broker
+ssl.keystore.location                              STRING   - * broker
+ssl.keystore.password                              PASSWORD - * broker
+ssl.key.password                                   PASSWORD - * broker
+ssl.keystore.key                                   PASSWORD - * broker
+ssl.keystore.certificate.chain                     PASSWORD - * broker
+ssl.truststore.type                                STRING   JKS * broker
+ssl.truststore.location                            STRING   - * broker
+ssl.truststore.password                            PASSWORD - * broker
+ssl.truststore.certificates                        PASSWORD - * broker
 ssl.keymanager.algorithm                           STRING   SunX509 * broker #plaintext
 ssl.trustmanager.algorithm                         STRING   PKIX * broker #plaintext
 ssl.endpoint.identification.algorithm              STRING   https * broker #plaintext
@@ -381,10 +383,10 @@ ssl.secure.random.implementation                   STRING   - * broker #plaintex
 ssl.cipher.suites                                  LIST     "" * broker #plaintext
 ssl.engine.factory.class                           CLASS    - * broker #plaintext
 sasl.mechanism.inter.broker.protocol               STRING   GSSAPI * broker #one-process
-sasl.enabled.mechanisms                            LIST     GSSAPI * broker #plaintext
+sasl.enabled.mechanisms                            LIST     GSSAPI * broker
 sasl.server.callback.handler.class                 CLASS    - #plaintext
 sasl.kerberos.principal.to.local.rules             LIST     DEFAULT * broker #plaintext
-sasl.jaas.config                                   PASSWORD - * broker #plaintext
+sasl.jaas.config                                   PASSWORD - * broker
 sasl.client.callback.handler.class                 CLASS    - #plaintext
 sasl.login.class                                   CLASS    - #plaintext
 sasl.login.callback.handler.class                  CLASS    - #plaintext

@@ -21,9 +21,10 @@ from typing import Any
 from ...storage.config import LogConfig
 from ..base.java_order import hash_map_order
 from ..base.release import KAFKA_4_3, Release
-from .broker_rules import check_change, check_values
+from .broker_rules import LISTENER_PREFIX, check_change, check_values
 from .broker_table import NOT_SETTABLE, OUR_DEFAULTS
 from .definition import ConfigError, Definition, Value
+from .listener_configs import check_listener_name
 from .release_tables import config_tables
 
 __all__ = ["BrokerConfig", "ConfigError", "TopicConfig"]
@@ -72,6 +73,14 @@ class BrokerConfig:
     def get(self, name: str) -> Any:
         """The value in force, parsed. Raises KeyError for a name that Kafka does not have."""
         return self._values[name]
+
+    def text_of(self, name: str) -> str | None:
+        """What is set for a name, at run time or at the start, as it was written; None if nothing
+        is."""
+        for texts in (self.dynamic.get(self.node, {}), self.dynamic.get(ALL_BROKERS, {})):
+            if name in texts:
+                return texts[name]
+        return self.static.get(name)
 
     def default_of(self, definition: Definition) -> Value:
         """The default of a topic's or a group's config."""
@@ -162,6 +171,9 @@ class BrokerConfig:
         if name in NOT_SETTABLE:
             raise ConfigError(name, f"{name} cannot be set: {NOT_SETTABLE[name]}")
         if self._is_settable(name):
+            return
+        if name.startswith(LISTENER_PREFIX):
+            check_listener_name(name, definitions)
             return
         if name in topics:
             brokers = ", ".join(n for n, _ in topics[name].brokers)

@@ -21,7 +21,7 @@ from ...wire.api.api_versions import ApiVersionsRequest
 from ...wire.api.find_coordinator import FindCoordinatorRequest
 from ...wire.api.metadata import MetadataRequest
 from ..base.call import TEST
-from ..base.client import UNKNOWN_SOFTWARE, ClientSoftware
+from ..base.client import ANONYMOUS, UNKNOWN_SOFTWARE, ClientSoftware
 from ..base.journal import Journal
 from ..base.logger import log
 from ..groups.classic.group import ClassicGroup
@@ -82,6 +82,8 @@ class Telling:
             name, version = client.software
             is_known = client.software != UNKNOWN_SOFTWARE
             software = f" ({name} {version})" if is_known else ""
+            if connection.principal != ANONYMOUS:
+                software += f" as {connection.principal} at {connection.listener}"
             details = {"software": software, "host": connection.client_host}
             self.journal.add("connected", client=client.name, details=details)
 

@@ -17,9 +17,11 @@ from ..base.journal import Journal
 from ..base.node import Node
 from ..base.release import Release
 from ..cluster import Cluster
+from ..config.configs import BrokerConfig
 from ..control.rules import Rules
 from ..control.traffic.journal import RequestJournal
 from ..net.server import Server
+from ..security.given import free_ports
 from ..seen import Inside
 from ..state import Snapshot, StateError
 from ..state.ahead import stay_ahead
@@ -46,6 +48,8 @@ class Keeping(Facet):
     _listening: Listening
     _advertised: Advertised | None
     _began_ms: int | None
+    _config: BrokerConfig
+    _listens_by_config: bool
     _clock: Clock
     _disk: MemoryDisk | None
     _given_dir: Path | None
@@ -133,6 +137,8 @@ class Keeping(Facet):
         twin._rules = Rules()
         twin._journal = Journal(twin._clock, self._journal.most)
         twin._listening, twin._advertised = Listening(self._listening.host, 0), None
+        if self._listens_by_config:
+            twin._config = free_ports(self._config)
         twin._inside = twin._seen_inside()
         twin._new_journal(is_on=self._requests.is_on)
         twin._begin_without_faults()

@@ -37,18 +37,19 @@ def describe_cluster(
         message = f"Unsupported endpoint type {request.endpoint_type}"
         return _failed(Error.UNSUPPORTED_ENDPOINT_TYPE, message)
     wanted = request.include_cluster_authorized_operations
+    places = [(broker, *broker.at(call.listener)) for broker in cluster.nodes.values()]
     return DescribeClusterResponse(
         cluster_id=cluster.cluster_id,
         controller_id=cluster.replication.controller_among(alive(cluster.nodes)),
         brokers=[
             DescribeClusterResponse.Broker(
                 broker_id=broker.node_id,
-                host=broker.host,
-                port=broker.port,
+                host=host,
+                port=port,
                 rack=broker.rack,
                 is_fenced=not broker.is_alive,
             )
-            for broker in cluster.nodes.values()
+            for broker, host, port in places
             if broker.is_alive or request.include_fenced_brokers
         ],
         cluster_authorized_operations=CLUSTER_OPERATIONS if wanted else NOT_ASKED,

@@ -29,6 +29,7 @@ from ..config.rows import (
     describe_topic,
 )
 from ..metadata.topic_rules import check_name
+from ..security.listeners import PLAINTEXT
 from .registry import handles
 
 if TYPE_CHECKING:
@@ -162,7 +163,8 @@ def _check_broker(call: Call, name: str, expected: str) -> None:
 def _started(cluster: Cluster, node_id: int) -> dict[str, str]:
     """What follows from how a broker was started, as its server.properties would have it."""
     broker = cluster.nodes[node_id]
-    listener = f"PLAINTEXT://{broker.host}:{broker.port}"
+    places = broker.listeners or {PLAINTEXT: (broker.host, broker.port)}
+    listener = ",".join(f"{name}://{host}:{port}" for name, (host, port) in places.items())
     started = {
         "advertised.listeners": listener,
         "broker.id": str(node_id),

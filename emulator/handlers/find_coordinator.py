@@ -68,9 +68,8 @@ def _find(cluster: Cluster, call: Call, key_type: int, key: str) -> Coordinator:
         node = cluster.nodes.get(of_its_kind.leader_of(key))
         if node is None or not node.is_alive:
             return _none(key, Error.COORDINATOR_NOT_AVAILABLE, _NOT_AVAILABLE)
-        return Coordinator(
-            key=key, node_id=node.node_id, host=node.host, port=node.port, error_message=""
-        )
+        host, port = node.at(call.listener)
+        return Coordinator(key=key, node_id=node.node_id, host=host, port=port, error_message="")
     if key_type != SHARE or call.version < _MANY_SINCE:
         return _none(key, Error.INVALID_REQUEST, INVALID_REQUEST_TEXT)
     if call.version >= _SHARE_SINCE and not cluster.release.has_share_coordinator:

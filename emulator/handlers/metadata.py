@@ -7,7 +7,7 @@ broker allow it: it is answered with UNKNOWN_TOPIC_OR_PARTITION this once, as if
 still going on, for that is what clients are used to (semantics I2).
 
 The controller is said to be the first broker that is alive: each of them forwards what is for it.
-Not emulated: several listeners with different addresses.
+Brokers have the addresses of the listener that was asked.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, TypedDict
 from ...wire import NO_ID, Error, Refused
 from ...wire.api.metadata import MetadataRequest, MetadataResponse
 from ..base.call import Call
+from ..base.client import told_as
 from ..base.logger import log
 from ..base.node import alive
 from ..base.sentences import AUTO_CREATED
@@ -70,12 +71,11 @@ def metadata(cluster: Cluster, call: Call, request: MetadataRequest) -> Slices[M
     if call.version == 0:
         _without_the_dead(topics, able)
     wanted = request.include_cluster_authorized_operations
+    places = [(broker, *broker.at(call.listener)) for broker in able.values()]
     return MetadataResponse(
         brokers=[
-            MetadataResponse.Broker(
-                node_id=broker.node_id, host=broker.host, port=broker.port, rack=broker.rack
-            )
-            for broker in able.values()
+            MetadataResponse.Broker(node_id=broker.node_id, host=host, port=port, rack=broker.rack)
+            for broker, host, port in places
         ],
         cluster_id=cluster.cluster_id,
         controller_id=cluster.replication.controller_among(able),
@@ -137,8 +137,9 @@ def _create(cluster: Cluster, call: Call, name: str) -> None:
             cluster.topics.ensure_internal(name)
         else:
             number = {"partitions": len(cluster.topics.create(name).partitions)}
+            details = number | told_as(call.principal)
             fields = {"client": call.connection.name, "topic": name, "reason": AUTO_CREATED}
-            cluster.journal.add("topic created", **fields, details=number)
+            cluster.journal.add("topic created", **fields, details=details)
     except Refused as refused:
         log.info("topic %r is not created on demand: %s", name, refused)
 

@@ -237,7 +237,7 @@ def _response(cluster: Cluster, call: Call, answers: list[Answered]) -> ProduceR
     response = ProduceResponse(
         responses=list(topics.values()),
         # Where the leaders are that some answers name, for clients that know another.
-        node_endpoints=endpoints(Endpoint, cluster, told) if told else [],
+        node_endpoints=endpoints(Endpoint, cluster, call, told) if told else [],
     )
     unflushed = [answer.unflushed for answer in answers if answer.unflushed is not None]
     return once_flushed(cluster, call, response, unflushed) if unflushed else response

@@ -21,6 +21,8 @@ from ..base.client import ANONYMOUS, UNKNOWN_SOFTWARE
 from ..base.logger import log
 from ..base.real_time import perf_counter
 from ..base.turns import Slices
+from ..security.listeners import PLAINTEXT
+from .logging_in import begin_login, log_in
 from .response_cache import Encoded
 from .serving import serve
 
@@ -29,8 +31,6 @@ if TYPE_CHECKING:
 
 
 _PIECE = 1 << 20
-PLAINTEXT = "PLAINTEXT"
-"""The name of the one listener that a broker has."""
 
 
 class Transport(Protocol):
@@ -85,6 +85,7 @@ class Connection:
         "is_queued",
         "is_reading",
         "listener",
+        "login",
         "muted",
         "name",
         "node_id",
@@ -125,6 +126,8 @@ class Connection:
         self.frames = Frames(cluster.max_request_bytes)
         self.served_bytes = 0
         """The size of the request that is being served, if it is a large one."""
+        self.login = begin_login(self)
+        """Of a listener where clients log in; None elsewhere."""
         # The request that is being answered, or is parked.
         self.current: Call | None = None
         self._transport = transport
@@ -250,6 +253,7 @@ class Connection:
     def lost(self) -> None:
         """The socket is closed: drop what was received, and end a parked call."""
         self.is_open = False
+        self.login = None
         # Protocol and connection refer to each other; else only a collection would free them.
         self._transport = _GONE
         self.frames.close()
@@ -264,6 +268,8 @@ class Connection:
             call.passage.lost()
 
     def _serve(self, frame: Frame) -> None:
+        if self.login is not None and log_in(self, self.login, frame):
+            return
         if len(frame) > SMALL:
             self.served_bytes = len(frame)
         outcome = serve(self.cluster, self, frame)
@@ -287,6 +293,10 @@ class Connection:
             self.close()
             return
         self._transport.send(parts)
+
+    def send_parts(self, parts: list[Buffer]) -> None:
+        """Send an answer that no call is for."""
+        self._transport.send(framed(parts))
 
     def _send_changed(
         self, call: Call, response: Response, changes: Sequence[Callable[[bytes], bytes]]

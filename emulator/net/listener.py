@@ -28,6 +28,7 @@ from typing import Protocol
 
 from ..base.logger import log
 from ..config.configs import BrokerConfig
+from .tls import Tls, accept_tls
 
 BACKLOG = 1024
 _AT_ONCE = 32  # accepted in one round of the event loop
@@ -117,8 +118,10 @@ class Listener:
         connections: Admission,
         new_protocol: Callable[[str], asyncio.BaseProtocol],
         node_id: int,
+        tls: Tls | None = None,
     ) -> None:
         self.node_id = node_id
+        self._tls = tls
         self._socket = sock
         self._connections = connections
         self._new_protocol = new_protocol
@@ -160,7 +163,10 @@ class Listener:
                 self._loop.add_reader(self._socket, self._accept)
 
     def _forget(self) -> None:
-        """Who waits to be let in is not."""
+        """Who waits to be let in is not, nor who has not agreed on TLS."""
+        if self._tls is not None:
+            for task in self._beginning:
+                task.cancel()
         self._loop.remove_reader(self._socket)
         if self._again is not None:
             self._again.cancel()
@@ -173,7 +179,7 @@ class Listener:
         self._forget()
         self._socket.close()
         # A transport that is left half-way would never tell its protocol that it has ended.
-        await asyncio.gather(*self._beginning)
+        await asyncio.gather(*self._beginning, return_exceptions=True)
 
     def _accept(self) -> None:
         """Somebody is in the backlog."""
@@ -220,8 +226,12 @@ class Listener:
     async def _connect(self, client: socket.socket, address: str) -> None:
         try:
             client.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-            await self._loop.connect_accepted_socket(partial(self._new_protocol, address), client)
-        except OSError as error:
+            new_protocol = partial(self._new_protocol, address)
+            if self._tls is None:
+                await self._loop.connect_accepted_socket(new_protocol, client)
+            else:
+                await accept_tls(self._loop, self._tls, new_protocol, client, address)
+        except (OSError, asyncio.CancelledError) as error:
             client.close()
             self._connections.left(address)
             log.info("a connection from %s failed: %s", address, error)

@@ -16,6 +16,7 @@ from ..base.call import Ends
 from ..base.logger import log
 from ..base.turns import Slices
 from .connection import Connection
+from .secured import principal_of
 from .sockets import reset_when_closed
 
 if TYPE_CHECKING:
@@ -29,13 +30,15 @@ UNSENT_BYTES = 16 * 1024
 class ClientProtocol(asyncio.BufferedProtocol):
     """The protocol of one connection. `taken` is what it has of the server's room."""
 
-    def __init__(self, server: Server, node_id: int, client_host: str) -> None:
+    def __init__(self, server: Server, node_id: int, listener: str, client_host: str) -> None:
         self._server = server
+        self._listener = listener
         self.node_id = node_id
         self._client_host = client_host
         self._transport: asyncio.Transport
         self._is_blocked = False
         self._is_at_end = False
+        self._has_tls = False
         self._copies_lines = False
         # What is left of an answer that is being sent.
         self._pieces: Iterator[Buffer] | None = None
@@ -56,12 +59,29 @@ class ClientProtocol(asyncio.BufferedProtocol):
         # Before 3.12 asyncio's own transports join several pieces before they are sent.
         is_asyncio = type(transport).__module__.startswith("asyncio.")
         self._copies_lines = is_asyncio and sys.version_info < (3, 12)
-        self.connection = Connection(self._server.cluster, self, self._client_host, self.node_id)
+        place = self._client_host, self.node_id, self._listener
+        self.connection = Connection(self._server.cluster, self, *place)
         self._server.protocols[self] = None
+        self._has_tls = transport.get_extra_info("ssl_object") is not None
+        if self._has_tls:
+            self._identify(transport)
         self._server.network.connected(self)
         if self._server.is_down:  # it was accepted before, and begins now
             self.reset_when_closed()
             self.connection.close()
+
+    def _identify(self, transport: asyncio.BaseTransport) -> None:
+        """Who has shown a certificate. At a listener with SASL it is nobody yet."""
+        connection = self.connection
+        if connection.login is not None:
+            return
+        certificate = transport.get_extra_info("ssl_object").getpeercert()
+        place = connection.node_id, connection.listener
+        try:
+            connection.principal = principal_of(connection.cluster, *place, certificate)
+        except ValueError as error:
+            log.warning("closing %s: %s", connection, error)
+            connection.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._server.protocols.pop(self, None)
@@ -157,7 +177,8 @@ class ClientProtocol(asyncio.BufferedProtocol):
     def eof_received(self) -> bool:
         """What it has sent before is served, unless that has to wait for something else than its
         turn; producers that want no answer rely on it."""
-        self._is_at_end = self.connection.is_queued or self._pieces is not None
+        is_busy = self.connection.is_queued or self._pieces is not None
+        self._is_at_end = is_busy and not self._has_tls  # which has no half-closed connections
         return self._is_at_end
 
     def read_on(self) -> None:

@@ -1,7 +1,8 @@
 """Answers kept in encoded form, for requests that many clients repeat byte for byte.
 
 Metadata is requested all the time, with the same bytes, and its answer depends only on them and on
-the catalogue: while the catalogue's generation is the same, the encoded answer is sent again.
+the catalogue, and on the listener that is asked: while the catalogue's generation is the same, the
+encoded answer is sent again.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from ...wire import Buffer
 _ENTRIES_MAX = 64
 _REQUEST_BYTES_MAX = 4096
 
-Key = tuple[int, int, bytes]
+Key = tuple[int, int, bytes, str]
 
 
 class Encoded:
@@ -29,7 +30,7 @@ class Encoded:
 
 
 class AnswerCache:
-    """A few answers, by API, version and the bytes of the request; emptied when full."""
+    """A few answers, by API, version, bytes of the request, listener; emptied when full."""
 
     def __init__(self) -> None:
         self._answers: dict[Key, Encoded] = {}

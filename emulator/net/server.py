@@ -26,12 +26,14 @@ from ..base.timers import Timers
 from ..metadata.delta import MetadataDelta
 from ..metadata.image import BROKER_RESOURCE, MetadataImage
 from ..replication.brokers import BrokerState, Process
+from ..security.listeners import PLAINTEXT
 from .alarm import Alarm
 from .listener import Connections, Listener
 from .network.fault import DOWN, UP, Effect, Fault
 from .network.network import Network
 from .protocol import ClientProtocol, FollowingProtocol
 from .room import ROOM_BYTES, Room
+from .secured import ListenerTls
 from .sockets import bound, copy_of
 
 if TYPE_CHECKING:
@@ -100,6 +102,9 @@ class Server:
     def _process_moved(self, node_id: int, broker: BrokerState) -> None:
         """The process of one of several brokers has ended, stands still, or is back."""
         self._processes[node_id] = broker.process
+        if broker.process is Process.DOWN:  # before what a pause has held goes on
+            self.refuse(node_id, lambda at: at == node_id)
+            self._close_all_of(node_id, is_reset=broker.has_crashed)
         held = self._held.pop(node_id, None)
         if held is not None:
             self.network.remove(held)
@@ -109,16 +114,19 @@ class Server:
             self.network.set(self._held[node_id])
         if broker.process is not Process.DOWN:
             self.accept_again(node_id)
-            return
-        self.refuse(node_id, lambda at: at == node_id)
+
+    def _close_all_of(self, node_id: int, *, is_reset: bool) -> None:
         for protocol in list(self.protocols):
             if protocol.node_id == node_id:
-                if broker.has_crashed:
+                if is_reset:
                     protocol.reset_when_closed()
                 protocol.connection.close()
 
-    def listen(self, host: str, port: int, node_id: int) -> tuple[str, int]:
-        """Accept connections for a broker; port 0 is any free one. Returns the address.
+    def listen(
+        self, host: str, port: int, node_id: int, listener: str = PLAINTEXT
+    ) -> tuple[str, int]:
+        """Accept connections for a listener of a broker; port 0 is any free one. Returns the
+        address.
 
         Raises OSError when the address is not available.
         """
@@ -128,11 +136,18 @@ class Server:
         connections = self.connections.setdefault(node_id, Connections(config))
         follows = isinstance(self.cluster.clock, TestClock)
         protocol = FollowingProtocol if follows else ClientProtocol
-        listener = Listener(sock, connections, partial(protocol, self, node_id), node_id)
-        self._listeners.append(listener)
+        new = partial(protocol, self, node_id, listener)
+        accepting = Listener(sock, connections, new, node_id, self._tls(node_id, listener))
+        self._listeners.append(accepting)
         if self._processes.get(node_id) is Process.DOWN:
-            listener.refuse(node_id)
+            accepting.refuse(node_id)
         return str(name[0]), int(name[1])
+
+    def _tls(self, node_id: int, listener: str) -> ListenerTls | None:
+        found = self.cluster.security.listeners.get(listener)
+        if found is None or not found.has_tls:
+            return None
+        return ListenerTls(self, node_id, listener)
 
     @property
     def node_ids(self) -> Collection[int]:

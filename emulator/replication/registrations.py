@@ -27,7 +27,6 @@ from ..metadata.image import MetadataImage
 
 _NO, _YES = -1, 1
 _LISTENER = "PLAINTEXT"
-_PLAINTEXT_PROTOCOL = 0
 
 
 class Registrations:
@@ -40,12 +39,12 @@ class Registrations:
 
     def start(self, node: Node, broker_epoch: int) -> RegisterBrokerRecord:
         """A broker starts: it is fenced at first."""
-        endpoint = RegisterBrokerRecord.Endpoint(
-            name=_LISTENER,
-            host=node.host,
-            port=node.port,
-            security_protocol=_PLAINTEXT_PROTOCOL,
-        )
+        endpoints = [
+            RegisterBrokerRecord.Endpoint(
+                name=name, host=host, port=port, security_protocol=node.protocols.get(name, 0)
+            )
+            for name, (host, port) in (node.listeners or {_LISTENER: node.at(_LISTENER)}).items()
+        ]
         features = [
             RegisterBrokerRecord.Feature(
                 name=name, min_supported_version=first, max_supported_version=last
@@ -56,7 +55,7 @@ class Registrations:
             broker_id=node.node_id,
             incarnation_id=random_id(),
             broker_epoch=broker_epoch,
-            end_points=[endpoint],
+            end_points=endpoints,
             features=features,
             rack=node.rack,
             log_dirs=self._directories,

@@ -27,9 +27,7 @@ ROOMS = {
         repairs
     """,
     "emulator": """
-        base
-        client_security
-        blocking_connection
+        base client_security blocking_connection
         config
         partitions
         metadata
@@ -40,6 +38,7 @@ ROOMS = {
         transactions
         handlers
         control
+        guards
         replay
         timing
         net

@@ -56,8 +56,8 @@ def source() -> str:
 
 @cache
 def names_read() -> set[str]:
-    """The names in `get("...")`."""
-    return set(re.findall(r'get\(\s*"([a-z0-9._]+)"', source()))
+    """The names in `get("...")`, and where a text or a listener's own value is looked up."""
+    return set(re.findall(r'(?:get|own|text_of)\(\s*"([a-z0-9._]+)"', source()))
 
 
 @cache

@@ -1,0 +1,56 @@
+"""Who may connect, as a test sets and sees it: users, certificates, log-ins that failed."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from ...wire.stored.cluster import ConfigRecord
+from ..cluster import Cluster
+from ..metadata.image import BROKER_RESOURCE
+from ..security.given import shown
+from ..security.security import LogInFailure
+from ..security.tls.certificates import Certificate, Certificates
+from .facet import Facet
+
+
+class Secured(Facet):
+    """Verbs about security (docs/security.md)."""
+
+    @property
+    def log_in_failures(self) -> list[LogInFailure]:
+        """The last log-ins that failed, in order, with more than the client was told."""
+        return self.run(lambda cluster: list(cluster.security.failures))
+
+    @cached_property
+    def certificates(self) -> Certificates:
+        """The authority whose certificates the brokers show, and trust, where no others are given;
+        it makes more of them. Raises TlsUnavailable without the package that it needs."""
+        return Certificates()
+
+    def show_certificate(self, certificate: Certificate) -> None:
+        """Have every broker show this certificate to clients that connect from now on, at each
+        listener with TLS. Raises TypeError; ValueError if there is no such listener."""
+        if not isinstance(certificate, Certificate):
+            raise TypeError(f"kafka.certificates makes what is shown, not {certificate!r}")
+
+        def done(cluster: Cluster) -> None:
+            secured = [each for each in cluster.security.listeners.values() if each.has_tls]
+            if not secured:
+                raise ValueError("there is no listener with TLS")
+            texts: dict[str, str] = {}
+            for listener in secured:
+                texts |= shown(listener, certificate)
+            cluster.metadata.append(
+                [
+                    ConfigRecord(
+                        resource_type=BROKER_RESOURCE,
+                        resource_name=str(node_id),
+                        name=name,
+                        value=text,
+                    )
+                    for node_id in cluster.nodes
+                    for name, text in texts.items()
+                ]
+            )
+
+        self.run(done)

@@ -1,0 +1,102 @@
+"""The beginning of a connection with TLS. What follows is asyncio's.
+
+As Kafka's engine does: who says nothing is left alone until `connections.max.idle.ms`; who begins
+with anything but TLS is sent an alert, `internal_error`, and closed.
+
+Not as there: alerts are OpenSSL's. A client without the certificate that is required is told
+`certificate_required` (TLS 1.3) or `handshake_failure` (1.2), where Kafka says `bad_certificate`;
+one of another authority `unknown_ca`, where Kafka says `certificate_unknown`. Source: Java's
+SSLEngineInputRecord; RFC 8446.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import ssl
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Protocol
+
+_HEAD_BYTES = 5
+_RECORDS = range(20, 25)  # the types that a record may have
+_ALERT = bytes.fromhex("15030300020250")
+_READ_BYTES = 1 << 16
+_SAY_GOODBYE_S = 1.0
+_FOR_EVER_S = 365 * 24 * 3600.0
+
+
+class Tls(Protocol):
+    """What a listener with TLS needs."""
+
+    def context(self) -> ssl.SSLContext:
+        """Its context, for the next client. Raises ConfigError if there is none."""
+        ...
+
+    def idle_ms(self) -> int:
+        """How long a client may say nothing; without a limit if it is negative."""
+        ...
+
+    def failed(self, address: str, reason: str) -> None:
+        """A client from this address and the broker have not agreed."""
+        ...
+
+
+async def accept_tls(
+    loop: asyncio.AbstractEventLoop,
+    tls: Tls,
+    new_protocol: Callable[[], asyncio.BaseProtocol],
+    client: socket.socket,
+    address: str,
+) -> None:
+    """Agree on TLS with a client, and have its connection begin. Raises OSError."""
+    idle_ms = tls.idle_ms()
+    seconds = idle_ms / 1000 if idle_ms > 0 else _FOR_EVER_S
+    try:
+        head = await asyncio.wait_for(_head(loop, client), seconds)
+    except TimeoutError:
+        raise OSError("it said nothing") from None
+    if not head:
+        raise OSError("it left at once")
+    if not _is_tls(head):
+        client.recv(_READ_BYTES)  # else what is unread would make the end a reset
+        client.send(_ALERT)
+        tls.failed(address, "it does not speak TLS")
+        raise OSError("it does not speak TLS")
+    copy = client.dup()
+    try:
+        await loop.connect_accepted_socket(
+            new_protocol,
+            client,
+            ssl=tls.context(),
+            ssl_handshake_timeout=seconds,
+            ssl_shutdown_timeout=_SAY_GOODBYE_S,
+        )
+    except ssl.SSLError as error:
+        with suppress(OSError):  # the client has gone
+            copy.send(getattr(error, "alert", b""))
+        reason = (error.reason or str(error)).lower().replace("_", " ")
+        tls.failed(address, reason)
+        raise OSError(reason) from None
+    except ValueError as error:  # a ConfigError, which has been told at the start
+        raise OSError(str(error)) from None
+    finally:
+        copy.close()
+
+
+def _is_tls(head: bytes) -> bool:
+    """Whether a record of TLS, or the hello of SSL 2, may begin so."""
+    if head[0] in _RECORDS:
+        return head[1:2] in (b"", b"\x03")
+    return bool(head[0] & 0x80) and head[2:3] in (b"", b"\x01", b"\x04")
+
+
+async def _head(loop: asyncio.AbstractEventLoop, client: socket.socket) -> bytes:
+    """The first bytes, which stay to be read; none if the client leaves."""
+    ready = asyncio.Event()
+    loop.add_reader(client, ready.set)
+    try:
+        await ready.wait()
+    finally:
+        loop.remove_reader(client)
+    return client.recv(_HEAD_BYTES, socket.MSG_PEEK)

@@ -1,0 +1,1 @@
+"""Logging in over SASL: a state machine that knows no socket, and the mechanisms."""

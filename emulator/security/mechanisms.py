@@ -1,0 +1,74 @@
+"""Which SASL mechanisms a listener offers, and the users of PLAIN: as its configs have it.
+
+`sasl.enabled.mechanisms` names the mechanisms. The users of PLAIN stand in
+`listener.name.NAME.plain.sasl.jaas.config`, as `user_alice="secret"`; those of SCRAM in the
+metadata log (scram.py).
+
+Left out: GSSAPI (Kerberos). Source: KIP-12, KIP-85; Kafka 4.3.1's PlainServerCallbackHandler.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from ..config.definition import ConfigError
+from ..config.listener_configs import ListenerConfig
+from .jaas import LoginModule, parse_jaas, written
+from .login import plain, scram
+
+PLAIN = plain.NAME
+KNOWN = (PLAIN, *scram.HASHES)
+"""The mechanisms that there are."""
+_MECHANISMS = "sasl.enabled.mechanisms"
+_PLAIN_MODULE = "org.apache.kafka.common.security.plain.PlainLoginModule"
+_USER = "user_"
+
+
+def mechanisms_of(config: ListenerConfig) -> list[str]:
+    """The mechanisms of a listener, in order. Raises ConfigError for one that there is not."""
+    found: list[str] = config.get("sasl.enabled.mechanisms")
+    name, _ = config.own(_MECHANISMS) or (_MECHANISMS, "")
+    for each in found:
+        if each == "GSSAPI":
+            why = "GSSAPI (Kerberos) is not emulated, and is what Kafka takes if nothing is set"
+        elif each not in KNOWN:
+            why = f"there is no mechanism {each!r}"
+        else:
+            continue
+        raise ConfigError(name, f"{name}: {why}; it may have {', '.join(KNOWN)}")
+    return found
+
+
+def passwords_of(config: ListenerConfig) -> dict[str, str]:
+    """The users of PLAIN at a listener, and their passwords. Raises ConfigError."""
+    found = config.own("sasl.jaas.config", PLAIN)
+    if found is None:
+        return {}
+    name, text = found
+    try:
+        return dict(_passwords(text))
+    except ValueError as error:
+        raise ConfigError(name, f"{name}: {error}") from None
+
+
+@lru_cache(maxsize=64)
+def _passwords(text: str) -> tuple[tuple[str, str], ...]:
+    """Raises ValueError, which quotes no password."""
+    module = parse_jaas(text)
+    if module.class_name != _PLAIN_MODULE:
+        raise ValueError(f"the login module of PLAIN is {_PLAIN_MODULE}, not {module.class_name}")
+    users = tuple(
+        (name.removeprefix(_USER), password)
+        for name, password in module.options.items()
+        if name.startswith(_USER)
+    )
+    for user, password in users:
+        if not user or not password:
+            raise ValueError(f"the password of {user!r} is empty" if user else "a user has no name")
+    return users
+
+
+def plain_jaas(users: dict[str, str]) -> str:
+    """The `sasl.jaas.config` with these users of PLAIN."""
+    options = {_USER + name: password for name, password in users.items()}
+    return written(LoginModule(_PLAIN_MODULE, options))

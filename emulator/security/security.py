@@ -1,0 +1,98 @@
+"""Security of one cluster: its listeners, who may log in there, and who failed to.
+
+The configs of a listener are looked up when they are needed, so that a change at run time is in
+force for the next login.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from random import Random
+
+from ..config.configs import BrokerConfig
+from ..config.listener_configs import ListenerConfig
+from ..metadata.image import MetadataImage
+from .listeners import Listener, listeners_of
+from .login.exchange import Exchange
+from .login.plain import Plain
+from .login.scram import NUMBERS, Credential, Known, Scram
+from .mechanisms import PLAIN, mechanisms_of, passwords_of
+from .tls.context import Contexts, context_of
+from .tls.principals import parsed
+
+_MOST_FAILURES = 1000
+_NONCE_BITS = 130
+_DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
+
+
+@dataclass(frozen=True, slots=True)
+class LogInFailure:
+    """One login that has failed."""
+
+    time: int
+    """By the broker's clock, in ms since 1970."""
+    user: str
+    """Who it was to be; "" if the client had not said."""
+    mechanism: str
+    """"" if the client had not said."""
+    reason: str
+    """For people: "wrong password", "unknown user"; more than the client was told."""
+    listener: str
+    client_id: str
+    host: str
+
+    def __str__(self) -> str:
+        said = [each for each in (self.user, self.mechanism) if each]
+        return f"log-in failed: {', '.join([*said, self.reason])}"
+
+
+class Security:
+    """The listeners of a cluster. Raises ConfigError for what cannot be meant."""
+
+    def __init__(self, config: BrokerConfig, image: MetadataImage, random: Random) -> None:
+        self.listeners: dict[str, Listener] = check_security(config)
+        self.failures: deque[LogInFailure] = deque(maxlen=_MOST_FAILURES)
+        self.contexts = Contexts()
+        self._image = image
+        self._random = random
+
+    def has_login(self, listener: str) -> bool:
+        """Whether clients of a listener log in; those of a name that there is not do not."""
+        found = self.listeners.get(listener)
+        return found is not None and found.has_sasl
+
+    def begin(self, config: ListenerConfig, mechanism: str) -> Exchange:
+        """An exchange by one of a listener's mechanisms."""
+        if mechanism == PLAIN:
+            return Plain(passwords_of(config))
+        nonce = _text(self._random.getrandbits(_NONCE_BITS) | 1 << _NONCE_BITS - 1)
+        return Scram(mechanism, lambda name, is_token, now: self._known(mechanism, name), nonce)
+
+    def _known(self, mechanism: str, name: str) -> Known | None:
+        found = self._image.scram.get(name, {}).get(NUMBERS[mechanism])
+        if found is None:
+            return None
+        credential = Credential(found.salt, found.stored_key, found.server_key, found.iterations)
+        return Known(credential, name)
+
+
+def check_security(config: BrokerConfig) -> dict[str, Listener]:
+    """The listeners. Raises ConfigError for any problem of theirs."""
+    listeners = listeners_of(config)
+    for listener in listeners.values():
+        own = ListenerConfig(config, listener.name)
+        if listener.has_sasl and PLAIN in mechanisms_of(own):
+            passwords_of(own)
+        if listener.has_tls:
+            context_of(own)
+            parsed(own.get("ssl.principal.mapping.rules"))
+    return listeners
+
+
+def _text(number: int) -> str:
+    digits = ""
+    while number:
+        number, digit = divmod(number, len(_DIGITS))
+        digits = _DIGITS[digit] + digits
+    return digits

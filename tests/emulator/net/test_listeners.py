@@ -1,0 +1,160 @@
+"""Several listeners of a broker: who connects where, and which addresses the answers have."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from odradek.emulator import ConfigError, Emulator
+from odradek.wire.api.describe_cluster import DescribeClusterRequest
+from odradek.wire.api.find_coordinator import FindCoordinatorRequest
+from odradek.wire.api.metadata import MetadataRequest
+from odradek.wire.api.sasl_authenticate import SaslAuthenticateRequest
+from odradek.wire.api.sasl_handshake import SaslHandshakeRequest
+
+from tests.support.connection import Connection
+
+TWO = {
+    "listeners": "INSIDE://127.0.0.1:0,OUTSIDE://127.0.0.1:0",
+    "listener.security.protocol.map": "INSIDE:PLAINTEXT,OUTSIDE:PLAINTEXT",
+}
+
+
+def addresses(kafka: Emulator, listener: str) -> list[str]:
+    found = kafka.run(lambda cluster: [each.at(listener) for each in cluster.nodes.values()])
+    return [f"{host}:{port}" for host, port in found]
+
+
+def asked(address: str) -> list[list[str]]:
+    """What each API says of where brokers are."""
+    with Connection(address) as connection:
+        metadata = connection.ask(MetadataRequest(topics=[]), 9)
+        again = connection.ask(MetadataRequest(topics=[]), 9)  # as it was kept
+        cluster = connection.ask(
+            DescribeClusterRequest(include_cluster_authorized_operations=False), 1
+        )
+        found: Any = connection.ask(FindCoordinatorRequest(coordinator_keys=["g"]), 4)
+    told = [metadata.brokers, again.brokers, cluster.brokers, found.coordinators]
+    return [[f"{each.host}:{each.port}" for each in brokers] for brokers in told]
+
+
+def test_answers_have_the_addresses_of_the_listener_that_was_asked() -> None:
+    with Emulator(TWO, brokers=2) as kafka:
+        inside, outside = addresses(kafka, "INSIDE"), addresses(kafka, "OUTSIDE")
+        assert len({*inside, *outside}) == 4
+        assert kafka.bootstrap_servers == ",".join(inside)
+        for own in (inside, outside, inside):
+            metadata, again, cluster, coordinator = asked(own[1])
+            assert metadata == again == cluster == own
+            assert set(coordinator) <= set(own)
+
+
+def test_clients_are_given_the_advertised_address_of_their_listener() -> None:
+    config = {**TWO, "advertised.listeners": "OUTSIDE://kafka.example:19092"}
+    with Emulator(config, brokers=2) as kafka:
+        assert addresses(kafka, "OUTSIDE") == ["kafka.example:19092", "kafka.example:19093"]
+        assert asked(addresses(kafka, "INSIDE")[0])[0] == addresses(kafka, "INSIDE")
+
+
+def test_brokers_register_with_each_listener_and_its_protocol() -> None:
+    config = TWO | {
+        "listener.security.protocol.map": "INSIDE:PLAINTEXT,OUTSIDE:SASL_PLAINTEXT",
+        "sasl.enabled.mechanisms": "PLAIN",
+    }
+    with Emulator(config, brokers=2) as kafka:
+        found = kafka.run(lambda cluster: cluster.metadata.image.brokers[2].end_points)
+        assert [(each.name, each.security_protocol) for each in found] == [
+            ("INSIDE", 0),
+            ("OUTSIDE", 2),
+        ]
+
+
+def test_a_listener_with_sasl_serves_who_has_logged_in() -> None:
+    with Emulator(security="SASL_PLAINTEXT", users={"alice": "secret"}) as kafka:
+        with Connection(kafka.bootstrap_servers) as connection:
+            connection.ask(SaslHandshakeRequest(mechanism="PLAIN"), 1)
+            token = SaslAuthenticateRequest(auth_bytes=b"\0alice\0secret")
+            assert connection.ask(token, 2).error_code == 0
+            assert connection.ask(MetadataRequest(topics=[]), 9).brokers
+            again = connection.ask(SaslHandshakeRequest(mechanism="PLAIN"), 1)
+            assert (again.error_code, again.mechanisms) == (34, [])
+        with Connection(kafka.bootstrap_servers) as connection:
+            connection.send(MetadataRequest(topics=[]), 9)
+            with pytest.raises((EOFError, OSError)):
+                connection.ask(MetadataRequest(topics=[]), 9)
+
+
+def test_a_wrong_password_is_answered_and_ends_the_connection() -> None:
+    with Emulator(security="SASL_PLAINTEXT", users={"alice": "secret"}) as kafka:
+        with Connection(kafka.bootstrap_servers) as connection:
+            connection.ask(SaslHandshakeRequest(mechanism="PLAIN"), 1)
+            token = SaslAuthenticateRequest(auth_bytes=b"\0alice\0wrong")
+            assert connection.ask(token, 2).error_code == 58
+            with pytest.raises((EOFError, OSError)):
+                connection.ask(MetadataRequest(topics=[]), 9)
+        (failed,) = kafka.run(lambda cluster: list(cluster.security.failures))
+        assert str(failed) == "log-in failed: alice, PLAIN, wrong password"
+        assert "by hand: log-in failed: alice, PLAIN, wrong password" in str(kafka.timeline())
+
+
+@pytest.mark.parametrize(
+    ("config", "sentence"),
+    [
+        ({"listeners": "PLAINTEXT"}, "listeners: 'PLAINTEXT' is not of the form NAME://HOST:PORT"),
+        ({"listeners": "A://h:0"}, "listeners: listener A has no security protocol in"),
+        ({"listeners": "PLAINTEXT://h:70000"}, "listeners: 'PLAINTEXT://h:70000' is not"),
+        ({"listeners": "SSL://h:1,SSL://h:2"}, "listeners: there are two listeners named SSL"),
+        ({"listeners": "SSL://h:1,PLAINTEXT://h:1"}, "listeners: SSL and PLAINTEXT have the same"),
+        (
+            {"listener.security.protocol.map": "A:TLS"},
+            "listener.security.protocol.map: TLS is no security protocol: PLAINTEXT, SSL",
+        ),
+        ({"advertised.listeners": "B://h:1"}, "advertised.listeners: B is not in listeners"),
+        (
+            {"advertised.listeners": "PLAINTEXT://0.0.0.0:1"},
+            "advertised.listeners: PLAINTEXT needs",
+        ),
+        ({"inter.broker.listener.name": "B"}, "inter.broker.listener.name: B is not in listeners"),
+        (
+            {"listener.name.b.ssl.client.auth": "none"},
+            "listener.name.b.ssl.client.auth: there is no",
+        ),
+        (
+            {"listener.name.plaintext.ssl.client.aut": ""},
+            "Unknown broker config name: listener.name",
+        ),
+        (
+            {"listeners": "SASL_PLAINTEXT://h:1"},
+            "sasl.enabled.mechanisms: GSSAPI (Kerberos) is not emulated",
+        ),
+        (
+            {"listeners": "SASL_PLAINTEXT://h:1", "sasl.enabled.mechanisms": "DIGEST-MD5"},
+            "sasl.enabled.mechanisms: there is no mechanism 'DIGEST-MD5'; it may have PLAIN",
+        ),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_by_its_name(config: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ConfigError) as raised:
+        Emulator(config)
+    assert str(raised.value).startswith(sentence)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"security": "SASL"}, "security is one of PLAINTEXT, SSL, SASL_PLAINTEXT, SASL_SSL, not"),
+        ({"security": "sasl_ssl"}, "is SASL_SSL meant?"),
+        ({"users": {"a": "b"}}, "users log in at a listener with SASL"),
+        ({"security": "SASL_PLAINTEXT", "users": {"a": ""}}, "the password of 'a' is empty"),
+        ({"security": "SASL_PLAINTEXT", "users": {"": "b"}}, "users: a user needs a name"),
+        ({"security": "SSL", "config": TWO}, "security and the config listeners both say"),
+        ({"config": TWO, "port": 9092}, "the config listeners says where to listen: give no port"),
+        ({"config": TWO, "host": "::1"}, "the config listeners says where to listen: give no host"),
+    ],
+)
+def test_arguments_that_exclude_each_other_are_refused(
+    arguments: dict[str, Any], sentence: str
+) -> None:
+    with pytest.raises(ValueError, match=re.escape(sentence)):
+        Emulator(**arguments)
