@@ -252,5 +252,5 @@ def _delete(brokers: Brokers, names: list[str]) -> None:
     )
     report(
         (topic.error_code, f"topic {topic.name}", topic.error_message, f"deleted {topic.name}")
-        for topic in answer.responses
+        for topic in sorted(answer.responses, key=lambda each: names.index(each.name or ""))
     )
