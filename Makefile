@@ -11,7 +11,7 @@ ROOT := fixtures/root
 # Of bench-spark.
 ROWS ?= 1000000
 
-.PHONY: help demo test slow test-real both check explore differential lint types bench bench-spark situations table clean
+.PHONY: help demo test slow test-real both check explore differential lint types package bench bench-spark situations table clean
 
 help:  ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -56,6 +56,9 @@ types: $(READY)  ## Types: mypy, of the packages and the tests
 	@for file in __init__ __main__; do ln -sfn ../../../$(ROOT)/$$file.py build/types/odradek/$$file.py; done
 	@ln -sfn ../../tests build/types/tests
 	cd build/types && MYPYPATH=. ../../$(BIN)/mypy --config-file ../../pyproject.toml -p odradek -p tests
+
+package: $(READY)  ## sdist and wheel in build/dist, installed and tried in empty environments
+	$(BIN)/python -m tests.package
 
 bench: $(READY)  ## Measures Odradek, Apache Kafka and kfake side by side
 	$(BIN)/python -m tests.bench

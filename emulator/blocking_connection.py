@@ -3,21 +3,26 @@
 The first request is ApiVersions; every other one is then sent in a version that both sides know:
 KIP-35, KIP-511. A connection that was lost is of no more use: its owner opens another.
 
-Left out: TLS and SASL.
+With a `ClientSecurity` the connection is encrypted, and a user logs in, before the first request of
+the caller. A session that the broker ends after a time (KIP-368) counts as idle before that.
 """
 
 from __future__ import annotations
 
 import socket
+import ssl
 import struct
 from typing import Any
 
 from ..wire import Error, Refused, Request, WireError
 from ..wire.api import response_class
 from ..wire.api.api_versions import ApiVersionsRequest
+from ..wire.api.sasl_authenticate import SaslAuthenticateRequest
+from ..wire.api.sasl_handshake import SaslHandshakeRequest
 from ..wire.headers import RequestHeader, read_response_header, write_request_header
 from .base.addresses import bracketed
 from .base.real_time import monotonic
+from .client_security import ClientSecurity, SecurityError
 
 CLIENT_ID = "odradek"
 _NEWEST_API_VERSIONS = 3
@@ -25,6 +30,7 @@ _OLDEST_API_VERSIONS = 0  # which every broker serves
 _SIZE = struct.Struct(">i")
 _FRAME_MAX = 1 << 28  # below what the first bytes of a TLS record say
 _IDLE_S = 60  # a broker closes connections that are idle, after 10 minutes by default
+_OF_SESSION = 0.8  # of the time after which a broker wants another log-in
 
 
 class NoBroker(ConnectionError):
@@ -35,12 +41,24 @@ class RequestLost(ConnectionError):
     """The connection ended while an answer was waited for: the broker may have done it."""
 
 
-class Connection:
-    """A connection to the broker at an address. Raises NoBroker, RequestLost."""
+class NotLetIn(ConnectionError):
+    """The broker is not trusted, or does not let the user in."""
 
-    def __init__(self, host: str, port: int, timeout: float, client_id: str = CLIENT_ID) -> None:
+
+class Connection:
+    """A connection to the broker at an address. Raises NoBroker, RequestLost, NotLetIn."""
+
+    def __init__(
+        self,
+        host: str,
+        port: int,
+        timeout: float,
+        client_id: str = CLIENT_ID,
+        security: ClientSecurity | None = None,
+    ) -> None:
         self.address = f"{bracketed(host)}:{port}"
         self._client_id = client_id
+        self._timeout = timeout
         self._correlation_id = 0
         self._used_at = monotonic()
         try:
@@ -50,8 +68,13 @@ class Connection:
         except UnicodeError:
             raise NoBroker(f"no broker at {self.address}: not a name of a host") from None
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._session_ends = float("inf")
         try:
+            if security is not None and security.has_tls:
+                self._encrypt(host, security)
             self._served = self._ask_versions()
+            if security is not None and security.has_login:
+                self._log_in(security)
         except BaseException:
             self.close()
             raise
@@ -59,7 +82,8 @@ class Connection:
     @property
     def is_idle(self) -> bool:
         """Whether it was not used for so long that the broker may have closed it."""
-        return monotonic() - self._used_at > _IDLE_S
+        now = monotonic()
+        return now - self._used_at > _IDLE_S or now > self._session_ends
 
     def version(self, api: type[Request], most: int | None = None) -> int:
         """The newest version of a request, up to `most`, that both sides know.
@@ -74,15 +98,58 @@ class Connection:
             raise Refused(Error.UNSUPPORTED_VERSION, f"the broker at {self.address} {serves}")
         return newest
 
-    def ask(self, request: Request, version: int) -> Any:
-        """The answer. Raises Refused(UNSUPPORTED_VERSION) if the broker does not serve this version
-        of the request, WireError if no broker can be asked that, RequestLost."""
+    def ask(self, request: Request, version: int, more_s: float = 0) -> Any:
+        """The answer, which may take `more_s` longer than the timeout.
+
+        Raises Refused(UNSUPPORTED_VERSION) if the broker does not serve this version of the
+        request, WireError if no broker can be asked that, RequestLost."""
         first, last = self._served.get(request.api_key, (0, -1))
         if not first <= version <= last:
             serves = _serves(type(request), first, last)
             text = f"the broker at {self.address} {serves}, and is asked version {version}"
             raise Refused(Error.UNSUPPORTED_VERSION, text)
+        self._socket.settimeout(self._timeout + more_s)
         return self._exchange(request, version)
+
+    def _encrypt(self, host: str, security: ClientSecurity) -> None:
+        from .client_security.tls import context, problem
+
+        try:
+            self._socket = context(security).wrap_socket(self._socket, server_hostname=host)
+        except SecurityError as error:
+            raise NotLetIn(str(error)) from None
+        except ssl.SSLError as error:
+            raise NotLetIn(f"{self.address}: {problem(error, host)}") from None
+        except OSError as error:
+            raise NotLetIn(f"{self.address} ended the handshake of TLS: {error}") from None
+
+    def _log_in(self, security: ClientSecurity) -> None:
+        from .client_security.sasl import exchange
+
+        who = f"{security.username or 'the token'} ({security.mechanism})"
+        hello = SaslHandshakeRequest(mechanism=security.mechanism)
+        answer = self.ask(hello, self.version(SaslHandshakeRequest))
+        if answer.error_code:
+            there = ", ".join(answer.mechanisms) or "none"
+            raise NotLetIn(
+                f"{self.address} has no log-in by {security.mechanism}: its mechanisms are {there}"
+            )
+        steps = exchange(security)
+        token = next(steps)
+        try:
+            while True:
+                request = SaslAuthenticateRequest(auth_bytes=token)
+                answer = self.ask(request, self.version(SaslAuthenticateRequest))
+                if answer.error_code:
+                    why = answer.error_message or Error(answer.error_code).name
+                    raise NotLetIn(f"{self.address} does not let {who} in: {why}")
+                token = steps.send(bytes(answer.auth_bytes))
+        except StopIteration:
+            if answer.session_lifetime_ms:
+                lasts = answer.session_lifetime_ms / 1000 * _OF_SESSION
+                self._session_ends = monotonic() + lasts
+        except SecurityError as error:
+            raise NotLetIn(f"{self.address}: {error}") from None
 
     def _ask_versions(self) -> dict[int, tuple[int, int]]:
         hello = ApiVersionsRequest(client_software_name="odradek", client_software_version="1")

@@ -21,7 +21,7 @@ from ..wire import Error, Refused
 from ..wire.scan import HAVE_C
 from . import handlers
 from .base.call import TEST
-from .base.chain import Step
+from .base.chain import Chain
 from .base.clock import Clock, ManualClock, Movable, SystemClock, TestClock
 from .base.journal import Journal
 from .base.logger import log
@@ -33,8 +33,10 @@ from .broker import Broker
 from .config.configs import BrokerConfig, ConfigError
 from .config.loggers import Loggers
 from .config.telemetry import TelemetryClients
+from .control.rules.refusing import timed_out
 from .control.telling import Telling
 from .groups import open_groups
+from .guards import Guard
 from .metadata.catalogue import Catalogue
 from .metadata.features import Features, check_features
 from .metadata.log import MetadataLog, metadata_log_config
@@ -47,6 +49,7 @@ from .parameters import INSTANT, KAFKA_TIMING
 from .parameters import scan_limit as checked_scan_limit
 from .replication.gate import ControllerGate
 from .replication.replication import Replication
+from .security.authorizer.authorizer import Authorizer, authorizer_of
 from .security.delegation_tokens import TokenExpiry
 from .security.security import Security
 from .timing.kafka_timing import KafkaTiming
@@ -103,7 +106,7 @@ class Cluster:
         self.telling = Telling(self, journal or Journal(self.clock))
         self.journal = self.telling.journal
         self.decompressing = Gate(self.turns)  # a large batch, whose content needs room
-        self.chain: list[Step] = []  # what requests pass on their way: base/chain.py
+        self.chain = Chain()  # what requests pass on their way: base/chain.py
         self.answers = AnswerCache()
         self.woken: list[Callable[[], None]] = []
         self.watchers: list[Callable[[], None]] = []  # called when anything may have changed
@@ -118,11 +121,11 @@ class Cluster:
         self.metadata = self._open_metadata(features or {})
         self.brokers = {node_id: self._broker(node_id) for node_id in self.nodes}
         self.topics = Catalogue(self)
-        self.replication = Replication(self, is_short=timing != KAFKA_TIMING)
+        self.replication = Replication(self, timed_out, is_short=timing != KAFKA_TIMING)
         self.metadata.subscribe(BrokerConfigs(config), Topics(self, self.topics), self.replication)
         self.log_dir.report_unknown_partitions()
         self.metadata_upkeep, self.producer_expiry = MetadataUpkeep(self), ProducerExpiry(self)
-        self.features = Features(self.metadata)
+        self.authorizer, self.features = self._open_authorizer(), Features(self.metadata)
         self.security = Security(config, self.metadata.image, self.random)
         self.telemetry, self.loggers = TelemetryClients(), Loggers()
         self.groups = open_groups(self)
@@ -134,6 +137,14 @@ class Cluster:
         self.max_request_bytes: int = config.get("socket.request.max.bytes")
         self.max_idle_ms: int = config.get("connections.max.idle.ms")
         self.fetch_max_bytes: int = config.get("fetch.max.bytes")
+
+    def _open_authorizer(self) -> Authorizer | None:
+        """The authorizer that the configs name, which knows the rules of the metadata log."""
+        authorizer = authorizer_of(self.config)
+        if authorizer is not None:
+            self.metadata.subscribe(authorizer)
+            self.chain.append(Guard(self, authorizer))
+        return authorizer
 
     def _begin(self, timing: str) -> None:
         tokens = TokenExpiry(self)
@@ -320,11 +331,14 @@ class Cluster:
     def keep_chain(self, before: Cluster) -> None:
         """Take over what requests pass there, but for its timing: this cluster has its own."""
         own = [] if self.timing is None else [self.timing]
-        self.chain = own + [
-            step
-            for step in before.chain
-            if step is not before.timing and not isinstance(step, ControllerGate)
-        ]
+        self.chain.take_over(
+            own
+            + [
+                step
+                for step in before.chain
+                if step is not before.timing and not isinstance(step, ControllerGate)
+            ]
+        )
 
     def _tell_of_the_clock(self) -> None:
         if self.clock_moved is not None:

@@ -46,6 +46,7 @@ from .cluster import Cluster
 from .config.configs import BrokerConfig
 from .control.disk_rules import DiskRule, DiskRules
 from .control.rules import Rules
+from .facets.access import Access
 from .facets.brokers import Clustered
 from .facets.client_config import ClientConfig
 from .facets.controllers import BetweenBrokers, Controllers
@@ -108,6 +109,7 @@ class Emulator(
     Growing,
     Controllers,
     Secured,
+    Access,
 ):
     """A Kafka broker for stock clients.
 
@@ -141,6 +143,8 @@ class Emulator(
     brokers     how many brokers there are. They have the ids from `node.id` (1) on, and the ports
                 from `port` on, or free ones (docs/brokers.md)
     racks       the rack of each broker, in the order of their ids
+    acls        whether there is an authorizer: nobody may do anything but what `allow` allows. The
+                short form of "authorizer.class.name" in config (docs/acls.md)
     listen      "host:port" of each broker, in the order of their ids, instead of host and port
     security    the protocol of the listener: "PLAINTEXT", "SSL", "SASL_PLAINTEXT" or "SASL_SSL"
                 (docs/security.md); several listeners are those of the config "listeners"
@@ -179,14 +183,14 @@ class Emulator(
         brokers: int = 1,
         racks: Sequence[str] | None = None,
         listen: Sequence[str] | None = None,
+        acls: bool = False,
         security: str | None = None,
         users: Mapping[str, str] | None = None,
     ) -> None:
         given_racks = parameters.racks(brokers, racks)
-        self._naming = parameters.naming(naming)
+        self._naming, self._release = parameters.naming(naming), parameters.release(version)
         self._retention = parameters.retention_policy(retention)
-        self._release = parameters.release(version)
-        texts = self._for_several(len(given_racks)) | parameters.config_texts(config)
+        texts = self._for_several(len(given_racks)) | parameters.all_texts(config, acls)
         self._listening = parameters.listening(host, port, listen, len(given_racks))
         self._advertised = parameters.advertised(advertised)
         parameters.no_address(texts, host, port, listen, advertised)

@@ -21,6 +21,7 @@ from ..wire import Error, Refused
 from .base.addresses import Advertised, Listening, parse_address
 from .base.clock import Clock, ManualClock, SystemClock, TestClock
 from .base.release import Release, release_named
+from .config.broker_rules import STANDARD_AUTHORIZER
 from .metadata.topic_rules import LARGEST_REQUEST
 
 ConfigValue = str | int | float | bool | Sequence[str]
@@ -39,6 +40,13 @@ def config_texts(given: Mapping[str, ConfigValue] | None, name: str = "config") 
         _check(isinstance(key, str), f"the name of a config in {name}", "a str", key)
         texts[key] = _config_text(f"{key} in {name}", value)
     return texts
+
+
+def all_texts(given: Mapping[str, ConfigValue] | None, acls: bool) -> dict[str, str]:
+    """Configs as Kafka writes them, and the one that asks for an authorizer, if one is wanted."""
+    _check(isinstance(acls, bool), "acls", "True or False", acls)
+    texts = {"authorizer.class.name": STANDARD_AUTHORIZER} if acls else {}
+    return texts | config_texts(given)
 
 
 def topic_config_texts(

@@ -69,9 +69,12 @@ class RealCluster:
                 own["process.roles"] = "broker"
             self.nodes[node_id] = RealKafka(version, own, jvm=jvm, ports=ports[node_id])
         self._all = list(self.nodes.values())
+        self.controller: RealKafka | None = None
+        """The one that is no broker, `has_own_controller`."""
         if has_own_controller:
             own = {**shared, "node.id": str(CONTROLLER), "process.roles": "controller"}
-            self._all.append(RealKafka(version, own, jvm=jvm, ports=ports[CONTROLLER]))
+            self.controller = RealKafka(version, own, jvm=jvm, ports=ports[CONTROLLER])
+            self._all.append(self.controller)
 
     @property
     def bootstrap_servers(self) -> str:

@@ -36,8 +36,8 @@ Rules:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, ClassVar
 
 from ...wire import Buffer, Request, Response, WireError
 from .call import NO_REPLY, PARKED, Sentinel
@@ -56,6 +56,9 @@ Onward = Outcome | Request
 class Step:
     """One step of the chain. This one does nothing; a subclass overrides what it needs."""
 
+    is_last: ClassVar[bool] = False
+    """Whether it stays behind steps that are appended later."""
+
     def before(self, call: Call, request: Request) -> Onward:
         """A request has arrived. Return None to pass it on, another request to pass that on, or a
         response or NO_REPLY to answer it in place of the handler. Return PARKED to hold it; then
@@ -73,6 +76,23 @@ class Step:
         """A frame, without its size, could not be decoded; the connection is about to be closed."""
 
 
+class Chain(list[Step]):
+    """The steps, the first one first."""
+
+    def append(self, step: Step) -> None:
+        """One more step, behind all but those that are the last."""
+        if self and self[-1].is_last and not step.is_last:
+            self.insert(len(self) - 1, step)
+        else:
+            super().append(step)
+
+    def take_over(self, steps: Iterable[Step]) -> None:
+        """Have these steps, but for their last ones, and behind them the last ones that are its
+        own: those belong to one cluster."""
+        own = [step for step in self if step.is_last]
+        self[:] = [*(step for step in steps if not step.is_last), *own]
+
+
 class Passage:
     """One request between its connection, the steps and its handler."""
 
@@ -83,6 +103,7 @@ class Passage:
         "_is_held",
         "_passed",
         "_request",
+        "denies",
         "frames",
         "refuses",
     )
@@ -107,6 +128,8 @@ class Passage:
         self.refuses: Callable[[str, int], None] | None = None
         """Called by Fetch, which need not name what it reads, with the topic and the index of each
         partition; raises Refused for those that fail."""
+        self.denies: Callable[[str], bool] | None = None
+        """Called by Fetch with each topic: whether the client may not read it."""
 
     def go_on(self, instead: Request | None = None) -> None:
         """Pass the request on from the step that holds it, or another one instead; without effect

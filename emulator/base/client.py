@@ -15,6 +15,11 @@ class Principal(NamedTuple):
         return f"{self.kind}:{self.name}"
 
 
+def told_as(principal: Principal) -> dict[str, str]:
+    """Details of an event that name who did it; none of a client that has not authenticated."""
+    return {} if principal == ANONYMOUS else {"principal": f" ({principal})"}
+
+
 ANONYMOUS = Principal("User", "ANONYMOUS")
 """The principal of every client of a listener without authentication."""
 

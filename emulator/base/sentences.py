@@ -25,10 +25,11 @@ SENTENCES = {
     "log-in failed": "{client}: {reason}",
     "malformed": "the connection of {client} was closed: {reason}",
     # Topics
-    "topic created": "{client} created topic {topic} with {partitions}{because}",
-    "topic deleted": "{client} deleted topic {topic}",
-    "partitions added": "{client} added partitions to topic {topic}: it has {partitions} now",
-    "records deleted": "{client} deleted the records of {place} before offset {last}",
+    "topic created": "{client}{principal} created topic {topic} with {partitions}{because}",
+    "topic deleted": "{client}{principal} deleted topic {topic}",
+    "partitions added": "{client}{principal} added partitions to topic {topic}: "
+    "it has {partitions} now",
+    "records deleted": "{client}{principal} deleted the records of {place} before offset {last}",
     # Records
     "appended": "{client} appended {offsets} to {place}{because}",
     "duplicate": "{client} sent {offsets} of {place} again, already appended: not stored twice",
@@ -81,6 +82,7 @@ SENTENCES = {
     "controllers lost": "the controllers were lost",
     "controllers back": "the controllers are back",
     # Refusals
+    "denied": "{client} was denied: {reason}",
     "refused": "{client} was refused {api}{about}{at}: {error}{because}",
     "fenced": "{client} was fenced on {api}{about}{at}: {error}{because}",
 }

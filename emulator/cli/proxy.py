@@ -25,7 +25,7 @@ from .serve import port_number, print_line
 if TYPE_CHECKING:
     from ..control.traffic.sink import FileSink
     from ..proxy.proxy import Proxy
-    from .event_log import EventLog
+    from .log.event_log import EventLog
 
 
 def add_proxy(commands: Any) -> None:
@@ -100,7 +100,7 @@ def _end(proxy: Proxy, log: EventLog | None, sink: FileSink | None) -> None:
 
 
 def _log_events(proxy: Proxy) -> EventLog | None:
-    from .event_log import EventLog
+    from .log.event_log import EventLog
 
     if sys.stderr is None:  # the descriptor was closed when Python started
         return None

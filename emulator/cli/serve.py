@@ -155,8 +155,12 @@ def _add_behaviour(serve: argparse.ArgumentParser) -> None:
         "--log-format", default="text", choices=["text", "json"], help="of standard error (text)"
     )
     serve.add_argument(
-        "--quiet", action="store_true", help="do not log what clients do, only what goes wrong"
+        "--log-level",
+        default="info",
+        choices=["debug", "info", "warn", "error"],
+        help="the least that is logged: debug is each event, error only the broker's own (info)",
     )
+    serve.add_argument("--quiet", action="store_true", help="the same as --log-level error")
 
 
 def run_serve(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:

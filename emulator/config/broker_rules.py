@@ -62,6 +62,8 @@ ORDERED = (
         )
     ),
 )
+STANDARD_AUTHORIZER = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
+"""What may be named as `authorizer.class.name`."""
 # What may be named as `replica.selector.class`: no other class is there.
 LEADER_SELECTOR = "org.apache.kafka.common.replica.LeaderSelector"
 RACK_AWARE_SELECTOR = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
@@ -80,6 +82,7 @@ def check_values(values: Values) -> None:
             raise _required(name, sentence)
     _check_cleaner(values)
     _check_selector(values)
+    _check_authorizer(values)
     if values["max.connections.per.ip"] == 0 and not values["max.connections.per.ip.overrides"]:
         name = "max.connections.per.ip"
         sentence = f"{name} can be set to zero only if {name}.overrides property is set."
@@ -111,6 +114,13 @@ def _check_selector(values: Values) -> None:
     if values[name] not in (None, LEADER_SELECTOR, RACK_AWARE_SELECTOR):
         sentence = f"{name} must be {RACK_AWARE_SELECTOR} or {LEADER_SELECTOR}"
         raise _required(name, sentence)
+
+
+def _check_authorizer(values: Values) -> None:
+    name = "authorizer.class.name"
+    if values[name] not in ("", STANDARD_AUTHORIZER):
+        sentence = f"{name} is {STANDARD_AUTHORIZER} or empty: no other class is there"
+        raise ConfigError(name, sentence)
 
 
 def _check_addresses(text: str) -> None:

@@ -26,8 +26,11 @@ UNLISTED = (
     "leader.replication.throttled.rate",
     "follower.replication.throttled.rate",
     "replica.alter.log.dirs.io.max.bytes.per.second",
+    "super.users",
+    "allow.everyone.if.no.acl.found",
 )
-"""Known to a broker that runs only: shown when they are set."""
+"""Not among Kafka's own definitions, but known to a broker that runs, or to its authorizer: shown
+when they are set."""
 
 # Broker defaults that differ from Kafka's. Shown as if set in server.properties.
 OUR_DEFAULTS = {
@@ -45,7 +48,6 @@ OUR_DEFAULTS = {
 
 # Follows from how the emulator is started (host, port, data directory, brokers).
 NOT_SETTABLE = {
-    "authorizer.class.name": "the emulator has no authorizer",
     "broker.id": "set node.id instead",
     "controller.listener.names": "the emulator has no controller listener",
     "controller.quorum.bootstrap.servers": "the emulator has no quorum",
@@ -111,7 +113,9 @@ request.timeout.ms                                 INT      30000 #one-process
 socket.connection.setup.timeout.ms                 LONG     10000 #one-process
 socket.connection.setup.timeout.max.ms             LONG     30000 #one-process
 config.providers                                   LIST     "" free cluster #no-classes
-authorizer.class.name                              STRING   "" #no-classes
+authorizer.class.name                              STRING   ""
+super.users                                        STRING   -
+allow.everyone.if.no.acl.found                     BOOLEAN  false
 early.start.listeners                              LIST     - #one-process
 broker.rack                                        STRING   -
 controlled.shutdown.enable                         BOOLEAN  true #one-process
@@ -177,8 +181,8 @@ replica.high.watermark.checkpoint.interval.ms      LONG     5000
 fetch.purgatory.purge.interval.requests            INT      1000 #no-purgatory
 producer.purgatory.purge.interval.requests         INT      1000 #no-purgatory
 delete.records.purgatory.purge.interval.requests   INT      1 #no-purgatory
-auto.leader.rebalance.enable                       BOOLEAN  true #shared-data
-leader.imbalance.check.interval.seconds            LONG     300 1.. #shared-data
+auto.leader.rebalance.enable                       BOOLEAN  true
+leader.imbalance.check.interval.seconds            LONG     300 1..
 unclean.leader.election.interval.ms                LONG     300000 1.. internal
 unclean.leader.election.enable                     BOOLEAN  false * cluster
 security.inter.broker.protocol                     STRING   PLAINTEXT PLAINTEXT|SSL|SASL_PLAINTEXT|SASL_SSL #one-process

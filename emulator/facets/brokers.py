@@ -58,8 +58,9 @@ class BrokerView:
         self._do("stopped", lambda cluster: cluster.replication.stop(self.id))
 
     def kill(self) -> None:
-        """End it at once, as `kill -9`: connections are reset. That it is gone is known when its
-        session ends (`broker.session.timeout.ms`, 200 ms if it is not set): leaders move then."""
+        """End it at once, paused or not, as `kill -9`: connections are reset. That it is gone is
+        known when its session ends (`broker.session.timeout.ms`, 200 ms if it is not set): leaders
+        move then."""
         self._do("killed", lambda cluster: cluster.replication.kill(self.id))
 
     def start(self) -> None:

@@ -1,18 +1,19 @@
-"""CreateAcls (30): there is no authorizer, and so no access rules (semantics I9).
+"""CreateAcls (30): make access rules, each judged by itself (semantics I9, M15).
 
-Only what no filter or rule may say at all (type, pattern, operation or permission 0, which stands
-for unknown) is told from the rest: it closes the connection.
-
-Not emulated: an authorizer.
+Without an authorizer there are none. What no filter or rule may say at all (type, pattern,
+operation or permission 0, which stands for unknown) closes the connection in either case.
 """
 
 from __future__ import annotations
 
+import uuid
 from typing import TYPE_CHECKING
 
-from ...wire import Error
+from ...wire import Error, Refused
 from ...wire.api.create_acls import CreateAclsRequest, CreateAclsResponse
 from ..base.call import NO_REPLY, Call, Sentinel
+from ..security.authorizer.acl import Acl
+from ..security.authorizer.changes import create
 from .registry import handles
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 
 NO_AUTHORIZER = "No Authorizer is configured."
+
+Result = CreateAclsResponse.Result
 
 
 @handles(CreateAclsRequest)
@@ -31,11 +34,31 @@ def create_acls(
         if 0 in (*parts, each.operation, each.permission_type):
             call.close()
             return NO_REPLY
-    return CreateAclsResponse(
-        results=[
-            CreateAclsResponse.Result(
-                error_code=Error.SECURITY_DISABLED, error_message=NO_AUTHORIZER
-            )
-            for _ in request.creations
-        ]
-    )
+    if cluster.authorizer is None:
+        none = Refused(Error.SECURITY_DISABLED, NO_AUTHORIZER)
+        return CreateAclsResponse(results=[_result(none) for _ in request.creations])
+    acls = [
+        Acl(
+            each.resource_type,
+            each.resource_name,
+            each.resource_pattern_type,
+            each.principal,
+            each.host,
+            each.operation,
+            each.permission_type,
+        )
+        for each in request.creations
+    ]
+    created = create(cluster.authorizer.acls.values(), acls, lambda: uuid.uuid4().bytes)
+    outcomes = created.outcomes
+    try:
+        cluster.metadata.append(created.records)
+    except Refused as refused:
+        outcomes = [each or refused for each in outcomes]
+    return CreateAclsResponse(results=[_result(refused) for refused in outcomes])
+
+
+def _result(refused: Refused | None) -> Result:
+    if refused is None:
+        return Result(error_code=Error.NONE, error_message="")
+    return Result(error_code=refused.error, error_message=refused.message)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from ...wire import Error, Refused
 from ...wire.api.create_partitions import CreatePartitionsRequest, CreatePartitionsResponse
 from ..base.call import Call
+from ..base.client import told_as
 from ..metadata.topic_rules import LARGEST_REQUEST
 from .one_change import write_together
 from .registry import handles
@@ -59,9 +60,9 @@ def create_partitions(
 
 def _tell(cluster: Cluster, call: Call, names: list[str]) -> None:
     for name in names:
-        number = {"partitions": len(cluster.topic(name).partitions)}
+        details = {"partitions": len(cluster.topic(name).partitions)} | told_as(call.principal)
         client = call.connection.name
-        cluster.journal.add("partitions added", client=client, topic=name, details=number)
+        cluster.journal.add("partitions added", client=client, topic=name, details=details)
 
 
 def _plan(cluster: Cluster, asked: Asked, left: int) -> NewPartitions:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from ...wire import Error, Refused
 from ...wire.api.create_topics import CreateTopicsRequest, CreateTopicsResponse
 from ..base.call import Call
+from ..base.client import told_as
 from ..config.rows import describe_created_topic
 from ..metadata.topic_plans import check_new_name, null_configs
 from ..metadata.topic_rules import DEFAULT, LARGEST_REQUEST, check_request_size
@@ -97,7 +98,8 @@ def _carry_out(
         except Refused as refused:
             yield from ((plan.name, _failed(plan.name, refused)) for plan in plans)
             return
-        created = [(plan.name, {"partitions": len(plan.replicas)}) for plan in plans]
+        who = told_as(call.principal)
+        created = [(plan.name, {"partitions": len(plan.replicas)} | who) for plan in plans]
         cluster.journal.several("topic created", call.connection.name, created)
     shown: dict[TopicConfig, list[Answer.Config]] = {}
     for plan in plans:

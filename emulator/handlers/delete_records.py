@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from ...wire import Error, Refused
 from ...wire.api.delete_records import DeleteRecordsRequest, DeleteRecordsResponse
 from ..base.call import Call
+from ..base.client import told_as
 from .registry import handles
 
 if TYPE_CHECKING:
@@ -56,9 +57,14 @@ def _delete(cluster: Cluster, call: Call, name: str, index: int, before: int) ->
         if topic.config.cleanup_policy == {"compact"}:
             raise Refused(Error.POLICY_VIOLATION)
         low = partition.delete_records(before)
-        client = call.connection.name
+        client, details = call.connection.name, told_as(call.principal)
         cluster.journal.add(
-            "records deleted", client=client, topic=name, partition=index, last_offset=low
+            "records deleted",
+            client=client,
+            topic=name,
+            partition=index,
+            last_offset=low,
+            details=details,
         )
         return Answer(partition_index=index, low_watermark=low)
     except Refused as refused:

@@ -16,6 +16,7 @@ from ...wire import NO_ID, Error, Refused
 from ...wire.api.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
 from ...wire.stored.cluster import RemoveTopicRecord
 from ..base.call import Call
+from ..base.client import told_as
 from .one_change import write_together
 from .registry import handles
 
@@ -54,7 +55,9 @@ def delete_topics(
     else:
         answers = _delete(cluster, asked, is_late=request.timeout_ms <= 0)
         deleted: list[tuple[str, dict[str, Any]]] = [
-            (answer.name or "", {}) for answer in answers if not answer.error_code
+            (answer.name or "", told_as(call.principal))
+            for answer in answers
+            if not answer.error_code
         ]
         cluster.journal.several("topic deleted", call.connection.name, deleted)
     return DeleteTopicsResponse(responses=answers)

@@ -116,6 +116,7 @@ class Work:
         self.closest = closest(cluster, call, request) if request.rack_id else None
         # What a step of the chain has refused of it: base/chain.py.
         self.refuses = None if call.passage is None else call.passage.refuses
+        self.denies = None if call.passage is None else call.passage.denies
 
     @property
     def has_bad_isolation(self) -> bool:
@@ -131,7 +132,10 @@ class Work:
         """Look up partitions that are asked for."""
         for wanted in partitions:
             try:
-                self.found.append((wanted, _partition(self.cluster, self.call.version, wanted)))
+                partition = _partition(self.cluster, self.call.version, wanted)
+                if self._is_denied(wanted):
+                    raise Refused(Error.TOPIC_AUTHORIZATION_FAILED)
+                self.found.append((wanted, partition))
             except Refused as refused:
                 error = self._error_of(wanted, refused.error)
                 answer = _failed(self.call.version, wanted.partition, error, None)
@@ -139,12 +143,18 @@ class Work:
 
     def _error_of(self, wanted: Wanted, error: Error) -> Error:
         """The error of a partition that is not there, unless it is refused for another."""
+        if error is not Error.UNKNOWN_TOPIC_ID and self._is_denied(wanted):
+            return Error.TOPIC_AUTHORIZATION_FAILED
         if self.refuses is not None:
             try:
                 self.refuses(wanted.seen_as or wanted.topic.name, wanted.partition)
             except Refused as refused:
                 return refused.error
         return error
+
+    def _is_denied(self, wanted: Wanted) -> bool:
+        """Whether the client may not read this topic, be it there or not."""
+        return self.denies is not None and self.denies(wanted.seen_as or wanted.topic.name)
 
     def read(self, reading: Reading, some: list[tuple[Wanted, Partition]]) -> None:
         """Read from some of the partitions that were found."""

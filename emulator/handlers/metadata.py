@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, TypedDict
 from ...wire import NO_ID, Error, Refused
 from ...wire.api.metadata import MetadataRequest, MetadataResponse
 from ..base.call import Call
+from ..base.client import told_as
 from ..base.logger import log
 from ..base.node import alive
 from ..base.sentences import AUTO_CREATED
@@ -136,8 +137,9 @@ def _create(cluster: Cluster, call: Call, name: str) -> None:
             cluster.topics.ensure_internal(name)
         else:
             number = {"partitions": len(cluster.topics.create(name).partitions)}
+            details = number | told_as(call.principal)
             fields = {"client": call.connection.name, "topic": name, "reason": AUTO_CREATED}
-            cluster.journal.add("topic created", **fields, details=number)
+            cluster.journal.add("topic created", **fields, details=details)
     except Refused as refused:
         log.info("topic %r is not created on demand: %s", name, refused)
 

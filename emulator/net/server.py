@@ -102,6 +102,9 @@ class Server:
     def _process_moved(self, node_id: int, broker: BrokerState) -> None:
         """The process of one of several brokers has ended, stands still, or is back."""
         self._processes[node_id] = broker.process
+        if broker.process is Process.DOWN:  # before what a pause has held goes on
+            self.refuse(node_id, lambda at: at == node_id)
+            self._close_all_of(node_id, is_reset=broker.has_crashed)
         held = self._held.pop(node_id, None)
         if held is not None:
             self.network.remove(held)
@@ -111,11 +114,11 @@ class Server:
             self.network.set(self._held[node_id])
         if broker.process is not Process.DOWN:
             self.accept_again(node_id)
-            return
-        self.refuse(node_id, lambda at: at == node_id)
+
+    def _close_all_of(self, node_id: int, *, is_reset: bool) -> None:
         for protocol in list(self.protocols):
             if protocol.node_id == node_id:
-                if broker.has_crashed:
+                if is_reset:
                     protocol.reset_when_closed()
                 protocol.connection.close()
 

@@ -18,6 +18,7 @@ from ...wire import Error, Refused
 from ...wire.stored.cluster import MetadataRecord, PartitionChangeRecord
 from ..metadata.image import MetadataImage, PartitionImage
 from ..partitions.partition import NO_LEADER
+from .balance import is_imbalanced
 from .brokers import BrokerState
 from .changes import Change, Election, Policy
 
@@ -56,6 +57,14 @@ class Controller:
     def with_again(self) -> list[MetadataRecord]:
         """A broker was unfenced: give leaders to what has none."""
         return self._all(lambda p: p.leader == NO_LEADER, lambda change: None)
+
+    def balanced(self) -> list[MetadataRecord]:
+        """The first replica leads wherever it may."""
+
+        def prefer(change: Change) -> None:
+            change.election = Election.PREFERRED
+
+        return self._all(is_imbalanced, prefer)
 
     # Requests
 

@@ -2,14 +2,17 @@
 
 A broker forwards them: creating topics, changing configs, elections, reassignments, ... Without a
 controller it keeps them, past the time-out that they name, and forwards them once there is one.
-Clients give up before, or are answered then. Source: KIP-590, semantics O27.
-
-Left out: that the broker itself answers REQUEST_TIMED_OUT after `request.timeout.ms`.
+After 60 s of real time it gives up, and refuses them: REQUEST_TIMED_OUT. Source: KIP-590, semantics
+O27; the time and the answers are those of three nodes of 4.3.1.
 """
 
 from __future__ import annotations
 
-from ...wire import Request
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, TypeAlias
+
+from ...wire import Request, Response
 from ...wire.api.add_raft_voter import AddRaftVoterRequest
 from ...wire.api.alter_client_quotas import AlterClientQuotasRequest
 from ...wire.api.alter_configs import AlterConfigsRequest
@@ -33,6 +36,16 @@ from ...wire.api.update_features import UpdateFeaturesRequest
 from ..base.call import PARKED, Call
 from ..base.chain import Outcome, Step
 from .quorum import Quorum
+
+if TYPE_CHECKING:
+    from ..base.timers import Timer
+
+GIVES_UP_MS = 60_000
+"""So long a broker tries to forward a request."""
+TimeOut: TypeAlias = Callable[[Request, int], Response]
+"""What answers a request, in a version, that was kept for too long."""
+After: TypeAlias = Callable[[int, Callable[[], None]], "Timer"]
+"""Calls back after so many real milliseconds."""
 
 FORWARDED = frozenset(
     {
@@ -63,21 +76,32 @@ FORWARDED = frozenset(
 class ControllerGate(Step):
     """Holds them; a step of the chain only while a broker does not reach the controller."""
 
-    def __init__(self, quorum: Quorum) -> None:
+    def __init__(self, quorum: Quorum, after: After, time_out: TimeOut) -> None:
         self._quorum = quorum
-        self._held: list[Call] = []
+        self._after = after
+        self._time_out = time_out
+        self._held: dict[Call, Timer] = {}
 
     def before(self, call: Call, request: Request) -> Outcome:
         if type(request) not in FORWARDED or self._quorum.reaches(call.node_id):
             return None
-        self._held.append(call)
+        self._held[call] = self._after(GIVES_UP_MS, partial(self._give_up, call, request))
         return PARKED
+
+    def after(self, call: Call, request: Request, response: Response | None) -> Outcome:
+        """Who has hung up does not wait any more."""
+        timer = self._held.pop(call, None)
+        if timer is not None:
+            timer.cancel()
+        return None
 
     def open(self) -> None:
         """Pass on those whose broker reaches the controller again."""
-        held, self._held = self._held, []
-        for call in held:
+        for call in list(self._held):
             if self._quorum.reaches(call.node_id):
+                self._held.pop(call).cancel()
                 call.go_on()
-            elif call.is_open:
-                self._held.append(call)
+
+    def _give_up(self, call: Call, request: Request) -> None:
+        del self._held[call]
+        call.answer(self._time_out(request, call.version))

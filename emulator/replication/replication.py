@@ -36,10 +36,11 @@ from ..base.logger import log
 from ..base.node import Registered
 from ..base.timers import Timer
 from ..metadata.features import ELIGIBLE_LEADERS
+from .balance import Balance
 from .brokers import BrokerState, Process
 from .changes import Policy
 from .controller import Controller
-from .gate import ControllerGate
+from .gate import ControllerGate, TimeOut
 from .quorum import NOBODY, Quorum
 from .registrations import Registrations
 
@@ -59,14 +60,14 @@ class Replication:
     moved: Callable[[int, BrokerState], None] | None = None
     """Called when the process of a broker has begun to do something else; set by a server."""
 
-    def __init__(self, cluster: Cluster, *, is_short: bool) -> None:
+    def __init__(self, cluster: Cluster, time_out: TimeOut, *, is_short: bool) -> None:
         self.brokers = {
             node_id: BrokerState() if node.is_alive else BrokerState(Process.DOWN, is_fenced=True)
             for node_id, node in cluster.nodes.items()
         }
         self.controller = Controller(cluster.metadata.image, self.brokers, self._policy)
         self.quorum = Quorum(self.brokers)
-        self._gate = ControllerGate(self.quorum)
+        self._gate = ControllerGate(self.quorum, cluster.after, time_out)
         self._registrations = Registrations(
             cluster.metadata.image, cluster.release, cluster.log_dir.properties.directory_id
         )
@@ -74,6 +75,7 @@ class Replication:
         self._is_short = is_short
         self._sessions: dict[int, Timer] = {}
         self._lag_check: Timer | None = None
+        self._balance = Balance(cluster, self._move_back)
 
     def __call__(self, delta: MetadataDelta, image: MetadataImage) -> None:
         """Take in a change of the metadata: new replicas whose brokers are not at work have
@@ -85,6 +87,9 @@ class Replication:
             topic = self._cluster.topics.by_id(topic_id)
             for partition in topic.partitions if topic is not None and not is_whole else ():
                 self._hold_back(partition)
+        for topic_id in {*delta.created, *(topic_id for topic_id, _ in delta.partitions)}:
+            if topic_id in image.topics:
+                self._balance.noticed(image.topics[topic_id].partitions.values())
         if delta.configs:
             self._elect_later()
 
@@ -111,12 +116,16 @@ class Replication:
         self._settle()
 
     def kill(self, node_id: int) -> None:
-        """End its process; nobody knows it until its session ends. Raises RuntimeError."""
-        broker = self.running(node_id)
-        self._check_not_last(node_id, "killed")
+        """End its process, paused or not; nobody knows it until its session ends. Raises
+        RuntimeError."""
+        broker = self.brokers[node_id]
+        if broker.process is not Process.PAUSED:
+            self.running(node_id)
+            self._check_not_last(node_id, "killed")
         broker.has_crashed = True
         self._end(node_id, Process.DOWN)
-        self._await_session(node_id)
+        if not broker.is_fenced:
+            self._await_session(node_id)
 
     def pause(self, node_id: int) -> None:
         """Let its process stand still. Raises RuntimeError."""
@@ -388,6 +397,15 @@ class Replication:
             self._settle()
         except Refused as refused:
             log.warning("partitions without a leader stay so: %s", refused)
+
+    def _move_back(self) -> None:
+        """Preferred replicas lead, if there is a controller. A failing disk is logged."""
+        try:
+            if self.quorum.is_there:
+                self._write(self.controller.balanced())
+                self._settle()
+        except Refused as refused:
+            log.warning("leaders stay where they are: %s", refused)
 
     # Time
 

@@ -119,10 +119,21 @@ class Inside:
                 raise RuntimeError(f"a {name} has to wait, which the broker's own thread cannot")
 
         self._run(begin)
-        found, _ = response_class(request.api_key).decode_from(
-            answer.result(_TIMEOUT_S), version, 0
-        )
+        try:
+            body_of_answer = answer.result(_TIMEOUT_S)
+        except TimeoutError:
+            raise TimeoutError(self._unanswered(request)) from None
+        found, _ = response_class(request.api_key).decode_from(body_of_answer, version, 0)
         return found
+
+    def _unanswered(self, request: Request) -> str:
+        """Why a request may wait for so long."""
+        text = f"{type(request).__name__} was not answered within {_TIMEOUT_S} s"
+        if not self.is_alone:
+            text += ": a replica in sync may lag, or its broker be paused"
+        if self._call(lambda cluster: cluster.has_manual_clock):
+            text += "; the clock stands still before kafka.advance()"
+        return text
 
     def topic_name(self, name: str) -> str:
         """The same."""

@@ -136,7 +136,7 @@ def start_again(server: Server, make: Callable[[Cluster], Cluster]) -> None:
     the broker stays down then."""
     old = server.cluster
     new = make(old)
-    new.chain = [step for step in old.chain if not isinstance(step, ControllerGate)]
+    new.chain.take_over(step for step in old.chain if not isinstance(step, ControllerGate))
     new.watchers = old.watchers
     new.keep_holds(old)
     server.come_back(new)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from odradek.compat import RealCluster
@@ -95,3 +97,25 @@ def test_the_shell(
     orders[0].reassign([third, second])  # each broker has heard of it
     (shown,) = map(json.loads, said(f"brokers partitions {name} --json").splitlines())
     assert (shown["replicas"], shown["state"]) == ([third, second], "")
+
+
+def test_leaders_move_back_by_themselves() -> None:
+    """As at the emulator's brokers (tests/emulator/replication/test_balance.py)."""
+    with (
+        RealCluster(3, config={"leader.imbalance.check.interval.seconds": "1"}) as cluster,
+        RemoteKafka(cluster.bootstrap_servers) as kafka,
+    ):
+        kafka.timeout = WAIT_S
+        orders = kafka.create_topic("orders", replicas=3)
+        first, second, _ = orders[0].replicas
+        cluster.nodes[first].stop()
+        _await_leader(orders, second)
+        cluster.nodes[first].start()
+        _await_leader(orders, first)
+
+
+def _await_leader(topic: Any, node_id: int) -> None:
+    deadline = time.monotonic() + WAIT_S
+    while topic[0].leader != node_id:
+        assert time.monotonic() < deadline, topic[0].leader
+        time.sleep(0.1)

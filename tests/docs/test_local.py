@@ -98,7 +98,7 @@ def test_the_file_is_served(directory: Path) -> None:
         process.send_signal(signal.SIGTERM)
         _, errors = process.communicate(timeout=60)
     lines = [json.loads(line) for line in errors.splitlines()]
-    assert all(line.keys() == {"time", "kind", "message"} for line in lines)
+    assert all(line.keys() == {"time", "level", "kind", "message"} for line in lines)
     assert not (directory / "ready.json").exists()
     assert (directory / "data").is_dir()
 

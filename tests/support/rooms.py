@@ -27,7 +27,9 @@ ROOMS = {
         repairs
     """,
     "emulator": """
-        base blocking_connection
+        base
+        client_security
+        blocking_connection
         config
         partitions
         metadata
@@ -38,6 +40,7 @@ ROOMS = {
         transactions
         handlers
         control
+        guards
         replay
         timing
         net

@@ -10,7 +10,8 @@ from __future__ import annotations
 import argparse
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from difflib import get_close_matches
 
 from ...base.addresses import is_port
 
@@ -112,3 +113,10 @@ def node_ids(text: str) -> list[int]:
     if len(set(found)) < len(found):
         raise argparse.ArgumentTypeError(f"a broker is named twice: {text!r}")
     return found
+
+
+def likely_of(given: str, names: Iterable[str]) -> str:
+    """What may stand behind a message: the likely one of these names, or all of them."""
+    known = list(names)
+    close = get_close_matches(given, known, 1)
+    return f": is {close[0]} meant?" if close else f": {', '.join(known)}"

@@ -24,7 +24,8 @@ from ....wire import Error, Refused, Request, WireError
 from ....wire.api.describe_groups import DescribeGroupsRequest
 from ....wire.api.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
 from ....wire.api.metadata import MetadataRequest, MetadataResponse
-from ...blocking_connection import Connection
+from ...blocking_connection import Connection, NotLetIn
+from ...client_security import ClientSecurity
 from . import TIMEOUT_S
 from .arguments import parse_addresses
 
@@ -90,9 +91,12 @@ def report(results: Iterable[tuple[int, str, str | None, str]]) -> None:
 class Brokers:
     """A cluster, reached by the given addresses. Use it with `with`."""
 
-    def __init__(self, addresses: str, timeout: float = TIMEOUT_S) -> None:
+    def __init__(
+        self, addresses: str, timeout: float = TIMEOUT_S, security: ClientSecurity | None = None
+    ) -> None:
         """`addresses`: HOST:PORT, several with commas. Raises ConsoleError."""
         self.timeout = timeout
+        self._security = security
         self._addresses = _parsed(addresses)
         self._connections: dict[tuple[str, int], Connection] = {}
         self._coordinators: dict[str, int] = {}
@@ -121,11 +125,19 @@ class Brokers:
         self._connections.clear()
         self._coordinators.clear()
 
-    def ask(self, request: Request, *, most: int | None = None, node: int | None = None) -> Any:
-        """Ask one broker: `node`, or the one reached first. Raises ConsoleError."""
+    def ask(
+        self,
+        request: Request,
+        *,
+        most: int | None = None,
+        node: int | None = None,
+        more_s: float = 0,
+    ) -> Any:
+        """Ask one broker: `node`, or the one reached first. `more_s` is how much longer than others
+        the answer may take. Raises ConsoleError."""
         connection = self._some() if node is None else self._node(node)
         try:
-            return _ask(connection, request, most)
+            return _ask(connection, request, most, more_s)
         except Unreachable:
             self._drop(connection)
             raise
@@ -134,9 +146,15 @@ class Brokers:
         """Ask the controller."""
         return self.ask(request, most=most, node=self.metadata.controller_id)
 
-    def ask_coordinator(self, group: str, request: Request, *, most: int | None = None) -> Any:
+    def ask_coordinator(
+        self, group: str, request: Request, *, most: int | None = None, more_s: float = 0
+    ) -> Any:
         """Ask the broker that coordinates a group."""
-        return self.ask(request, most=most, node=self.coordinator(group))
+        return self.ask(request, most=most, node=self.coordinator(group), more_s=more_s)
+
+    def forget_coordinator(self, group: str) -> None:
+        """Look for the coordinator of a group anew: it has moved."""
+        self._coordinators.pop(group, None)
 
     @property
     def nodes(self) -> list[int]:
@@ -264,7 +282,7 @@ class Brokers:
             known = None
         if known is None:
             with _problems_told():
-                known = Connection(host, port, self.timeout, CLIENT_ID)
+                known = Connection(host, port, self.timeout, CLIENT_ID, self._security)
             self._connections[host, port] = known
         return known
 
@@ -278,13 +296,17 @@ def _problems_told() -> Iterator[None]:
         raise ConsoleError(f"no broker can be asked that: {error}") from None
     except Refused as refused:
         raise ConsoleError(f"{refused.message}") from None
+    except NotLetIn as error:
+        raise ConsoleError(str(error)) from None
     except ConnectionError as error:
         raise Unreachable(str(error)) from None
 
 
-def _ask(connection: Connection, request: Request, most: int | None = None) -> Any:
+def _ask(
+    connection: Connection, request: Request, most: int | None = None, more_s: float = 0
+) -> Any:
     with _problems_told():
-        return connection.ask(request, connection.version(type(request), most))
+        return connection.ask(request, connection.version(type(request), most), more_s)
 
 
 def _refuse(code: int) -> None:

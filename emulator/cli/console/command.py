@@ -13,6 +13,7 @@ from time import monotonic, sleep
 
 from . import TIMEOUT_S
 from .arguments import addresses, seconds
+from .connecting import ConnectionSettingsError, add_connection, security_of
 from .output import fail, with_output
 
 VIEWS = {
@@ -22,6 +23,10 @@ VIEWS = {
     "produce": "records to a topic: lines, JSON, or made from a template",
     "brokers": "brokers, leaders, replicas: list, partitions, elect, lead, reassign, cancel",
     "configs": "configs of topics, brokers and groups: show, set, unset",
+    "users": "users who log in by SCRAM: list, add, remove",
+    "quotas": "how much clients may send and fetch: list, set, remove",
+    "acls": "who may do what: list, add, remove",
+    "transactions": "transactions: list, show, producers, hanging, abort",
     "top": "a live view: topics with their rates, groups with lag",
     "health": "whether brokers answer, and partitions have leaders: for scripts and containers",
 }
@@ -50,6 +55,7 @@ def add_views(commands: argparse._SubParsersAction[argparse.ArgumentParser], onl
             default=TIMEOUT_S,
             help=f"how long a broker may take to answer (default: {TIMEOUT_S:g})",
         )
+        add_connection(parser)
         if module is not None:
             module.add_arguments(parser)
 
@@ -62,11 +68,15 @@ def run_view(asked: argparse.Namespace) -> int:
     module = import_module(f".{asked.command}", __package__)
 
     end = monotonic() + (getattr(asked, "wait", None) or 0)
+    try:
+        security = security_of(asked)
+    except ConnectionSettingsError as error:
+        return fail(str(error), 2)
 
     def run() -> int:
         while True:
             try:
-                with Brokers(asked.address, asked.timeout) as brokers:
+                with Brokers(asked.address, asked.timeout, security) as brokers:
                     status: int = module.run(brokers, asked)
                     return status
             except Unreachable:

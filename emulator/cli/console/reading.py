@@ -9,13 +9,15 @@ Rules:
 - An answer without any records means that there are none up to the end: compaction removed them.
   One that has some may have left out others, because of its size.
 - Records that are deleted meanwhile are skipped.
+- A reader that follows learns of new partitions, and reads them from their beginning.
 
 Source: the protocol guide; KIP-98, "Reading committed messages".
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from time import monotonic
 
 from ....wire import Error, WireError
 from ....wire.api.fetch import FetchRequest, FetchResponse
@@ -29,13 +31,18 @@ _BY_NAME_UP_TO = 12
 _WAIT_MS = 500
 _PARTITION_BYTES = 1 << 20
 _FETCH_BYTES = 16 << 20
+_METADATA_EVERY_S = 3.0
 _MOVED = (Error.NOT_LEADER_OR_FOLLOWER, Error.FENCED_LEADER_EPOCH, Error.LEADER_NOT_AVAILABLE)
 
 Answered = FetchResponse.Topic.Partition
 
 
 class Reader:
-    """Iterate over it: (partition, record), in order within a partition."""
+    """Iterate over it: (partition, record), in order within a partition.
+
+    A record counts as done when the next one is asked for. `done` is how far each partition is.
+    `between` is called between requests. With `grows`, partitions that are new are read, too.
+    """
 
     def __init__(
         self,
@@ -45,21 +52,31 @@ class Reader:
         *,
         committed: bool,
         follow: bool,
+        ends: Mapping[int, int] | None = None,
+        grows: bool = True,
+        between: Callable[[], None] = lambda: None,
     ) -> None:
-        self._brokers = brokers
-        self._topic = topic
+        """`ends`: where to stop, by partition; where it is not given, at the present end."""
+        self.done: dict[int, int] = {}
+        self._grows = grows and follow
+        self._between = between
+        self._looked_at = monotonic()
+        self.brokers = brokers
+        self.topic = topic
         self._name = topic.name or ""
         self._next = {index: offset for (_, index), offset in starts.items()}
         self._committed = committed
         self._ends: dict[int, int] | None = None
         if not follow:
-            ends = look_up(brokers, [topic], LATEST, committed=committed)
-            self._ends = {index: offset for (_, index), offset in ends.items()}
+            found = look_up(brokers, [topic], LATEST, committed=committed)
+            self._ends = {index: offset for (_, index), offset in found.items()} | dict(ends or {})
 
     def __iter__(self) -> Iterator[tuple[int, Record]]:
         while open_partitions := self._open():
+            self._between()
+            self._look_for_more()
             for node, indexes in self._by_leader(open_partitions).items():
-                answer: FetchResponse = self._brokers.ask(
+                answer: FetchResponse = self.brokers.ask(
                     self._request(indexes), most=_BY_NAME_UP_TO, node=node
                 )
                 check(answer.error_code, f"topic {self._name}")
@@ -69,10 +86,24 @@ class Reader:
                 if not any(part.records for part in parts):
                     self._end(part.partition_index for part in parts if not part.error_code)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is left to read."""
+        return not self._open()
+
+    def _look_for_more(self) -> None:
+        if not self._grows or monotonic() - self._looked_at < _METADATA_EVERY_S:
+            return
+        self._looked_at = monotonic()
+        self.topic = self.brokers.topic(self._name)
+        for part in self.topic.partitions:
+            self._next.setdefault(part.partition_index, 0)
+
     def _end(self, indexes: Iterable[int]) -> None:
         """Nothing is left to read in these partitions, unless the reader follows them."""
         if self._ends is not None:
             self._next |= {index: self._ends[index] for index in indexes}
+            self.done |= {index: self._next[index] for index in indexes}
 
     def _open(self) -> list[int]:
         """The partitions that are not yet read to their end."""
@@ -81,7 +112,7 @@ class Reader:
         return [index for index, offset in self._next.items() if offset < self._ends[index]]
 
     def _by_leader(self, indexes: list[int]) -> dict[int, list[int]]:
-        leaders = {part.partition_index: part.leader_id for part in self._topic.partitions}
+        leaders = {part.partition_index: part.leader_id for part in self.topic.partitions}
         nodes: dict[int, list[int]] = {}
         for index in indexes:
             nodes.setdefault(leaders[index], []).append(index)
@@ -97,7 +128,7 @@ class Reader:
             for index in indexes
         ]
         return FetchRequest(
-            max_wait_ms=min(_WAIT_MS, int(self._brokers.timeout * 1000 / 2)),
+            max_wait_ms=min(_WAIT_MS, int(self.brokers.timeout * 1000 / 2)),
             min_bytes=1,
             max_bytes=_FETCH_BYTES,
             isolation_level=READ_COMMITTED if self._committed else 0,
@@ -107,11 +138,11 @@ class Reader:
     def _take(self, part: Answered) -> Iterator[tuple[int, Record]]:
         index = part.partition_index
         if part.error_code in _MOVED:
-            self._topic = self._brokers.topic(self._name)
+            self.topic = self.brokers.topic(self._name)
             return
         before = self._next[index]
         if part.error_code == Error.OFFSET_OUT_OF_RANGE:
-            first = look_up(self._brokers, [self._topic], EARLIEST).get((self._name, index), -1)
+            first = look_up(self.brokers, [self.topic], EARLIEST).get((self._name, index), -1)
             if first > before:
                 self._next[index] = first
                 return
@@ -119,8 +150,14 @@ class Reader:
         try:
             for record in self._records(part):
                 # The position moves first: the caller may stop at any record.
-                if record.offset >= before:
-                    yield index, record
+                if record.offset < before:
+                    continue
+                if self._ends is not None and record.offset >= self._ends[index]:
+                    self._next[index] = self._ends[index]
+                    return
+                yield index, record
+                self.done[index] = record.offset + 1
+            self.done[index] = max(self._next[index], before)
         except WireError as error:
             raise ConsoleError(
                 f"{self._name}-{index}: what follows offset {before} cannot be read: {error}"

@@ -1,40 +1,55 @@
-"""`odradek records`: the records of a topic, filtered; with --follow also new ones.
+"""`odradek records`, or `consume`: the records of a topic, filtered; with --follow also new ones.
 
     odradek records localhost:9092 orders
     odradek records localhost:9092 orders --from -10 --follow
+    odradek records localhost:9092 orders --last 10
     odradek records localhost:9092 orders --from 15m --key '^42$' --value espresso --max 5
+    odradek records localhost:9092 orders --where .customer.city=Oslo --format '%k %s\\n'
+    odradek records localhost:9092 orders --group billing           from what it committed on
     odradek records localhost:9092 orders --json | jq .value
+    odradek records localhost:9092 orders --output orders.jsonl     once more: goes on behind it
 
 One line for each: partition, offset, time, key, value, headers. Text that is not UTF-8 is shown
 with escapes; in --json such a value is base64, as `value_base64`. Records of internal topics are
-decoded. Several partitions are read at once: order holds within one.
+shown in words. Several partitions are read at once: order holds within one.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import re
-from base64 import b64encode
-from datetime import datetime
-from typing import Any
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
 
-from ....wire import WireError
+from ....wire.api.metadata import MetadataResponse
 from ....wire.records import Record
-from ....wire.stored.topics import INTERNAL_TOPICS, read_pair
-from .arguments import INT32, header, pattern, whole
+from .arguments import INT32, header, named, pattern, whole
 from .client import Brokers, ConsoleError
-from .escapes import one_line
-from .offsets import parse_position, resolve
+from .continuing import go_on
+from .decoding import REGISTRY, Decoded, Decoder, Decoding, decoder, kind
+from .filters import condition, matches
+from .formats import as_json, as_line, format_of
+from .group_reader import GroupReader
+from .last import last
+from .offsets import LATEST, Place, Position, look_up, parse_position, resolve
 from .reading import Reader
 
-_NULL = "null"
+_FROM_START = parse_position("earliest")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments after `odradek records ADDRESS`."""
     parser.add_argument("topic", help="its name")
-    parser.add_argument(
+    _add_which(parser)
+    _add_filters(parser)
+    _add_how_shown(parser)
+
+
+def _add_which(parser: argparse.ArgumentParser) -> None:
+    """From where on, and up to where."""
+    add = parser.add_argument
+    add(
         "-p",
         "--partition",
         type=whole(0, INT32),
@@ -43,30 +58,34 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="only this one; may be repeated",
     )
-    parser.add_argument(
-        "-o",
-        "--from",
-        "--offset",
+    what = "earliest (the default), latest, an offset, -N, an age (15m, 2h, 3d) or a time"
+    add(
+        *("-o", "--from", "--offset"),
         dest="start",
-        default="earliest",
         metavar="POSITION",
         type=parse_position,
-        help="earliest (the default), latest, an offset, -N, an age (15m, 2h, 3d) or a time",
+        help=f"{what}; with --group: where it has committed nothing",
     )
-    parser.add_argument(
-        "-n",
-        "-c",
-        "--max",
-        "--num",
-        "--max-messages",
+    add("--to", "--until", metavar="POSITION", type=parse_position, help="stop before it")
+    add("--last", type=whole(1, INT32), metavar="N", help="the N latest, of all partitions")
+    add(
+        *("-n", "-c", "--max", "--num", "--max-messages"),
         type=whole(1, INT32),
         metavar="N",
         help="stop after N records shown",
     )
-    parser.add_argument(
-        "--from-beginning", action="store_true", help="as without --from, which is the default"
+    add("--from-beginning", action="store_true", help="as without --from, which is the default")
+    add("-f", "--follow", action="store_true", help="wait for more, until Ctrl-C")
+    add(
+        *("-g", "--group", "-G"),
+        metavar="NAME",
+        type=named,
+        help="read as a member of it, and commit what was shown",
     )
-    parser.add_argument("-f", "--follow", action="store_true", help="wait for more, until Ctrl-C")
+    add("--committed", action="store_true", help="no open or aborted transactions")
+
+
+def _add_filters(parser: argparse.ArgumentParser) -> None:
     for option, what in (("--key", "key"), ("--value", "value")):
         parser.add_argument(
             option, metavar="REGEX", type=pattern, help=f"only records whose {what} matches"
@@ -74,12 +93,127 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--header", metavar="NAME=REGEX", type=header, help="only records with such a header"
     )
-    parser.add_argument("--committed", action="store_true", help="no open or aborted transactions")
-    parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    parser.add_argument(
+        "--where",
+        metavar="PATH=VALUE",
+        type=condition,
+        action="append",
+        default=[],
+        help="only records whose value is JSON in which it holds: .city=Oslo, .items[*].price>5, "
+        ".note~REGEX; may be repeated",
+    )
+
+
+def _add_how_shown(parser: argparse.ArgumentParser) -> None:
+    parser.set_defaults(format=as_line)
+    add = parser.add_argument
+    add("--json", dest="format", action="store_const", const=as_json, help="one object a line")
+    add(
+        "--format",
+        type=format_of,
+        metavar="FORMAT",
+        help="table (the default), json, raw (values), or a template, as '%%k %%s\\n'",
+    )
+    add(
+        "-s",
+        "--decode",
+        type=kind,
+        action="append",
+        default=[],
+        metavar="[key=|value=]KIND",
+        help="text, json, hex, base64, a number (int32, i, <q, double, ...), avro, protobuf",
+    )
+    add("-r", "--registry", metavar="URL", help="of the schema registry, which decodes")
+    add(
+        "--output", metavar="FILE", type=Path, help="write JSON there; goes on behind what it holds"
+    )
 
 
 def run(brokers: Brokers, asked: argparse.Namespace) -> int:
     """Run the command. Raises ConsoleError."""
+    _refuse_what_contradicts(asked)
+    decoding = _decoding(asked)
+    topic = _topic(brokers, asked)
+    with Output(asked) as output:
+        reader = _reader(brokers, asked, topic, output)
+        try:
+            for count, (partition, record) in enumerate(
+                _wanted(reader, asked, decoding, output), 1
+            ):
+                if count == asked.max:
+                    reader.done[partition] = record.offset + 1
+                    break
+        finally:
+            if isinstance(reader, GroupReader):
+                output.flush()
+                reader.close()
+    return 0
+
+
+def _refuse_what_contradicts(asked: argparse.Namespace) -> None:
+    for one, other in (
+        ("last", "start"),
+        ("last", "to"),
+        ("last", "group"),
+        ("last", "output"),
+        ("group", "partition"),
+        ("group", "output"),
+        ("group", "to"),
+        ("follow", "to"),
+    ):
+        if getattr(asked, one) and getattr(asked, other):
+            names = {"start": "from"}
+            raise ConsoleError(f"--{one} and --{names.get(other, other)} contradict each other")
+
+
+class Output:
+    """Where records are written: standard output, or a file with what is already in it."""
+
+    def __init__(self, asked: argparse.Namespace) -> None:
+        self.starts: dict[int, int] = {}
+        self._file: IO[bytes] | None = None
+        self._show = asked.format
+        self._flushes = asked.follow
+        if asked.output is not None:
+            self._file, self.starts = go_on(asked.output, asked.topic)
+            self._show = as_json
+
+    def __enter__(self) -> Output:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._file is not None:
+            self._file.close()
+
+    def write(self, found: Decoded) -> None:
+        """Write a record."""
+        text = self._show(found)
+        if self._file is not None:
+            self._file.write(text if isinstance(text, bytes) else text.encode())
+        else:
+            _write(text)
+        if self._flushes:
+            self.flush()
+
+    def flush(self) -> None:
+        """Pass on what was written."""
+        (self._file or sys.stdout).flush()
+
+
+def _write(data: str | bytes) -> None:
+    """In one call, so that no line is torn."""
+    if isinstance(data, str):
+        sys.stdout.write(data)
+        return
+    buffer = getattr(sys.stdout, "buffer", None)
+    if buffer is None:
+        sys.stdout.write(data.decode(errors="backslashreplace"))
+    else:
+        buffer.write(data)
+
+
+def _topic(brokers: Brokers, asked: argparse.Namespace) -> MetadataResponse.Topic:
+    """With the partitions that are asked for. Raises ConsoleError."""
     topic = brokers.topic(asked.topic)
     there = {part.partition_index for part in topic.partitions}
     for index in asked.partition:
@@ -87,86 +221,99 @@ def run(brokers: Brokers, asked: argparse.Namespace) -> int:
             raise ConsoleError(f"topic {asked.topic} has no partition {index}")
     if asked.partition:
         topic.partitions = [p for p in topic.partitions if p.partition_index in asked.partition]
-    starts = resolve(brokers, [topic], asked.start, committed=asked.committed)
-    reader = Reader(brokers, topic, starts, committed=asked.committed, follow=asked.follow)
-    show = _as_json if asked.json else _as_line
-    wanted = ((partition, record) for partition, record in reader if _matches(asked, record))
-    for count, (partition, record) in enumerate(wanted, 1):
-        print(show(asked.topic, partition, record), flush=asked.follow)
-        if count == asked.max:
-            break
-    return 0
+    return topic
 
 
-def _matches(asked: argparse.Namespace, record: Record) -> bool:
-    """Whether the filters match a record."""
-    if not (_found(asked.key, record.key) and _found(asked.value, record.value)):
-        return False
-    if asked.header is None:
-        return True
-    wanted, regex = asked.header
-    return any(name == wanted and _found(regex, value) for name, value in record.headers)
+def _decoding(asked: argparse.Namespace) -> Decoding:
+    """Raises ConsoleError where a registry is needed and not named, or a package is missing."""
+    registry: Decoder | None = None
+    if asked.registry:
+        from .schemas.wire_format import registry_decoder
+
+        registry = registry_decoder(asked.registry)
+    chosen: dict[bool, Decoder | None] = {True: registry, False: registry}
+    for each in asked.decode:
+        if each.name in REGISTRY and registry is None:
+            raise ConsoleError(f"{each.name} needs --registry URL")
+        chosen[each.of_key] = decoder(each.name, registry)
+    return Decoding(asked.topic, key=chosen[True], value=chosen[False])
 
 
-def _found(regex: re.Pattern[str] | None, data: bytes | None) -> bool:
-    return regex is None or (data is not None and regex.search(_text(data)) is not None)
-
-
-def _text(data: bytes | None) -> str:
-    if data is None:
-        return _NULL
-    return one_line(data.decode("utf-8", "backslashreplace"))
-
-
-def _as_line(topic: str, partition: int, record: Record) -> str:
-    key, value = _text(record.key), _text(record.value)
-    decoded = _decoded(topic, record)
-    if decoded is not None:
-        key, value = decoded
-    headers = " ".join(f"{one_line(name)}={_text(value)}" for name, value in record.headers)
-    line = f"{partition:>3} {record.offset:>8}  {_time(record.timestamp)}  {key:<8}  {value}"
-    return f"{line}  [{headers}]" if headers else line
-
-
-def _as_json(topic: str, partition: int, record: Record) -> str:
-    shown: dict[str, Any] = {
-        "topic": topic,
-        "partition": partition,
-        "offset": record.offset,
-        "timestamp": record.timestamp,
+def _reader(
+    brokers: Brokers, asked: argparse.Namespace, topic: MetadataResponse.Topic, output: Output
+) -> Reader | GroupReader:
+    start: Position = asked.start or _FROM_START
+    if asked.group is not None:
+        return GroupReader(
+            brokers,
+            topic,
+            asked.group,
+            start,
+            committed=asked.committed,
+            follow=asked.follow,
+            flush=output.flush,
+        )
+    starts = resolve(brokers, [topic], start, committed=asked.committed)
+    ends = look_up(brokers, [topic], LATEST, committed=asked.committed)
+    if asked.start is not None:
+        _say_what_is_beyond(asked, starts, ends)
+    if asked.last is not None:
+        starts = ends
+    starts |= {
+        (asked.topic, index): at
+        for index, at in output.starts.items()
+        if (asked.topic, index) in starts
     }
-    decoded = _decoded(topic, record)
-    if decoded is not None:
-        shown |= {"key": decoded[0], "value": decoded[1]}
-    else:
-        shown |= _field("key", record.key) | _field("value", record.value)
-    shown["headers"] = [{"name": name} | _field("value", v) for name, v in record.headers]
-    return json.dumps(shown)
+    stops = resolve(brokers, [topic], asked.to) if asked.to is not None else {}
+    return Reader(
+        brokers,
+        topic,
+        starts,
+        committed=asked.committed,
+        follow=asked.follow,
+        ends={index: at for (_, index), at in stops.items()},
+        grows=not asked.partition,
+    )
 
 
-def _field(name: str, data: bytes | None) -> dict[str, Any]:
-    try:
-        return {name: None if data is None else data.decode()}
-    except UnicodeDecodeError:
-        return {f"{name}_base64": b64encode(data or b"").decode()}
+def _say_what_is_beyond(
+    asked: argparse.Namespace, starts: dict[Place, int], ends: dict[Place, int]
+) -> None:
+    """On standard error: an offset or a time behind the end is likely a mistake."""
+    start: Position = asked.start
+    beyond = [
+        place for place, at in starts.items() if start.offset is not None and at < start.offset
+    ]
+    if beyond:
+        told = ", ".join(
+            f"{topic}-{index} at {ends[topic, index]}" for topic, index in sorted(beyond)
+        )
+        print(f"odradek: offset {start.offset} is beyond the end: {told}", file=sys.stderr)
+    is_time = start.timestamp is not None and start.timestamp >= 0
+    if is_time and starts == ends and any(ends.values()):
+        print(f"odradek: no record of {asked.topic} is of that time or later", file=sys.stderr)
 
 
-def _decoded(topic: str, record: Record) -> tuple[str, str] | None:
-    """Key and value of a coordinator's record, as text; None for other records."""
-    kinds = INTERNAL_TOPICS.get(topic)
-    if kinds is None or record.key is None:
-        return None
-    try:
-        key, value = read_pair(kinds, record.key, record.value)
-    except WireError:
-        return None
-    return repr(key), _NULL if value is None else repr(value)
+def _wanted(
+    reader: Reader | GroupReader, asked: argparse.Namespace, decoding: Decoding, output: Output
+) -> Iterator[tuple[int, Record]]:
+    """Write the records that match; yield each once it is written."""
+    for partition, record in _from(reader, asked, decoding):
+        found = decoding.decode(partition, record)
+        if matches(asked, found):
+            output.write(found)
+            yield partition, record
 
 
-def _time(timestamp: int) -> str:
-    if timestamp < 0:
-        return "-".ljust(23)
-    try:
-        return datetime.fromtimestamp(timestamp / 1000).isoformat(timespec="milliseconds")
-    except (ValueError, OverflowError, OSError):
-        return str(timestamp).ljust(23)
+def _from(
+    reader: Reader | GroupReader, asked: argparse.Namespace, decoding: Decoding
+) -> Iterator[tuple[int, Record]]:
+    if asked.last is not None and isinstance(reader, Reader):
+        yield from last(
+            reader.brokers,
+            reader.topic,
+            asked.last,
+            lambda partition, record: matches(asked, decoding.decode(partition, record)),
+            committed=asked.committed,
+        )
+    yield from reader

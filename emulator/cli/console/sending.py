@@ -15,19 +15,18 @@ from typing import Any, NamedTuple
 from ....wire import Error, Refused
 from ....wire.api.add_partitions_to_txn import AddPartitionsToTxnRequest
 from ....wire.api.end_txn import EndTxnRequest
-from ....wire.api.find_coordinator import FindCoordinatorRequest
 from ....wire.api.init_producer_id import InitProducerIdRequest
 from ....wire.api.produce import ProduceRequest
 from ....wire.records import NewRecord, build_batch
 from ...seen.produced import murmur2
 from .client import Brokers, ConsoleError, Unreachable, check
+from .coordinators import transaction_coordinator
 
 _NAMES_UP_TO = 11  # Produce names topics up to 12, and adds no partitions to transactions up to 11
-_ADD_PARTITIONS, _END, _COORDINATOR = 3, 3, 3  # versions that name one transaction, and one key
+_ADD_PARTITIONS, _END = 3, 3  # versions that name one transaction
 _BATCH_BYTES = 512 << 10
 _OVERHEAD = 100
 _RETRY_S = 0.1
-_TRANSACTION = 1
 _PERHAPS_STORED = (Error.REQUEST_TIMED_OUT, Error.NOT_ENOUGH_REPLICAS_AFTER_APPEND)
 _SOON = (
     Error.LEADER_NOT_AVAILABLE,
@@ -240,15 +239,7 @@ class Sender:
 
     def _coordinator(self) -> int:
         assert self.transactional_id is not None
-        request = FindCoordinatorRequest(key=self.transactional_id, key_type=_TRANSACTION)
-
-        def look() -> int:
-            answer = self.brokers.ask(request, most=_COORDINATOR)
-            if answer.error_code:
-                raise Refused(Error(answer.error_code))
-            return int(answer.node_id)
-
-        return self.brokers.patiently(look, f"transactional id {self.transactional_id}", _SOON)
+        return transaction_coordinator(self.brokers, self.transactional_id)
 
     def _add(self, partitions: list[int]) -> None:
         if not partitions:

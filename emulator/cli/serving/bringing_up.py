@@ -8,24 +8,28 @@ import sys
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
+from time import monotonic
 from typing import Any
 
 from ....storage import LogDirectoryError
 from ....wire import Refused
+from ....wire.scan import HAVE_C
 from ...base.call import TEST
 from ...base.event import Event
 from ...base.release import release_named
-from ...cluster import Cluster
+from ...cluster import UNSCANNED_WITHOUT_C, Cluster
 from ...config.configs import BrokerConfig
 from ...control.traffic.sink import FileSink
 from ...emulator import Emulator
-from ..event_log import EventLog
 from ..journal_file import FRAME_BYTES, JOURNAL_MOST
+from ..log.event_log import EventLog
+from ..log.levels import ERROR
 from .applying import apply, problems
 from .brokers import brokers_of
 from .configure import read_all
 from .health import Health
 from .ready import ReadyFile
+from .recovered import holds_data, recovery
 from .settings import Settings, TopicSettings
 from .watching import Watch
 
@@ -41,23 +45,32 @@ class Failed(Exception):
 def bring_up(options: argparse.Namespace, running: ExitStack) -> Emulator:
     """Start the broker and what is beside it; what ends them is put on the stack. Raises Failed."""
     settings = merged(options.settings, options)
+    log = _log(options, running)
+    begin = monotonic()
+    had_data = options.data_dir is not None and holds_data(options.data_dir)
     emulator = _started(options, settings)
     running.callback(emulator.stop)
+    if not HAVE_C:
+        log.say(
+            "the C extension is not installed, as there was no compiler: Python scans records, "
+            f"of batches up to {UNSCANNED_WITHOUT_C} unless --scan-limit says another number"
+        )
+    if had_data and (line := recovery(emulator, monotonic() - begin)):
+        log.say(line)
     if options.journal is not None:
         running.callback(_write_journal(emulator, options.journal).close)
     try:
         done = list(apply(emulator, settings))
     except Refused as error:
         raise Failed(f"topics: {error}", 2) from None
-    tell = _log(emulator, options, running)
-    if not options.quiet:
-        _tell_settings(settings, done, tell)
+    emulator.run(lambda cluster: _tell_of_clients(cluster, log))
+    _tell_settings(settings, done, log.say)
     if options.watch:
 
         def again() -> Settings:
             return merged(read_all(options.parser, options), options)
 
-        running.callback(Watch(emulator, settings, again, tell).close)
+        running.callback(Watch(emulator, settings, again, log.say).close)
     _tell_the_world(emulator, options, running)
     return emulator
 
@@ -122,25 +135,23 @@ def _started(options: argparse.Namespace, settings: Settings) -> Emulator:
         raise Failed(f"{place}{error.strerror or error}", 1) from None
 
 
-def _log(
-    emulator: Emulator, options: argparse.Namespace, running: ExitStack
-) -> Callable[[str], None]:
-    """Log what clients do on standard error, if there is one; return what adds a line to it."""
-    if sys.stderr is None:  # the descriptor was closed when Python started
-        return lambda line: None
-    log = EventLog(sys.stderr, options.log_format)
+def _log(options: argparse.Namespace, running: ExitStack) -> EventLog:
+    """The log on standard error. It is closed last, so that it has what is told of the stop."""
+    level = ERROR if options.quiet else options.log_level
+    log = EventLog(sys.stderr, options.log_format, level)
     running.callback(log.close)
+    running.enter_context(log.of_the_broker())
+    return log
 
-    def tell_of_clients(event: Event) -> None:
-        if event.client != TEST:  # what the settings bring about is told as such
+
+def _tell_of_clients(cluster: Cluster, log: EventLog) -> None:
+    """Log what clients do; what the settings bring about is told as such."""
+
+    def tell(event: Event) -> None:
+        if event.client != TEST:
             log(event)
 
-    def begin(cluster: Cluster) -> None:
-        cluster.journal.told = tell_of_clients
-
-    if not options.quiet:
-        emulator.run(begin)
-    return log.say
+    cluster.journal.told = tell
 
 
 def _tell_settings(settings: Settings, done: list[str], tell: Callable[[str], None]) -> None:

@@ -66,7 +66,7 @@ def read_all(
     from .toml_file import read_toml
 
     options = {name: name in _PATHS for name, _ in _options(serve) if name not in _OF_THE_FILE}
-    from_environment = read_environment(environment, options)
+    from_environment = read_environment(environment, options | {"watch": False})
     settings = Settings()
     path = _file(given, environment)
     if path is not None:
@@ -83,15 +83,16 @@ def read_all(
 
 
 def _file(given: argparse.Namespace, environment: Mapping[str, str]) -> Path | None:
+    is_watched = given.watch or bool(environment.get("ODRADEK_WATCH", "").strip())
     if given.no_file:
-        if given.file or given.watch:
+        if given.file or is_watched:
             raise SettingsError(f"--no-file, and --{'file' if given.file else 'watch'} beside it")
         return None
     from .toml_file import find
 
     named = given.file or environment.get("ODRADEK_FILE", "")
     path = Path(named) if named else find(Path.cwd())
-    if path is None and given.watch:
+    if path is None and is_watched:
         raise SettingsError(f"--watch: there is no {NAME} here; name a file with --file")
     return path
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from ....wire import Error, Refused
 from ...config.configs import BrokerConfig
 from ...emulator import Emulator
+from ..log.levels import ERROR, INFO
 from .applying import apply, problems
 from .settings import Settings, SettingsError
 
@@ -21,14 +22,14 @@ _ONLY_AT_START = "Cannot update these configs dynamically"
 
 
 class Watch:
-    """Looks at the files until it is closed; tells what it did."""
+    """Looks at the files until it is closed; tells what it did, with a level of the log."""
 
     def __init__(
         self,
         kafka: Emulator,
         applied: Settings,
         read: Callable[[], Settings],
-        tell: Callable[[str], None],
+        tell: Callable[[str, str], None],
         *,
         every_s: float = _EVERY_S,
     ) -> None:
@@ -66,16 +67,16 @@ class Watch:
             wrong = [str(error)]
         if wrong:
             text = "; ".join(each.removeprefix(prefix) for each in wrong)
-            self._tell(f"{name} was changed, and is not used: {text}")
+            self._tell(f"{name} was changed, and is not used: {text}", ERROR)
             return
         before, self._applied = self._applied, settings
         try:
             done = [*self._configs(before, settings), *apply(self._kafka, settings, before)]
         except Refused as refused:
-            self._tell(f"{name} was changed, and could not be applied whole: {refused}")
+            self._tell(f"{name} was changed, and could not be applied whole: {refused}", ERROR)
             return
         done += _later(before, settings)
-        self._tell(f"{name} was changed: {', '.join(done) or 'nothing is to be done'}")
+        self._tell(f"{name} was changed: {', '.join(done) or 'nothing is to be done'}", INFO)
 
     def _configs(self, before: Settings, settings: Settings) -> list[str]:
         old, new = before.configs, settings.configs

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....wire import Error, Request
+from ....wire import Error, Request, Response
 from ....wire.api import response_class
 from ....wire.api.alter_partition_reassignments import AlterPartitionReassignmentsRequest
 from ....wire.api.api_versions import ApiVersionsRequest, ApiVersionsResponse
@@ -75,6 +75,13 @@ def refused(
         key, last = ApiVersionsRequest.api_key, ApiVersionsRequest.last_version
         made.api_keys = [made.Api(api_key=key, min_version=0, max_version=last)]
     return made
+
+
+def timed_out(request: Request, version: int) -> Response:
+    """The response of a broker that has waited for somebody else for too long."""
+    where = whole(type(request), version)
+    response: Response = refused(request, version, where, Error.REQUEST_TIMED_OUT)
+    return response
 
 
 class _Builder:

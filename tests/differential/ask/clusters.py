@@ -18,6 +18,8 @@ from ..engine.steps import Act, Ask, Settled, Step, Steps
 from .records import produce
 
 NODES = (1, 2, 3)
+CONTROLLER = 0
+"""Stands for the controller, which is no broker: without it there is no quorum."""
 NO_REPLICA = -1
 _SET = 0
 _OF_A_TOPIC = 2
@@ -73,6 +75,8 @@ def resume(node: int) -> Act:
     return Act("resume", node)
 
 
+LOSE_QUORUM = Act("kill", CONTROLLER)
+REGAIN_QUORUM = Act("start", CONTROLLER)
 SETTLED = Settled()
 
 

@@ -15,6 +15,7 @@ from typing import Protocol
 from odradek.compat import RealCluster
 from odradek.emulator import Emulator
 
+from ..ask.clusters import CONTROLLER
 from ..engine.brokers import CONFIG as OF_ANY
 
 NODES = (1, 2, 3)
@@ -25,7 +26,7 @@ _NOTED_S = 0.5
 CONFIG = OF_ANY | {
     "broker.session.timeout.ms": "6000",
     "broker.heartbeat.interval.ms": "500",
-    "replica.lag.time.max.ms": "3000",
+    "replica.lag.time.max.ms": "6000",
     "auto.leader.rebalance.enable": "false",
     "unclean.leader.election.interval.ms": "2000",
     "offsets.topic.num.partitions": str(INTERNAL_PARTITIONS),
@@ -48,6 +49,7 @@ class Brokers(Protocol):
 
     running: dict[int, bool]
     """Whether each broker runs, by its id: neither stopped, nor killed, nor paused."""
+    has_quorum: bool
 
     @property
     def bootstrap_servers(self) -> str: ...
@@ -69,9 +71,13 @@ class Notes:
     def __init__(self) -> None:
         self.running = dict.fromkeys(NODES, True)
         self.paused: set[int] = set()
+        self.has_quorum = True
 
     def note(self, verb: str, node: int) -> None:
-        """Keep in mind what a broker is told."""
+        """Keep in mind what a broker is told, or the controller."""
+        if node == CONTROLLER:
+            self.has_quorum = verb == "start"
+            return
         self.running[node] = verb in ("start", "resume")
         if verb == "pause":
             self.paused.add(node)
@@ -79,9 +85,10 @@ class Notes:
             self.paused.discard(node)
 
     def verbs(self) -> list[tuple[str, int]]:
-        """What makes all of them run."""
+        """What makes all of them run, the controller first."""
+        lost = [] if self.has_quorum else [("start", CONTROLLER)]
         down = [node for node, runs in self.running.items() if not runs]
-        return [("resume" if node in self.paused else "start", node) for node in down]
+        return lost + [("resume" if node in self.paused else "start", node) for node in down]
 
 
 class EmulatedCluster(Notes):
@@ -101,8 +108,14 @@ class EmulatedCluster(Notes):
         return self.emulator.bootstrap_servers
 
     def do(self, verb: str, node: int) -> None:
-        """Stop, kill, start, pause or resume a broker."""
-        getattr(self.emulator.brokers[node], verb)()
+        """Stop, kill, start, pause or resume a broker; kill or start the controller."""
+        if node == CONTROLLER:
+            if verb == "kill":
+                self._lost = self.emulator.without_quorum()
+            else:
+                self._lost.heal()
+        else:
+            getattr(self.emulator.brokers[node], verb)()
         self.note(verb, node)
 
     def mend(self) -> None:
@@ -149,14 +162,19 @@ class RealBrokers(Notes):
         return self._cluster.bootstrap_servers
 
     def do(self, verb: str, node: int) -> None:
-        """Stop, kill, start, pause or resume a broker; a started one answers then."""
+        """Stop, kill, start, pause or resume a broker; a started one answers then. Kill or start
+        the controller."""
         if verb == "kill":
             time.sleep(_NOTED_S)
-        getattr(self._cluster.nodes[node], verb)()
+        controller = self._cluster.controller
+        assert controller is not None
+        getattr(controller if node == CONTROLLER else self._cluster.nodes[node], verb)()
         self.note(verb, node)
 
     def mend(self) -> None:
-        """Let all brokers run."""
+        """Let all brokers run, and the controller."""
+        if not self.has_quorum:
+            self.do("start", CONTROLLER)
         verbs = self.verbs()
         if verbs:
             with ThreadPoolExecutor(len(verbs)) as pool:

@@ -27,9 +27,11 @@ from odradek.wire.api.list_groups import ListGroupsRequest
 from ..allowed import Allowances
 from ..allowed.clusters import ALLOWED_OF_CLUSTERS, CHANGES_NOTHING
 from ..ask.cluster import move
+from ..ask.clusters import CONTROLLER
 from ..engine.compare import Comparison
 from ..engine.engine import Engine, SequenceRun
 from ..engine.results import Finding, Result
+from ..engine.served import Served
 from ..engine.steps import Act, Ask, Sequence, Settled, Step
 from .clusters import INTERNAL_PARTITIONS, NODES, Brokers
 from .views import INTERNAL, Viewer
@@ -63,6 +65,7 @@ class ClusterEngine(Engine):
         except (RuntimeError, TimeoutError) as error:
             log.warning("new clusters, for %s: %s", sequence.name, error)
             self.at_both(lambda brokers: brokers.renew())
+            self.served = Served.of(self.sides)  # ours has another cluster id
             self.warm_up()
             return super().run(sequence)
 
@@ -137,7 +140,7 @@ class ClusterRun(SequenceRun):
             for viewer in engine.viewers:
                 viewer.forget(step.node)
             engine.at_both(lambda brokers: brokers.do(step.verb, step.node))
-            if step.verb == "start":
+            if step.verb == "start" and step.node != CONTROLLER:
                 engine.until(lambda viewer: _has_ids(viewer, step.node), "it gives no producer ids")
             self.gather(None, 0)
         elif isinstance(step, Settled):

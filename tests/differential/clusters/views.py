@@ -163,6 +163,8 @@ class Viewer:
                 for p in topic.partitions:
                     elr, last = p.eligible_leader_replicas or [], p.last_known_elr or []
                     seen[f"{topic.name}-{p.partition_index}"] = {"elr": elr, "last": last}
+        if not self._brokers.has_quorum:  # who asks the controller then waits
+            return seen
         for topic in self.ask_any(ListPartitionReassignmentsRequest(topics=None), 0).topics:
             for p in topic.partitions:
                 if topic.name in names:

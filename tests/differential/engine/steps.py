@@ -188,7 +188,8 @@ class Restart:
 
 @dataclass(frozen=True)
 class Act:
-    """Do something to a broker of each cluster: stop, kill, start, pause, resume."""
+    """Do something to a broker of each cluster: stop, kill, start, pause, resume; or kill or start
+    the controller, whose number is 0."""
 
     verb: str
     node: int

@@ -178,6 +178,31 @@ def test_a_paused_broker_answers_when_it_goes_on(kafka: Emulator) -> None:
         assert answer.result(WAIT_S).error_code == 0
 
 
+def test_a_paused_broker_is_killed(kafka: Emulator) -> None:
+    """What it was sent meanwhile is not carried out."""
+    orders = kafka.create_topic("orders", replicas=3)
+    with at(kafka, 1) as client, ThreadPoolExecutor() as pool:
+        kafka.brokers[1].pause()
+        answer = pool.submit(client.ask, produce_request(batch(b"x"), topic="orders"), 9)
+        until(lambda: orders[0].leader == 2)
+        kafka.brokers[1].kill()
+        with pytest.raises(ConnectionError):
+            answer.result(WAIT_S)
+    assert kafka.brokers[1].state == "down, fenced"
+    kafka.brokers[1].start()
+    assert (orders[0].isr, orders.values()) == ([1, 2, 3], [])
+
+
+def test_a_paused_broker_is_killed_before_it_is_missed() -> None:
+    with Emulator(brokers=3, clock="manual") as kafka:
+        orders = kafka.create_topic("orders", replicas=3)
+        kafka.brokers[1].pause()
+        kafka.brokers[1].kill()
+        assert (orders[0].leader, kafka.brokers[1].is_fenced) == (1, False)
+        kafka.advance(seconds=1)
+        assert (orders[0].leader, kafka.brokers[1].is_fenced) == (2, True)
+
+
 def test_acks_of_all_wait_for_a_replica_that_stands_still() -> None:
     with Emulator(brokers=3, clock="manual") as kafka:
         orders = kafka.create_topic("orders", replicas=3)

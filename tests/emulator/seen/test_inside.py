@@ -145,3 +145,16 @@ def test_what_only_looks_is_asked_again_after_a_crash() -> None:
         thread.join(30)
         (answer,) = answers
         assert only(answer).high_watermark == 1
+
+
+def test_what_is_not_answered_says_why_it_may_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("odradek.emulator.seen.inside._TIMEOUT_S", 0.05)
+    with Emulator(brokers=2, clock="manual") as kafka:
+        orders = kafka.create_topic("orders", replicas=2)
+        kafka.brokers[2].pause()
+        with pytest.raises(TimeoutError) as caught:
+            orders.produce(b"x")
+    assert str(caught.value) == (
+        "ProduceRequest was not answered within 0.05 s: a replica in sync may lag, or its broker "
+        "be paused; the clock stands still before kafka.advance()"
+    )

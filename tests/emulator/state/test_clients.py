@@ -73,8 +73,13 @@ def test_a_consumer_reads_on(kafka: Emulator, clients: str, protocol: str) -> No
 @pytest.mark.client
 @pytest.mark.parametrize("clients", ["cut", "keep"])
 def test_a_producer_goes_on(kafka: Emulator, clients: str) -> None:
+    """An idempotent one: another one may write twice what is under way when it is cut."""
     producer = confluent.Producer(
-        {"bootstrap.servers": kafka.bootstrap_servers, "reconnect.backoff.ms": 5}
+        {
+            "bootstrap.servers": kafka.bootstrap_servers,
+            "reconnect.backoff.ms": 5,
+            "enable.idempotence": True,
+        }
     )
     producer.produce("orders", b"before", partition=0)
     assert producer.flush(30) == 0

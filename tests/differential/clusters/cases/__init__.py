@@ -8,8 +8,6 @@ three real nodes answered otherwise than the item first said, it is corrected th
     O19  whoever a move takes away may stay eligible; the minimum is limited by partition 0
     O10  a follower knows of a leader epoch from its first batch on
     O28  a restart in good order, too, leaves only the last batch of a producer
-
-Not asked: O27 (a quorum that is lost).
 """
 
 from __future__ import annotations
@@ -41,6 +39,7 @@ def cases_named(prefixes: Sequence[str] = ()) -> list[Steps_]:
         followers,
         other_brokers,
         producers,
+        quorum,
         stops,
         view,
         watermarks,

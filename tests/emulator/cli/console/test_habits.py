@@ -26,6 +26,11 @@ HERE = "127.0.0.1:9"
         (["records", "orders", "-n", "1"], HERE, ["records", HERE, "orders", "-n", "1"]),
         (["records", "other:1,b:2", "orders"], HERE, ["records", "other:1,b:2", "orders"]),
         (["topics", "--help"], "", ["topics", "--help"]),
+        (["topics", "ls", "-X", "a=b"], HERE, ["topics", HERE, "-X", "a=b", "ls"]),
+        (["topics", HERE, "ls", "--timeout", "3"], "", ["topics", HERE, "--timeout", "3", "ls"]),
+        (["topics", "--list", "-b", HERE], "", ["topics", HERE, "list"]),
+        (["topics", "--topic", "a", "--delete"], HERE, ["topics", HERE, "delete", "a"]),
+        (["acls", HERE, "--list", "--topic", "a"], "", ["acls", HERE, "list", "--topic", "a"]),
     ],
 )
 def test_the_address_is_found(given: list[str], known: str, becomes: list[str]) -> None:

@@ -130,6 +130,13 @@ def test_a_mistake_is_named(
     assert str(raised.value) == said
 
 
+def test_a_watch_by_the_environment(monkeypatch: pytest.MonkeyPatch, directory: Path) -> None:
+    watched = {"ODRADEK_WATCH": "true"}
+    assert options(monkeypatch, directory, environment=watched).watch is True
+    with pytest.raises(SettingsError, match="--no-file, and --watch beside it"):
+        options(monkeypatch, directory, "--no-file", environment=watched)
+
+
 def test_a_watch_needs_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match=r"--watch: there is no odradek.toml here"):
         options(monkeypatch, tmp_path, "--watch")

@@ -1,0 +1,136 @@
+"""Which records are shown: by key, value, header, and by a path into JSON.
+
+    .city=Oslo   $.items[0].price>5   items[*].id!=7   .note~urgent   .coupon
+
+A path leads to one value, or with `[*]` to several, one of which has to fit. `=` and `!=` compare
+with JSON (`=5`, `=true`) or with text, `<`, `<=`, `>`, `>=` numbers or texts, `~` looks for a
+regular expression; without any of them the path has to lead somewhere.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import operator
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from .arguments import pattern
+from .decoding import Decoded
+from .escapes import one_line
+
+_COMPARED: dict[str, Callable[[Any, Any], bool]] = {
+    "<=": operator.le,
+    ">=": operator.ge,
+    "<": operator.lt,
+    ">": operator.gt,
+}
+_CONDITION = re.compile(
+    r"(?P<path>(?:[^=!<>~\[\]]|\[[^\]]*\])+)(?P<how>!=|<=|>=|=|<|>|~)?(?P<with>.*)", re.S
+)
+_STEP = re.compile(r"""\.?([^.\[\]]+)|\[(\d+|\*)\]|\["([^"]*)"\]""")
+
+Step = str | int | None
+"""A field, an index, or None for all elements."""
+
+
+class Condition(NamedTuple):
+    """What a value of JSON has to fulfil."""
+
+    path: tuple[Step, ...]
+    fits: Callable[[Any], bool]
+
+    def holds(self, told: Any) -> bool:
+        """Whether the path leads to a value that fits."""
+        return any(self.fits(each) for each in _reached(told, self.path))
+
+
+def condition(text: str) -> Condition:
+    """For argparse."""
+    found = _CONDITION.fullmatch(text.strip())
+    if found is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is not like .city=Oslo")
+    how, given = found["how"], found["with"].strip()
+    return Condition(_path(found["path"].strip()), _fits(how, given))
+
+
+def _path(text: str) -> tuple[Step, ...]:
+    rest, steps, position = text.removeprefix("$"), [], 0
+    while position < len(rest):
+        step = _STEP.match(rest, position)
+        if step is None:
+            raise argparse.ArgumentTypeError(f"{text!r} is no path, such as .items[0].id")
+        name, index, quoted = step.groups()
+        steps.append(
+            (None if index == "*" else int(index)) if index else quoted if name is None else name
+        )
+        position = step.end()
+    return tuple(steps)
+
+
+def _fits(how: str | None, given: str) -> Callable[[Any], bool]:
+    if how is None:
+        return lambda _: True
+    if how == "~":
+        regex = pattern(given)
+        return lambda value: regex.search(_text(value)) is not None
+    try:
+        wanted = json.loads(given)
+    except ValueError:
+        wanted = given
+    if how in ("=", "!="):
+        return lambda value: (value == wanted or _text(value) == given) == (how == "=")
+    compare = _COMPARED[how]
+
+    def is_so(value: Any) -> bool:
+        if isinstance(wanted, (int, float)) != isinstance(value, (int, float)):
+            return False
+        return compare(value if isinstance(wanted, (int, float)) else _text(value), wanted)
+
+    return is_so
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _reached(value: Any, path: tuple[Step, ...]) -> Iterator[Any]:
+    if not path:
+        yield value
+        return
+    step, rest = path[0], path[1:]
+    if step is None and isinstance(value, (list, dict)):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from _reached(each, rest)
+    elif (isinstance(step, int) and isinstance(value, list) and step < len(value)) or (
+        isinstance(step, str) and isinstance(value, dict) and step in value
+    ):
+        yield from _reached(value[step], rest)
+
+
+def matches(asked: argparse.Namespace, found: Decoded) -> bool:
+    """Whether the filters match a record."""
+    if not (_found(asked.key, found.key) and _found(asked.value, found.value)):
+        return False
+    if asked.header is not None:
+        wanted, regex = asked.header
+        headers = found.record.headers
+        if not any(name == wanted and _found(regex, value) for name, value in headers):
+            return False
+    return not asked.where or _all_hold(asked.where, found)
+
+
+def _all_hold(conditions: list[Condition], found: Decoded) -> bool:
+    told = found.as_json()
+    return told is not None and all(each.holds(told) for each in conditions)
+
+
+def _found(regex: re.Pattern[str] | None, data: Any) -> bool:
+    if regex is None:
+        return True
+    if data is None:
+        return False
+    if isinstance(data, bytes):
+        return regex.search(one_line(data.decode("utf-8", "backslashreplace"))) is not None
+    return regex.search(_text(data)) is not None

@@ -1,0 +1,1 @@
+"""The log of `odradek serve` and `odradek proxy`: which events make a line."""

@@ -1,0 +1,15 @@
+"""Guards: what each API asks of the authorizer, and what it answers where that says no."""
+
+from . import cluster_wide, configs, groups, offsets, records, topics, transactions
+from .guard import Guard
+
+__all__ = [
+    "Guard",
+    "cluster_wide",
+    "configs",
+    "groups",
+    "offsets",
+    "records",
+    "topics",
+    "transactions",
+]

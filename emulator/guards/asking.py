@@ -1,0 +1,139 @@
+"""Asking: one request, and what the authorizer says to it.
+
+A denial that the client is told of is kept, for the journal to tell (guard.py); one that only
+leaves something out of an answer is not, as in Kafka's audit log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from ...wire import Error, Request, Response
+from ..base.call import Sentinel
+from ..control.rules.entries import Entry, sifted
+from ..control.rules.merging import Part, merge
+from ..control.rules.refusing import refused, whole
+from ..control.rules.verbs.answering import own_copy
+from ..security.authorizer.terms import CLUSTER_NAME, OPERATIONS, Kind, Operation
+
+if TYPE_CHECKING:
+    from ..base.call import Call
+    from ..cluster import Cluster
+    from ..security.authorizer.authorizer import Authorizer
+
+
+class Denial(NamedTuple):
+    """Something that the client may not do."""
+
+    operation: Operation
+    kind: Kind
+    name: str
+
+
+class Narrowed(NamedTuple):
+    """A request that goes on with less in it, or all of it, and what becomes of its answer."""
+
+    request: Request | None
+    """None if nothing is left of it: then `finish` gets an answer without entries."""
+    finish: Callable[[Any], None]
+    """Puts into the answer, which is the client's own, what was taken out of the request."""
+
+
+Verdict: TypeAlias = Narrowed | Response | Sentinel | None
+"""None to pass the request on, a response or NO_REPLY to refuse all of it, or a part of it."""
+BITS_UNKNOWN = -(2**31)
+"""The operations of what was not asked for, or may not be described."""
+
+
+class Asking:
+    """A request, and who asks."""
+
+    def __init__(self, cluster: Cluster, authorizer: Authorizer, call: Call) -> None:
+        self.cluster = cluster
+        self.call = call
+        self.version = call.version
+        self.denials: dict[Denial, None] = {}
+        self._authorizer = authorizer
+
+    def may(
+        self, operation: Operation, kind: Kind, name: str | None, *, is_told: bool = True
+    ) -> bool:
+        """Whether the client may do this to a resource."""
+        call, name = self.call, name or ""
+        is_allowed = self._authorizer.may(call.principal, call.client_host, operation, kind, name)
+        if not is_allowed and is_told:
+            self.denials[Denial(operation, kind, name)] = None
+        return is_allowed
+
+    def may_in_cluster(self, *operations: Operation, is_told: bool = True) -> bool:
+        """Whether the client may do one of these to the cluster; told is the last of them."""
+        last = operations[-1]
+        return any(
+            self.may(each, Kind.CLUSTER, CLUSTER_NAME, is_told=is_told and each is last)
+            for each in operations
+        )
+
+    def may_any(self, operation: Operation, kind: Kind) -> bool:
+        """Whether the client may do this to any resource of a kind."""
+        call = self.call
+        is_allowed = self._authorizer.may_any(call.principal, call.client_host, operation, kind)
+        if not is_allowed:
+            self.denials[Denial(operation, kind, "")] = None
+        return is_allowed
+
+    def allowed(
+        self, operation: Operation, kind: Kind, names: Iterable[str], *, is_told: bool = True
+    ) -> set[str]:
+        """Those of several resources to which the client may do this."""
+        return {n for n in dict.fromkeys(names) if self.may(operation, kind, n, is_told=is_told)}
+
+    def bits(self, kind: Kind, name: str) -> int:
+        """What the client may do to a resource, as bits by the operations' numbers (KIP-430)."""
+        found = 0
+        for operation in OPERATIONS[kind]:
+            if self.may(operation, kind, name, is_told=False):
+                found |= 1 << operation
+        return found
+
+    def cluster_bits(self) -> int:
+        """The same of the cluster; nothing for who may not describe it."""
+        if not self.may_in_cluster(Operation.DESCRIBE):
+            return 0
+        return self.bits(Kind.CLUSTER, CLUSTER_NAME)
+
+    def topic_name(self, topic_id: bytes) -> str | None:
+        """The name of the topic with this id."""
+        topic = self.cluster.topics.by_id(topic_id)
+        return None if topic is None else topic.name
+
+    # Answers
+
+    def refuse(self, request: Request, error: Error, message: str | None = None) -> Any:
+        """The answer that refuses all of a request, as Kafka makes it."""
+        return refused(request, self.version, whole(type(request), self.version), error, message)
+
+    def without(
+        self,
+        request: Request,
+        is_denied: Callable[[Entry], bool],
+        level: int,
+        error: Error,
+        message: str | None = None,
+    ) -> Narrowed | None:
+        """The request without the entries that are denied; the answer has this error for them, at
+        this level of it."""
+        taken, rest = sifted(request, self.version, self.topic_name, is_denied)
+        if taken is None:
+            return None
+        answer = refused(taken, self.version, frozenset({level}), error, message)
+        part = Part(request, taken, answer)
+
+        def finish(own: Any) -> None:
+            merge(own, part, self.version)
+
+        return Narrowed(rest, finish)
+
+    def own_copy(self, response: Response) -> Any:
+        """A response whose parts are in no other answer."""
+        return own_copy(response, self.version)

@@ -1,0 +1,80 @@
+"""What rules ask of several resources at once, each of them once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ...wire import Error, Request
+from ..control.rules.entries import Entry
+from ..control.rules.places import GROUP, TOPIC, TRANSACTIONAL_ID
+from ..control.rules.refusing import levels
+from ..security.authorizer.terms import Kind, Operation
+from .asking import Asking, Narrowed, Verdict
+
+ROLES = {Kind.TOPIC: TOPIC, Kind.GROUP: GROUP, Kind.TRANSACTIONAL_ID: TRANSACTIONAL_ID}
+"""What an entry of a request calls a resource of a kind."""
+ERRORS = {
+    Kind.TOPIC: Error.TOPIC_AUTHORIZATION_FAILED,
+    Kind.GROUP: Error.GROUP_AUTHORIZATION_FAILED,
+    Kind.TRANSACTIONAL_ID: Error.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+    Kind.CLUSTER: Error.CLUSTER_AUTHORIZATION_FAILED,
+}
+"""What is answered without the right to a resource of a kind."""
+MESSAGES = {
+    Kind.TOPIC: "Topic authorization failed.",
+    Kind.GROUP: "Group authorization failed.",
+    Kind.TRANSACTIONAL_ID: "Transactional Id authorization failed.",
+    Kind.CLUSTER: "Cluster authorization failed.",
+}
+"""Kafka's sentences for these errors, where an answer has one."""
+
+
+def lacking(asking: Asking, operation: Operation, kind: Kind) -> Callable[[Entry], bool]:
+    """Whether the client may not do this to the resource that an entry names."""
+    known: dict[Any, bool] = {}
+    role = ROLES[kind]
+
+    def is_denied(entry: Entry) -> bool:
+        name = entry.get(role)
+        if name is None:  # a topic id that nothing has
+            return False
+        if name not in known:
+            known[name] = not asking.may(operation, kind, name)
+        return known[name]
+
+    return is_denied
+
+
+def needs_each(
+    asking: Asking, request: Request, operation: Operation, kind: Kind, message: str | None = None
+) -> Narrowed | None:
+    """The request with what the client may not do taken out of it, and refused in the smallest
+    parts of its answer."""
+    level = max(levels(type(request), asking.version))
+    is_denied = lacking(asking, operation, kind)
+    return asking.without(request, is_denied, level, ERRORS[kind], message)
+
+
+def needs_cluster(
+    asking: Asking, request: Request, *operations: Operation, message: str | None = None
+) -> Verdict:
+    """The refusal of a request that needs one of these operations on the cluster."""
+    if asking.may_in_cluster(*operations):
+        return None
+    error = ERRORS[Kind.CLUSTER]
+    return asking.refuse(request, error, message)  # type: ignore[no-any-return]
+
+
+def needs_one(
+    asking: Asking,
+    request: Request,
+    operation: Operation,
+    kind: Kind,
+    name: str | None,
+    message: str | None = None,
+) -> Verdict:
+    """The refusal of a request that needs an operation on one resource."""
+    if asking.may(operation, kind, name):
+        return None
+    return asking.refuse(request, ERRORS[kind], message)  # type: ignore[no-any-return]

@@ -1,0 +1,126 @@
+"""What the APIs of producers and transactions need (semantics M13)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...wire import Error
+from ...wire.api.add_offsets_to_txn import AddOffsetsToTxnRequest
+from ...wire.api.add_partitions_to_txn import AddPartitionsToTxnRequest
+from ...wire.api.describe_transactions import DescribeTransactionsRequest
+from ...wire.api.end_txn import EndTxnRequest
+from ...wire.api.init_producer_id import InitProducerIdRequest
+from ...wire.api.list_transactions import ListTransactionsRequest
+from ...wire.api.txn_offset_commit import TxnOffsetCommitRequest
+from ...wire.api.write_txn_markers import WriteTxnMarkersRequest
+from ..config.internal_topics import INTERNAL_TOPICS
+from ..security.authorizer.terms import Kind, Operation
+from .asking import Asking, Narrowed, Verdict
+from .guard import guards
+from .needs import ERRORS, needs_cluster, needs_each, needs_one
+
+_BROKERS_SINCE = 4
+
+
+@guards(InitProducerIdRequest)
+def init_producer_id(asking: Asking, request: InitProducerIdRequest) -> Verdict:
+    """Without a transactional id, who may write to any topic may have one."""
+    if request.transactional_id is not None:
+        x = request.transactional_id
+        return needs_one(asking, request, Operation.WRITE, Kind.TRANSACTIONAL_ID, x)
+    if asking.may_in_cluster(Operation.IDEMPOTENT_WRITE, is_told=False):
+        return None
+    if asking.may_any(Operation.WRITE, Kind.TOPIC):
+        return None
+    return asking.refuse(request, ERRORS[Kind.CLUSTER])  # type: ignore[no-any-return]
+
+
+@guards(AddPartitionsToTxnRequest)
+def add_partitions(asking: Asking, request: AddPartitionsToTxnRequest) -> Verdict:
+    """From version 4 on brokers ask; before, one topic that is refused refuses all partitions."""
+    if asking.version >= _BROKERS_SINCE:
+        return needs_cluster(asking, request, Operation.CLUSTER_ACTION)
+    x = request.v3_and_below_transactional_id
+    refusal = needs_one(asking, request, Operation.WRITE, Kind.TRANSACTIONAL_ID, x)
+    if refusal is not None:
+        return refusal
+    names = [t.name for t in request.v3_and_below_topics if t.name not in INTERNAL_TOPICS]
+    allowed = asking.allowed(Operation.WRITE, Kind.TOPIC, names)
+    if allowed.issuperset(names):
+        return None
+    answer: Any = asking.refuse(request, Error.OPERATION_NOT_ATTEMPTED)
+    for topic in answer.results_by_topic_v3_and_below:
+        for partition in topic.results_by_partition:
+            error = Error(partition.partition_error_code)
+            if topic.name not in allowed:
+                error = ERRORS[Kind.TOPIC]
+            elif not _is_there(asking, topic.name, partition.partition_index):
+                error = Error.UNKNOWN_TOPIC_OR_PARTITION
+            partition.partition_error_code = error
+    return answer  # type: ignore[no-any-return]
+
+
+def _is_there(asking: Asking, name: str, index: int) -> bool:
+    topic = asking.cluster.topics.get(name)
+    return topic is not None and 0 <= index < len(topic.partitions)
+
+
+@guards(AddOffsetsToTxnRequest)
+def add_offsets(asking: Asking, request: AddOffsetsToTxnRequest) -> Verdict:
+    x = request.transactional_id
+    refusal = needs_one(asking, request, Operation.WRITE, Kind.TRANSACTIONAL_ID, x)
+    return refusal or needs_one(asking, request, Operation.READ, Kind.GROUP, request.group_id)
+
+
+@guards(EndTxnRequest)
+def end_txn(asking: Asking, request: EndTxnRequest) -> Verdict:
+    x = request.transactional_id
+    return needs_one(asking, request, Operation.WRITE, Kind.TRANSACTIONAL_ID, x)
+
+
+@guards(TxnOffsetCommitRequest)
+def txn_offset_commit(asking: Asking, request: TxnOffsetCommitRequest) -> Verdict:
+    x = request.transactional_id
+    refusal = needs_one(asking, request, Operation.WRITE, Kind.TRANSACTIONAL_ID, x)
+    if refusal is None:
+        refusal = needs_one(asking, request, Operation.READ, Kind.GROUP, request.group_id)
+    return refusal or needs_each(asking, request, Operation.READ, Kind.TOPIC)
+
+
+@guards(WriteTxnMarkersRequest)
+def write_markers(asking: Asking, request: WriteTxnMarkersRequest) -> Verdict:
+    return needs_cluster(asking, request, Operation.ALTER, Operation.CLUSTER_ACTION)
+
+
+@guards(DescribeTransactionsRequest)
+def describe_transactions(asking: Asking, request: DescribeTransactionsRequest) -> Verdict:
+    """Of a transaction only the topics are shown that may be described."""
+    allowed = asking.allowed(Operation.DESCRIBE, Kind.TRANSACTIONAL_ID, request.transactional_ids)
+    asked = [x for x in request.transactional_ids if x in allowed]
+    error = ERRORS[Kind.TRANSACTIONAL_ID]
+
+    def finish(own: Any) -> None:
+        for state in own.transaction_states:
+            names = [topic.topic for topic in state.topics]
+            shown = asking.allowed(Operation.DESCRIBE, Kind.TOPIC, names)
+            state.topics = [topic for topic in state.topics if topic.topic in shown]
+        refused: Any = asking.refuse(request, error)
+        found = iter(own.transaction_states)
+        own.transaction_states = [
+            next(found) if each.transactional_id in allowed else each
+            for each in refused.transaction_states
+        ]
+
+    return Narrowed(DescribeTransactionsRequest(transactional_ids=asked) if asked else None, finish)
+
+
+@guards(ListTransactionsRequest)
+def list_transactions(asking: Asking, request: ListTransactionsRequest) -> Verdict:
+    def finish(own: Any) -> None:
+        ids = [state.transactional_id for state in own.transaction_states]
+        allowed = asking.allowed(Operation.DESCRIBE, Kind.TRANSACTIONAL_ID, ids, is_told=False)
+        own.transaction_states = [
+            state for state in own.transaction_states if state.transactional_id in allowed
+        ]
+
+    return Narrowed(request, finish)

@@ -1,0 +1,1 @@
+"""The authorizer: access rules (ACLs), and whether they let somebody do something."""

@@ -1,0 +1,154 @@
+"""Authorizer: Kafka's StandardAuthorizer. It answers whether a principal may do something.
+
+Rules (semantics M12):
+- A super user may do anything, whatever the rules say.
+- Any rule that denies wins over all that allow.
+- With `allow.everyone.if.no.acl.found` a resource that no rule is about is open to everybody.
+- WRITE to any topic (for a producer that is idempotent): some rule allows it, and no rule denies
+  all that it allows.
+
+It follows the metadata log: a change of the rules counts from the next request on, also on
+connections that are open. Left out: the audit log; the journal tells of what is denied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+from ....wire import Refused
+from ...base.client import Principal
+from ...config.configs import BrokerConfig, ConfigError
+from ...metadata.delta import MetadataDelta
+from ...metadata.image import MetadataImage
+from .acl import Acl, parse_principal
+from .rules import AclIndex
+from .terms import WILDCARD, Kind, Operation, Pattern, Permission
+
+
+class Authorizer:
+    """The access rules in force, and who need not heed them."""
+
+    def __init__(self, super_users: Iterable[str] = (), *, is_open: bool = False) -> None:
+        self.super_users = frozenset(super_users)
+        """As `Type:name`."""
+        self.is_open = is_open
+        """Whether everybody may do anything to what no rule is about."""
+        self._index = AclIndex()
+        self._acls: dict[bytes, Acl] = {}
+
+    def __call__(self, delta: MetadataDelta, image: MetadataImage) -> None:
+        """Follow a change of the metadata."""
+        for acl_id in delta.acls:
+            before, record = self._acls.pop(acl_id, None), image.acls.get(acl_id)
+            if before is not None:
+                self._index.remove(before)
+            if record is not None:
+                acl = self._acls[acl_id] = Acl.of(record)
+                self._index.add(acl)
+
+    @property
+    def acls(self) -> dict[bytes, Acl]:
+        """All rules by id, in the order in which they were made."""
+        return self._acls
+
+    @property
+    def rules(self) -> list[Acl]:
+        """All rules, in the order in which they were made."""
+        return list(self._acls.values())
+
+    def may(
+        self, principal: Principal, host: str, operation: Operation, kind: Kind, name: str
+    ) -> bool:
+        """Whether the principal, from this address, may do this to the resource."""
+        who = str(principal)
+        if who in self.super_users:
+            return True
+        decision = self._index.decide(who, host, operation, kind, name)
+        return decision.is_allowed or (self.is_open and not decision.has_acls)
+
+    def may_any(self, principal: Principal, host: str, operation: Operation, kind: Kind) -> bool:
+        """Whether the principal may do this to any resource of a kind."""
+        if self.may(principal, host, operation, kind, "hardcode"):  # as Kafka asks: a super user
+            return True
+        found = self._index.of_kind(kind, str(principal), host, operation)
+        denied = {(a.pattern, a.name) for a in found if a.permission == Permission.DENY}
+        if (Pattern.LITERAL, WILDCARD) in denied:
+            return False
+        return any(_is_left(acl, denied) for acl in found if acl.permission == Permission.ALLOW)
+
+    def why_not(
+        self, principal: Principal, host: str, operation: Operation, kind: Kind, name: str
+    ) -> str:
+        """Why a principal may not do this: the rule that denies it, or the one that comes closest
+        to allowing it."""
+        decision = self._index.decide(str(principal), host, operation, kind, name)
+        if decision.acl is not None:
+            return f"an ACL denies it: {decision.acl.sentence}"
+        closest = self._closest(str(principal), operation, kind, name)
+        what = "no ACL allows it"
+        return what if closest is None else f"{what}; closest: {closest.sentence}"
+
+    def _closest(self, who: str, operation: Operation, kind: Kind, name: str) -> Acl | None:
+        """The rule that has most in common with what is asked for."""
+        allowing = [
+            acl
+            for acl in self._acls.values()
+            if acl.permission == Permission.ALLOW and acl.kind == kind
+        ]
+        here = {acl.name for acl in allowing}
+        alike = get_close_matches(name, here, 1) if len(here) <= _MOST_NAMES else []
+
+        def score(acl: Acl) -> int:
+            is_about = self._is_about(acl, name)
+            does = acl.operation in (operation, Operation.ALL)
+            return 4 * is_about + 2 * (acl.principal == who) + does + 3 * (acl.name in alike)
+
+        best = max(allowing, key=score, default=None)
+        return best if best is not None and score(best) >= _LEAST_ALIKE else None
+
+    def _is_about(self, acl: Acl, name: str) -> bool:
+        if acl.pattern == Pattern.PREFIXED:
+            return name.startswith(acl.name)
+        return acl.name in (name, WILDCARD)
+
+
+_MOST_NAMES = 1000
+_LEAST_ALIKE = 2
+
+
+def _is_left(acl: Acl, denied: set[tuple[int, str]]) -> bool:
+    """Whether something of what a rule allows is not denied."""
+    if acl.pattern == Pattern.LITERAL:
+        if acl.name == WILDCARD:
+            return True
+        if (Pattern.LITERAL, acl.name) in denied:
+            return False
+    return not any(
+        (Pattern.PREFIXED, acl.name[:length]) in denied for length in range(1, len(acl.name) + 1)
+    )
+
+
+def authorizer_of(config: BrokerConfig) -> Authorizer | None:
+    """The authorizer that the configs ask for, None if they ask for none. Raises ConfigError."""
+    if not config.get("authorizer.class.name"):
+        return None
+    return Authorizer(
+        super_users(config.get("super.users") or ""),
+        is_open=bool(config.get("allow.everyone.if.no.acl.found")),
+    )
+
+
+def super_users(text: str) -> list[str]:
+    """The principals of `super.users`, which semicolons separate. Raises ConfigError."""
+    found = []
+    for each in filter(None, map(str.strip, text.split(";"))):
+        try:
+            principal = parse_principal(each)
+        except Refused as refused:
+            raise ConfigError("super.users", f"super.users: {refused.message}") from None
+        if ",User:" in each.replace(" ", ""):
+            sentence = f"super.users are separated by semicolons, not commas: {each}"
+            raise ConfigError("super.users", sentence)
+        found.append(str(principal))
+    return found

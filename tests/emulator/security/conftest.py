@@ -1,0 +1,25 @@
+"""A cluster with an authorizer, and clients that have logged in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from odradek.emulator.cluster import Cluster
+
+from tests.security.clients import client_as, open_secured
+from tests.support.cluster import Client
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Cluster]:
+    cluster = open_secured(tmp_path / "data")
+    yield cluster
+    cluster.close()
+
+
+@pytest.fixture
+def user(cluster: Cluster) -> Callable[[str], Client]:
+    """A client of a user."""
+    return lambda name: client_as(cluster, name)

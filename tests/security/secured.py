@@ -1,0 +1,138 @@
+"""A real Kafka, and an Emulator, with an authorizer: users log in by a password (SASL PLAIN).
+
+The real one's PLAINTEXT listener is for the super user ANONYMOUS: what prepares a comparison.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from typing import TypeAlias
+
+from odradek.compat.real_kafka import RealKafka
+from odradek.compat.real_kafka.node import free_ports
+from odradek.emulator import Emulator
+from odradek.emulator.config.broker_rules import STANDARD_AUTHORIZER
+from odradek.wire.api.describe_acls import DescribeAclsRequest
+from odradek.wire.api.describe_groups import DescribeGroupsRequest
+from odradek.wire.api.describe_transactions import DescribeTransactionsRequest
+from odradek.wire.api.find_coordinator import FindCoordinatorRequest
+from odradek.wire.api.sasl_authenticate import SaslAuthenticateRequest
+from odradek.wire.api.sasl_handshake import SaslHandshakeRequest
+
+from tests.differential.engine.asker import Asker
+from tests.differential.engine.brokers import CONFIG
+
+_PATIENCE_S = 30.0
+_ALL_ACLS = DescribeAclsRequest(
+    resource_type_filter=1,
+    resource_name_filter=None,
+    pattern_type_filter=1,
+    principal_filter=None,
+    host_filter=None,
+    operation=1,
+    permission_type=1,
+)
+
+
+class SecuredKafka(RealKafka):
+    """A real Kafka with these users, whose passwords are their names."""
+
+    def __init__(self, users: Iterable[str]) -> None:
+        plain, controller, self.secured_port = free_ports(3)
+        logins = " ".join(f'user_{user}="{user}"' for user in users)
+        module = "org.apache.kafka.common.security.plain.PlainLoginModule"
+        config = {
+            **CONFIG,
+            "listeners": f"PLAINTEXT://127.0.0.1:{plain},SECURED://127.0.0.1:{self.secured_port},"
+            f"CONTROLLER://127.0.0.1:{controller}",
+            "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,"
+            "SECURED:SASL_PLAINTEXT",
+            "sasl.enabled.mechanisms": "PLAIN",
+            "listener.name.secured.plain.sasl.jaas.config": f"{module} required {logins};",
+            "authorizer.class.name": STANDARD_AUTHORIZER,
+            "super.users": "User:ANONYMOUS;User:admin",
+        }
+        super().__init__(config=config, ports=(plain, controller))
+
+    def log_in(self, user: str) -> Asker:
+        """A connection on which a user has logged in."""
+        return logged_in(("127.0.0.1", self.secured_port), user)
+
+    def wait_for_acls(self, number: int) -> None:
+        """Wait until the broker's authorizer has so many rules."""
+        admin = Asker(("127.0.0.1", self.port))
+        until(lambda: _number(admin) == number)
+        admin.close()
+
+
+class SecuredEmulator:
+    """An Emulator with the same users."""
+
+    def __init__(self, users: Iterable[str]) -> None:
+        self.emulator = Emulator(
+            {**CONFIG, "super.users": "User:admin"},
+            acls=True,
+            security="SASL_PLAINTEXT",
+            users={user: user for user in users},
+        )
+
+    def __enter__(self) -> SecuredEmulator:
+        self.emulator.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.emulator.stop()
+
+    @property
+    def secured_port(self) -> int:
+        """Where users log in."""
+        return int(self.emulator.bootstrap_servers.rpartition(":")[2])
+
+    def log_in(self, user: str) -> Asker:
+        """A connection on which a user has logged in."""
+        return logged_in(("127.0.0.1", self.secured_port), user)
+
+    def wait_for_acls(self, number: int) -> None:
+        """They are in force at once."""
+        assert len(self.emulator.acls()) == number
+
+
+Secured: TypeAlias = SecuredKafka | SecuredEmulator
+
+
+def wait_for_internal_topics(admin: Asker) -> None:
+    """Groups and transactions have their coordinators."""
+    for kind in (0, 1):
+        request = FindCoordinatorRequest(key_type=kind, coordinator_keys=["g"])
+        until(lambda: admin.ask(request, 4).coordinators[0].error_code == 0)  # noqa: B023
+    until(lambda: not _is_loading(admin))
+
+
+def _is_loading(admin: Asker) -> bool:
+    ready = admin.ask(DescribeGroupsRequest(groups=["g"]), 5).groups[0].error_code
+    x = admin.ask(DescribeTransactionsRequest(transactional_ids=["x"]), 0)
+    return {ready, x.transaction_states[0].error_code} & {14, 15, 16} != set()
+
+
+def until(is_so: Callable[[], bool]) -> None:
+    """Wait for something."""
+    deadline = time.monotonic() + _PATIENCE_S
+    while not is_so():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.05)
+
+
+def logged_in(address: tuple[str, int], user: str) -> Asker:
+    """A connection on which a user has logged in, whose password is the user's name."""
+    asker = Asker(address)
+    assert asker.ask(SaslHandshakeRequest(mechanism="PLAIN"), 1).error_code == 0
+    token = f"\0{user}\0{user}".encode()
+    answer = asker.ask(SaslAuthenticateRequest(auth_bytes=token), 2)
+    assert answer.error_code == 0, answer.error_message
+    return asker
+
+
+def _number(admin: Asker) -> int:
+    answer = admin.ask(_ALL_ACLS, 3)
+    return sum(len(resource.acls) for resource in answer.resources)
