@@ -73,7 +73,7 @@ ROOMS = {
         rules disk_rules
     """,
     "emulator/control/traffic": """
-        errors peer about plain
+        errors peer about plain secrets
         exchange
         traffic
         step

@@ -1,5 +1,5 @@
-"""`python -m tests.differential.logins [WORD ...]`: compare the logins whose names have one of these
-words, or all, and print those that differ."""
+"""`python -m tests.differential.logins [WORD ...]`: compare the logins that have one of these
+words in their names, or all, and print those that differ."""
 
 from __future__ import annotations
 
