@@ -52,9 +52,15 @@ def records(asking: Asking, request: Any) -> Verdict:
     level = max(levels(type(request), asking.version))
     is_denied = lacking(asking, Operation.READ, Kind.TOPIC)
     found = asking.without(request, is_denied, level, ERRORS[Kind.TOPIC])
-    if found is None or found.request is not None:
-        return found
-    return Narrowed(asking.emptied(request), found.finish)  # its session lives on
+    if found is None:
+        return None
+    rest = found.request or asking.emptied(request)  # its session lives on
+
+    def finish(own: Any) -> None:
+        if not own.error_code:
+            found.finish(own)
+
+    return Narrowed(rest, finish)
 
 
 @guards(AlterShareGroupOffsetsRequest)
