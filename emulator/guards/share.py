@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...wire import Error, Request
+from ...wire import NO_ID, Error, Refused, Request
 from ...wire.api.alter_share_group_offsets import AlterShareGroupOffsetsRequest
 from ...wire.api.delete_share_group_offsets import (
     DeleteShareGroupOffsetsRequest,
@@ -26,6 +26,7 @@ from ...wire.api.share_fetch import ShareFetchRequest
 from ...wire.api.share_group_heartbeat import ShareGroupHeartbeatRequest
 from ...wire.api.write_share_group_state import WriteShareGroupStateRequest
 from ..control.rules.refusing import levels
+from ..handlers.share_acknowledgements import check_member, check_member_id
 from ..security.authorizer.terms import Kind, Operation
 from .asking import Asking, Narrowed, Verdict
 from .guard import guards
@@ -34,7 +35,12 @@ from .needs import ERRORS, MESSAGES, lacking, needs_cluster, needs_one
 
 @guards(ShareGroupHeartbeatRequest)
 def heartbeat(asking: Asking, request: ShareGroupHeartbeatRequest) -> Verdict:
-    """Topics that may not be described refuse the whole heartbeat."""
+    """Topics that may not be described refuse the whole heartbeat; what no member can be is told
+    first."""
+    try:
+        check_member_id(request.member_id)
+    except Refused:
+        return None
     refusal = needs_one(asking, request, Operation.READ, Kind.GROUP, request.group_id)
     if refusal is not None:
         return refusal
@@ -46,6 +52,11 @@ def heartbeat(asking: Asking, request: ShareGroupHeartbeatRequest) -> Verdict:
 
 @guards(ShareFetchRequest, ShareAcknowledgeRequest)
 def records(asking: Asking, request: Any) -> Verdict:
+    """What no member can be is told first."""
+    try:
+        check_member(request.group_id, request.member_id)
+    except Refused:
+        return None
     refusal = needs_one(asking, request, Operation.READ, Kind.GROUP, request.group_id)
     if refusal is not None:
         return refusal
@@ -71,7 +82,18 @@ def alter_offsets(asking: Asking, request: AlterShareGroupOffsetsRequest) -> Ver
         return refusal
     level = max(levels(AlterShareGroupOffsetsRequest, asking.version))
     is_denied = lacking(asking, Operation.READ, Kind.TOPIC)
-    return asking.without(request, is_denied, level, ERRORS[Kind.TOPIC], MESSAGES[Kind.TOPIC])
+    found = asking.without(request, is_denied, level, ERRORS[Kind.TOPIC], MESSAGES[Kind.TOPIC])
+    if found is None:
+        return None
+
+    def finish(own: Any) -> None:
+        found.finish(own)
+        for each in own.responses:
+            topic = asking.cluster.topics.get(each.topic_name)
+            if topic is not None:
+                each.topic_id = topic.id
+
+    return Narrowed(found.request, finish)
 
 
 @guards(DeleteShareGroupOffsetsRequest)
@@ -87,6 +109,7 @@ def delete_offsets(asking: Asking, request: DeleteShareGroupOffsetsRequest) -> V
     answers = [
         DeleteShareGroupOffsetsResponse.Topic(
             topic_name=name,
+            topic_id=NO_ID,
             error_code=ERRORS[Kind.TOPIC],
             error_message=MESSAGES[Kind.TOPIC],
         )
@@ -154,7 +177,9 @@ def _finish(asking: Asking, group: Any, denied: list[Any] | None) -> None:
             )
             for index in each.partitions
         ]
-        group.topics.append(topic(topic_name=each.topic_name, partitions=partitions))
+        group.topics.append(
+            topic(topic_name=each.topic_name, topic_id=NO_ID, partitions=partitions)
+        )
 
 
 @guards(
