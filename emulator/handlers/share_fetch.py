@@ -104,7 +104,7 @@ class _Work:
                 sessions.remove(self.key)
                 raise Refused(Error.UNKNOWN_SERVER_ERROR)
             self.session = sessions.open(self.key, named, self.call.connection)
-            self._check_known(self.session, named)
+            self._check_known(self.session)
             return
         session = sessions.next(self.key, self.epoch)
         session.update(
@@ -117,14 +117,11 @@ class _Work:
         )
         session.epoch = next_epoch(self.epoch)
         self.session = session
-        self._check_known(session, named)
+        self._check_known(session)
 
-    def _check_known(self, session: Session, named: list[Part]) -> None:
-        """Raises Refused(UNKNOWN_SERVER_ERROR) while the session has topics that were not there as
-        they were named."""
-        topics = self.cluster.topics
-        session.strange |= {part for part in named if topics.by_id(part.topic_id) is None}
-        if session.strange.intersection(session.parts):
+    def _check_known(self, session: Session) -> None:
+        """Raises Refused(UNKNOWN_SERVER_ERROR) while the session has topics that are not there."""
+        if any(self.cluster.topics.by_id(part.topic_id) is None for part in session.parts):
             raise Refused(Error.UNKNOWN_SERVER_ERROR)
 
     def _has_acknowledgements(self) -> bool:

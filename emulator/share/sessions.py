@@ -43,8 +43,6 @@ class Session:
         self.key = key
         self.epoch = 1
         self.connection = connection
-        self.strange: set[Part] = set()
-        """Those of topics that were not there when they were named."""
         # Whether a partition is in the next answer, whatever there is of it.
         self._must_tell = dict.fromkeys(parts, False)
 
