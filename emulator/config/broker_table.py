@@ -346,14 +346,14 @@ metrics.recording.level                            STRING   INFO #no-metrics
 kafka.metrics.reporters                            LIST     "" #no-metrics
 kafka.metrics.polling.interval.secs                INT      10 1.. #no-metrics
 telemetry.max.bytes                                INT      1048576 1.. #no-telemetry
-quota.window.num                                   INT      11 1.. #no-throttling
+quota.window.num                                   INT      11 1..
 replication.quota.window.num                       INT      11 1.. #shared-data
 alter.log.dirs.replication.quota.window.num        INT      11 1.. #shared-data
-controller.quota.window.num                        INT      11 1.. #one-process
-quota.window.size.seconds                          INT      1 1.. #no-throttling
+controller.quota.window.num                        INT      11 1..
+quota.window.size.seconds                          INT      1 1..
 replication.quota.window.size.seconds              INT      1 1.. #shared-data
 alter.log.dirs.replication.quota.window.size.seconds INT      1 1.. #shared-data
-controller.quota.window.size.seconds               INT      1 1.. #one-process
+controller.quota.window.size.seconds               INT      1 1..
 client.quota.callback.class                        CLASS    - #no-classes
 connections.max.reauth.ms                          LONG     0
 sasl.server.max.receive.size                       INT      524288
@@ -420,19 +420,19 @@ sasl.oauthbearer.assertion.private.key.file        STRING   - #plaintext
 sasl.oauthbearer.assertion.private.key.passphrase  PASSWORD - #plaintext
 sasl.oauthbearer.assertion.template.file           STRING   - #plaintext
 sasl.oauthbearer.scope.claim.name                  STRING   scope #plaintext
-sasl.oauthbearer.sub.claim.name                    STRING   sub #plaintext
+sasl.oauthbearer.sub.claim.name                    STRING   sub
 sasl.oauthbearer.token.endpoint.url                STRING   - #plaintext
-sasl.oauthbearer.jwks.endpoint.url                 STRING   - #plaintext
+sasl.oauthbearer.jwks.endpoint.url                 STRING   -
 sasl.oauthbearer.jwks.endpoint.refresh.ms          LONG     3600000 #plaintext
 sasl.oauthbearer.jwks.endpoint.retry.backoff.ms    LONG     100 #plaintext
 sasl.oauthbearer.jwks.endpoint.retry.backoff.max.ms LONG     10000 #plaintext
-sasl.oauthbearer.clock.skew.seconds                INT      30 #plaintext
-sasl.oauthbearer.expected.audience                 LIST     "" #plaintext
-sasl.oauthbearer.expected.issuer                   STRING   - #plaintext
-delegation.token.secret.key                        PASSWORD - #no-tokens
-delegation.token.max.lifetime.ms                   LONG     604800000 1.. #no-tokens
-delegation.token.expiry.time.ms                    LONG     86400000 1.. #no-tokens
-delegation.token.expiry.check.interval.ms          LONG     3600000 1.. #no-tokens
+sasl.oauthbearer.clock.skew.seconds                INT      30
+sasl.oauthbearer.expected.audience                 LIST     ""
+sasl.oauthbearer.expected.issuer                   STRING   -
+delegation.token.secret.key                        PASSWORD -
+delegation.token.max.lifetime.ms                   LONG     604800000 1..
+delegation.token.expiry.time.ms                    LONG     86400000 1..
+delegation.token.expiry.check.interval.ms          LONG     3600000 1..
 add.partitions.to.txn.retry.backoff.max.ms         INT      100 0.. #one-process
 add.partitions.to.txn.retry.backoff.ms             INT      20 1.. #one-process
 """

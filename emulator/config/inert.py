@@ -29,7 +29,6 @@ REASONS = {
     "unrated": "new connections are not slowed down",
     "os-sockets": "sockets are the operating system's",
     "no-purgatory": "requests are parked in no purgatory",
-    "no-tokens": "there are no delegation tokens",
     "no-telemetry": "clients are not asked for metrics",
     "one-directory": "there is one data directory, and it does not fail over",
     "written-at-once": "log starts are written when they move",

@@ -27,9 +27,7 @@ ROOMS = {
         repairs
     """,
     "emulator": """
-        base
-        client_security
-        blocking_connection
+        base client_security blocking_connection
         config
         partitions
         metadata

@@ -18,6 +18,7 @@ from ....wire.api.metadata import MetadataResponse
 from ....wire.api.offset_commit import OffsetCommitRequest
 from ....wire.api.offset_delete import OffsetDeleteRequest
 from .arguments import partitions
+from .asking import add_yes, confirm
 from .client import Brokers, ConsoleError, check, report
 from .escapes import one_line
 from .group_reading import CLASSIC, CONSUMER, DEAD, Group, Listed, committed, describe, list_groups
@@ -47,6 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     reset = add_action(actions, "reset", "commit other offsets for a group without members")
     forget = add_action(actions, "forget", "delete a group's offsets of a topic")
     delete = add_action(actions, "delete", "delete groups without members")
+    add_yes(forget, delete)
     for action in (show, delete):
         action.add_argument("group", nargs="+", help="its name")
     for action in (reset, forget):
@@ -80,8 +82,10 @@ def run(brokers: Brokers, asked: argparse.Namespace) -> int:
         case "reset":
             _reset(brokers, asked)
         case "forget":
+            confirm(asked, f"delete offsets of {asked.group}")
             _forget(brokers, asked.group, asked.topic)
         case "delete":
+            confirm(asked, f"delete {', '.join(asked.group)} and their offsets")
             _delete(brokers, asked.group)
     return 0
 

@@ -20,6 +20,7 @@ from ....wire.api.delete_records import DeleteRecordsRequest
 from ....wire.api.delete_topics import DeleteTopicsRequest
 from ....wire.api.metadata import MetadataResponse
 from .arguments import INT16, INT32, setting, whole
+from .asking import add_yes, confirm
 from .client import Brokers, check, report
 from .configs import TOPIC, read_configs, with_likely
 from .habits import add_action
@@ -56,6 +57,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     empty = add_action(actions, "empty", "delete every record and keep the topic")
     delete = add_action(actions, "delete", "delete topics")
+    add_yes(empty, delete)
     for action in (show, create, grow, empty, delete):
         action.add_argument("topic", nargs="+", help="its name")
 
@@ -104,8 +106,10 @@ def run(brokers: Brokers, asked: Namespace) -> int:
         case "grow":
             _grow(brokers, asked.topic, asked.partitions)
         case "empty":
+            confirm(asked, f"delete every record of {', '.join(asked.topic)}")
             _empty(brokers, asked.topic)
         case "delete":
+            confirm(asked, f"delete {', '.join(asked.topic)}")
             _delete(brokers, asked.topic)
     return 0
 
@@ -248,5 +252,5 @@ def _delete(brokers: Brokers, names: list[str]) -> None:
     )
     report(
         (topic.error_code, f"topic {topic.name}", topic.error_message, f"deleted {topic.name}")
-        for topic in answer.responses
+        for topic in sorted(answer.responses, key=lambda each: names.index(each.name or ""))
     )

@@ -20,17 +20,20 @@ from odradek.wire.api.consumer_group_describe import ConsumerGroupDescribeReques
 from odradek.wire.api.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from odradek.wire.api.create_partitions import CreatePartitionsRequest
 from odradek.wire.api.create_topics import CreateTopicsRequest
+from odradek.wire.api.delete_acls import DeleteAclsRequest
 from odradek.wire.api.delete_groups import DeleteGroupsRequest
 from odradek.wire.api.delete_records import DeleteRecordsRequest
 from odradek.wire.api.delete_share_group_offsets import DeleteShareGroupOffsetsRequest
 from odradek.wire.api.delete_share_group_state import DeleteShareGroupStateRequest
 from odradek.wire.api.delete_topics import DeleteTopicsRequest
+from odradek.wire.api.describe_acls import DescribeAclsRequest
 from odradek.wire.api.describe_client_quotas import DescribeClientQuotasRequest
 from odradek.wire.api.describe_configs import DescribeConfigsRequest
 from odradek.wire.api.describe_groups import DescribeGroupsRequest
 from odradek.wire.api.describe_log_dirs import DescribeLogDirsRequest
 from odradek.wire.api.describe_producers import DescribeProducersRequest
 from odradek.wire.api.describe_share_group_offsets import DescribeShareGroupOffsetsRequest
+from odradek.wire.api.describe_topic_partitions import DescribeTopicPartitionsRequest
 from odradek.wire.api.describe_transactions import DescribeTransactionsRequest
 from odradek.wire.api.describe_user_scram_credentials import DescribeUserScramCredentialsRequest
 from odradek.wire.api.elect_leaders import ElectLeadersRequest
@@ -74,8 +77,9 @@ DOES_NOT_EXIST = {
     Error.INVALID_TOPIC_EXCEPTION,
     Error.UNKNOWN_TOPIC_ID,
     Error.INCONSISTENT_TOPIC_ID,
+    Error.TOPIC_AUTHORIZATION_FAILED,
 }
-"""Errors of entries that do not exist."""
+"""Errors of entries that do not exist, or may not be seen."""
 
 
 def _asks_for_all(request: OffsetFetchRequest) -> bool:
@@ -119,9 +123,11 @@ UNORDERED: dict[type[Request], dict[str, Unordered]] = {
     ),
     CreatePartitionsRequest: _hashed("results"),
     CreateTopicsRequest: _hashed("topics"),
+    DeleteAclsRequest: _hashed("filter_results.matching_acls"),
     DeleteGroupsRequest: {"results": _SHARDED},
     DeleteRecordsRequest: _hashed("topics", "topics.partitions"),
     DeleteTopicsRequest: _hashed("responses"),
+    DescribeAclsRequest: _hashed("resources", "resources.acls"),
     DescribeClientQuotasRequest: _hashed("entries", "entries.entity", "entries.values"),
     DescribeGroupsRequest: {
         "groups": _SHARDED,
@@ -133,6 +139,7 @@ UNORDERED: dict[type[Request], dict[str, Unordered]] = {
         "transaction_states.topics", "transaction_states.topics.partitions"
     ),
     DescribeUserScramCredentialsRequest: _hashed("results", "results.credential_infos"),
+    DescribeTopicPartitionsRequest: {"topics": _REFUSED},
     ElectLeadersRequest: _hashed("replica_election_results"),
     FetchRequest: {"responses": _REFUSED},
     JoinGroupRequest: _hashed("members"),

@@ -88,6 +88,10 @@ class Normalizer:
         self._cluster = cluster
         self._symbols: dict[tuple[str, Any], str] = {}
 
+    def know_port(self, port: int) -> None:
+        """Another listener of the broker."""
+        self._ports[port] = "<port>"
+
     def tree(self, answer: Response, version: int, request: Request) -> Tree:
         """The answer as a tree, with symbols."""
         if isinstance(answer, InitProducerIdResponse | EndTxnResponse):
