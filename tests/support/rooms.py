@@ -27,15 +27,14 @@ ROOMS = {
         repairs
     """,
     "emulator": """
-        base
-        client_security
-        blocking_connection
+        base client_security blocking_connection
         config
         partitions
         metadata
         replication
         security
         upkeep
+        share
         groups
         transactions
         handlers
@@ -93,7 +92,19 @@ ROOMS = {
         offsets
         classic
         consumer
+        share
         coordinator offsets_topic coordinators
+    """,
+    "emulator/share": """
+        state_batches in_flight
+        state
+        shard
+        coordinators
+        share_partition
+        acquiring acknowledging
+        aborted sessions
+        leading
+        fetching
     """,
     "emulator/schedules": """
         legal

@@ -154,8 +154,8 @@ def _resources(asked: argparse.Namespace) -> list[tuple[int, str]]:
 
 def _found(brokers: Brokers, asked: argparse.Namespace) -> list[Acl]:
     """The entries that match."""
-    patterns = {**_PATTERNS, "any": _ANY, "match": _MATCH, None: _ANY}
-    pattern = patterns[asked.resource_pattern_type]
+    patterns: dict[str, int] = {**_PATTERNS, "any": _ANY, "match": _MATCH}
+    pattern = patterns[asked.resource_pattern_type or "any"]
     wanted: list[tuple[int, str | None]] = [*_resources(asked)] or [(_ANY, None)]
     found: set[Acl] = set()
     for kind, name in wanted:
@@ -204,15 +204,15 @@ def _wanted(asked: argparse.Namespace) -> Iterator[tuple[int, int, str, int]]:
         for kind, name in _resources(asked):
             for number in asked.operation or [OPERATIONS["ALL"]]:
                 yield number, kind, name, LITERAL if kind == cluster else pattern
-    for is_asked, kind, names in (
+    for is_asked, of, names in (
         (asked.producer, "topic", _PRODUCER),
         (asked.producer, "transactional-id", ("WRITE", "DESCRIBE")),
         (asked.consumer, "topic", _CONSUMER),
         (asked.consumer, "group", ("READ",)),
     ):
-        for resource in getattr(asked, kind.replace("-", "_")) if is_asked else ():
+        for resource in getattr(asked, of.replace("-", "_")) if is_asked else ():
             for each in names:
-                yield OPERATIONS[each], RESOURCES[kind], resource, pattern
+                yield OPERATIONS[each], RESOURCES[of], resource, pattern
     if asked.idempotent:
         yield OPERATIONS["IDEMPOTENT_WRITE"], cluster, CLUSTER_NAME, LITERAL
 

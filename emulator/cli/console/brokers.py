@@ -20,6 +20,7 @@ from typing import Any
 from ....wire.api.describe_cluster import DescribeClusterRequest
 from ....wire.api.describe_quorum import DescribeQuorumRequest
 from .arguments import INT32, node_ids, partitions, whole
+from .asking import add_yes, confirm
 from .client import Brokers
 from .habits import add_action
 from .moving import cancel, elect, lead, reassign
@@ -61,6 +62,7 @@ def _add_verbs(actions: Any) -> None:
         action="store_true",
         help="any replica that runs, where nobody leads: records may be lost",
     )
+    add_yes(electing)
     leading = add_action(actions, "lead", "have another replica lead", "transfer-leadership")
     leading.add_argument(
         "--by", "--to", metavar="ID", required=True, type=whole(0, INT32), help="the broker"
@@ -90,6 +92,8 @@ def run(brokers: Brokers, asked: Namespace) -> int:
         case "partitions":
             _show(brokers, asked)
         case "elect":
+            if asked.unclean:
+                confirm(asked, "elect replicas that may lack records")
             elect(brokers, asked)
         case "lead":
             lead(brokers, asked.topic, asked.by)

@@ -100,13 +100,14 @@ def _reached(value: Any, path: tuple[Step, ...]) -> Iterator[Any]:
         yield value
         return
     step, rest = path[0], path[1:]
-    if step is None and isinstance(value, (list, dict)):
-        for each in value.values() if isinstance(value, dict) else value:
-            yield from _reached(each, rest)
-    elif (isinstance(step, int) and isinstance(value, list) and step < len(value)) or (
-        isinstance(step, str) and isinstance(value, dict) and step in value
-    ):
-        yield from _reached(value[step], rest)
+    match value, step:
+        case dict() | list(), None:
+            for each in value.values() if isinstance(value, dict) else value:
+                yield from _reached(each, rest)
+        case list(), int() if step < len(value):
+            yield from _reached(value[step], rest)
+        case dict(), str() if step in value:
+            yield from _reached(value[step], rest)
 
 
 def matches(asked: argparse.Namespace, found: Decoded) -> bool:

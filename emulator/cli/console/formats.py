@@ -46,7 +46,8 @@ Show = Callable[[Decoded], str | bytes]
 def format_of(text: str) -> Show:
     """For argparse: one of the words, or a template."""
     if text in _WORDS:
-        return {"table": as_line, "json": as_json, "raw": as_raw}[text]
+        words: dict[str, Show] = {"table": as_line, "json": as_json, "raw": as_raw}
+        return words[text]
     if "%" not in text and "{" not in text:
         raise argparse.ArgumentTypeError(
             f"{text!r} is no format{likely_of(text, _WORDS)}, or a template, as '%k %s\\n'"

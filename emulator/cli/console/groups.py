@@ -19,6 +19,7 @@ from ....wire.api.metadata import MetadataResponse
 from ....wire.api.offset_commit import OffsetCommitRequest
 from ....wire.api.offset_delete import OffsetDeleteRequest
 from .arguments import partitions
+from .asking import add_yes, confirm
 from .client import Brokers, ConsoleError, check, report
 from .escapes import one_line
 from .group_reading import CLASSIC, CONSUMER, DEAD, Group, Listed, committed, describe, list_groups
@@ -51,6 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     delete = add_action(actions, "delete", "delete groups without members")
     kick = add_action(actions, "kick", "remove members; a consumer that runs joins again")
     add_kick(kick)
+    add_yes(forget, delete)
     for action in (show, delete):
         action.add_argument("group", nargs="+", help="its name")
     for action in (reset, forget):
@@ -84,10 +86,12 @@ def run(brokers: Brokers, asked: argparse.Namespace) -> int:
         case "reset":
             _reset(brokers, asked)
         case "forget":
+            confirm(asked, f"delete offsets of {asked.group}")
             _forget(brokers, asked.group, asked.topic)
         case "kick":
             kick_members(brokers, asked)
         case "delete":
+            confirm(asked, f"delete {', '.join(asked.group)} and their offsets")
             _delete(brokers, asked.group)
     return 0
 

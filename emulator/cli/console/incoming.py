@@ -8,7 +8,7 @@ import time
 from argparse import Namespace
 from base64 import b64decode
 from binascii import Error as NotBase64
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from random import Random
 from typing import IO, Any
@@ -18,6 +18,8 @@ from .client import ConsoleError
 from .sending import Placed
 from .templates import Moment
 
+Encode = Callable[[NewRecord], NewRecord]
+"""Gives keys and values the form of their schemas. Raises ValueError."""
 _KNOWN = {
     *("topic", "partition", "offset", "timestamp", "key", "value", "headers"),
     *("key_base64", "value_base64"),
@@ -29,26 +31,33 @@ def now_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
-def made(asked: Namespace) -> Iterator[Placed]:
-    """Records from templates."""
+def made(asked: Namespace, encode: Encode) -> Iterator[Placed]:
+    """Records from templates. Raises ConsoleError for one that does not fit its schema."""
     count, value = asked.generate
     random = Random(asked.seed)
     for number in range(count):
         moment = Moment(number, random, now_ms())
         key = None if asked.key is None else asked.key.fill(moment).encode()
         record = NewRecord(_time(asked), key, value.fill(moment).encode(), tuple(asked.header))
-        yield Placed(record, asked.partition)
+        try:
+            yield Placed(encode(record), asked.partition)
+        except ValueError as error:
+            raise ConsoleError(f"record {number}: {error}") from None
 
 
-def of_lines(asked: Namespace, lines: Iterable[tuple[str, bytes]]) -> Iterator[Placed]:
-    """A record of each line; each comes with where it is."""
+def of_lines(
+    asked: Namespace, lines: Iterable[tuple[str, bytes]], encode: Encode
+) -> Iterator[Placed]:
+    """A record of each line; each comes with where it is. Raises ConsoleError."""
     parse = _as_json if asked.json else _as_text
     for where, line in lines:
         try:
-            record, partition = parse(asked, line.removesuffix(b"\n").removesuffix(b"\r"))
+            found = parse(asked, line.removesuffix(b"\n").removesuffix(b"\r"))
+            record = encode(found.record)
         except ValueError as error:
             raise ConsoleError(f"{where}: {error}") from None
-        yield Placed(record, partition if asked.partition is None else asked.partition)
+        partition = found.partition if asked.partition is None else asked.partition
+        yield Placed(record, partition, found.source)
 
 
 def lines_of(files: list[str], standard: IO[bytes]) -> Iterator[tuple[str, bytes]]:
@@ -70,7 +79,7 @@ def lines_of(files: list[str], standard: IO[bytes]) -> Iterator[tuple[str, bytes
                 yield f"{name}, line {number}", line
 
 
-def _as_text(asked: Namespace, line: bytes) -> tuple[NewRecord, None]:
+def _as_text(asked: Namespace, line: bytes) -> Placed:
     key: bytes | None = None if asked.key is None else asked.key.text.encode()
     value = line
     if asked.key_separator is not None:
@@ -81,14 +90,14 @@ def _as_text(asked: Namespace, line: bytes) -> tuple[NewRecord, None]:
         key, value = before, after
     null = None if asked.null is None else asked.null.encode()
     headers = tuple(asked.header)
-    return NewRecord(_time(asked), _unless(null, key), _unless(null, value), headers), None
+    return Placed(NewRecord(_time(asked), _unless(null, key), _unless(null, value), headers))
 
 
 def _unless(null: bytes | None, data: bytes | None) -> bytes | None:
     return None if data == null else data
 
 
-def _as_json(asked: Namespace, line: bytes) -> tuple[NewRecord, int | None]:
+def _as_json(asked: Namespace, line: bytes) -> Placed:
     """As `records --json` prints it. Raises ValueError."""
     try:
         told = json.loads(line)
@@ -105,7 +114,11 @@ def _as_json(asked: Namespace, line: bytes) -> tuple[NewRecord, int | None]:
     key = _data(told, "key") if asked.key is None else asked.key.text.encode()
     headers = [*asked.header, *map(_header, told.get("headers") or ())]
     partition = _int(told, "partition", None)
-    return NewRecord(timestamp, key, _data(told, "value"), tuple(headers)), partition
+    record = NewRecord(timestamp, key, _data(told, "value"), tuple(headers))
+    topic, offset = told.get("topic"), _int(told, "offset", None)
+    if not isinstance(topic, str) or partition is None or offset is None:
+        return Placed(record, partition)
+    return Placed(record, partition, (topic, partition, offset))
 
 
 def _header(told: Any) -> tuple[str, bytes | None]:

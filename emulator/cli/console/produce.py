@@ -8,7 +8,11 @@
 Each line is a record, as it comes. With --json a line is what `odradek records --json` prints: key,
 value, headers, timestamp and partition are kept, topic and offset are not. Records with a key go
 where Kafka's own clients send them, others to the partitions in turn. A record is sent until it is
-stored; with --transactional-id all of them are committed together at the end, or none is.
+stored; with --transactional-id all of them are committed together at the end, or none is. With
+--resume FILE an import that was interrupted goes on where it was.
+
+With --registry the lines are JSON, and stored as Avro, Protobuf or JSON of a schema: that of
+--schema, or the newest of the subject TOPIC-value.
 """
 
 from __future__ import annotations
@@ -18,16 +22,20 @@ import sys
 import time
 from collections.abc import Iterable, Iterator
 from itertools import repeat
+from pathlib import Path
 from queue import Empty, Queue
 from threading import Thread
 from typing import Any
 
 from ....wire.api.create_topics import CreateTopicsRequest
 from ....wire.compression import Codec
+from ....wire.records import NewRecord
 from .arguments import INT32, named, whole
-from .client import Brokers, check
-from .incoming import lines_of, made, of_lines
+from .client import Brokers, ConsoleError, check
+from .incoming import Encode, lines_of, made, of_lines
+from .interrupts import held
 from .offsets import parse_position
+from .resuming import Progress
 from .sending import Placed, Sender
 from .templates import FIELDS, template
 
@@ -40,6 +48,7 @@ _ACKS = {"1": 1, "all": -1}
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments after `odradek produce ADDRESS`."""
     _add_records(parser)
+    _add_schemas(parser)
     _add_sending(parser)
 
 
@@ -79,6 +88,18 @@ def _add_records(parser: argparse.ArgumentParser) -> None:
     add("--copies", type=whole(1, INT32), metavar="N", default=1, help="each record so many times")
 
 
+def _add_schemas(parser: argparse.ArgumentParser) -> None:
+    """Which schemas of a registry keys and values have."""
+    add = parser.add_argument
+    add("-r", "--registry", metavar="URL", help="of the schema registry; lines are JSON then")
+    what = "register this one (.avsc, .proto, .json)"
+    add("--schema", metavar="FILE", type=Path, help=f"of values: {what}")
+    add("--subject", metavar="NAME", help="of values: its newest schema; default: TOPIC-value")
+    add("--key-schema", metavar="FILE", type=Path, help=f"of keys: {what}; default: keys are text")
+    add("--key-subject", metavar="NAME", help="of keys: its newest schema")
+    add("--message", metavar="NAME", help="of a Protobuf schema; default: the first")
+
+
 def _add_sending(parser: argparse.ArgumentParser) -> None:
     """How they are sent."""
     add = parser.add_argument
@@ -98,6 +119,12 @@ def _add_sending(parser: argparse.ArgumentParser) -> None:
     add("--transactional-id", metavar="ID", type=named, help="in one transaction")
     add("--rate", type=_rate, metavar="N", help="at most so many records a second")
     add("--create-topic", type=whole(1, INT32), metavar="PARTITIONS", help="if it does not exist")
+    add(
+        "--resume",
+        metavar="FILE",
+        type=Path,
+        help="go on after what this file says is stored; it is written on the way",
+    )
     add("--quiet", action="store_true", help="no line at the end that says what was stored")
 
 
@@ -107,6 +134,13 @@ def _fields() -> str:
 
 def run(brokers: Brokers, asked: argparse.Namespace) -> int:
     """Run the command. Raises ConsoleError."""
+    encode, progress = _encode(asked), _progress(asked)
+    if asked.generate:
+        records = made(asked, encode)
+    else:
+        records = of_lines(asked, lines_of(asked.files, sys.stdin.buffer), encode)
+    if progress is not None:
+        records = progress.left(records)
     if asked.create_topic is not None:
         _create(brokers, asked.topic, asked.create_topic)
     sender = Sender(
@@ -117,19 +151,65 @@ def run(brokers: Brokers, asked: argparse.Namespace) -> int:
         transactional_id=asked.transactional_id,
     )
     sender.begin()
-    records = (
-        made(asked) if asked.generate else of_lines(asked, lines_of(asked.files, sys.stdin.buffer))
-    )
     is_whole = False
     try:
         for chunk in _chunks(_copied(records, asked.copies), asked.rate):
-            sender.send(chunk)
+            _send(sender, chunk, progress)
         is_whole = True
     finally:
         sender.end(commit=is_whole)
+        if is_whole and progress is not None:
+            progress.save()
         if not asked.quiet:
             _tell(sender, is_whole)
     return 0
+
+
+def _send(sender: Sender, chunk: list[Placed], progress: Progress | None) -> None:
+    """Store these; what is stored is noted before Ctrl-C ends the command."""
+    if progress is None:
+        sender.send(chunk)
+        return
+    with held():
+        sender.send(chunk)
+        progress.add(chunk)
+        if sender.transactional_id is None:
+            progress.save()
+
+
+def _progress(asked: argparse.Namespace) -> Progress | None:
+    if asked.resume is None:
+        return None
+    if asked.generate or asked.copies > 1:
+        raise ConsoleError("--resume is for lines, not with --generate or --copies")
+    return Progress(asked.resume, asked.topic)
+
+
+def _encode(asked: argparse.Namespace) -> Encode:
+    """Raises ConsoleError where the registry is not named, or refuses."""
+    of_schemas = ("schema", "subject", "key_schema", "key_subject", "message")
+    if not asked.registry:
+        if needless := next((each for each in of_schemas if getattr(asked, each)), None):
+            raise ConsoleError(f"--{needless.replace('_', '-')} needs --registry URL")
+        return lambda record: record
+    from .schemas.wire_format import registry_encoder
+
+    subject = asked.subject or f"{asked.topic}-value"
+    of_value = registry_encoder(asked.registry, subject, asked.schema, asked.message)
+    of_key = None
+    if asked.key_schema or asked.key_subject:
+        subject = asked.key_subject or f"{asked.topic}-key"
+        of_key = registry_encoder(asked.registry, subject, asked.key_schema, None)
+
+    def encode(record: NewRecord) -> NewRecord:
+        key, value = record.key, record.value
+        if value is not None:
+            value = of_value(bytes(value))
+        if key is not None and of_key is not None:
+            key = of_key(bytes(key))
+        return record._replace(key=key, value=value)
+
+    return encode
 
 
 def _tell(sender: Sender, is_whole: bool) -> None:

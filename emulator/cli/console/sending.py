@@ -44,6 +44,8 @@ class Placed(NamedTuple):
 
     record: NewRecord
     partition: int | None = None
+    source: tuple[str, int, int] | None = None
+    """Topic, partition and offset of the record that it is a copy of, if that is known."""
 
 
 @dataclass

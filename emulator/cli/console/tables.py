@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import argparse
 import json
+import shutil
+import sys
 from collections.abc import Iterable, Sequence
 
 from ....wire.explain.tables import aligned
 from .escapes import one_line
 
+_BETWEEN = "  "
+_LEAST = 8
 NONE = "-"
 """An empty cell."""
 
 
 def print_table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print rows under their heads; columns of numbers (and blanks) are aligned to the right."""
+    """Print rows under their heads; columns of numbers (and blanks) are aligned to the right. At a
+    terminal the widest columns are cut, so that a row is a line."""
     cells = [[_text(cell) for cell in row] for row in rows]
+    if sys.stdout.isatty():
+        heads, cells = fitted(heads, cells, shutil.get_terminal_size().columns)
     right = [
         column
         for column in range(len(heads))
@@ -23,6 +30,23 @@ def print_table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     ]
     for line in aligned([list(heads), *cells], right):
         print(line)
+
+
+def fitted(
+    heads: Sequence[str], cells: list[list[str]], room: int
+) -> tuple[list[str], list[list[str]]]:
+    """The table in so many columns of a terminal: the widest are cut first, none below _LEAST."""
+    widths = [max(map(len, column)) for column in zip(heads, *cells, strict=True)]
+    too_much = sum(widths) + len(_BETWEEN) * (len(widths) - 1) - room
+    while too_much > 0 and max(widths, default=0) > _LEAST:
+        widths[widths.index(max(widths))] -= 1
+        too_much -= 1
+    rows = [list(map(_cut, row, widths)) for row in [list(heads), *cells]]
+    return rows[0], rows[1:]
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else f"{text[: width - 1]}…"
 
 
 def objects(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> list[dict[str, object]]:

@@ -21,6 +21,7 @@ from ....wire.api.delete_records import DeleteRecordsRequest
 from ....wire.api.delete_topics import DeleteTopicsRequest
 from ....wire.api.metadata import MetadataResponse
 from .arguments import INT16, INT32, setting, whole
+from .asking import add_yes, confirm
 from .client import Brokers, check, report
 from .configs import TOPIC, read_configs, with_likely
 from .habits import add_action
@@ -64,6 +65,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="only records before an offset, -N, an age (15m, 2h, 3d) or a time",
     )
     delete = add_action(actions, "delete", "delete topics")
+    add_yes(empty, delete)
     for action in (show, create, grow, empty, delete):
         action.add_argument("topic", nargs="+", help="its name")
 
@@ -112,8 +114,11 @@ def run(brokers: Brokers, asked: Namespace) -> int:
         case "grow":
             _grow(brokers, asked.topic, asked.partitions)
         case "empty":
+            which = "every record" if asked.before.timestamp == LATEST else "old records"
+            confirm(asked, f"delete {which} of {', '.join(asked.topic)}")
             _empty(brokers, asked.topic, asked.before)
         case "delete":
+            confirm(asked, f"delete {', '.join(asked.topic)}")
             _delete(brokers, asked.topic)
     return 0
 
@@ -264,5 +269,5 @@ def _delete(brokers: Brokers, names: list[str]) -> None:
     )
     report(
         (topic.error_code, f"topic {topic.name}", topic.error_message, f"deleted {topic.name}")
-        for topic in answer.responses
+        for topic in sorted(answer.responses, key=lambda each: names.index(each.name or ""))
     )

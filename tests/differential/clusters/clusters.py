@@ -26,7 +26,7 @@ _NOTED_S = 0.5
 CONFIG = OF_ANY | {
     "broker.session.timeout.ms": "6000",
     "broker.heartbeat.interval.ms": "500",
-    "replica.lag.time.max.ms": "3000",
+    "replica.lag.time.max.ms": "6000",
     "auto.leader.rebalance.enable": "false",
     "unclean.leader.election.interval.ms": "2000",
     "offsets.topic.num.partitions": str(INTERNAL_PARTITIONS),
