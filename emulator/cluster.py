@@ -131,8 +131,7 @@ class Cluster:
         self.security = Security(config, self.metadata.image, self.random)
         self.telemetry, self.loggers = TelemetryClients(), Loggers()
         self.share_coordinators, self.share_leaders = shares = open_share(self)
-        self.groups = open_groups(self)
-        self.transactions = open_transactions(self)
+        self.groups, self.transactions = open_groups(self), open_transactions(self)
         self.metadata.subscribe(*shares, self.groups, self.transactions)
         self._begin(timing)
 

@@ -69,7 +69,7 @@ def needs_each_topic(
     rest = copy(request)
     rest.topics = [topic for topic in request.topics if all(topic is not each for each in denied)]
     found = needs_each(asking, rest, operation, Kind.TOPIC)
-    narrowed = rest if found is None else found.request
+    narrowed: Any = rest if found is None else found.request
 
     def finish(own: Any) -> None:
         if found is not None:

@@ -141,7 +141,7 @@ def test_others_are_not(keys: Path, token: str, why: str) -> None:
 
 def test_audience_issuer_and_the_name_of_the_claim_are_looked_at(keys: Path) -> None:
     strict = judge(keys, audience=["kafka"], issuer="me", user_claim="name")
-    claims = {"aud": ["x", "kafka"], "iss": "me", "name": "bob"}
+    claims: dict[str, Any] = {"aud": ["x", "kafka"], "iss": "me", "name": "bob"}
     assert strict(signed(**claims), NOW).user == "bob"
     with pytest.raises(BadToken, match="another audience"):
         strict(signed(**{**claims, "aud": "x"}), NOW)

@@ -42,7 +42,7 @@ def _client(cluster: Cluster, user: str = "alice", client_id: str = "test") -> C
 
 
 def _set(cluster: Cluster, user: str | None = "alice", **quotas: float) -> None:
-    (answer,) = alter(client_of(cluster), entry((("user", user),), *quotas.items()))
+    (answer,) = alter(client_of(cluster), entry([("user", user)], *quotas.items()))
     assert answer[0] == 0
 
 
