@@ -50,7 +50,10 @@ from .parameters import scan_limit as checked_scan_limit
 from .replication.gate import ControllerGate
 from .replication.replication import Replication
 from .security.authorizer.authorizer import Authorizer, authorizer_of
+from .security.delegation_tokens import TokenExpiry
 from .security.security import Security
+from .security.throttling.throttle import Throttle
+from .share import open_share
 from .timing.kafka_timing import KafkaTiming
 from .transactions import open_transactions
 from .upkeep.log_manager import LogManager, say_what_is_wrong
@@ -127,9 +130,9 @@ class Cluster:
         self.authorizer, self.features = self._open_authorizer(), Features(self.metadata)
         self.security = Security(config, self.metadata.image, self.random)
         self.telemetry, self.loggers = TelemetryClients(), Loggers()
-        self.groups = open_groups(self)
-        self.transactions = open_transactions(self)
-        self.metadata.subscribe(self.groups, self.transactions)
+        self.share_coordinators, self.share_leaders = shares = open_share(self)
+        self.groups, self.transactions = open_groups(self), open_transactions(self)
+        self.metadata.subscribe(*shares, self.groups, self.transactions)
         self._begin(timing)
 
     def _set_limits(self, config: BrokerConfig) -> None:
@@ -138,7 +141,10 @@ class Cluster:
         self.fetch_max_bytes: int = config.get("fetch.max.bytes")
 
     def _open_authorizer(self) -> Authorizer | None:
-        """The authorizer that the configs name, which knows the rules of the metadata log."""
+        """The authorizer that the configs name, which knows the rules of the metadata log; and what
+        holds clients to the quotas there."""
+        self.throttle = Throttle(self)
+        self.metadata.subscribe(self.throttle)
         authorizer = authorizer_of(self.config)
         if authorizer is not None:
             self.metadata.subscribe(authorizer)
@@ -146,6 +152,8 @@ class Cluster:
         return authorizer
 
     def _begin(self, timing: str) -> None:
+        tokens = TokenExpiry(self)
+        self.timers.every(self.clock.now() + tokens.interval_ms(), tokens)
         checkpoints = _Checkpoints(self)
         self.timers.every(self.clock.now() + checkpoints.interval_ms(), checkpoints)
         if timing == KAFKA_TIMING:
@@ -174,6 +182,7 @@ class Cluster:
         broker = self.brokers[node.node_id] = self._broker(node.node_id)
         self.groups.add(node.node_id, broker.config)
         self.transactions.add(node.node_id, broker.config)
+        self.share_leaders.add(node.node_id)
         self.replication.add(node.node_id)
 
     def remove_broker(self, node_id: int) -> None:
@@ -182,6 +191,7 @@ class Cluster:
         self.replication.remove(node_id)
         self.groups.remove(node_id)
         self.transactions.remove(node_id)
+        self.share_leaders.remove(node_id)
         del self.brokers[node_id], self.nodes[node_id]
         self.topics.changed()
 

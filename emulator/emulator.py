@@ -55,6 +55,7 @@ from .facets.disk import Disk, DiskFaults
 from .facets.doing import Doing
 from .facets.faults import Faults
 from .facets.growing import Growing
+from .facets.limiting import Limiting
 from .facets.network import Network, NetworkFaults
 from .facets.process import Process
 from .facets.requests import Requests
@@ -110,6 +111,7 @@ class Emulator(
     Controllers,
     Secured,
     Access,
+    Limiting,
 ):
     """A Kafka broker for stock clients.
 

@@ -150,6 +150,11 @@ class Call:
         return self.connection.principal
 
     @property
+    def has_token(self) -> bool:
+        """Whether who asks has logged in with a delegation token."""
+        return bool(getattr(self.connection, "has_token", False))
+
+    @property
     def software(self) -> ClientSoftware:
         """What the client has said of itself in ApiVersions."""
         return self.connection.software

@@ -56,8 +56,9 @@ Onward = Outcome | Request
 class Step:
     """One step of the chain. This one does nothing; a subclass overrides what it needs."""
 
-    is_last: ClassVar[bool] = False
-    """Whether it stays behind steps that are appended later."""
+    rank: ClassVar[int] = 0
+    """Steps of a higher rank stay behind others, also those that are appended later: what a broker
+    does with what it has received. They belong to one cluster."""
 
     def before(self, call: Call, request: Request) -> Onward:
         """A request has arrived. Return None to pass it on, another request to pass that on, or a
@@ -80,17 +81,17 @@ class Chain(list[Step]):
     """The steps, the first one first."""
 
     def append(self, step: Step) -> None:
-        """One more step, behind all but those that are the last."""
-        if self and self[-1].is_last and not step.is_last:
-            self.insert(len(self) - 1, step)
-        else:
-            super().append(step)
+        """One more step, behind all of its rank."""
+        place = len(self)
+        while place and self[place - 1].rank > step.rank:
+            place -= 1
+        self.insert(place, step)
 
     def take_over(self, steps: Iterable[Step]) -> None:
-        """Have these steps, but for their last ones, and behind them the last ones that are its
-        own: those belong to one cluster."""
-        own = [step for step in self if step.is_last]
-        self[:] = [*(step for step in steps if not step.is_last), *own]
+        """Have these steps, but for those of a rank, and behind them the ones with a rank that are
+        its own."""
+        own = [step for step in self if step.rank]
+        self[:] = [*(step for step in steps if not step.rank), *own]
 
 
 class Passage:
@@ -128,8 +129,9 @@ class Passage:
         self.refuses: Callable[[str, int], None] | None = None
         """Called by Fetch, which need not name what it reads, with the topic and the index of each
         partition; raises Refused for those that fail."""
-        self.denies: Callable[[str], bool] | None = None
-        """Called by Fetch with each topic: whether the client may not read it."""
+        self.denies: Callable[[str | None], bool] | None = None
+        """Called by Fetch with each topic, None for an id that nothing has: whether the client may
+        not read it."""
 
     def go_on(self, instead: Request | None = None) -> None:
         """Pass the request on from the step that holds it, or another one instead; without effect

@@ -47,9 +47,22 @@ def id_order(ids: Iterable[bytes], *, presized: bool = False) -> list[bytes]:
     return _in_buckets(ids, _id_hash, presized=presized)
 
 
-def int_order(numbers: Iterable[int], *, presized: bool = False) -> list[int]:
+def int_order(numbers: Iterable[int], *, presized: bool = False, room: int = _ROOM) -> list[int]:
     """The same for partition numbers."""
-    return _in_buckets(numbers, lambda number: number, presized=presized)
+    return _in_buckets(numbers, lambda number: number, presized=presized, room=room)
+
+
+def id_partition_order(keys: Iterable[tuple[bytes, int]], *, room: int) -> list[tuple[bytes, int]]:
+    """The same for partitions by topic id and number, in a map with so many buckets."""
+    return _in_buckets(keys, lambda key: 31 * _id_hash(key[0]) + key[1], room=room)
+
+
+def room_for(size: int) -> int:
+    """The buckets of a HashMap that one of Kafka's assignors creates for this many."""
+    wanted, room = int((size + 1) / 0.75 + 1), 1
+    while room < wanted:
+        room *= 2
+    return room
 
 
 def partition_order(keys: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:

@@ -83,6 +83,7 @@ SENTENCES = {
     "controllers back": "the controllers are back",
     # Refusals
     "denied": "{client} was denied: {reason}",
+    "throttled": "{client} was throttled for {milliseconds} ms by a quota",
     "refused": "{client} was refused {api}{about}{at}: {error}{because}",
     "fenced": "{client} was fenced on {api}{about}{at}: {error}{because}",
 }

@@ -4,7 +4,8 @@
     eval "$(odradek completion zsh)"        # in ~/.zshrc
     odradek completion fish | source        # in ~/.config/fish/config.fish
 
-The script is made of the commands' own parsers, so it asks nothing when it completes.
+The script is made of the commands' own parsers. With ODRADEK_BOOTSTRAP in the environment it also
+completes the names of topics and groups, for which the broker is asked.
 """
 
 from __future__ import annotations
@@ -57,16 +58,31 @@ def _words(parser: argparse.ArgumentParser) -> Iterator[str]:
             yield from map(str, action.choices)
 
 
+TOPICS = ("topics", "records", "produce")
+"""Verbs after which the name of a topic may stand."""
+_FILTER = """sed -nE 's/^\\{"(topic|group)": "([A-Za-z0-9._-]+)".*/\\2/p'"""
+_NAMES = f'odradek "$1" --timeout 2 list --json 2>/dev/null | {_FILTER}'
+_FISH_NAMES = f"odradek $argv[1] --timeout 2 list --json 2>/dev/null | {_FILTER}"
+
+
 def _bash(verbs: Mapping[str, Verb]) -> str:
     cases = "".join(
         f"        {name}) words='{' '.join(verb.words)}' ;;\n" for name, verb in verbs.items()
     )
     return f"""\
+_odradek_names() {{
+    [ -z "$ODRADEK_BOOTSTRAP" ] || {_NAMES}
+}}
 _odradek() {{
     local words='{" ".join(verbs)}'
     if [ "$COMP_CWORD" -gt 1 ]; then
         case "${{COMP_WORDS[1]}}" in
 {cases}        *) words='' ;;
+        esac
+        case "${{COMP_WORDS[COMP_CWORD]}}/${{COMP_WORDS[1]}}" in
+        -*) ;;
+        */{"|*/".join(TOPICS)}) words="$words $(_odradek_names topics)" ;;
+        */groups) words="$words $(_odradek_names groups)" ;;
         esac
     fi
     COMPREPLY=($(compgen -W "$words" -- "${{COMP_WORDS[COMP_CWORD]}}"))
@@ -77,11 +93,22 @@ complete -F _odradek odradek
 
 
 def _zsh(verbs: Mapping[str, Verb]) -> str:
-    return f"autoload -U +X bashcompinit && bashcompinit\n{_bash(verbs)}"
+    begin = (
+        "whence compdef >/dev/null || { autoload -Uz compinit && compinit -u; }",
+        "autoload -Uz +X bashcompinit && bashcompinit",
+    )
+    return "\n".join((*begin, _bash(verbs)))
 
 
 def _fish(verbs: Mapping[str, Verb]) -> str:
-    lines = [f"complete -c odradek -n __fish_use_subcommand -a '{' '.join(verbs)}' -f"]
+    lines = [
+        f"function __odradek_names\n    set -q ODRADEK_BOOTSTRAP; and {_FISH_NAMES}\nend",
+        f"complete -c odradek -n __fish_use_subcommand -a '{' '.join(verbs)}' -f",
+    ]
+    for name in (*TOPICS, "groups"):
+        which = "groups" if name == "groups" else "topics"
+        at = f"complete -c odradek -n '__fish_seen_subcommand_from {name}'"
+        lines.append(f"{at} -a '(__odradek_names {which})'")
     for name, verb in verbs.items():
         at = f"complete -c odradek -n '__fish_seen_subcommand_from {name}'"
         plain = [word for word in verb.words if not word.startswith("-")]

@@ -220,18 +220,18 @@ group.consumer.assignment.interval.ms              INT      1000 0.. cluster
 group.consumer.min.assignment.interval.ms          INT      0 0..
 group.consumer.max.assignment.interval.ms          INT      15000 0..
 group.consumer.regex.refresh.interval.ms           INT      600000 10000.. internal
-group.share.session.timeout.ms                     INT      45000 1.. #no-share-groups
-group.share.min.session.timeout.ms                 INT      45000 1.. #no-share-groups
-group.share.max.session.timeout.ms                 INT      60000 1.. #no-share-groups
-group.share.heartbeat.interval.ms                  INT      5000 1.. #no-share-groups
-group.share.min.heartbeat.interval.ms              INT      5000 1.. #no-share-groups
-group.share.max.heartbeat.interval.ms              INT      15000 1.. #no-share-groups
-group.share.max.size                               INT      200 1..1000 #no-share-groups
-group.share.assignors                              LIST     simple ! #no-share-groups
-group.share.assignment.interval.ms                 INT      1000 0.. cluster #no-share-groups
-group.share.min.assignment.interval.ms             INT      0 0.. #no-share-groups
-group.share.max.assignment.interval.ms             INT      15000 0.. #no-share-groups
-group.share.initialize.retry.interval.ms           INT      30000 1.. internal #no-share-groups
+group.share.session.timeout.ms                     INT      45000 1..
+group.share.min.session.timeout.ms                 INT      45000 1..
+group.share.max.session.timeout.ms                 INT      60000 1..
+group.share.heartbeat.interval.ms                  INT      5000 1..
+group.share.min.heartbeat.interval.ms              INT      5000 1..
+group.share.max.heartbeat.interval.ms              INT      15000 1..
+group.share.max.size                               INT      200 1..1000
+group.share.assignors                              LIST     simple ! #no-classes
+group.share.assignment.interval.ms                 INT      1000 0.. cluster
+group.share.min.assignment.interval.ms             INT      0 0..
+group.share.max.assignment.interval.ms             INT      15000 0..
+group.share.initialize.retry.interval.ms           INT      30000 1.. internal
 group.streams.session.timeout.ms                   INT      45000 1.. #no-streams-groups
 group.streams.min.session.timeout.ms               INT      45000 1.. #no-streams-groups
 group.streams.max.session.timeout.ms               INT      60000 1.. #no-streams-groups
@@ -290,30 +290,30 @@ create.topic.policy.class.name                     CLASS    - #no-classes
 alter.config.policy.class.name                     CLASS    - #no-classes
 log.dir.failure.timeout.ms                         LONG     30000 1.. #one-directory
 log.initial.task.delay.ms                          LONG     30000 0.. internal
-group.share.delivery.count.limit                   INT      5 2..10 #no-share-groups
-group.share.max.delivery.count.limit               INT      10 5..25 #no-share-groups
-group.share.min.delivery.count.limit               INT      2 2..5 #no-share-groups
-group.share.record.lock.duration.ms                INT      30000 1000..3600000 #no-share-groups
-group.share.min.record.lock.duration.ms            INT      15000 1000..30000 #no-share-groups
-group.share.max.record.lock.duration.ms            INT      60000 30000..3600000 #no-share-groups
-group.share.partition.max.record.locks             INT      2000 100..10000 #no-share-groups
-group.share.max.partition.max.record.locks         INT      4000 2000..10000 #no-share-groups
-group.share.min.partition.max.record.locks         INT      100 100..2000 #no-share-groups
+group.share.delivery.count.limit                   INT      5 2..10
+group.share.max.delivery.count.limit               INT      10 5..25
+group.share.min.delivery.count.limit               INT      2 2..5
+group.share.record.lock.duration.ms                INT      30000 1000..3600000
+group.share.min.record.lock.duration.ms            INT      15000 1000..30000
+group.share.max.record.lock.duration.ms            INT      60000 30000..3600000
+group.share.partition.max.record.locks             INT      2000 100..10000
+group.share.max.partition.max.record.locks         INT      4000 2000..10000
+group.share.min.partition.max.record.locks         INT      100 100..2000
 share.fetch.purgatory.purge.interval.requests      INT      1000 #no-purgatory
-group.share.max.share.sessions                     INT      2000 1.. #no-share-groups
-group.share.persister.class.name                   STRING   org.apache.kafka.server.share.persister.DefaultStatePersister * internal #no-share-groups
+group.share.max.share.sessions                     INT      2000 1..
+group.share.persister.class.name                   STRING   org.apache.kafka.server.share.persister.DefaultStatePersister * internal #no-classes
 share.coordinator.state.topic.num.partitions       INT      50 1..
 share.coordinator.state.topic.replication.factor   SHORT    3 1..
 share.coordinator.state.topic.min.isr              SHORT    2 1..
 share.coordinator.state.topic.segment.bytes        INT      104857600 1..
-share.coordinator.threads                          INT      1 1.. #no-share-groups
-share.coordinator.snapshot.update.records.per.snapshot INT      500 0..500 #no-share-groups
+share.coordinator.threads                          INT      1 1.. #one-thread
+share.coordinator.snapshot.update.records.per.snapshot INT      500 0..500
 share.coordinator.load.buffer.size                 INT      5242880 1.. #coordinators
 share.coordinator.state.topic.compression.codec    INT      0 #uncompressed
 share.coordinator.append.linger.ms                 INT      -1 -1.. #coordinators
-share.coordinator.write.timeout.ms                 INT      5000 1.. #no-share-groups
-share.coordinator.state.topic.prune.interval.ms    INT      300000 1.. internal #no-share-groups
-share.coordinator.cold.partition.snapshot.interval.ms INT      300000 1.. internal #no-share-groups
+share.coordinator.write.timeout.ms                 INT      5000 1.. #one-process
+share.coordinator.state.topic.prune.interval.ms    INT      300000 1.. internal
+share.coordinator.cold.partition.snapshot.interval.ms INT      300000 1.. internal
 share.coordinator.cached.buffer.max.bytes          INT      1048588 524288.. cluster #coordinators
 transaction.state.log.min.isr                      INT      2 1..
 transaction.state.log.load.buffer.size             INT      5242880 1.. #coordinators
@@ -346,14 +346,14 @@ metrics.recording.level                            STRING   INFO #no-metrics
 kafka.metrics.reporters                            LIST     "" #no-metrics
 kafka.metrics.polling.interval.secs                INT      10 1.. #no-metrics
 telemetry.max.bytes                                INT      1048576 1.. #no-telemetry
-quota.window.num                                   INT      11 1.. #no-throttling
+quota.window.num                                   INT      11 1..
 replication.quota.window.num                       INT      11 1.. #shared-data
 alter.log.dirs.replication.quota.window.num        INT      11 1.. #shared-data
-controller.quota.window.num                        INT      11 1.. #one-process
-quota.window.size.seconds                          INT      1 1.. #no-throttling
+controller.quota.window.num                        INT      11 1..
+quota.window.size.seconds                          INT      1 1..
 replication.quota.window.size.seconds              INT      1 1.. #shared-data
 alter.log.dirs.replication.quota.window.size.seconds INT      1 1.. #shared-data
-controller.quota.window.size.seconds               INT      1 1.. #one-process
+controller.quota.window.size.seconds               INT      1 1..
 client.quota.callback.class                        CLASS    - #no-classes
 connections.max.reauth.ms                          LONG     0
 sasl.server.max.receive.size                       INT      524288
@@ -420,19 +420,19 @@ sasl.oauthbearer.assertion.private.key.file        STRING   - #plaintext
 sasl.oauthbearer.assertion.private.key.passphrase  PASSWORD - #plaintext
 sasl.oauthbearer.assertion.template.file           STRING   - #plaintext
 sasl.oauthbearer.scope.claim.name                  STRING   scope #plaintext
-sasl.oauthbearer.sub.claim.name                    STRING   sub #plaintext
+sasl.oauthbearer.sub.claim.name                    STRING   sub
 sasl.oauthbearer.token.endpoint.url                STRING   - #plaintext
-sasl.oauthbearer.jwks.endpoint.url                 STRING   - #plaintext
+sasl.oauthbearer.jwks.endpoint.url                 STRING   -
 sasl.oauthbearer.jwks.endpoint.refresh.ms          LONG     3600000 #plaintext
 sasl.oauthbearer.jwks.endpoint.retry.backoff.ms    LONG     100 #plaintext
 sasl.oauthbearer.jwks.endpoint.retry.backoff.max.ms LONG     10000 #plaintext
-sasl.oauthbearer.clock.skew.seconds                INT      30 #plaintext
-sasl.oauthbearer.expected.audience                 LIST     "" #plaintext
-sasl.oauthbearer.expected.issuer                   STRING   - #plaintext
-delegation.token.secret.key                        PASSWORD - #no-tokens
-delegation.token.max.lifetime.ms                   LONG     604800000 1.. #no-tokens
-delegation.token.expiry.time.ms                    LONG     86400000 1.. #no-tokens
-delegation.token.expiry.check.interval.ms          LONG     3600000 1.. #no-tokens
+sasl.oauthbearer.clock.skew.seconds                INT      30
+sasl.oauthbearer.expected.audience                 LIST     ""
+sasl.oauthbearer.expected.issuer                   STRING   -
+delegation.token.secret.key                        PASSWORD -
+delegation.token.max.lifetime.ms                   LONG     604800000 1..
+delegation.token.expiry.time.ms                    LONG     86400000 1..
+delegation.token.expiry.check.interval.ms          LONG     3600000 1..
 add.partitions.to.txn.retry.backoff.max.ms         INT      100 0.. #one-process
 add.partitions.to.txn.retry.backoff.ms             INT      20 1.. #one-process
 """

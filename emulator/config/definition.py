@@ -254,19 +254,26 @@ _SECONDS = (86_400, 3600, 60, 1)
 
 def _check_beginning(definition: Definition, value: str) -> None:
     """`earliest`, `latest`, or `by_duration:` and a duration that is not negative."""
-    how, colon, text = value.partition(":")
-    is_valid = value in ("earliest", "latest")
-    if colon and how == "by_duration" and (found := _DURATION.fullmatch(text)):
-        numbers = [float((part or "0").replace(",", ".")) for part in found.groups()[1:]]
-        seconds = sum(map(mul, numbers, _SECONDS))
-        is_valid = (-seconds if found[1] == "-" else seconds) >= 0
-    if not is_valid:
+    seconds = seconds_before(value)
+    if value not in ("earliest", "latest") and (seconds is None or seconds < 0):
         raise invalid(
             definition,
             value,
             f"Invalid value `{value}` for configuration {definition.name}. The value must be either"
             " 'earliest', 'latest' or of the format 'by_duration:<PnDTnHnMn.nS>'.",
         )
+
+
+def seconds_before(value: str) -> float | None:
+    """How long before now a share group begins, in seconds: by `by_duration:` and a duration. None
+    for anything else."""
+    how, _, text = value.partition(":")
+    found = _DURATION.fullmatch(text) if how == "by_duration" else None
+    if found is None:
+        return None
+    numbers = [float((part or "0").replace(",", ".")) for part in found.groups()[1:]]
+    seconds: float = sum(map(mul, numbers, _SECONDS))
+    return -seconds if found[1] == "-" else seconds
 
 
 def _check_range(definition: Definition, rule: str, value: Any) -> None:

@@ -1,4 +1,3 @@
-# ruff: noqa: E501 (a sentence is a line)
 """Every config of a group, and of a metrics subscription: Kafka 4.3.1's. definition.py says how a
 row is read.
 """
@@ -32,28 +31,28 @@ consumer.heartbeat.interval.ms           INT      5000 1.. cluster
 consumer.assignment.interval.ms          INT      1000 0.. cluster
     from group.consumer.assignment.interval.ms
     Minimum time between two assignments of a group.
-share.session.timeout.ms                 INT      45000 1.. cluster #no-share-groups
+share.session.timeout.ms                 INT      45000 1.. cluster
     from group.share.session.timeout.ms
     Time without a heartbeat after which a member of a share group is removed.
-share.heartbeat.interval.ms              INT      5000 1.. cluster #no-share-groups
+share.heartbeat.interval.ms              INT      5000 1.. cluster
     from group.share.heartbeat.interval.ms
     Interval at which members of a share group are to send heartbeats.
-share.record.lock.duration.ms            INT      30000 1000.. cluster #no-share-groups
+share.record.lock.duration.ms            INT      30000 1000.. cluster
     from group.share.record.lock.duration.ms
     Time for which a record stays with the member that acquired it.
-share.delivery.count.limit               INT      5 2.. cluster #no-share-groups
+share.delivery.count.limit               INT      5 2.. cluster
     from group.share.delivery.count.limit
     Maximum number of times that a record is delivered.
-share.partition.max.record.locks         INT      2000 100.. cluster #no-share-groups
+share.partition.max.record.locks         INT      2000 100.. cluster
     from group.share.partition.max.record.locks
     Maximum number of a partition's records that are acquired at a time.
-share.auto.offset.reset                  STRING   latest offsets cluster #no-share-groups
+share.auto.offset.reset                  STRING   latest offsets cluster
     Where a share group without an offset begins.
-share.isolation.level                    STRING   read_uncommitted @isolation cluster #no-share-groups
+share.isolation.level                    STRING   read_uncommitted @isolation cluster
     Whether a share group reads records of open transactions.
-share.renew.acknowledge.enable           BOOLEAN  true * cluster #no-share-groups
+share.renew.acknowledge.enable           BOOLEAN  true * cluster
     Whether members may extend the time for which they hold a record.
-share.assignment.interval.ms             INT      1000 0.. cluster #no-share-groups
+share.assignment.interval.ms             INT      1000 0.. cluster
     from group.share.assignment.interval.ms
     Minimum time between two assignments of a share group.
 streams.session.timeout.ms               INT      45000 1.. cluster #no-streams-groups

@@ -26,6 +26,7 @@ from ..base.journal import Journal
 from ..base.logger import log
 from ..groups.classic.group import ClassicGroup
 from ..groups.consumer.group import ConsumerGroup
+from ..groups.share.group import ShareGroup
 from .refusals import refusals
 from .tellers import LOOKS, MEMBERSHIPS, TELLERS, tell_refusals
 
@@ -182,6 +183,6 @@ def _member(cluster: Cluster, group_id: str, member_id: str) -> Any:
             group = shard.groups.get(group_id)
             if isinstance(group, ClassicGroup):
                 return group.roster.get(member_id)
-            if isinstance(group, ConsumerGroup):
+            if isinstance(group, ConsumerGroup | ShareGroup):
                 return group.members.get(member_id)
     return None

@@ -1,8 +1,8 @@
 """The group coordinator: what it is made of, and the calls about groups of every type.
 
 Each part answers its own calls: `offsets` those about offsets, `classic` those of the classic
-protocol, `consumer` those of KIP-848. A new type of group is a folder beside classic/ and consumer/
-with calls that register with the runtime, and one more part here. Left out: share groups and
+protocol, `consumer` those of KIP-848, `share` those of share groups (KIP-932). A new type of group
+is a folder beside them with calls that register with the runtime, and one more part here. Left out:
 streams groups.
 
 A coordinator has the groups of the partitions that its broker leads; coordinators.py decides which
@@ -30,6 +30,10 @@ from .records import LogEntry, Record, Replayed
 from .runtime import Producer, Runtime, Timers, random_uuid
 from .settings import GroupSettings
 from .shard import Shard, ShardState
+from .share.calls import ShareCalls, StateKeeper
+from .share.calls import TimesOf as ShareTimesOf
+from .share.group import ShareGroup
+from .share.keeping import NoStates
 from .topics_view import NoTopics, TopicsView
 
 
@@ -65,6 +69,8 @@ class Coordinator:
         topics: TopicsView | None = None,
         consumer_times_of: TimesOf | None = None,
         journal: Journal | None = None,
+        share_states: StateKeeper | None = None,
+        share_times_of: ShareTimesOf | None = None,
     ) -> None:
         self.settings = settings or GroupSettings()
         self.runtime = Runtime(
@@ -78,6 +84,9 @@ class Coordinator:
         )
         self.classic = ClassicCalls(self.runtime, send)
         self.consumer = ConsumerCalls(self.runtime, self.classic, consumer_times_of)
+        self.share = ShareCalls(
+            self.runtime, self.classic, share_states or NoStates(), share_times_of
+        )
         self.offsets = OffsetCalls(self.runtime, self.classic.create)
         self._removal = Removal(self.runtime, self.offsets.store)
         self._topic = topic
@@ -121,6 +130,8 @@ class Coordinator:
             self.classic.rebalance(group)
         elif isinstance(group, ConsumerGroup):
             self.consumer.rebalance(group)
+        elif isinstance(group, ShareGroup):
+            self.share.rebalance(group)
 
     def end_session(self, group_id: str, member_id: str) -> None:
         """A member's session is over now, as if no heartbeat had come in time. Raises Refused:
@@ -131,10 +142,19 @@ class Coordinator:
             self.classic.end_session(group, member_id)
         elif isinstance(group, ConsumerGroup):
             self.consumer.end_session(group, member_id)
+        elif isinstance(group, ShareGroup):
+            self.share.end_session(group, member_id)
 
     def delete(self, group_ids: Iterable[str]) -> list[tuple[str, Error]]:
         """DeleteGroups: the error of each, in their order; one named twice is answered once."""
-        return [(group_id, self._removal.delete(group_id)) for group_id in dict.fromkeys(group_ids)]
+        return [(group_id, self._delete(group_id)) for group_id in dict.fromkeys(group_ids)]
+
+    def _delete(self, group_id: str) -> Error:
+        try:
+            self.share.before_delete(group_id)
+        except Refused as refused:
+            return refused.error
+        return self._removal.delete(group_id)
 
     def topic_deleted(self, topic: str) -> None:
         """Delete what any group has committed for the topic. If it is `__consumer_offsets`, forget

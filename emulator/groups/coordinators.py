@@ -25,6 +25,7 @@ from .coordinator import Coordinator
 from .offsets_topic import ClusterOffsetsTopic
 from .records import TransactionEnd
 from .settings import settings_of
+from .share.heartbeat import ShareTimes
 from .topics_view import TopicsView
 
 if TYPE_CHECKING:
@@ -90,6 +91,8 @@ class Groups:
             for topic in delta.removed.values():
                 for coordinator in self._coordinators.values():
                     coordinator.topic_deleted(topic.name)
+            for coordinator in self._coordinators.values() if delta.removed else ():
+                coordinator.share.topics_deleted(frozenset(delta.removed))
             self._follow(delta)
         finally:
             self._cluster.woken += self._held
@@ -128,6 +131,8 @@ class Groups:
             topics=TopicsView(cluster.topics, lambda: cluster.metadata.end_offset),
             consumer_times_of=partial(_times_of, cluster, config),
             journal=cluster.journal,
+            share_states=cluster.share_coordinators,
+            share_times_of=partial(_share_times_of, cluster, config),
         )
 
     def _send(self, call: Call, answer: Answer) -> None:
@@ -144,4 +149,14 @@ def _times_of(cluster: Cluster, broker: BrokerConfig, group_id: str) -> Consumer
         configs.get("consumer.session.timeout.ms"),
         configs.get("consumer.heartbeat.interval.ms"),
         configs.get("consumer.assignment.interval.ms"),
+    )
+
+
+def _share_times_of(cluster: Cluster, broker: BrokerConfig, group_id: str) -> ShareTimes:
+    """The times of a share group as of now: its own configs, or else the broker's."""
+    configs = group_config(cluster, group_id, broker)
+    return ShareTimes(
+        configs.get("share.session.timeout.ms"),
+        configs.get("share.heartbeat.interval.ms"),
+        configs.get("share.assignment.interval.ms"),
     )

@@ -66,6 +66,11 @@ class Group(Protocol):
         ...
 
     @property
+    def expires_when_empty(self) -> bool:
+        """Whether it is deleted when it has neither members nor offsets any more."""
+        ...
+
+    @property
     def offsets_may_expire(self) -> bool:
         """Whether any of its offsets may expire now."""
         ...

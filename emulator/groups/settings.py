@@ -35,6 +35,11 @@ class GroupSettings:
     consumer_assignors: tuple[str, ...] = ("uniform", "range")  # group.consumer.assignors
     consumer_migration_policy: str = "bidirectional"  # group.consumer.migration.policy
     consumer_regex_refresh_interval_ms: int = 600_000  # group.consumer.regex.refresh.interval.ms
+    share_session_timeout_ms: int = 45_000  # group.share.session.timeout.ms
+    share_heartbeat_interval_ms: int = 5000  # group.share.heartbeat.interval.ms
+    share_assignment_interval_ms: int = 1000  # group.share.assignment.interval.ms
+    share_max_size: int = 200  # group.share.max.size
+    share_initialize_retry_interval_ms: int = 30_000  # group.share.initialize.retry.interval.ms
 
 
 def settings_of(config: BrokerConfig) -> GroupSettings:
@@ -60,4 +65,20 @@ def settings_of(config: BrokerConfig) -> GroupSettings:
         consumer_assignors=tuple(config.get("group.consumer.assignors")),
         consumer_migration_policy=config.get("group.consumer.migration.policy"),
         consumer_regex_refresh_interval_ms=config.get("group.consumer.regex.refresh.interval.ms"),
+        **_share_settings(config),
     )
+
+
+def _share_settings(config: BrokerConfig) -> dict[str, int]:
+    """Those of share groups, which old releases have as a preview, or not at all."""
+    if not config.release.has_share_coordinator:
+        return {}
+    return {
+        "share_session_timeout_ms": config.get("group.share.session.timeout.ms"),
+        "share_heartbeat_interval_ms": config.get("group.share.heartbeat.interval.ms"),
+        "share_assignment_interval_ms": config.get("group.share.assignment.interval.ms"),
+        "share_max_size": config.get("group.share.max.size"),
+        "share_initialize_retry_interval_ms": config.get(
+            "group.share.initialize.retry.interval.ms"
+        ),
+    }

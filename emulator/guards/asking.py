@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from ...wire import Error, Request, Response
+from ...wire.api import response_class
 from ..base.call import Sentinel
 from ..control.rules.entries import Entry, sifted
 from ..control.rules.merging import Part, merge
@@ -110,8 +111,12 @@ class Asking:
     # Answers
 
     def refuse(self, request: Request, error: Error, message: str | None = None) -> Any:
-        """The answer that refuses all of a request, as Kafka makes it."""
-        return refused(request, self.version, whole(type(request), self.version), error, message)
+        """The answer that refuses all of a request, as Kafka makes it: an empty one in a version
+        that has no place for an error."""
+        where = whole(type(request), self.version)
+        if not where:
+            return response_class(request.api_key)()
+        return refused(request, self.version, where, error, message)
 
     def without(
         self,

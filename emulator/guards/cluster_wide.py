@@ -13,7 +13,10 @@ from ...wire.api.alter_partition_reassignments import (
     AlterPartitionReassignmentsResponse,
 )
 from ...wire.api.alter_replica_log_dirs import AlterReplicaLogDirsRequest
-from ...wire.api.alter_user_scram_credentials import AlterUserScramCredentialsRequest
+from ...wire.api.alter_user_scram_credentials import (
+    AlterUserScramCredentialsRequest,
+    AlterUserScramCredentialsResponse,
+)
 from ...wire.api.create_acls import CreateAclsRequest
 from ...wire.api.delete_acls import DeleteAclsRequest
 from ...wire.api.describe_acls import DescribeAclsRequest
@@ -28,7 +31,10 @@ from ...wire.api.describe_user_scram_credentials import (
 from ...wire.api.elect_leaders import ElectLeadersRequest, ElectLeadersResponse
 from ...wire.api.find_coordinator import FindCoordinatorRequest
 from ...wire.api.list_config_resources import ListConfigResourcesRequest
-from ...wire.api.list_partition_reassignments import ListPartitionReassignmentsRequest
+from ...wire.api.list_partition_reassignments import (
+    ListPartitionReassignmentsRequest,
+    ListPartitionReassignmentsResponse,
+)
 from ...wire.api.remove_raft_voter import RemoveRaftVoterRequest
 from ...wire.api.unregister_broker import UnregisterBrokerRequest
 from ...wire.api.update_features import UpdateFeaturesRequest
@@ -63,7 +69,6 @@ _NEEDS: dict[type[Request], _Need] = {
     DescribeQuorumRequest: _Need(Operation.DESCRIBE, _FAILED),
     ElectLeadersRequest: _ALTER,
     ListConfigResourcesRequest: _Need(Operation.DESCRIBE_CONFIGS, None),
-    ListPartitionReassignmentsRequest: _Need(Operation.DESCRIBE, _needs(Operation.DESCRIBE)),
     RemoveRaftVoterRequest: _Need(Operation.ALTER, _FAILED),
     UnregisterBrokerRequest: _ALTER,
     UpdateFeaturesRequest: _ALTER,
@@ -77,6 +82,8 @@ def _of_cluster(asking: Asking, request: Request) -> Verdict:
     if isinstance(refusal, AlterPartitionReassignmentsResponse | ElectLeadersResponse):
         for part in _partitions(refusal):  # they say it, too
             part.error_message = need.message
+    elif isinstance(refusal, AlterUserScramCredentialsResponse):
+        refusal.results = list({each.user: each for each in refusal.results}.values())
     return refusal
 
 
@@ -99,17 +106,47 @@ def describe_quotas(asking: Asking, request: DescribeClientQuotasRequest) -> Ver
     return refusal  # type: ignore[no-any-return]
 
 
+@guards(ListPartitionReassignmentsRequest)
+def list_reassignments(asking: Asking, request: ListPartitionReassignmentsRequest) -> Verdict:
+    """A refusal repeats what was asked for."""
+    if asking.may_in_cluster(Operation.DESCRIBE):
+        return None
+    topic = ListPartitionReassignmentsResponse.Topic
+    return ListPartitionReassignmentsResponse(
+        error_code=ERRORS[Kind.CLUSTER],
+        error_message=_needs(Operation.DESCRIBE),
+        topics=[
+            topic(
+                name=asked.name,
+                partitions=[
+                    topic.Partition(
+                        partition_index=index,
+                        replicas=[],
+                        adding_replicas=[],
+                        removing_replicas=[],
+                    )
+                    for index in asked.partition_indexes
+                ],
+            )
+            for asked in request.topics or ()
+        ],
+    )
+
+
 @guards(DescribeUserScramCredentialsRequest)
 def describe_users(asking: Asking, request: DescribeUserScramCredentialsRequest) -> Verdict:
     """A refusal names nobody, whomever it was asked for."""
     if asking.may_in_cluster(Operation.DESCRIBE):
         return None
     error = ERRORS[Kind.CLUSTER]
-    nobody = DescribeUserScramCredentialsResponse.Result(
-        user="", error_code=error, error_message=None, credential_infos=[]
-    )
+    results = [
+        DescribeUserScramCredentialsResponse.Result(
+            user="", error_code=error, error_message=None, credential_infos=[]
+        )
+        for _ in request.users or ()
+    ]
     return DescribeUserScramCredentialsResponse(
-        error_code=error, error_message=None, results=[nobody]
+        error_code=error, error_message=None, results=results
     )
 
 
@@ -123,7 +160,8 @@ def describe_acls(asking: Asking, request: DescribeAclsRequest) -> Verdict:
 
 @guards(CreateAclsRequest)
 def create_acls(asking: Asking, request: CreateAclsRequest) -> Verdict:
-    if any(_is_unknown(r.resource_type, r.resource_pattern_type, r) for r in request.creations):
+    rules = request.creations
+    if any(_is_unknown(r.resource_type, r.resource_pattern_type, r) for r in rules):
         return None
     return needs_cluster(asking, request, Operation.ALTER, message=_needs(Operation.ALTER))
 

@@ -1,12 +1,14 @@
 """What the APIs about configs need: topics and groups each their own right, the rest the cluster.
 
-Loggers are the cluster's too; a kind of resource that there is not is left to the handler, and so
-is a resource that is named twice (semantics M13).
+Loggers are the cluster's too. What is refused before a broker asks whether the client may change it
+is left to the handler: resources and configs that are named twice, values that are null, brokers
+that are not the one that was asked (semantics M13).
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 from ...wire.api.alter_configs import AlterConfigsRequest, AlterConfigsResponse
@@ -15,6 +17,8 @@ from ...wire.api.incremental_alter_configs import (
     IncrementalAlterConfigsRequest,
     IncrementalAlterConfigsResponse,
 )
+from ..config.loggers import SET
+from ..metadata.config_changes import LOGGER_RESOURCE, Alteration, Change, Wanted
 from ..security.authorizer.terms import CLUSTER_NAME, Kind, Operation
 from .asking import Asking, Narrowed, Verdict
 from .guard import guards
@@ -33,7 +37,10 @@ _KINDS = {
 @guards(DescribeConfigsRequest)
 def describe_configs(asking: Asking, request: DescribeConfigsRequest) -> Verdict:
     """What may not be seen comes last."""
-    kept, answers = _judged(asking, request.resources, Operation.DESCRIBE_CONFIGS)
+    if any(each.resource_type not in _KINDS for each in request.resources):
+        return None  # the handler refuses all of it
+    resources = request.resources
+    kept, answers = _judged(asking, resources, Operation.DESCRIBE_CONFIGS, lambda each: False)
     if not answers:
         return None
     made = [
@@ -60,44 +67,52 @@ def describe_configs(asking: Asking, request: DescribeConfigsRequest) -> Verdict
 
 @guards(AlterConfigsRequest)
 def alter_configs(asking: Asking, request: AlterConfigsRequest) -> Verdict:
-    kept, answers = _judged(asking, request.resources, Operation.ALTER_CONFIGS)
+    alteration = Alteration(
+        asking.cluster, asking.call.node_id, is_incremental=False, validate_only=True
+    )
+
+    def is_bad(each: Any) -> bool:
+        changes = [Change(config.name, SET, config.value) for config in each.configs]
+        wanted = Wanted(each.resource_type, each.resource_name, changes)
+        return alteration.is_refused_at_once(wanted)
+
+    kept, answers = _judged(asking, request.resources, Operation.ALTER_CONFIGS, is_bad)
     if not answers:
         return None
-    made = [_refused(AlterConfigsResponse.Resource, each, kind) for each, kind in answers]
     narrowed = AlterConfigsRequest(resources=kept, validate_only=request.validate_only)
-
-    def finish(own: Any) -> None:
-        own.responses += made
-
-    return Narrowed(narrowed if kept else None, finish)
+    return _in_order(request, narrowed, answers, AlterConfigsResponse.Resource)
 
 
 @guards(IncrementalAlterConfigsRequest)
 def incremental_alter_configs(asking: Asking, request: IncrementalAlterConfigsRequest) -> Verdict:
-    kept, answers = _judged(asking, request.resources, Operation.ALTER_CONFIGS)
+    alteration = Alteration(
+        asking.cluster, asking.call.node_id, is_incremental=True, validate_only=True
+    )
+
+    def is_bad(each: Any) -> bool:
+        changes = [Change(c.name, c.config_operation, c.value) for c in each.configs]
+        wanted = Wanted(each.resource_type, each.resource_name, changes)
+        return alteration.is_refused_at_once(wanted)
+
+    kept, answers = _judged(asking, request.resources, Operation.ALTER_CONFIGS, is_bad)
     if not answers:
         return None
-    response = IncrementalAlterConfigsResponse.Resource
-    made = [_refused(response, each, kind) for each, kind in answers]
     narrowed = IncrementalAlterConfigsRequest(resources=kept, validate_only=request.validate_only)
-
-    def finish(own: Any) -> None:
-        own.responses += made
-
-    return Narrowed(narrowed if kept else None, finish)
+    return _in_order(request, narrowed, answers, IncrementalAlterConfigsResponse.Resource)
 
 
 def _judged(
-    asking: Asking, resources: list[Any], operation: Operation
+    asking: Asking, resources: list[Any], operation: Operation, is_bad: Callable[[Any], bool]
 ) -> tuple[list[Any], list[tuple[Any, Kind]]]:
-    """Resources that go on, and those that are refused."""
+    """Resources that go on, among them those that are refused for something else; and those that
+    are refused, with what they belong to."""
     times = Counter((each.resource_type, each.resource_name) for each in resources)
     kept: list[Any] = []
     refused: list[tuple[Any, Kind]] = []
     for each in resources:
         kind = _KINDS.get(each.resource_type)
         is_twice = times[each.resource_type, each.resource_name] > 1
-        if kind is None or (is_twice and operation is Operation.ALTER_CONFIGS):
+        if kind is None or (is_twice and operation is Operation.ALTER_CONFIGS) or is_bad(each):
             kept.append(each)
             continue
         name = CLUSTER_NAME if kind is Kind.CLUSTER else each.resource_name
@@ -108,10 +123,23 @@ def _judged(
     return kept, refused
 
 
+def _in_order(
+    request: Any, narrowed: Any, answers: list[tuple[Any, Kind]], answer: Any
+) -> Narrowed:
+    """The answer has the resources in the order of the request."""
+    refused = {id(each): _refused(answer, each, kind) for each, kind in answers}
+
+    def finish(own: Any) -> None:
+        rest = iter(own.responses)
+        own.responses = [refused.get(id(each)) or next(rest) for each in request.resources]
+
+    return Narrowed(narrowed if narrowed.resources else None, finish)
+
+
 def _refused(answer: Any, resource: Any, kind: Kind) -> Any:
     return answer(
         error_code=ERRORS[kind],
-        error_message=MESSAGES[kind],
+        error_message=None if resource.resource_type == LOGGER_RESOURCE else MESSAGES[kind],
         resource_type=resource.resource_type,
         resource_name=resource.resource_name,
     )

@@ -13,13 +13,13 @@ from ...wire.api.heartbeat import HeartbeatRequest
 from ...wire.api.join_group import JoinGroupRequest
 from ...wire.api.leave_group import LeaveGroupRequest
 from ...wire.api.list_groups import ListGroupsRequest
-from ...wire.api.offset_commit import OffsetCommitRequest
-from ...wire.api.offset_delete import OffsetDeleteRequest
+from ...wire.api.offset_commit import OffsetCommitRequest, OffsetCommitResponse
+from ...wire.api.offset_delete import OffsetDeleteRequest, OffsetDeleteResponse
 from ...wire.api.sync_group import SyncGroupRequest
 from ..security.authorizer.terms import Kind, Operation
 from .asking import BITS_UNKNOWN, Asking, Narrowed, Verdict
 from .guard import guards
-from .needs import ERRORS, needs_each, needs_one
+from .needs import ERRORS, needs_each, needs_each_topic, needs_one
 
 _GROUP_BITS_SINCE = 3
 _SECRET_TOPICS = "The group has described topic(s) that the client is not authorized to describe."
@@ -45,7 +45,8 @@ _PROTOCOL_SINCE = 5
 @guards(OffsetCommitRequest)
 def offset_commit(asking: Asking, request: OffsetCommitRequest) -> Verdict:
     refusal = needs_one(asking, request, Operation.READ, Kind.GROUP, request.group_id)
-    return refusal or needs_each(asking, request, Operation.READ, Kind.TOPIC)
+    answer = OffsetCommitResponse.Topic
+    return refusal or needs_each_topic(asking, request, Operation.READ, answer)
 
 
 @guards(OffsetDeleteRequest)
@@ -53,7 +54,7 @@ def offset_delete(asking: Asking, request: OffsetDeleteRequest) -> Verdict:
     refusal = needs_one(asking, request, Operation.DELETE, Kind.GROUP, request.group_id)
     if refusal is not None:
         return refusal
-    found = needs_each(asking, request, Operation.READ, Kind.TOPIC)
+    found = needs_each_topic(asking, request, Operation.READ, OffsetDeleteResponse.Topic)
     if found is not None and found.request is None:  # the group is asked all the same
         nothing = OffsetDeleteRequest(group_id=request.group_id, topics=[])
         return Narrowed(nothing, _unless_failed(found))

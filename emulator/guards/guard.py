@@ -46,7 +46,7 @@ def guards(*requests: type[R]) -> Callable[[Rule[R]], Rule[R]]:
 class Guard(Step):
     """Lets pass what the authorizer allows."""
 
-    is_last = True
+    rank = 2
 
     def __init__(self, cluster: Cluster, authorizer: Authorizer) -> None:
         self.authorizer = authorizer

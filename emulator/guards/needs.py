@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from typing import Any
 
-from ...wire import Error, Request
+from ...wire import NO_ID, Error, Request
 from ..control.rules.entries import Entry
 from ..control.rules.places import GROUP, TOPIC, TRANSACTIONAL_ID
 from ..control.rules.refusing import levels
@@ -54,6 +55,53 @@ def needs_each(
     level = max(levels(type(request), asking.version))
     is_denied = lacking(asking, operation, kind)
     return asking.without(request, is_denied, level, ERRORS[kind], message)
+
+
+def needs_each_topic(
+    asking: Asking, request: Any, operation: Operation, answer: Callable[..., Any]
+) -> Narrowed | None:
+    """The same for an API whose answer also has topics of which no partition is named; `answer`
+    makes what is answered of one."""
+    empty = [topic for topic in request.topics if not topic.partitions]
+    denied = [each for each in empty if not asking.may(operation, Kind.TOPIC, _name(asking, each))]
+    if not denied:
+        return needs_each(asking, request, operation, Kind.TOPIC)
+    rest = copy(request)
+    rest.topics = [topic for topic in request.topics if all(topic is not each for each in denied)]
+    found = needs_each(asking, rest, operation, Kind.TOPIC)
+    narrowed: Any = rest if found is None else found.request
+
+    def finish(own: Any) -> None:
+        if found is not None:
+            found.finish(own)
+        own.topics += [answer(name=each.name, partitions=[]) for each in denied]
+
+    return Narrowed(narrowed if narrowed is not None and narrowed.topics else None, finish)
+
+
+def _name(asking: Asking, topic: Any) -> str | None:
+    topic_id = getattr(topic, "topic_id", NO_ID)
+    return topic.name if topic_id == NO_ID else asking.topic_name(topic_id)
+
+
+def each_once(found: Narrowed | None, topics: str, partitions: str, index: str) -> Narrowed | None:
+    """The same for an API whose answer has each partition of a topic once, in these lists."""
+    if found is None:
+        return None
+
+    def finish(own: Any) -> None:
+        found.finish(own)
+        once(own, topics, partitions, index)
+
+    return Narrowed(found.request, finish)
+
+
+def once(own: Any, topics: str, partitions: str, index: str) -> Any:
+    """An answer in which each partition of a topic stands once."""
+    for topic in getattr(own, topics):
+        parts = getattr(topic, partitions)
+        setattr(topic, partitions, list({getattr(p, index): p for p in parts}.values()))
+    return own
 
 
 def needs_cluster(

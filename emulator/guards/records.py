@@ -4,55 +4,57 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...wire import Request
 from ...wire.api.delete_records import DeleteRecordsRequest
-from ...wire.api.describe_producers import DescribeProducersRequest
+from ...wire.api.describe_producers import DescribeProducersRequest, DescribeProducersResponse
 from ...wire.api.fetch import FetchRequest
-from ...wire.api.list_offsets import ListOffsetsRequest
-from ...wire.api.offset_for_leader_epoch import OffsetForLeaderEpochRequest
+from ...wire.api.list_offsets import ListOffsetsRequest, ListOffsetsResponse
+from ...wire.api.offset_for_leader_epoch import (
+    OffsetForLeaderEpochRequest,
+    OffsetForLeaderEpochResponse,
+)
 from ...wire.api.produce import ProduceRequest
-from ...wire.batch import TRANSACTIONAL
 from ..base.call import NO_REPLY
-from ..control.rules.entries import Entry
-from ..control.rules.places import TOPIC
-from ..control.rules.refusing import levels
 from ..metadata.topic_rules import name_problem
+from ..partitions.produced import Produced
 from ..security.authorizer.terms import Kind, Operation
-from .asking import Asking, Verdict
+from .asking import Asking, Narrowed, Verdict
 from .guard import guards
-from .needs import ERRORS, MESSAGES, lacking, needs_each
+from .needs import ERRORS, MESSAGES, each_once, needs_each, once
 
-_MAGIC_AT, _ATTRIBUTES_AT = 16, 21
-_WITH_ATTRIBUTES = 2
+_BATCHES_SINCE = 3
+_ISOLATION_LEVELS = (0, 1)
 _REPLICA_STATE_SINCE, _IDS_SINCE = 15, 13
 
 
 @guards(ProduceRequest)
 def produce(asking: Asking, request: ProduceRequest) -> Verdict:
-    """The transactional id comes first, and refuses everything."""
-    x, kind = request.transactional_id, Kind.TRANSACTIONAL_ID
-    is_asked = x is not None and _has_transactional(request)
-    if is_asked and not asking.may(Operation.WRITE, kind, x):
-        if request.acks == 0:
-            asking.call.close()
-            return NO_REPLY
-        return asking.refuse(request, ERRORS[kind])  # type: ignore[no-any-return]
-    return needs_each(asking, request, Operation.WRITE, Kind.TOPIC)
+    """The transactional id comes first, and refuses everything; but for that all batches up to the
+    first transactional one are read, and what cannot be is left to the handler, which refuses all
+    of it then."""
+    if asking.version >= _BATCHES_SINCE:
+        x, kind = request.transactional_id, Kind.TRANSACTIONAL_ID
+        first = _first_odd(asking, request)
+        if first is not None and (first.damage is not None or x is None):
+            return None
+        if first is not None and not asking.may(Operation.WRITE, kind, x):
+            if request.acks == 0:
+                asking.call.close()
+                return NO_REPLY
+            refusal: Any = asking.refuse(request, ERRORS[kind])
+            return once(refusal, "responses", "partition_responses", "index")  # type: ignore[no-any-return]
+    found = needs_each(asking, request, Operation.WRITE, Kind.TOPIC)
+    return each_once(found, "responses", "partition_responses", "index")
 
 
-def _has_transactional(request: ProduceRequest) -> bool:
-    return any(
-        _is_transactional(partition.records)
-        for topic in request.topic_data
-        for partition in topic.partition_data
-    )
-
-
-def _is_transactional(records: Any) -> bool:
-    """Whether the first batch is; the others are not looked at."""
-    if records is None or len(records) <= _ATTRIBUTES_AT + 1:
-        return False
-    is_batch = records[_MAGIC_AT] >= _WITH_ATTRIBUTES
-    return bool(is_batch and records[_ATTRIBUTES_AT + 1] & TRANSACTIONAL)
+def _first_odd(asking: Asking, request: ProduceRequest) -> Produced | None:
+    """The first batch that is transactional or cannot be read."""
+    for topic in request.topic_data:
+        for partition in topic.partition_data:
+            data = Produced(partition.records, asking.version)
+            if data.damage is not None or data.is_transactional:
+                return data
+    return None
 
 
 @guards(FetchRequest)
@@ -67,9 +69,9 @@ def fetch(asking: Asking, request: FetchRequest) -> Verdict:
         is_replica = asking.may_in_cluster(Operation.CLUSTER_ACTION)
         passage.denies = None if is_replica else lambda topic: True
         return None
-    known: dict[str, bool] = {}
+    known: dict[str | None, bool] = {None: False}
 
-    def denies(topic: str) -> bool:
+    def denies(topic: str | None) -> bool:
         if topic not in known:
             known[topic] = not asking.may(Operation.READ, Kind.TOPIC, topic)
         return known[topic]
@@ -85,7 +87,44 @@ def fetch(asking: Asking, request: FetchRequest) -> Verdict:
 
 @guards(ListOffsetsRequest)
 def list_offsets(asking: Asking, request: ListOffsetsRequest) -> Verdict:
-    return needs_each(asking, request, Operation.DESCRIBE, Kind.TOPIC)
+    """What may not be seen comes last, as it was asked for."""
+    allowed, denied = _split(asking, request.topics, [topic.name for topic in request.topics])
+    if not denied or (allowed and request.isolation_level not in _ISOLATION_LEVELS):
+        return None  # nobody knows that level: the handler refuses all of it
+    topic = ListOffsetsResponse.Topic
+    answers = [
+        topic(
+            name=asked.name,
+            partitions=[
+                topic.Partition(
+                    partition_index=each.partition_index, error_code=ERRORS[Kind.TOPIC], offset=-1
+                )
+                for each in asked.partitions
+            ],
+        )
+        for asked in denied
+    ]
+    narrowed = ListOffsetsRequest(
+        replica_id=request.replica_id,
+        isolation_level=request.isolation_level,
+        topics=allowed,
+        timeout_ms=request.timeout_ms,
+    )
+    return _with(narrowed if allowed else None, answers)
+
+
+def _split(asking: Asking, topics: list[Any], names: list[str]) -> tuple[list[Any], list[Any]]:
+    """Topics that may be described, and those that may not."""
+    seen = asking.allowed(Operation.DESCRIBE, Kind.TOPIC, names)
+    both = list(zip(topics, names, strict=True))
+    return [t for t, name in both if name in seen], [t for t, name in both if name not in seen]
+
+
+def _with(narrowed: Request | None, answers: list[Any]) -> Narrowed:
+    def finish(own: Any) -> None:
+        own.topics += answers
+
+    return Narrowed(narrowed, finish)
 
 
 @guards(OffsetForLeaderEpochRequest)
@@ -93,22 +132,58 @@ def offset_for_leader_epoch(asking: Asking, request: OffsetForLeaderEpochRequest
     """Brokers may ask about any topic."""
     if asking.may_in_cluster(Operation.CLUSTER_ACTION, is_told=False):
         return None
-    return needs_each(asking, request, Operation.DESCRIBE, Kind.TOPIC)
+    allowed, denied = _split(asking, request.topics, [topic.topic for topic in request.topics])
+    if not denied:
+        return None
+    topic = OffsetForLeaderEpochResponse.Topic
+    answers = [
+        topic(
+            topic=asked.topic,
+            partitions=[
+                topic.Partition(
+                    partition=each.partition, error_code=ERRORS[Kind.TOPIC], end_offset=-1
+                )
+                for each in asked.partitions
+            ],
+        )
+        for asked in denied
+    ]
+    narrowed = OffsetForLeaderEpochRequest(replica_id=request.replica_id, topics=allowed)
+    return _with(narrowed if allowed else None, answers)
 
 
 @guards(DeleteRecordsRequest)
 def delete_records(asking: Asking, request: DeleteRecordsRequest) -> Verdict:
-    return needs_each(asking, request, Operation.DELETE, Kind.TOPIC)
+    found = needs_each(asking, request, Operation.DELETE, Kind.TOPIC)
+    return each_once(found, "topics", "partitions", "partition_index")
 
 
 @guards(DescribeProducersRequest)
 def describe_producers(asking: Asking, request: DescribeProducersRequest) -> Verdict:
-    """A name that no topic can have is told first."""
-    is_denied = lacking(asking, Operation.READ, Kind.TOPIC)
+    """A name that no topic can have is told first. The answer has the topics in their order."""
+    response = DescribeProducersResponse.Topic
+    allowed: list[Any] = []
+    refused: dict[int, Any] = {}
+    for number, topic in enumerate(request.topics):
+        name = topic.name
+        if name_problem(name) is not None or asking.may(Operation.READ, Kind.TOPIC, name):
+            allowed.append(topic)
+            continue
+        partitions = [
+            response.Partition(
+                partition_index=index,
+                error_code=ERRORS[Kind.TOPIC],
+                error_message=MESSAGES[Kind.TOPIC],
+                active_producers=[],
+            )
+            for index in topic.partition_indexes
+        ]
+        refused[number] = response(name=name, partitions=partitions)
+    if not refused:
+        return None
 
-    def is_refused(entry: Entry) -> bool:
-        return name_problem(entry[TOPIC]) is None and is_denied(entry)
+    def finish(own: Any) -> None:
+        rest = iter(own.topics)
+        own.topics = [refused.get(n) or next(rest) for n in range(len(request.topics))]
 
-    error = ERRORS[Kind.TOPIC]
-    level = max(levels(DescribeProducersRequest, asking.version))
-    return asking.without(request, is_refused, level, error, MESSAGES[Kind.TOPIC])
+    return Narrowed(DescribeProducersRequest(topics=allowed) if allowed else None, finish)

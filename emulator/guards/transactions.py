@@ -11,13 +11,13 @@ from ...wire.api.describe_transactions import DescribeTransactionsRequest
 from ...wire.api.end_txn import EndTxnRequest
 from ...wire.api.init_producer_id import InitProducerIdRequest
 from ...wire.api.list_transactions import ListTransactionsRequest
-from ...wire.api.txn_offset_commit import TxnOffsetCommitRequest
+from ...wire.api.txn_offset_commit import TxnOffsetCommitRequest, TxnOffsetCommitResponse
 from ...wire.api.write_txn_markers import WriteTxnMarkersRequest
 from ..config.internal_topics import INTERNAL_TOPICS
 from ..security.authorizer.terms import Kind, Operation
 from .asking import Asking, Narrowed, Verdict
 from .guard import guards
-from .needs import ERRORS, needs_cluster, needs_each, needs_one
+from .needs import ERRORS, needs_cluster, needs_each_topic, needs_one
 
 _BROKERS_SINCE = 4
 
@@ -84,7 +84,8 @@ def txn_offset_commit(asking: Asking, request: TxnOffsetCommitRequest) -> Verdic
     refusal = needs_one(asking, request, Operation.WRITE, Kind.TRANSACTIONAL_ID, x)
     if refusal is None:
         refusal = needs_one(asking, request, Operation.READ, Kind.GROUP, request.group_id)
-    return refusal or needs_each(asking, request, Operation.READ, Kind.TOPIC)
+    answer = TxnOffsetCommitResponse.Topic
+    return refusal or needs_each_topic(asking, request, Operation.READ, answer)
 
 
 @guards(WriteTxnMarkersRequest)

@@ -37,18 +37,7 @@ def create_acls(
     if cluster.authorizer is None:
         none = Refused(Error.SECURITY_DISABLED, NO_AUTHORIZER)
         return CreateAclsResponse(results=[_result(none) for _ in request.creations])
-    acls = [
-        Acl(
-            each.resource_type,
-            each.resource_name,
-            each.resource_pattern_type,
-            each.principal,
-            each.host,
-            each.operation,
-            each.permission_type,
-        )
-        for each in request.creations
-    ]
+    acls = [acl_of(each) for each in request.creations]
     created = create(cluster.authorizer.acls.values(), acls, lambda: uuid.uuid4().bytes)
     outcomes = created.outcomes
     try:
@@ -56,6 +45,19 @@ def create_acls(
     except Refused as refused:
         outcomes = [each or refused for each in outcomes]
     return CreateAclsResponse(results=[_result(refused) for refused in outcomes])
+
+
+def acl_of(creation: CreateAclsRequest.Creation) -> Acl:
+    """The rule that is to be made."""
+    return Acl(
+        creation.resource_type,
+        creation.resource_name,
+        creation.resource_pattern_type,
+        creation.principal,
+        creation.host,
+        creation.operation,
+        creation.permission_type,
+    )
 
 
 def _result(refused: Refused | None) -> Result:

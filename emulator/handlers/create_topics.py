@@ -4,7 +4,7 @@ Every topic is judged by itself and against those that existed before the reques
 one request may collide (semantics I1). Only as a whole a request is refused for its timeout (0 or
 less: the emulator, like the controller, then has had no time), and for its size.
 
-Not emulated: quotas on topic creation, a policy class; the timeout beyond that.
+Not emulated: a policy class; the timeout beyond that.
 """
 
 from __future__ import annotations
@@ -54,7 +54,9 @@ def _create(cluster: Cluster, call: Call, request: CreateTopicsRequest) -> list[
     plans = []
     for topic in single:
         try:
-            plans.append(_plan(cluster, topic))
+            plan = _plan(cluster, topic)
+            cluster.throttle.mutate(call, len(plan.replicas))
+            plans.append(plan)
         except Refused as refused:
             answers[topic.name] = _failed(topic.name, refused)
     if sum(len(plan.records()) for plan in plans) > LARGEST_REQUEST:

@@ -4,7 +4,7 @@ The logs are gone when the answer is given, their directories renamed; as with a
 are removed a minute later. A topic that is named twice, by name or id, is answered once and not
 deleted (semantics I3).
 
-Not emulated: quotas on deletion; a timeout other than 0 or less, which refuses everything.
+Not emulated: a timeout other than 0 or less, which refuses everything.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def delete_topics(
         refused = Refused(Error.TOPIC_DELETION_DISABLED if known_code else Error.INVALID_REQUEST)
         answers = [_failed(each, refused) for each in asked]
     else:
-        answers = _delete(cluster, asked, is_late=request.timeout_ms <= 0)
+        answers = _delete(cluster, call, asked, is_late=request.timeout_ms <= 0)
         deleted: list[tuple[str, dict[str, Any]]] = [
             (answer.name or "", told_as(call.principal))
             for answer in answers
@@ -63,7 +63,7 @@ def delete_topics(
     return DeleteTopicsResponse(responses=answers)
 
 
-def _delete(cluster: Cluster, asked: list[Asked], is_late: bool) -> list[Answer]:
+def _delete(cluster: Cluster, call: Call, asked: list[Asked], is_late: bool) -> list[Answer]:
     answers = []
     planned = []
     times = Counter(each for each in asked if _problem(each) is None)
@@ -87,6 +87,12 @@ def _delete(cluster: Cluster, asked: list[Asked], is_late: bool) -> list[Answer]
         else:
             is_twice = Asked(None, topic.id) in times
         if not is_twice:
+            try:
+                cluster.throttle.mutate(call, len(topic.partitions))
+            except Refused as refused:
+                both = Asked(topic.name, topic.id)
+                answers.append(_failed(both, refused))
+                continue
             answers.append(Answer(name=topic.name, topic_id=topic.id))
             planned.append((answers[-1], [RemoveTopicRecord(topic_id=topic.id)]))
         elif each.name is not None:

@@ -1,25 +1,56 @@
-"""DescribeDelegationToken (41): a plaintext listener tells of no tokens: nobody logs in on it."""
+"""DescribeDelegationToken (41): the tokens that a user may see, with their HMACs."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...wire import Error
+from ...wire import Refused
 from ...wire.api.describe_delegation_token import (
     DescribeDelegationTokenRequest,
     DescribeDelegationTokenResponse,
 )
+from ...wire.stored.cluster import DelegationTokenRecord
 from ..base.call import Call
+from ..base.client import Principal
+from ..security.delegation_tokens import check_allowed, seen_by
 from .registry import handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
+
+Token = DescribeDelegationTokenResponse.Token
 
 
 @handles(DescribeDelegationTokenRequest)
 def describe_tokens(
     cluster: Cluster, call: Call, request: DescribeDelegationTokenRequest
 ) -> DescribeDelegationTokenResponse:
-    return DescribeDelegationTokenResponse(
-        error_code=Error.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED, tokens=[]
+    wanted = None
+    if request.owners is not None:
+        wanted = [Principal(each.principal_type, each.principal_name) for each in request.owners]
+    try:
+        check_allowed(cluster, call)
+        found = seen_by(cluster, call.principal, wanted, lambda record: True)
+    except Refused as refused:
+        return DescribeDelegationTokenResponse(error_code=refused.error, tokens=[])
+    return DescribeDelegationTokenResponse(tokens=[_token(*each) for each in found])
+
+
+def _token(record: DelegationTokenRecord, secret: bytes) -> Token:
+    owner_kind, _, owner = record.owner.partition(":")
+    requester_kind, _, requester = record.requester.partition(":")
+    renewers = (each.partition(":") for each in record.renewers)
+    return Token(
+        principal_type=owner_kind,
+        principal_name=owner,
+        token_requester_principal_type=requester_kind,
+        token_requester_principal_name=requester,
+        issue_timestamp=record.issue_timestamp,
+        expiry_timestamp=record.expiration_timestamp,
+        max_timestamp=record.max_timestamp,
+        token_id=record.token_id,
+        hmac=secret,
+        renewers=[
+            Token.Renewer(principal_type=kind, principal_name=name) for kind, _, name in renewers
+        ],
     )

@@ -1,15 +1,16 @@
-"""ExpireDelegationToken (40): a plaintext listener ends no tokens, for nobody logs in on it."""
+"""ExpireDelegationToken (40): a token ends sooner, or at once."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...wire import Error
+from ...wire import Error, Refused
 from ...wire.api.expire_delegation_token import (
     ExpireDelegationTokenRequest,
     ExpireDelegationTokenResponse,
 )
 from ..base.call import Call
+from ..security.delegation_tokens import check_allowed, expired
 from .registry import handles
 
 if TYPE_CHECKING:
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
 def expire_token(
     cluster: Cluster, call: Call, request: ExpireDelegationTokenRequest
 ) -> ExpireDelegationTokenResponse:
-    return ExpireDelegationTokenResponse(
-        error_code=Error.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED, expiry_timestamp_ms=-1
-    )
+    secret, period_ms = bytes(request.hmac), request.expiry_time_period_ms
+    try:
+        check_allowed(cluster, call)
+        until = expired(cluster, call.principal, secret, period_ms, call.now)
+    except Refused as refused:
+        return ExpireDelegationTokenResponse(error_code=refused.error, expiry_timestamp_ms=-1)
+    return ExpireDelegationTokenResponse(error_code=Error.NONE, expiry_timestamp_ms=until)

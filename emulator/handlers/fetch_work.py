@@ -143,7 +143,7 @@ class Work:
 
     def _error_of(self, wanted: Wanted, error: Error) -> Error:
         """The error of a partition that is not there, unless it is refused for another."""
-        if error is not Error.UNKNOWN_TOPIC_ID and self._is_denied(wanted):
+        if self._is_denied(wanted, is_known=error is not Error.UNKNOWN_TOPIC_ID):
             return Error.TOPIC_AUTHORIZATION_FAILED
         if self.refuses is not None:
             try:
@@ -152,9 +152,10 @@ class Work:
                 return refused.error
         return error
 
-    def _is_denied(self, wanted: Wanted) -> bool:
+    def _is_denied(self, wanted: Wanted, *, is_known: bool = True) -> bool:
         """Whether the client may not read this topic, be it there or not."""
-        return self.denies is not None and self.denies(wanted.seen_as or wanted.topic.name)
+        name = wanted.seen_as or wanted.topic.name
+        return self.denies is not None and self.denies(name if is_known else None)
 
     def read(self, reading: Reading, some: list[tuple[Wanted, Partition]]) -> None:
         """Read from some of the partitions that were found."""

@@ -4,19 +4,21 @@ It is the leader of the partition that keeps it. The first such request creates 
 or `__transaction_state`; a real broker answers 15 until it has created them, as this one does while
 it cannot (a full disk, too few brokers), or with `timing="kafka"`.
 
-Not emulated: share groups, of which a real broker refuses only malformed keys, and those before v6.
+Since v6 a key of share groups names a group and a partition: `group:id of the topic:number`; the
+leader of the partition of `__share_group_state` that keeps it coordinates that.
 """
 
 from __future__ import annotations
 
 from functools import cache, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from ...wire import Error, Refused
 from ...wire.api.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
 from ..base.call import INVALID_REQUEST_TEXT, Call
 from ..base.logger import log
 from ..base.turns import Slices, each_of
+from ..share.state import is_share_key
 from .registry import Outcome, handles
 
 if TYPE_CHECKING:
@@ -58,8 +60,11 @@ def _in_slices(
 
 
 def _find(cluster: Cluster, call: Call, key_type: int, key: str) -> Coordinator:
-    if key_type in (GROUP, TRANSACTION):
-        of_its_kind = cluster.groups if key_type == GROUP else cluster.transactions
+    if key_type == SHARE and (error := _share_error(cluster, call, key)):
+        text = INVALID_REQUEST_TEXT if call.version < _MANY_SINCE else ""
+        return _none(key, error, text)
+    if key_type in (GROUP, TRANSACTION, SHARE):
+        of_its_kind = _coordinators(cluster, key_type)
         try:
             of_its_kind.ensure_topic()
         except Refused as refused:  # no disk, or too few brokers
@@ -70,11 +75,28 @@ def _find(cluster: Cluster, call: Call, key_type: int, key: str) -> Coordinator:
             return _none(key, Error.COORDINATOR_NOT_AVAILABLE, _NOT_AVAILABLE)
         host, port = node.at(call.listener)
         return Coordinator(key=key, node_id=node.node_id, host=host, port=port, error_message="")
-    if key_type != SHARE or call.version < _MANY_SINCE:
-        return _none(key, Error.INVALID_REQUEST, INVALID_REQUEST_TEXT)
-    if call.version >= _SHARE_SINCE and not cluster.release.has_share_coordinator:
-        return _none(key, Error.COORDINATOR_NOT_AVAILABLE, "")
-    return _none(key, Error.INVALID_REQUEST, "")
+    return _none(key, Error.INVALID_REQUEST, INVALID_REQUEST_TEXT)
+
+
+def _share_error(cluster: Cluster, call: Call, key: str) -> Error:
+    """Why no share coordinator is looked for, if it is not."""
+    if call.version < _SHARE_SINCE:
+        return Error.INVALID_REQUEST
+    if not cluster.release.has_share_coordinator:
+        return Error.COORDINATOR_NOT_AVAILABLE
+    return Error.NONE if is_share_key(key) else Error.INVALID_REQUEST
+
+
+class _Coordinators(Protocol):
+    def ensure_topic(self) -> None: ...
+
+    def leader_of(self, key: str, /) -> int: ...
+
+
+def _coordinators(cluster: Cluster, key_type: int) -> _Coordinators:
+    if key_type == SHARE:
+        return cluster.share_coordinators
+    return cluster.groups if key_type == GROUP else cluster.transactions
 
 
 def _none(key: str, error: Error, message: str) -> Coordinator:

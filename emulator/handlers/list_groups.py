@@ -1,6 +1,6 @@
 """ListGroups (16): the groups there are, by state and type if asked.
 
-Not emulated: share groups and streams groups.
+Not emulated: streams groups.
 """
 
 from __future__ import annotations

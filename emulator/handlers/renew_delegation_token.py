@@ -1,15 +1,16 @@
-"""RenewDelegationToken (39): a plaintext listener renews no tokens, for nobody logs in on it."""
+"""RenewDelegationToken (39): a token lives longer."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...wire import Error
+from ...wire import Error, Refused
 from ...wire.api.renew_delegation_token import (
     RenewDelegationTokenRequest,
     RenewDelegationTokenResponse,
 )
 from ..base.call import Call
+from ..security.delegation_tokens import check_allowed, renewed
 from .registry import handles
 
 if TYPE_CHECKING:
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
 def renew_token(
     cluster: Cluster, call: Call, request: RenewDelegationTokenRequest
 ) -> RenewDelegationTokenResponse:
-    return RenewDelegationTokenResponse(
-        error_code=Error.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED, expiry_timestamp_ms=-1
-    )
+    secret, period_ms = bytes(request.hmac), request.renew_period_ms
+    try:
+        check_allowed(cluster, call)
+        until = renewed(cluster, call.principal, secret, period_ms, call.now)
+    except Refused as refused:
+        return RenewDelegationTokenResponse(error_code=refused.error, expiry_timestamp_ms=-1)
+    return RenewDelegationTokenResponse(error_code=Error.NONE, expiry_timestamp_ms=until)

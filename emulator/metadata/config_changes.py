@@ -91,8 +91,26 @@ class Alteration:
 
     # At the broker that was asked
 
+    def is_refused_at_once(self, wanted: Wanted) -> bool:
+        """Whether a resource is refused before a broker asks whether the client may change it."""
+        try:
+            self._look_over_names(wanted)
+            if wanted.kind != LOGGER_RESOURCE or not self._is_incremental:
+                self._look_over_kind(wanted)
+        except Refused:
+            return True
+        return False
+
     def _look_over(self, wanted: Wanted) -> bool:
         """Judge a resource, and set log levels; False when nothing is left to do."""
+        self._look_over_names(wanted)
+        if wanted.kind == LOGGER_RESOURCE and self._is_incremental:
+            self._set_levels(wanted)
+            return False
+        self._look_over_kind(wanted)
+        return True
+
+    def _look_over_names(self, wanted: Wanted) -> None:
         names = [change.name for change in wanted.changes]
         if len(set(names)) < len(names):
             raise Refused(Error.INVALID_REQUEST, "Error due to duplicate config keys")
@@ -100,14 +118,12 @@ class Alteration:
         if nulls:
             message = f"Null value not supported for : {', '.join(nulls)}"
             raise Refused(Error.INVALID_REQUEST, message)
-        if wanted.kind == LOGGER_RESOURCE and self._is_incremental:
-            self._set_levels(wanted)
-            return False
+
+    def _look_over_kind(self, wanted: Wanted) -> None:
         if wanted.kind == BROKER_RESOURCE:
             self._look_over_broker(wanted)
         elif wanted.kind not in self._kinds():
             raise Refused(Error.INVALID_REQUEST, f"Unknown resource type {wanted.kind}")
-        return True
 
     def _look_over_broker(self, wanted: Wanted) -> None:
         if wanted.name:

@@ -137,6 +137,11 @@ class Connection:
     def __repr__(self) -> str:
         return f"<connection from {self.client_host} to broker {self.node_id}>"
 
+    @property
+    def has_token(self) -> bool:
+        """Whether the client has logged in with a delegation token."""
+        return self.login is not None and self.login.is_token
+
     def feed(self, data: Buffer) -> None:
         """Receive all of `data`, and serve what can be served now, for owners without a socket."""
         rest = memoryview(data)
@@ -259,6 +264,7 @@ class Connection:
         self.frames.close()
         if self.name:
             self.cluster.telling.closed(self, is_at_work=self.is_at_work)
+        self.cluster.share_leaders.lost(self.node_id, self)
         call, self.current = self.current, None
         if call is None:
             return

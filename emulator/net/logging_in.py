@@ -17,6 +17,7 @@ from ...wire.frames import Frame
 from ...wire.headers import RequestHeader
 from ..base.call import Call
 from ..base.client import Principal
+from ..base.java_order import hash_map_order
 from ..config.listener_configs import ListenerConfig
 from ..control.rules.refusing import refused, whole
 from ..handlers.api_versions import api_versions, note_software, unknown_version
@@ -102,7 +103,7 @@ class _Broker:
 
     @property
     def mechanisms(self) -> Sequence[str]:
-        return mechanisms_of(_config(self._connection))
+        return hash_map_order(mechanisms_of(_config(self._connection)))
 
     def serves(self, api_key: int, version: int) -> bool:
         release = self._connection.cluster.release

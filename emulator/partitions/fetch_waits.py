@@ -19,7 +19,7 @@ Source: Kafka 4.3.1's answers (DelayedFetch).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from ...storage import Place
 from ...wire import Refused
@@ -28,6 +28,31 @@ from ..base.timers import Timer
 if TYPE_CHECKING:
     from ..cluster import Cluster
     from .partition import Partition
+
+
+class Wait(Protocol):
+    """What waits for a partition: a fetch, of a consumer or of a member of a share group."""
+
+    @property
+    def isolation(self) -> int:
+        """The isolation level at which it reads."""
+        ...
+
+    def more(self, size: int) -> None:
+        """At most so many more bytes may be read of the partition."""
+        ...
+
+    def moved(self) -> None:
+        """What may be read has changed, by an amount that must be counted."""
+        ...
+
+    def led(self, changed: Partition) -> None:
+        """The partition has another leader, other replicas, or others in sync."""
+        ...
+
+    def wake(self) -> None:
+        """The partition is gone."""
+        ...
 
 
 class Awaited(NamedTuple):
@@ -52,10 +77,10 @@ class Reader(NamedTuple):
 
 def awaited(partition: Partition, offset: int, max_bytes: int, epoch: int) -> Awaited:
     """A partition as it is when the wait begins."""
-    return Awaited(partition, offset, _place(partition, offset), max_bytes, epoch)
+    return Awaited(partition, offset, place_of(partition, offset), max_bytes, epoch)
 
 
-def _place(partition: Partition, offset: int) -> Place | None:
+def place_of(partition: Partition, offset: int) -> Place | None:
     """None where the disk fails: reading then says so."""
     try:
         return partition.log.reader.place_of(offset)
@@ -113,7 +138,7 @@ class FetchWait:
             if offset > upto:
                 return 0
             if offset < upto:
-                end = _place(partition, upto)
+                end = place_of(partition, upto)
                 if place is None or end is None or place.segment < end.segment:
                     return 0
                 missing -= min(end.position - place.position, max_bytes)

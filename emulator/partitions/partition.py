@@ -23,7 +23,7 @@ from .replicas import Replicas
 
 if TYPE_CHECKING:
     from .acknowledging import AckWait
-    from .fetch_waits import FetchWait
+    from .fetch_waits import Wait
     from .topic import Topic
 
 
@@ -86,7 +86,7 @@ class Partition:
         self.isr = list(self.replicas) if isr is None else isr
         self.apart: Replicas | None = None
         """None while every replica has all of the log, and enough are in sync."""
-        self.waits: list[FetchWait] = []
+        self.waits: list[Wait] = []
         self.acks: list[AckWait] = []
         self.restarted: dict[int, int] | None = None
         """Where the logs of replicas ended when their brokers started again, until they lead."""

@@ -155,6 +155,7 @@ class Replication:
         self._write([*records, *self._registration(node_id, len(records))])
         broker.has_crashed = False
         self._cluster.brokers[node_id].started_again()
+        self._cluster.share_leaders.at(node_id).clear()
         for partition in self.replicas_at(node_id):
             partition.start_again(node_id)
         self._begin(node_id)

@@ -14,7 +14,7 @@ from ..config.configs import BrokerConfig
 from ..config.listener_configs import ListenerConfig
 from .listeners import PROTOCOLS, SASL_PLAINTEXT, SASL_SSL, Listener, listeners_of
 from .login.scram import ITERATIONS, NUMBERS, credential_of
-from .mechanisms import KNOWN, PLAIN, mechanisms_of, passwords_of, plain_jaas
+from .mechanisms import PLAIN, WITH_PASSWORDS, mechanisms_of, passwords_of, plain_jaas
 from .tls.certificates import HOSTS, Certificate, Certificates
 from .tls.stores import has_key_store, has_trust_store
 
@@ -57,7 +57,7 @@ def secured(texts: Mapping[str, str], security: str | None) -> dict[str, str]:
         raise ValueError("security and the config listeners both say what listens: give one")
     found = {"listeners": f"{security}://:0", **texts}
     if security in (SASL_PLAINTEXT, SASL_SSL):
-        found.setdefault("sasl.enabled.mechanisms", ",".join(KNOWN))
+        found.setdefault("sasl.enabled.mechanisms", ",".join(WITH_PASSWORDS))
     return found
 
 

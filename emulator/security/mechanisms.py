@@ -14,11 +14,12 @@ from functools import lru_cache
 from ..config.definition import ConfigError
 from ..config.listener_configs import ListenerConfig
 from .jaas import LoginModule, parse_jaas, written
-from .login import plain, scram
+from .login import jwks, oauthbearer, plain, scram
 
 PLAIN = plain.NAME
-KNOWN = (PLAIN, *scram.HASHES)
-"""The mechanisms that there are."""
+KNOWN = (PLAIN, *scram.HASHES, oauthbearer.NAME)
+WITH_PASSWORDS = (PLAIN, *scram.HASHES)
+"""The mechanisms that there are; and those by which a user shows a password."""
 _MECHANISMS = "sasl.enabled.mechanisms"
 _PLAIN_MODULE = "org.apache.kafka.common.security.plain.PlainLoginModule"
 _USER = "user_"
@@ -72,3 +73,18 @@ def plain_jaas(users: dict[str, str]) -> str:
     """The `sasl.jaas.config` with these users of PLAIN."""
     options = {_USER + name: password for name, password in users.items()}
     return written(LoginModule(_PLAIN_MODULE, options))
+
+
+def validator_of(config: ListenerConfig) -> oauthbearer.Validate:
+    """What judges the tokens of OAUTHBEARER at a listener. Raises ConfigError."""
+    mechanism = oauthbearer.NAME
+    url = config.get("sasl.oauthbearer.jwks.endpoint.url", mechanism)
+    if url is None:
+        return oauthbearer.unsecured
+    return jwks.Signed(
+        jwks.keys_at(url),
+        audience=config.get("sasl.oauthbearer.expected.audience", mechanism),
+        issuer=config.get("sasl.oauthbearer.expected.issuer", mechanism),
+        user_claim=config.get("sasl.oauthbearer.sub.claim.name", mechanism),
+        skew_ms=1000 * config.get("sasl.oauthbearer.clock.skew.seconds", mechanism),
+    )

@@ -1,4 +1,4 @@
-"""Client quotas: stored and described; requests are not throttled.
+"""Client quotas: stored and described; throttling/ holds clients to them.
 
 Rules (Kafka's):
 - An entity is a user, a client id or both, or an IP; a name of None stands for all that have no
@@ -6,7 +6,7 @@ Rules (Kafka's):
 - An entity has the keys of its types. Rates are positive; those in bytes or connections are whole.
 - Removing a key is always allowed, whatever its name.
 
-Left out: throttling. Source: KIP-13, KIP-546, KIP-612; Kafka 4.3.1's answers.
+Source: KIP-13, KIP-546, KIP-612; Kafka 4.3.1's answers.
 """
 
 from __future__ import annotations

@@ -8,16 +8,20 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
+from functools import partial
 from random import Random
 
 from ..config.configs import BrokerConfig
 from ..config.listener_configs import ListenerConfig
 from ..metadata.image import MetadataImage
+from .delegation_tokens import known_token
 from .listeners import Listener, listeners_of
 from .login.exchange import Exchange
+from .login.oauthbearer import NAME as OAUTHBEARER
+from .login.oauthbearer import OAuthBearer
 from .login.plain import Plain
 from .login.scram import NUMBERS, Credential, Known, Scram
-from .mechanisms import PLAIN, mechanisms_of, passwords_of
+from .mechanisms import PLAIN, mechanisms_of, passwords_of, validator_of
 from .tls.context import Contexts, context_of
 from .tls.principals import parsed
 
@@ -54,6 +58,7 @@ class Security:
         self.listeners: dict[str, Listener] = check_security(config)
         self.failures: deque[LogInFailure] = deque(maxlen=_MOST_FAILURES)
         self.contexts = Contexts()
+        self._config = config
         self._image = image
         self._random = random
 
@@ -66,10 +71,14 @@ class Security:
         """An exchange by one of a listener's mechanisms."""
         if mechanism == PLAIN:
             return Plain(passwords_of(config))
+        if mechanism == OAUTHBEARER:
+            return OAuthBearer(validator_of(config))
         nonce = _text(self._random.getrandbits(_NONCE_BITS) | 1 << _NONCE_BITS - 1)
-        return Scram(mechanism, lambda name, is_token, now: self._known(mechanism, name), nonce)
+        return Scram(mechanism, partial(self._known, mechanism), nonce)
 
-    def _known(self, mechanism: str, name: str) -> Known | None:
+    def _known(self, mechanism: str, name: str, is_token: bool) -> Known | None:
+        if is_token:
+            return known_token(self._config, self._image, mechanism, name, self._random)
         found = self._image.scram.get(name, {}).get(NUMBERS[mechanism])
         if found is None:
             return None
@@ -84,6 +93,8 @@ def check_security(config: BrokerConfig) -> dict[str, Listener]:
         own = ListenerConfig(config, listener.name)
         if listener.has_sasl and PLAIN in mechanisms_of(own):
             passwords_of(own)
+        if listener.has_sasl and OAUTHBEARER in mechanisms_of(own):
+            validator_of(own)
         if listener.has_tls:
             context_of(own)
             parsed(own.get("ssl.principal.mapping.rules"))

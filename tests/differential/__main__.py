@@ -8,7 +8,8 @@
     --kind KIND         draw only sequences of this kind; may be repeated
     --kafka-version V   the release that both are: 4.3, or 3.9 with the protocol of older clients
     --brokers 3         ask clusters of three brokers (clusters/), with cases of their own
-    --seeds N           of clusters, draw so many sequences
+    --security          ask brokers with an authorizer (security/), by several users
+    --seeds N           of clusters, and with --security, draw so many sequences
 
 Exit status: 0 when every difference was an allowed one, 1 otherwise.
 """
@@ -23,6 +24,8 @@ from odradek.compat import Unavailable
 from odradek.compat.real_kafka import RealKafka
 from odradek.emulator.base.release import KAFKA_4_3
 
+from tests.security.secured import SecuredEmulator, SecuredKafka
+
 from .cases import all_cases, cases_named
 from .clusters import cases as clusters
 from .clusters.clusters import NODES, EmulatedCluster, RealBrokers
@@ -32,6 +35,8 @@ from .draw.sequences import KINDS
 from .engine.brokers import CONFIG, REAL_VERSIONS, EmulatedBroker
 from .engine.engine import Engine
 from .engine.run import Run
+from .security import draw as security
+from .security.engine import SecuredEngine
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -46,7 +51,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--kafka-version", default=KAFKA_4_3.name, choices=list(REAL_VERSIONS))
     parser.add_argument("--brokers", type=int, default=1, choices=(1, len(NODES)))
     parser.add_argument("--seeds", type=int, default=40)
+    parser.add_argument("--security", action="store_true")
     given = parser.parse_args(arguments)
+    if given.security:
+        return _by_users(given)
     if given.brokers > 1:
         return _on_clusters(given)
     if given.list:
@@ -80,6 +88,21 @@ def _on_clusters(given: argparse.Namespace) -> int:
                 seeds = range(given.seed, given.seed + given.seeds)
                 run.cases((draw(seed, run.engine.served) for seed in seeds), are_drawn=True)
             return run.report(is_whole=not given.case)
+    except Unavailable as reason:
+        print(f"unavailable: {reason}", file=sys.stderr)
+        return 2
+
+
+def _by_users(given: argparse.Namespace) -> int:
+    users = [*security.USERS, "admin"]
+    try:
+        real = SecuredKafka(users)
+        with real, SecuredEmulator(users) as ours:
+            engine = SecuredEngine(real, ours)
+            run = Run(engine, partial(print, flush=True))
+            seeds = range(given.seed, given.seed + given.seeds)
+            run.cases((security.draw(seed, engine.served) for seed in seeds), are_drawn=True)
+            return run.report(is_whole=False)
     except Unavailable as reason:
         print(f"unavailable: {reason}", file=sys.stderr)
         return 2

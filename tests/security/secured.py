@@ -5,9 +5,11 @@ The real one's PLAINTEXT listener is for the super user ANONYMOUS: what prepares
 
 from __future__ import annotations
 
+import socket
 import time
 from collections.abc import Callable, Iterable
-from typing import TypeAlias
+from pathlib import Path
+from typing import Any, TypeAlias
 
 from odradek.compat.real_kafka import RealKafka
 from odradek.compat.real_kafka.node import free_ports
@@ -19,12 +21,16 @@ from odradek.wire.api.describe_transactions import DescribeTransactionsRequest
 from odradek.wire.api.find_coordinator import FindCoordinatorRequest
 from odradek.wire.api.sasl_authenticate import SaslAuthenticateRequest
 from odradek.wire.api.sasl_handshake import SaslHandshakeRequest
+from odradek.wire.frames import SIZE
+from odradek.wire.headers import RequestHeader, write_request_header
 
 from tests.differential.engine.asker import Asker
 from tests.differential.engine.brokers import CONFIG
+from tests.differential.engine.side import Asked, decoded
 
 _PATIENCE_S = 30.0
-_ALL_ACLS = DescribeAclsRequest(
+SUPER_USERS = "User:ANONYMOUS;User:admin"
+ALL_ACLS = DescribeAclsRequest(
     resource_type_filter=1,
     resource_name_filter=None,
     pattern_type_filter=1,
@@ -38,7 +44,7 @@ _ALL_ACLS = DescribeAclsRequest(
 class SecuredKafka(RealKafka):
     """A real Kafka with these users, whose passwords are their names."""
 
-    def __init__(self, users: Iterable[str]) -> None:
+    def __init__(self, users: Iterable[str], data_dir: Path | None = None) -> None:
         plain, controller, self.secured_port = free_ports(3)
         logins = " ".join(f'user_{user}="{user}"' for user in users)
         module = "org.apache.kafka.common.security.plain.PlainLoginModule"
@@ -51,9 +57,9 @@ class SecuredKafka(RealKafka):
             "sasl.enabled.mechanisms": "PLAIN",
             "listener.name.secured.plain.sasl.jaas.config": f"{module} required {logins};",
             "authorizer.class.name": STANDARD_AUTHORIZER,
-            "super.users": "User:ANONYMOUS;User:admin",
+            "super.users": SUPER_USERS,
         }
-        super().__init__(config=config, ports=(plain, controller))
+        super().__init__(config=config, data_dir=data_dir, ports=(plain, controller))
 
     def log_in(self, user: str) -> Asker:
         """A connection on which a user has logged in."""
@@ -67,15 +73,18 @@ class SecuredKafka(RealKafka):
 
 
 class SecuredEmulator:
-    """An Emulator with the same users."""
+    """An Emulator with the same listeners and users."""
 
-    def __init__(self, users: Iterable[str]) -> None:
-        self.emulator = Emulator(
-            {**CONFIG, "super.users": "User:admin"},
-            acls=True,
-            security="SASL_PLAINTEXT",
-            users={user: user for user in users},
-        )
+    def __init__(self, users: Iterable[str], data_dir: Path | None = None) -> None:
+        config = {
+            **CONFIG,
+            "listeners": "PLAINTEXT://127.0.0.1:0,SECURED://127.0.0.1:0",
+            "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,SECURED:SASL_PLAINTEXT",
+            "sasl.enabled.mechanisms": "PLAIN",
+            "super.users": SUPER_USERS,
+        }
+        known = {user: user for user in users}
+        self.emulator = Emulator(config, acls=True, users=known, data_dir=data_dir)
 
     def __enter__(self) -> SecuredEmulator:
         self.emulator.start()
@@ -85,9 +94,26 @@ class SecuredEmulator:
         self.emulator.stop()
 
     @property
+    def bootstrap_servers(self) -> str:
+        """Where the super user ANONYMOUS connects."""
+        host, port = self._address("PLAINTEXT")
+        return f"{host}:{port}"
+
+    @property
     def secured_port(self) -> int:
         """Where users log in."""
-        return int(self.emulator.bootstrap_servers.rpartition(":")[2])
+        return self._address("SECURED")[1]
+
+    def _address(self, listener: str) -> tuple[str, int]:
+        return self.emulator.run(lambda cluster: cluster.nodes[1].listeners[listener])
+
+    def kill(self) -> None:
+        """Not needed: nothing is restarted."""
+        raise NotImplementedError
+
+    def restart(self) -> None:
+        """Not needed: nothing is restarted."""
+        raise NotImplementedError
 
     def log_in(self, user: str) -> Asker:
         """A connection on which a user has logged in."""
@@ -127,12 +153,40 @@ def logged_in(address: tuple[str, int], user: str) -> Asker:
     """A connection on which a user has logged in, whose password is the user's name."""
     asker = Asker(address)
     assert asker.ask(SaslHandshakeRequest(mechanism="PLAIN"), 1).error_code == 0
-    token = f"\0{user}\0{user}".encode()
-    answer = asker.ask(SaslAuthenticateRequest(auth_bytes=token), 2)
+    answer = asker.ask(SaslAuthenticateRequest(auth_bytes=_token(user)), 2)
     assert answer.error_code == 0, answer.error_message
     return asker
 
 
+def log_in_on(connection: socket.socket, user: str) -> None:
+    """The same on a connection that is there."""
+    stream = connection.makefile("rb", buffering=0)
+    for request, version in (
+        (SaslHandshakeRequest(mechanism="PLAIN"), 1),
+        (SaslAuthenticateRequest(auth_bytes=_token(user)), 2),
+    ):
+        header = write_request_header(RequestHeader(request.api_key, version, 0, "login"))
+        frame = header + request.encode(version)
+        connection.sendall(SIZE.pack(len(frame)) + frame)
+        (size,) = SIZE.unpack(_read(stream, SIZE.size))
+        answer = decoded(bytearray(_read(stream, size)), Asked(0, request, version))
+        assert getattr(answer, "error_code", -1) == 0, answer
+    stream.close()
+
+
+def _read(stream: Any, count: int) -> bytes:
+    data = b""
+    while len(data) < count:
+        more = stream.read(count - len(data))
+        assert more, "closed while logging in"
+        data += more
+    return data
+
+
+def _token(user: str) -> bytes:
+    return f"\0{user}\0{user}".encode()
+
+
 def _number(admin: Asker) -> int:
-    answer = admin.ask(_ALL_ACLS, 3)
+    answer = admin.ask(ALL_ACLS, 3)
     return sum(len(resource.acls) for resource in answer.resources)

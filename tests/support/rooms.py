@@ -34,6 +34,7 @@ ROOMS = {
         replication
         security
         upkeep
+        share
         groups
         transactions
         handlers
@@ -91,7 +92,19 @@ ROOMS = {
         offsets
         classic
         consumer
+        share
         coordinator offsets_topic coordinators
+    """,
+    "emulator/share": """
+        state_batches in_flight
+        state
+        shard
+        coordinators
+        share_partition
+        acquiring acknowledging
+        aborted sessions
+        leading
+        fetching
     """,
     "emulator/schedules": """
         legal

@@ -56,6 +56,8 @@ class Due(Enum):
 class ClassicGroup:
     """One group, without its offsets."""
 
+    expires_when_empty = True
+
     def __init__(
         self,
         group_id: str,

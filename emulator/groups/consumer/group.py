@@ -46,6 +46,8 @@ class Due(Enum):
 class ConsumerGroup:
     """One group, without its offsets."""
 
+    expires_when_empty = True
+
     def __init__(self, group_id: str, settings: GroupSettings, topics: TopicsView) -> None:
         self.group_id = group_id
         self.settings = settings

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ....wire.errors import Error, Refused
-from ..group import EMPTY, existing
+from ..group import EMPTY, Group, existing
 from ..records import Record
 from ..runtime import Runtime
 from ..shard import Shard, ShardState
@@ -58,7 +58,7 @@ class Removal:
             offsets = self._store.of(shard, group_id)
             old = offsets.expired(group, now, self._runtime.settings.retention_ms)
             gone: list[Record] = [*offsets.tombstones(group_id, old)]
-            is_over = group.state == EMPTY and not offsets.has_more_than(old)
+            is_over = _is_empty(group) and not offsets.has_more_than(old)
             if is_over:
                 gone += group.tombstones()
             if self._try(shard, group_id, gone):
@@ -72,7 +72,7 @@ class Removal:
         times: list[int] = []
         for group in shard.groups.values():
             offsets = self._store.of(shard, group.group_id)
-            if group.state == EMPTY and not offsets.has_more_than(()):
+            if _is_empty(group) and not offsets.has_more_than(()):
                 return 0
             times += offsets.expiries(group, self._runtime.settings.retention_ms)
         return min(times, default=None)
@@ -89,3 +89,8 @@ class Removal:
         shard.forget(group_id)
         self._store.forget(shard, group_id)
         self._runtime.clear_deadline(group_id)
+
+
+def _is_empty(group: Group) -> bool:
+    """Whether a group is deleted once it has no offsets."""
+    return group.state == EMPTY and group.expires_when_empty

@@ -125,23 +125,24 @@ class AclFilter(NamedTuple):
 
 
 def check_new(acl: Acl) -> None:
-    """Raises Refused: INVALID_REQUEST for a rule that cannot be, UNKNOWN_SERVER_ERROR for one that
-    has a filter's ANY or MATCH."""
+    """Raises Refused (INVALID_REQUEST) for a name or principal that cannot be."""
     if acl.kind == Kind.CLUSTER and acl.name != CLUSTER_NAME:
         message = f"The only valid name for the CLUSTER resource is {CLUSTER_NAME}"
         raise Refused(Error.INVALID_REQUEST, message)
     if not acl.name:
         raise Refused(Error.INVALID_REQUEST, "Invalid empty resource name")
-    parse_principal(acl.principal)
+    if ":" not in acl.principal:
+        message = (
+            f"Could not parse principal from `{acl.principal}` (no colon is present separating the "
+            "principal type from the principal name)"
+        )
+        raise Refused(Error.INVALID_REQUEST, message)
 
 
 def parse_principal(text: str) -> Principal:
     """A principal from `Type:name`. Raises Refused (INVALID_REQUEST)."""
-    kind, colon, name = text.partition(":")
-    if not text:
-        message = f"expected a string in format principalType:principalName but got {text}"
-        raise Refused(Error.INVALID_REQUEST, message)
-    if not colon or not kind or not name:
+    kind, _, name = text.partition(":")
+    if not kind or not name:
         message = f"expected a string in format principalType:principalName but got {text}"
         raise Refused(Error.INVALID_REQUEST, message)
     return Principal(kind, name)

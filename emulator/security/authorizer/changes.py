@@ -1,8 +1,8 @@
 """Rules made and removed: what CreateAcls and DeleteAcls write to the metadata log.
 
 Rules (semantics M15; Kafka's `AclApis` and `AclControlManager`):
-- Each rule of a request is judged by itself. What only a filter may say (ANY, MATCH) is
-  UNKNOWN_SERVER_ERROR; numbers that do not exist are INVALID_REQUEST.
+- Each rule of a request is judged by itself: numbers that do not exist are INVALID_REQUEST. But one
+  that says what only a filter may say (ANY, MATCH) makes the whole request UNKNOWN_SERVER_ERROR.
 - A rule that there is already is made again, which changes nothing.
 - Each filter lists all rules that it fits, also those that another filter of the request lists.
 """
@@ -40,6 +40,9 @@ class Deleted(NamedTuple):
 
 def create(known: Iterable[Acl], acls: Iterable[Acl], new_id: Callable[[], bytes]) -> Created:
     """What making these rules writes."""
+    acls = list(acls)
+    if any(map(is_filter, acls)):
+        return Created([Refused(Error.UNKNOWN_SERVER_ERROR)] * len(acls), [])
     existing = set(known)
     outcomes: list[Refused | None] = []
     records: list[MetadataRecord] = []
@@ -57,6 +60,16 @@ def create(known: Iterable[Acl], acls: Iterable[Acl], new_id: Callable[[], bytes
     return Created(outcomes, records)
 
 
+def is_filter(acl: Acl) -> bool:
+    """Whether it says what only a filter may say."""
+    return (
+        acl.kind == Kind.ANY
+        or acl.pattern in (Pattern.ANY, Pattern.MATCH)
+        or acl.operation == Operation.ANY
+        or acl.permission == Permission.ANY
+    )
+
+
 def _check_terms(acl: Acl) -> None:
     """Raises Refused for what no rule can say."""
     values = (acl.kind, acl.pattern, acl.operation, acl.permission)
@@ -68,9 +81,6 @@ def _check_terms(acl: Acl) -> None:
     ):
         if value not in set(terms):
             raise Refused(Error.INVALID_REQUEST, f"Invalid {what} UNKNOWN")
-        word = terms(value).name
-        if word in ("ANY", "MATCH"):
-            raise Refused(Error.INVALID_REQUEST, f"Invalid {what} {word}")
 
 
 def delete(known: dict[bytes, Acl], filters: Iterable[AclFilter]) -> Deleted:

@@ -173,8 +173,11 @@ class Login:
         if wanted not in mechanisms:
             error = Error.UNSUPPORTED_SASL_MECHANISM
             answer = SaslHandshakeResponse(error_code=error, mechanisms=mechanisms)
+            reason = "a mechanism that is not enabled"
+            if self._before is not None:
+                raise Broken(reason)
             self.mechanism = wanted
-            return self._failed("a mechanism that is not enabled", _encoded(header, answer))
+            return self._failed(reason, _encoded(header, answer))
         if self._before is not None and self._before[0] != wanted:
             self.state = State.OTHER_MECHANISM
         else:
@@ -246,7 +249,8 @@ class Login:
         if not ends:
             return 0
         lifetime = max(0, min(ends))
-        self.ends_at = now + lifetime
+        # One that is over already allows no request at all.
+        self.ends_at = now + lifetime if lifetime else now - 1
         return lifetime
 
     def _generic(self) -> str:

@@ -2,7 +2,8 @@
 
 As Kafka's server does it: channel bindings are not looked at; what is signed is put together anew
 from what was understood, so extensions of the last message, and a reserved `m=`, make the proof
-wrong; nearly every failure is told by the same sentence.
+wrong; nearly every failure is told by the same sentence. Several extensions of the first message
+are signed in their order, of which a real broker makes one of its own at each start.
 
 A delegation token logs in as a user: its id is the name, its HMAC in base64 the password, and the
 first message has the extension `tokenauth=true`.
@@ -19,7 +20,6 @@ from base64 import b64decode, b64encode
 from collections.abc import Callable
 from typing import NamedTuple
 
-from ...base.java_order import hash_map_order
 from .exchange import Broken, LoginFailed
 
 HASHES = {"SCRAM-SHA-256": hashlib.sha256, "SCRAM-SHA-512": hashlib.sha512}
@@ -71,7 +71,7 @@ class Scram:
     argument says so, of a delegation token."""
 
     def __init__(
-        self, mechanism: str, find: Callable[[str, bool, int], Known | None], nonce: str
+        self, mechanism: str, find: Callable[[str, bool], Known | None], nonce: str
     ) -> None:
         self.user = ""
         self.is_complete = self.is_token = False
@@ -85,9 +85,9 @@ class Scram:
     def receive(self, token: bytes, now: int) -> bytes:
         """The challenge, and then the broker's signature. Raises LoginFailed, Broken."""
         text = token.decode("utf-8", "replace")
-        return self._begin(text, now) if self._known is None else self._end(text, self._known)
+        return self._begin(text) if self._known is None else self._end(text, self._known)
 
-    def _begin(self, text: str, now: int) -> bytes:
+    def _begin(self, text: str) -> bytes:
         match = _FIRST.fullmatch(text)
         if match is None:
             raise LoginFailed("a first message that is not SCRAM's")
@@ -96,7 +96,7 @@ class Scram:
         extensions = dict(pairs)
         self.user = name = sasl_name.replace("=2C", ",").replace("=3D", "=")
         self.is_token = extensions.get("tokenauth", "").lower() == "true"
-        known = self._find(name, self.is_token, now)
+        known = self._find(name, self.is_token)
         if known is None:
             raise LoginFailed("unknown token" if self.is_token else "unknown user")
         if match["wanted"] not in (None, "", name):
@@ -107,7 +107,7 @@ class Scram:
         self.user, self.expires_at = known.owner, known.expires_at
         self._known = known
         signed = [f"n={sasl_name}", f"r={nonce}"]
-        signed += [f"{each}={extensions[each]}" for each in hash_map_order(extensions)]
+        signed += [f"{each}={value}" for each, value in extensions.items()]
         self._bare = ",".join(signed)
         self._nonce = nonce + self._nonce
         salt = b64encode(known.credential.salt).decode()

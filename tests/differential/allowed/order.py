@@ -13,24 +13,32 @@ from odradek.wire.api.add_partitions_to_txn import AddPartitionsToTxnRequest
 from odradek.wire.api.alter_client_quotas import AlterClientQuotasRequest
 from odradek.wire.api.alter_configs import AlterConfigsRequest
 from odradek.wire.api.alter_replica_log_dirs import AlterReplicaLogDirsRequest
+from odradek.wire.api.alter_share_group_offsets import AlterShareGroupOffsetsRequest
 from odradek.wire.api.alter_user_scram_credentials import AlterUserScramCredentialsRequest
 from odradek.wire.api.api_versions import ApiVersionsRequest
 from odradek.wire.api.consumer_group_describe import ConsumerGroupDescribeRequest
 from odradek.wire.api.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from odradek.wire.api.create_partitions import CreatePartitionsRequest
 from odradek.wire.api.create_topics import CreateTopicsRequest
+from odradek.wire.api.delete_acls import DeleteAclsRequest
 from odradek.wire.api.delete_groups import DeleteGroupsRequest
 from odradek.wire.api.delete_records import DeleteRecordsRequest
+from odradek.wire.api.delete_share_group_offsets import DeleteShareGroupOffsetsRequest
+from odradek.wire.api.delete_share_group_state import DeleteShareGroupStateRequest
 from odradek.wire.api.delete_topics import DeleteTopicsRequest
+from odradek.wire.api.describe_acls import DescribeAclsRequest
 from odradek.wire.api.describe_client_quotas import DescribeClientQuotasRequest
 from odradek.wire.api.describe_configs import DescribeConfigsRequest
 from odradek.wire.api.describe_groups import DescribeGroupsRequest
 from odradek.wire.api.describe_log_dirs import DescribeLogDirsRequest
 from odradek.wire.api.describe_producers import DescribeProducersRequest
+from odradek.wire.api.describe_share_group_offsets import DescribeShareGroupOffsetsRequest
+from odradek.wire.api.describe_topic_partitions import DescribeTopicPartitionsRequest
 from odradek.wire.api.describe_transactions import DescribeTransactionsRequest
 from odradek.wire.api.describe_user_scram_credentials import DescribeUserScramCredentialsRequest
 from odradek.wire.api.elect_leaders import ElectLeadersRequest
 from odradek.wire.api.fetch import FetchRequest
+from odradek.wire.api.initialize_share_group_state import InitializeShareGroupStateRequest
 from odradek.wire.api.join_group import JoinGroupRequest
 from odradek.wire.api.list_config_resources import ListConfigResourcesRequest
 from odradek.wire.api.list_groups import ListGroupsRequest
@@ -39,7 +47,14 @@ from odradek.wire.api.list_transactions import ListTransactionsRequest
 from odradek.wire.api.metadata import MetadataRequest
 from odradek.wire.api.offset_fetch import OffsetFetchRequest
 from odradek.wire.api.produce import ProduceRequest
+from odradek.wire.api.read_share_group_state import ReadShareGroupStateRequest
+from odradek.wire.api.read_share_group_state_summary import ReadShareGroupStateSummaryRequest
+from odradek.wire.api.share_acknowledge import ShareAcknowledgeRequest
+from odradek.wire.api.share_fetch import ShareFetchRequest
+from odradek.wire.api.share_group_describe import ShareGroupDescribeRequest
+from odradek.wire.api.share_group_heartbeat import ShareGroupHeartbeatRequest
 from odradek.wire.api.update_features import UpdateFeaturesRequest
+from odradek.wire.api.write_share_group_state import WriteShareGroupStateRequest
 from odradek.wire.api.write_txn_markers import WriteTxnMarkersRequest
 
 
@@ -62,8 +77,9 @@ DOES_NOT_EXIST = {
     Error.INVALID_TOPIC_EXCEPTION,
     Error.UNKNOWN_TOPIC_ID,
     Error.INCONSISTENT_TOPIC_ID,
+    Error.TOPIC_AUTHORIZATION_FAILED,
 }
-"""Errors of entries that do not exist."""
+"""Errors of entries that do not exist, or may not be seen."""
 
 
 def _asks_for_all(request: OffsetFetchRequest) -> bool:
@@ -107,9 +123,11 @@ UNORDERED: dict[type[Request], dict[str, Unordered]] = {
     ),
     CreatePartitionsRequest: _hashed("results"),
     CreateTopicsRequest: _hashed("topics"),
+    DeleteAclsRequest: _hashed("filter_results.matching_acls"),
     DeleteGroupsRequest: {"results": _SHARDED},
     DeleteRecordsRequest: _hashed("topics", "topics.partitions"),
     DeleteTopicsRequest: _hashed("responses"),
+    DescribeAclsRequest: _hashed("resources", "resources.acls"),
     DescribeClientQuotasRequest: _hashed("entries", "entries.entity", "entries.values"),
     DescribeGroupsRequest: {
         "groups": _SHARDED,
@@ -121,6 +139,7 @@ UNORDERED: dict[type[Request], dict[str, Unordered]] = {
         "transaction_states.topics", "transaction_states.topics.partitions"
     ),
     DescribeUserScramCredentialsRequest: _hashed("results", "results.credential_infos"),
+    DescribeTopicPartitionsRequest: {"topics": _REFUSED},
     ElectLeadersRequest: _hashed("replica_election_results"),
     FetchRequest: {"responses": _REFUSED},
     JoinGroupRequest: _hashed("members"),
@@ -139,6 +158,26 @@ UNORDERED: dict[type[Request], dict[str, Unordered]] = {
         "groups.topics.partitions": _STORED,
     },
     ProduceRequest: _hashed("responses", "responses.partition_responses"),
+    AlterShareGroupOffsetsRequest: _hashed("responses", "responses.partitions"),
+    DeleteShareGroupOffsetsRequest: _hashed("responses"),
+    DeleteShareGroupStateRequest: _hashed("results", "results.partitions"),
+    DescribeShareGroupOffsetsRequest: _hashed("groups.topics", "groups.topics.partitions"),
+    InitializeShareGroupStateRequest: _hashed("results", "results.partitions"),
+    ReadShareGroupStateRequest: _hashed("results", "results.partitions"),
+    ReadShareGroupStateSummaryRequest: _hashed("results", "results.partitions"),
+    ShareAcknowledgeRequest: _hashed("responses", "responses.partitions"),
+    ShareFetchRequest: _hashed("responses", "responses.partitions"),
+    ShareGroupDescribeRequest: {
+        "groups": _SHARDED,
+        "groups.members": _HASHED,
+        "groups.members.subscribed_topic_names": _HASHED,
+        "groups.members.assignment.topic_partitions": _HASHED,
+        "groups.members.assignment.topic_partitions.partitions": _HASHED,
+    },
+    ShareGroupHeartbeatRequest: _hashed(
+        "assignment.topic_partitions", "assignment.topic_partitions.partitions"
+    ),
+    WriteShareGroupStateRequest: _hashed("results", "results.partitions"),
     UpdateFeaturesRequest: _hashed("results"),
     WriteTxnMarkersRequest: _hashed("markers", "markers.topics", "markers.topics.partitions"),
 }

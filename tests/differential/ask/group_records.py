@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from odradek.emulator.base.java_order import partition_for
+from odradek.emulator.share.state import ShareKey
 from odradek.wire.api.fetch import FetchRequest
 
 from ..engine.steps import Symbol, World
 
-OFFSETS = "__consumer_offsets"
+OFFSETS, STATES = "__consumer_offsets", "__share_group_state"
 PARTITIONS = 50
 WRITTEN_S = 0.15
 """How long a real broker takes at most to write what it has answered already."""
@@ -32,11 +33,33 @@ class kept_in(Symbol):
         return partition_for(world.resolve(self.group), PARTITIONS)
 
 
+@dataclass(frozen=True)
+class state_kept_in(Symbol):
+    """The partition of `__share_group_state` that has a group's state in a partition."""
+
+    group: str
+    topic: str
+    index: int
+
+    def resolve(self, world: World) -> int:
+        topic_id = world.kept.get(self.topic, bytes(16))
+        key = ShareKey(world.resolve(self.group), topic_id, self.index)
+        return partition_for(key.text, PARTITIONS)
+
+
+def state_written(topic: str = "~t", index: int = 0, group: str = "~g") -> FetchRequest:
+    """Everything written of a share group's state in a partition."""
+    return _all_of(STATES, state_kept_in(group, topic, index))
+
+
 def written(group: str = "~g") -> FetchRequest:
     """Everything written of a group. The topic is given by name, so the version is at most 12."""
-    partition: Any = kept_in(group)
+    return _all_of(OFFSETS, kept_in(group))
+
+
+def _all_of(name: str, partition: Any) -> FetchRequest:
     asked = FetchRequest.Topic.Partition(
         partition=partition, fetch_offset=0, partition_max_bytes=_ALL
     )
-    topic = FetchRequest.Topic(topic=OFFSETS, partitions=[asked])
+    topic = FetchRequest.Topic(topic=name, partitions=[asked])
     return FetchRequest(max_wait_ms=0, min_bytes=0, max_bytes=_ALL, topics=[topic])

@@ -91,13 +91,13 @@ def draw_sequence(seed: int, served: Served, kinds: Sequence[str] = ()) -> Seque
     name = random.choice(
         list(kinds) or [kind for kind, times in often.items() for _ in range(times)]
     )
-    steps = [*_beginning(random), *KINDS[name](random, served)]
+    steps = [*beginning(random), *KINDS[name](random, served)]
     if name in _WRITES_GROUPS and not served.converts:
         steps += [Sleep(WRITTEN_S), Ask(written(), 12)]
     return Sequence_(f"{name}, seed {seed}", tuple(steps))
 
 
-def _beginning(random: Random) -> Steps:
+def beginning(random: Random) -> Steps:
     configs: dict[str, Any] = {}
     if random.random() < 0.4:
         config, value = random.choice(CONFIGS)

@@ -22,6 +22,9 @@ CONFIG = {
     "log.cleaner.dedupe.buffer.size": "4194304",
     # A group's assignment is computed at once after a change, not a second later.
     "group.consumer.assignment.interval.ms": "0",
+    "group.share.assignment.interval.ms": "0",
+    # Locks of acquired records, which groups may set no lower than this.
+    "group.share.min.record.lock.duration.ms": "1000",
     # Transactions that have timed out are aborted within 0.1 s, not 10 s.
     "transaction.abort.timed.out.transaction.cleanup.interval.ms": "100",
     # Producers, offsets and transactional ids would expire at any moment.

@@ -1,4 +1,4 @@
-"""The records of a sequence's own groups in `__consumer_offsets`, as they are compared.
+"""The records of a sequence's own groups in `__consumer_offsets` and `__share_group_state`.
 
 Keys and values are decoded and shown in their order, together with the producer, epoch and sequence
 in the header of their batch. Records of other sequences' groups are left out, and so is where a
@@ -17,6 +17,8 @@ from odradek.wire import Message
 from odradek.wire.batch import HEADER_SIZE, BatchHeader, read_header
 from odradek.wire.records import read_records
 from odradek.wire.stored import consumer_groups as groups
+from odradek.wire.stored import share_groups as shares
+from odradek.wire.stored import share_state as states
 from odradek.wire.stored.groups import GroupMetadataKey, GroupMetadataValue
 from odradek.wire.stored.keyed import Key, read_key, read_value
 from odradek.wire.stored.offsets import OffsetCommitKey, OffsetCommitValue
@@ -38,13 +40,32 @@ _VALUES: dict[type[Key], type[Message]] = {
         groups.ConsumerGroupCurrentMemberAssignmentValue
     ),
     groups.ConsumerGroupRegularExpressionKey: groups.ConsumerGroupRegularExpressionValue,
+    shares.ShareGroupMemberMetadataKey: shares.ShareGroupMemberMetadataValue,
+    shares.ShareGroupMetadataKey: shares.ShareGroupMetadataValue,
+    shares.ShareGroupTargetAssignmentMetadataKey: shares.ShareGroupTargetAssignmentMetadataValue,
+    shares.ShareGroupTargetAssignmentMemberKey: shares.ShareGroupTargetAssignmentMemberValue,
+    shares.ShareGroupCurrentMemberAssignmentKey: shares.ShareGroupCurrentMemberAssignmentValue,
+    shares.ShareGroupStatePartitionMetadataKey: shares.ShareGroupStatePartitionMetadataValue,
 }
+# The same of `__share_group_state`.
+_STATE_VALUES: dict[type[Key], type[Message]] = {
+    states.ShareSnapshotKey: states.ShareSnapshotValue,
+    states.ShareUpdateKey: states.ShareUpdateValue,
+}
+_TARGETS = (
+    groups.ConsumerGroupTargetAssignmentMemberKey.__name__,
+    shares.ShareGroupTargetAssignmentMemberKey.__name__,
+)
 
 
-def own_records(data: bytes, namespace: str) -> Iterator[tuple[BatchHeader, Message, Any, int]]:
+def own_records(
+    data: bytes, namespace: str, *, is_state: bool = False
+) -> Iterator[tuple[BatchHeader, Message, Any, int]]:
     """The records of a sequence's own groups: header of the batch, key, value, version of the
-    value. The value is None for a tombstone. Raises WireError."""
+    value. The value is None for a tombstone. `is_state`: of `__share_group_state`. Raises
+    WireError."""
     own = namespace.encode()
+    values = _STATE_VALUES if is_state else _VALUES
     pos = 0
     while len(data) - pos >= HEADER_SIZE:
         header = read_header(data, pos)
@@ -53,11 +74,11 @@ def own_records(data: bytes, namespace: str) -> Iterator[tuple[BatchHeader, Mess
         for record in read_records(data[pos : pos + header.size]):
             if header.is_control or record.key is None or own not in record.key:
                 continue
-            key, _ = read_key(_VALUES, record.key)
+            key, _ = read_key(values, record.key)
             if record.value is None:
                 yield header, key, None, -1
             else:
-                yield header, key, *read_value(_VALUES[type(key)], record.value)
+                yield header, key, *read_value(values[type(key)], record.value)
         pos += header.size
 
 
@@ -102,6 +123,6 @@ def in_order(rows: list[Any], order: Order) -> list[Any]:
     ordered: list[Any] = []
     for (kind, is_gone), those in groupby(rows, lambda r: (r["key"]["type"], r["value"] is None)):
         run = list(those)
-        is_unordered = is_gone or kind == groups.ConsumerGroupTargetAssignmentMemberKey.__name__
+        is_unordered = is_gone or kind in _TARGETS
         ordered += sorted(run, key=lambda r: order(r["key"])) if is_unordered else run
     return ordered

@@ -34,10 +34,11 @@ from odradek.wire.api.list_config_resources import ListConfigResourcesRequest
 from odradek.wire.api.list_groups import ListGroupsRequest
 from odradek.wire.api.list_transactions import ListTransactionsRequest
 from odradek.wire.api.metadata import MetadataRequest
+from odradek.wire.api.share_fetch import ShareFetchResponse
 
 from ..allowed.order import DOES_NOT_EXIST, KEYED, UNORDERED, Unordered
 from ..ask.configs import BROKER, LOGGER
-from ..ask.group_records import OFFSETS
+from ..ask.group_records import OFFSETS, STATES
 from .batch_trees import batches_of
 from .group_records import in_order, normalized, own_records
 from .steps import OWN
@@ -87,6 +88,10 @@ class Normalizer:
         self._cluster = cluster
         self._symbols: dict[tuple[str, Any], str] = {}
 
+    def know_port(self, port: int) -> None:
+        """Another listener of the broker."""
+        self._ports[port] = "<port>"
+
     def tree(self, answer: Response, version: int, request: Request) -> Tree:
         """The answer as a tree, with symbols."""
         if isinstance(answer, InitProducerIdResponse | EndTxnResponse):
@@ -95,6 +100,10 @@ class Normalizer:
             # The member who is answered gets its symbol before the leader, who may differ.
             self._text(answer.member_id, "member_id", self._symbol)
         tree = plain(answer, version)
+        if isinstance(answer, ShareFetchResponse):
+            for topic in tree["responses"]:
+                for each in topic["partitions"]:
+                    each["records"] = batches_of(each["records"] or b"")
         if isinstance(answer, FetchResponse):
             tree["responses"] = [self._row(row) for row in _rows(tree["responses"])]
         self._leave_out_others(tree, request)
@@ -104,9 +113,11 @@ class Normalizer:
     def _row(self, row: Tree) -> Tree:
         """A fetched partition; of `__consumer_offsets`, only records of own groups."""
         data = row.pop("records", None)
-        if row.get("topic") != OFFSETS:
+        is_state = row.get("topic") == STATES
+        if row.get("topic") != OFFSETS and not is_state:
             return row if data is None else {**row, "records": batches_of(data)}
-        names = ("topic", "partition_index", "error_code")
+        # The partition of a state follows from the topic's id, which each broker draws.
+        names = ("topic", "error_code") if is_state else ("topic", "partition_index", "error_code")
         rows = [
             {
                 "key": {"type": type(key).__name__, **plain(key, 0)},
@@ -117,7 +128,9 @@ class Normalizer:
                 "producer_id": header.producer_id,
                 "is_transactional": header.is_transactional,
             }
-            for header, key, value, version in own_records(data or b"", self._namespace)
+            for header, key, value, version in own_records(
+                data or b"", self._namespace, is_state=is_state
+            )
         ]
 
         def order(tree: Tree) -> str:

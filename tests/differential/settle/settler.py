@@ -11,7 +11,7 @@ from odradek.wire.api.alter_client_quotas import AlterClientQuotasRequest
 from ..ask.cluster import alter_quotas, quota
 from ..engine.asker import Asker
 from ..engine.side import Side
-from . import cluster, configs, topics, transactions
+from . import cluster, configs, shares, topics, transactions
 
 WARM_UP_S = 60.0
 SETTLE_S = 5.0
@@ -38,7 +38,7 @@ class Settler:
         self._askers = [Asker(side.address) for side in self._sides]
         deadline = time.monotonic() + WARM_UP_S
         for asker in self._askers:
-            while not (topics.is_warm(asker) and transactions.is_warm(asker)):
+            while not all(each.is_warm(asker) for each in (topics, transactions, shares)):
                 if time.monotonic() > deadline:
                     raise TimeoutError("the coordinators do not become ready")
                 time.sleep(0.02)

@@ -1,38 +1,143 @@
-"""`odradek completion`: what bash completes with its script."""
+"""`odradek completion`: what bash, zsh and fish complete with its script."""
 
 from __future__ import annotations
 
+import os
+import pty
+import re
+import select
 import shutil
+import signal
 import subprocess
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from time import monotonic
 
 import pytest
+from odradek import Emulator
 
 from tests.support.ended import Ended
 
-_BASH = shutil.which("bash")
+_BASH, _ZSH, _FISH = map(shutil.which, ("bash", "zsh", "fish"))
+WORDS = [
+    (["to"], ["top", "topics"]),
+    (["serve", "--po"], ["--port"]),
+    (["topics", "localhost:9092", "cr"], ["create"]),
+    (["topics", "localhost:9092", "create", "orders", "--part"], ["--partitions"]),
+]
 
 
-@pytest.mark.skipif(_BASH is None, reason="there is no bash")
-@pytest.mark.parametrize(
-    ("words", "found"),
-    [
-        (["to"], ["topics", "top"]),
-        (["serve", "--po"], ["--port"]),
-        (["topics", "localhost:9092", "cr"], ["create"]),
-        (["topics", "localhost:9092", "create", "orders", "--part"], ["--partitions"]),
-        (["completion", ""], ["--help", "bash", "fish", "zsh"]),
-    ],
-)
-def test_bash_completes(command: Callable[..., Ended], words: list[str], found: list[str]) -> None:
-    script = command("completion", "bash").output
+def bash(script: str, words: list[str], **environment: str) -> list[str]:
     given = " ".join(f"'{word}'" for word in ["odradek", *words])
     ask = f"COMP_WORDS=({given}); COMP_CWORD={len(words)}; _odradek"
     say = 'printf "%s\\n" "${COMPREPLY[@]}"'
     done = subprocess.run(
-        [str(_BASH), "-c", f"{script}\n{ask}\n{say}"], capture_output=True, text=True, timeout=60
+        [str(_BASH), "-c", f"{script}\n{ask}\n{say}"],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=60,
     )
-    assert (done.stdout.splitlines(), done.stderr) == (found, "")
+    assert done.stderr == ""
+    return sorted(done.stdout.splitlines())
+
+
+def fish(script: str, words: list[str], **environment: str) -> list[str]:
+    ask = f"complete -C '{' '.join(['odradek', *words])}'"
+    done = subprocess.run(
+        [str(_FISH), "--no-config", "-c", f"{script}\n{ask}"],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.stderr == ""
+    return sorted(done.stdout.splitlines())
+
+
+@pytest.mark.skipif(_BASH is None, reason="there is no bash")
+@pytest.mark.parametrize(
+    ("words", "found"), [*WORDS, (["completion", ""], ["--help", "bash", "fish", "zsh"])]
+)
+def test_bash_completes(command: Callable[..., Ended], words: list[str], found: list[str]) -> None:
+    assert bash(command("completion", "bash").output, words) == found
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(_FISH is None, reason="there is no fish")
+@pytest.mark.parametrize(("words", "found"), WORDS)
+def test_fish_completes(command: Callable[..., Ended], words: list[str], found: list[str]) -> None:
+    assert fish(command("completion", "fish").output, words) == found
+
+
+class Terminal:
+    """An interactive zsh without anybody's settings."""
+
+    def __init__(self, zsh: str, home: Path) -> None:
+        self.pid, self._end = pty.fork()
+        if self.pid == 0:
+            os.environ.update(TERM="dumb", PS1="> ", HOME=str(home), ZDOTDIR=str(home))
+            os.execv(zsh, ["zsh", "-f", "-i"])
+
+    def type(self, text: str, until: str) -> str:
+        """Type something; return what the screen has got when a pattern is there."""
+        os.write(self._end, text.encode())
+        seen, end = "", monotonic() + 30
+        while not re.search(until, seen):
+            left = end - monotonic()
+            assert left > 0, seen
+            assert select.select([self._end], [], [], left)[0], seen
+            seen += os.read(self._end, 65536).decode()
+        return seen
+
+    def close(self) -> None:
+        os.kill(self.pid, signal.SIGKILL)
+        os.waitpid(self.pid, 0)
+        os.close(self._end)
+
+
+@pytest.fixture
+def zsh(tmp_path: Path) -> Iterator[Terminal]:
+    assert _ZSH is not None
+    terminal = Terminal(_ZSH, tmp_path)
+    yield terminal
+    terminal.close()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(_ZSH is None, reason="there is no zsh")
+def test_zsh_completes(command: Callable[..., Ended], zsh: Terminal, tmp_path: Path) -> None:
+    script = tmp_path / "script"
+    script.write_text(command("completion", "zsh").output)
+    said = zsh.type(f"source {script}; echo do''ne\n", "done\r")
+    assert "not found" not in said
+    for words, (found, *others) in WORDS:
+        if not others:
+            *before, last = words
+            zsh.type(f"odradek {' '.join(before)} {last}\t", f"{found} ")
+            zsh.type("\x15echo cle''ared\n", "cleared\r")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shell", ["bash", "fish"])
+def test_names_of_topics_are_those_of_the_broker(
+    command: Callable[..., Ended], shell: str, tmp_path: Path
+) -> None:
+    if shutil.which(shell) is None:
+        pytest.skip(f"there is no {shell}")
+    odradek = tmp_path / "odradek"
+    odradek.write_text(f'#!/bin/sh\nexec {sys.executable} -m odradek.emulator.cli "$@"\n')
+    odradek.chmod(0o755)
+    complete = {"bash": bash, "fish": fish}[shell]
+    script = command("completion", shell).output
+    with Emulator(topics={"orders": 1, "orders.late": 1, "clicks": 1}) as kafka:
+        around = {
+            "ODRADEK_BOOTSTRAP": kafka.bootstrap_servers,
+            "PATH": f"{tmp_path}:{os.environ['PATH']}",
+        }
+        assert complete(script, ["records", "ord"], **around) == ["orders", "orders.late"]
+        assert complete(script, ["topics", "delete", "cl"], **around) == ["clicks"]
 
 
 def test_every_verb_is_in_each_script(command: Callable[..., Ended]) -> None:

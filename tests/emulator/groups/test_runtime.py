@@ -26,7 +26,7 @@ from odradek.emulator.groups.records import MessageRecord, encode, message_decod
 from odradek.emulator.groups.shard import Shard
 from odradek.wire.errors import Error, Refused
 from odradek.wire.records import Record as LoggedRecord
-from odradek.wire.stored.share_groups import ShareGroupMetadataKey, ShareGroupMetadataValue
+from odradek.wire.stored.streams_groups import StreamsGroupMetadataKey, StreamsGroupMetadataValue
 
 from tests.emulator.groups.support.world import START, World, sync_request
 
@@ -36,6 +36,8 @@ COMMIT = CommitRequest(9, "", None, -1, [OffsetCommit("t", 0, 5)])
 
 class NewGroup:
     """A group of the new type: it has an epoch, and empties when its deadline has passed."""
+
+    expires_when_empty = True
 
     def __init__(self, group_id: str) -> None:
         self.group_id = group_id
@@ -73,7 +75,7 @@ class NewGroup:
     offsets_expire_since = None
 
     def tombstones(self) -> list[MessageRecord]:
-        return [MessageRecord(ShareGroupMetadataKey(group_id=self.group_id), None)]
+        return [MessageRecord(StreamsGroupMetadataKey(group_id=self.group_id), None)]
 
     def listing(self) -> GroupListing:
         return GroupListing(self.group_id, "new", self.state, "new")
@@ -83,7 +85,7 @@ class NewCalls:
     """The new type, and how it answers members of the classic protocol."""
 
     group_class = NewGroup
-    decoders = message_decoders({ShareGroupMetadataKey: ShareGroupMetadataValue})
+    decoders = message_decoders({StreamsGroupMetadataKey: StreamsGroupMetadataValue})
 
     def __init__(self, coordinator: Coordinator) -> None:
         self.coordinator = coordinator
@@ -92,8 +94,8 @@ class NewCalls:
         coordinator.classic.register(NewGroup, self)
 
     def raise_epoch(self, group_id: str, epoch: int) -> None:
-        key = ShareGroupMetadataKey(group_id=group_id)
-        record = MessageRecord(key, ShareGroupMetadataValue(epoch=epoch, metadata_hash=0))
+        key = StreamsGroupMetadataKey(group_id=group_id)
+        record = MessageRecord(key, StreamsGroupMetadataValue(epoch=epoch, metadata_hash=0))
         runtime = self.coordinator.runtime
         runtime.write_and_apply(runtime.shard_for(group_id), group_id, [record])
 

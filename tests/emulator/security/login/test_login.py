@@ -50,7 +50,7 @@ class Broker:
     def begin(self, mechanism: str) -> Exchange:
         if mechanism == "PLAIN":
             return Plain(USERS)
-        return Scram(mechanism, lambda name, is_token, now: known(mechanism, name), "server")
+        return Scram(mechanism, lambda name, is_token: known(mechanism, name), "server")
 
     def max_session_ms(self, mechanism: str) -> int:
         return self.session_ms

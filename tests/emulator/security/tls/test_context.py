@@ -8,16 +8,15 @@ from pathlib import Path
 
 import pytest
 from odradek.emulator import ConfigError, Emulator
-from odradek.emulator.security.tls.certificates import Certificate, Certificates
+from odradek.emulator.security.tls.certificates import Certificates
 
 MADE = Certificates()
 SERVER = MADE.server()
 
 
-def pem(certificate: Certificate = SERVER, **others: str) -> dict[str, str]:
-    texts = {"keystore.type": "PEM", "keystore.certificate.chain": certificate.chain}
-    texts["keystore.key"] = certificate.key
-    return {f"ssl.{name}": text for name, text in {**texts, **others}.items()}
+def pem() -> dict[str, str]:
+    texts = {"type": "PEM", "certificate.chain": SERVER.chain, "key": SERVER.key}
+    return {f"ssl.keystore.{name}": text for name, text in texts.items()}
 
 
 def refused(config: Mapping[str, str]) -> str:
@@ -77,8 +76,8 @@ def test_what_cannot_be_read_is_refused_by_the_name_of_its_config(tmp_path: Path
     assert refused(pem() | {"ssl.keystore.key": "nonsense"}).startswith(
         "ssl.keystore: key and certificates cannot be read as PEM"
     )
-    trust = {"truststore.type": "PEM", "truststore.certificates": "nonsense"}
-    assert refused(pem(**trust)) == "ssl.truststore.certificates: there are no certificates in it"
+    trust = {"ssl.truststore.type": "PEM", "ssl.truststore.certificates": "nonsense"}
+    assert refused(pem() | trust) == "ssl.truststore.certificates: there are no certificates in it"
     assert refused(pem() | {"ssl.enabled.protocols": "TLSv1"}).startswith(
         "ssl.enabled.protocols: none of TLSv1 is served, but TLSv1.2, TLSv1.3"
     )

@@ -1,0 +1,57 @@
+"""AlterShareGroupOffsets (91): set where a share group without members begins (semantics N21, N22).
+
+Offsets are not compared with the log. A partition whose leader has the group's state already
+notices only when it writes that again.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from ...wire import NO_ID, Error, Refused
+from ...wire.api.alter_share_group_offsets import (
+    AlterShareGroupOffsetsRequest,
+    AlterShareGroupOffsetsResponse,
+)
+from ..base.call import Call
+from .registry import handles
+from .share_acknowledgements import has_share_groups
+
+if TYPE_CHECKING:
+    from ..cluster import Cluster
+
+Response: TypeAlias = AlterShareGroupOffsetsResponse
+
+
+@handles(AlterShareGroupOffsetsRequest)
+def alter_share_group_offsets(
+    cluster: Cluster, call: Call, request: AlterShareGroupOffsetsRequest
+) -> AlterShareGroupOffsetsResponse:
+    if not has_share_groups(cluster):
+        return Response(error_code=Error.UNSUPPORTED_VERSION, responses=[])
+    wanted = [
+        (each.topic_name, {part.partition_index: part.start_offset for part in each.partitions})
+        for each in request.topics
+    ]
+    try:
+        answers = cluster.groups.at(call.node_id).share.alter_offsets(request.group_id, wanted)
+    except Refused as refused:
+        return Response(error_code=refused.error, error_message=refused.message, responses=[])
+    topics = []
+    for (name, _), altered in zip(wanted, answers, strict=True):
+        topic = cluster.topics.get(name)
+        topics.append(
+            Response.Topic(
+                topic_name=name,
+                topic_id=NO_ID if topic is None else topic.id,
+                partitions=[
+                    Response.Topic.Partition(
+                        partition_index=each.partition,
+                        error_code=each.error,
+                        error_message=each.message,
+                    )
+                    for each in altered
+                ],
+            )
+        )
+    return Response(responses=topics)

@@ -1,0 +1,43 @@
+"""DeleteShareGroupOffsets (92): forget where a share group without members is in topics."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from ...wire import NO_ID, Error, Refused
+from ...wire.api.delete_share_group_offsets import (
+    DeleteShareGroupOffsetsRequest,
+    DeleteShareGroupOffsetsResponse,
+)
+from ..base.call import Call
+from .registry import handles
+from .share_acknowledgements import has_share_groups
+
+if TYPE_CHECKING:
+    from ..cluster import Cluster
+
+Response: TypeAlias = DeleteShareGroupOffsetsResponse
+
+
+@handles(DeleteShareGroupOffsetsRequest)
+def delete_share_group_offsets(
+    cluster: Cluster, call: Call, request: DeleteShareGroupOffsetsRequest
+) -> DeleteShareGroupOffsetsResponse:
+    if not has_share_groups(cluster):
+        return Response(error_code=Error.UNSUPPORTED_VERSION, responses=[])
+    names = [topic.topic_name for topic in request.topics]
+    try:
+        deleted = cluster.groups.at(call.node_id).share.delete_offsets(request.group_id, names)
+    except Refused as refused:
+        return Response(error_code=refused.error, error_message=refused.message, responses=[])
+    return Response(
+        responses=[
+            Response.Topic(
+                topic_name=each.name,
+                topic_id=each.topic_id or NO_ID,
+                error_code=each.error,
+                error_message=each.message,
+            )
+            for each in deleted
+        ]
+    )

@@ -1,0 +1,116 @@
+"""DescribeShareGroupOffsets (90): where share groups begin in partitions, and how far they lag.
+
+The lag is what is left from the start offset to the end, without what is done with. What has no
+offset yet, or does not exist, is -1 without an error (semantics N20).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, TypeAlias
+
+from ...wire import NO_ID, Error, Refused
+from ...wire.api.describe_share_group_offsets import (
+    DescribeShareGroupOffsetsRequest,
+    DescribeShareGroupOffsetsResponse,
+)
+from ..base.call import Call
+from ..base.java_order import id_order, int_order
+from ..partitions.topic import Topic
+from ..share.state import UNINITIALIZED, ShareKey
+from ..share.state_batches import NO_OFFSET
+from .registry import handles
+from .share_acknowledgements import has_share_groups
+
+if TYPE_CHECKING:
+    from ..cluster import Cluster
+
+Response: TypeAlias = DescribeShareGroupOffsetsResponse
+Answered: TypeAlias = Response.Group.Topic.Partition
+
+
+@handles(DescribeShareGroupOffsetsRequest)
+def describe_share_group_offsets(
+    cluster: Cluster, call: Call, request: DescribeShareGroupOffsetsRequest
+) -> DescribeShareGroupOffsetsResponse:
+    return Response(groups=[_group(cluster, call, each) for each in request.groups])
+
+
+def _group(
+    cluster: Cluster, call: Call, asked: DescribeShareGroupOffsetsRequest.Group
+) -> Response.Group:
+    group_id = asked.group_id
+    if not has_share_groups(cluster):
+        error = Error.UNSUPPORTED_VERSION
+        return Response.Group(group_id=group_id, topics=[], error_code=error)
+    try:
+        if asked.topics is None:
+            topics = _all(cluster, call, group_id)
+        else:
+            topics = _named(cluster, group_id, asked.topics)
+    except Refused as refused:
+        return Response.Group(
+            group_id=group_id,
+            topics=[],
+            error_code=refused.error,
+            error_message=refused.message,
+        )
+    return Response.Group(group_id=group_id, topics=topics)
+
+
+def _all(cluster: Cluster, call: Call, group_id: str) -> list[Response.Group.Topic]:
+    """All that are initialised. Raises Refused."""
+    known = cluster.groups.at(call.node_id).share.initialized(group_id)
+    found: Mapping[bytes, Iterable[int]] = {t: int_order(known[t]) for t in id_order(known)}
+    topics = [(cluster.topics.by_id(topic_id), parts) for topic_id, parts in found.items()]
+    return [_topic(cluster, group_id, topic, parts) for topic, parts in topics if topic is not None]
+
+
+def _named(
+    cluster: Cluster,
+    group_id: str,
+    asked: Iterable[DescribeShareGroupOffsetsRequest.Group.Topic],
+) -> list[Response.Group.Topic]:
+    found, missing = [], []
+    for each in asked:
+        topic = cluster.topics.get(each.topic_name)
+        if topic is not None:
+            found.append(_topic(cluster, group_id, topic, each.partitions))
+            continue
+        missing.append(
+            Response.Group.Topic(
+                topic_name=each.topic_name,
+                topic_id=NO_ID,
+                partitions=[_none(index, epoch=0) for index in each.partitions],
+            )
+        )
+    return found + missing
+
+
+def _topic(
+    cluster: Cluster, group_id: str, topic: Topic, parts: Iterable[int]
+) -> Response.Group.Topic:
+    return Response.Group.Topic(
+        topic_name=topic.name,
+        topic_id=topic.id,
+        partitions=[_partition(cluster, group_id, topic, index) for index in parts],
+    )
+
+
+def _partition(cluster: Cluster, group_id: str, topic: Topic, index: int) -> Answered:
+    try:
+        state = cluster.share_coordinators.summary(ShareKey(group_id, topic.id, index))
+    except Refused:
+        return _none(index, epoch=0)
+    has_lag = state.start_offset != NO_OFFSET and state.complete_count != UNINITIALIZED
+    answer = Answered(
+        partition_index=index, start_offset=state.start_offset, leader_epoch=state.leader_epoch
+    )
+    if has_lag:
+        end = topic.partitions[index].high_watermark
+        answer.lag = end - state.start_offset - state.complete_count
+    return answer
+
+
+def _none(index: int, *, epoch: int) -> Answered:
+    return Answered(partition_index=index, start_offset=NO_OFFSET, leader_epoch=epoch)

@@ -1,0 +1,49 @@
+"""InitializeShareGroupState (83): create the state of partitions, from an offset on.
+
+Asked by leaders of partitions, and by the coordinators of groups, of the share coordinator: the
+leader of the partition of `__share_group_state` that keeps the state (semantics N24).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from ...wire.api.initialize_share_group_state import (
+    InitializeShareGroupStateRequest,
+    InitializeShareGroupStateResponse,
+)
+from ..base.call import Call
+from ..share.state import ShareKey
+from .registry import handles
+from .share_states import by_topic, outcome
+
+if TYPE_CHECKING:
+    from ..cluster import Cluster
+
+Response: TypeAlias = InitializeShareGroupStateResponse
+Asked: TypeAlias = InitializeShareGroupStateRequest.Topic.Partition
+Answered: TypeAlias = InitializeShareGroupStateResponse.Topic.Partition
+
+
+@handles(InitializeShareGroupStateRequest)
+def initialize_share_group_state(
+    cluster: Cluster, call: Call, request: InitializeShareGroupStateRequest
+) -> InitializeShareGroupStateResponse:
+    coordinators = cluster.share_coordinators
+
+    def one(topic_id: bytes, asked: Asked) -> Answered:
+        key = ShareKey(request.group_id, topic_id, asked.partition)
+        error, message = outcome(
+            "initialize",
+            lambda: coordinators.initialize(
+                *(key, asked.state_epoch, asked.start_offset), asked=call.node_id
+            ),
+        )[1:]
+        return Answered(partition=asked.partition, error_code=error, error_message=message)
+
+    return Response(
+        results=[
+            Response.Topic(topic_id=topic_id, partitions=partitions)
+            for topic_id, partitions in by_topic(request, one)
+        ]
+    )

@@ -1,0 +1,102 @@
+"""ShareAcknowledge (79): a member of a share group is done with records, or keeps them longer.
+
+The request belongs to the member's share session, and cannot open one (semantics N17-N19). With
+epoch -1 the session ends, and all that the member still has becomes available.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from ...wire import Error, Refused
+from ...wire.api.share_acknowledge import ShareAcknowledgeRequest, ShareAcknowledgeResponse
+from ..base.call import Call
+from ..share.sessions import FINAL_EPOCH, INITIAL_EPOCH, Part, SessionKey, next_epoch
+from .node_endpoints import endpoints
+from .registry import handles
+from .share_acknowledgements import (
+    RENEWALS_SINCE,
+    AckResult,
+    Asked,
+    acknowledged,
+    check_member,
+    has_share_groups,
+)
+
+if TYPE_CHECKING:
+    from ..cluster import Cluster
+
+Topic: TypeAlias = ShareAcknowledgeResponse.Topic
+_MOVED = (Error.NOT_LEADER_OR_FOLLOWER, Error.FENCED_LEADER_EPOCH)
+
+
+@handles(ShareAcknowledgeRequest)
+def share_acknowledge(
+    cluster: Cluster, call: Call, request: ShareAcknowledgeRequest
+) -> ShareAcknowledgeResponse:
+    if not has_share_groups(cluster):
+        return ShareAcknowledgeResponse(
+            error_code=Error.UNSUPPORTED_VERSION, responses=[], node_endpoints=[]
+        )
+    leader = cluster.share_leaders.at(call.node_id)
+    try:
+        group_id = check_member(request.group_id, request.member_id)
+        key = SessionKey(group_id, request.member_id or "")
+        epoch = request.share_session_epoch
+        if epoch == INITIAL_EPOCH:
+            raise Refused(Error.INVALID_SHARE_SESSION_EPOCH)
+        if epoch == FINAL_EPOCH:
+            leader.sessions.get(key)
+        else:
+            leader.sessions.next(key, epoch).epoch = next_epoch(epoch)
+    except Refused as refused:
+        return ShareAcknowledgeResponse(error_code=refused.error, responses=[], node_endpoints=[])
+    asked = [
+        Asked(Part(topic.topic_id, each.partition_index), each.acknowledgement_batches)
+        for topic in request.topics
+        for each in topic.partitions
+    ]
+    results = acknowledged(
+        *(cluster, leader, group_id, key.member_id, asked),
+        knows_renewal=call.version >= RENEWALS_SINCE,
+        renews=request.is_renew_ack,
+    )
+    if epoch == FINAL_EPOCH:
+        leader.close_session(key)
+    response = ShareAcknowledgeResponse(
+        acquisition_lock_timeout_ms=leader.settings(group_id).lock_ms,
+        responses=[],
+        node_endpoints=[],
+    )
+    _add(cluster, call, response, results)
+    return response
+
+
+def _add(
+    cluster: Cluster,
+    call: Call,
+    response: ShareAcknowledgeResponse,
+    results: dict[Part, AckResult],
+) -> None:
+    topics: dict[bytes, Topic] = {}
+    leaders: set[int] = set()
+    for part, result in results.items():
+        answer = Topic.Partition(
+            partition_index=part.partition,
+            error_code=result.error,
+            error_message=result.message,
+            current_leader=Topic.Partition.LeaderIdAndEpoch(leader_id=0, leader_epoch=0),
+        )
+        found = cluster.topics.by_id(part.topic_id)
+        if result.error in _MOVED and found is not None:
+            partition = found.partitions[part.partition]
+            answer.current_leader.leader_id = partition.leader
+            answer.current_leader.leader_epoch = partition.leader_epoch
+            leaders.add(partition.leader)
+        if part.topic_id not in topics:
+            topics[part.topic_id] = Topic(topic_id=part.topic_id, partitions=[])
+            response.responses.append(topics[part.topic_id])
+        topics[part.topic_id].partitions.append(answer)
+    response.node_endpoints = endpoints(
+        ShareAcknowledgeResponse.NodeEndpoint, cluster, call, leaders
+    )

@@ -1,0 +1,113 @@
+"""Acknowledgements in ShareFetch and ShareAcknowledge: what is wrong with them, and what is not.
+
+A batch is INVALID_REQUEST if it is reversed or overlaps the one before, if it has no type, not as
+many types as offsets, or one that there is not; renewing takes version 2 and a request that says
+so. One such batch refuses its whole partition (semantics N17-N19).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from ...wire import Error, Refused
+from ..share.acknowledging import RENEW, Acknowledgement
+from ..share.leading import ShareLeader
+from ..share.sessions import Part
+from ..share.state import ShareKey
+
+if TYPE_CHECKING:
+    from ..cluster import Cluster
+
+RENEWALS_SINCE = 2
+_LONGEST_MEMBER_ID = 36
+
+
+class AckResult(NamedTuple):
+    """What became of the acknowledgements of a partition."""
+
+    error: Error = Error.NONE
+    message: str | None = None
+
+
+class _Batch(Protocol):
+    first_offset: int
+    last_offset: int
+    acknowledge_types: list[int]
+
+
+class Asked(NamedTuple):
+    """The acknowledgements of a request for one partition."""
+
+    part: Part
+    batches: Sequence[_Batch]
+
+
+def has_share_groups(cluster: Cluster) -> bool:
+    """Whether there are share groups: the feature `share.version` says so."""
+    return cluster.release.has_share_coordinator and cluster.features.level("share.version") > 0
+
+
+def check_member(group_id: str | None, member_id: str | None) -> str:
+    """The group's id. Raises Refused(INVALID_REQUEST) for ids that cannot be."""
+    if group_id is None:
+        raise Refused(Error.INVALID_REQUEST)
+    check_member_id(member_id)
+    return group_id
+
+
+def check_member_id(member_id: str | None) -> None:
+    """Raises Refused(INVALID_REQUEST)."""
+    if not member_id or len(member_id.encode("utf-16-le")) > 2 * _LONGEST_MEMBER_ID:
+        raise Refused(Error.INVALID_REQUEST)
+
+
+def acknowledged(
+    cluster: Cluster,
+    leader: ShareLeader,
+    group_id: str,
+    member_id: str,
+    asked: Iterable[Asked],
+    *,
+    knows_renewal: bool,
+    renews: bool,
+) -> dict[Part, AckResult]:
+    """Acknowledge what can be; the result for each partition."""
+    found: dict[Part, AckResult] = {}
+    for part, batches in asked:
+        try:
+            topic = cluster.topics.by_id(part.topic_id)
+            if topic is None:
+                raise Refused(Error.UNKNOWN_TOPIC_ID)
+            _check(batches, knows_renewal=knows_renewal, renews=renews)
+            if not 0 <= part.partition < len(topic.partitions):
+                raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION)
+            if batches:
+                key = ShareKey(group_id, *part)
+                leader.acknowledge(key, member_id, [_acknowledgement(each) for each in batches])
+            found[part] = AckResult()
+        except Refused as refused:
+            found[part] = AckResult(refused.error, refused.message)
+    return found
+
+
+def _acknowledgement(batch: _Batch) -> Acknowledgement:
+    return Acknowledgement(batch.first_offset, batch.last_offset, batch.acknowledge_types)
+
+
+def _check(batches: Sequence[_Batch], *, knows_renewal: bool, renews: bool) -> None:
+    before = -1
+    highest = RENEW if knows_renewal else RENEW - 1
+    for batch in batches:
+        types = batch.acknowledge_types
+        size = batch.last_offset - batch.first_offset + 1
+        is_fine = (
+            size > 0
+            and batch.first_offset >= before
+            and len(types) in (1, size)
+            and all(0 <= each <= highest for each in types)
+            and (renews or RENEW not in types)
+        )
+        if not is_fine:
+            raise Refused(Error.INVALID_REQUEST)
+        before = batch.last_offset

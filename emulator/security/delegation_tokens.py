@@ -1,0 +1,206 @@
+"""Delegation tokens: made, renewed, ended, listed, and logged in with.
+
+- They are records of the metadata log; the secret of one, its HMAC, is made of its id with
+  `delegation.token.secret.key`, and stored nowhere. Without that config there are none.
+- One lives `delegation.token.expiry.time.ms` until it is renewed, and at most
+  `delegation.token.max.lifetime.ms`, or what was asked for, if that is less. Those that have
+  expired are removed every `delegation.token.expiry.check.interval.ms`.
+- Owner, requester and renewers may renew and end it, and see it.
+
+Source: KIP-48, KIP-373, KIP-900; Kafka 4.3.1's DelegationTokenControlManager.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from base64 import b64encode, urlsafe_b64encode
+from collections.abc import Callable, Sequence
+from random import Random
+from typing import TYPE_CHECKING
+
+from ...wire import Error, Refused
+from ...wire.stored.cluster import DelegationTokenRecord, RemoveDelegationTokenRecord
+from ..base.call import Call
+from ..base.client import ANONYMOUS, Principal
+from ..config.configs import BrokerConfig
+from ..metadata.image import MetadataImage
+from .listeners import PLAINTEXT, SSL
+from .login.scram import ITERATIONS, Known, credential_of
+
+if TYPE_CHECKING:
+    from ..cluster import Cluster
+
+_ID_BYTES, _SALT_BYTES = 16, 16
+USER = "User"
+
+
+def secret_key(config: BrokerConfig) -> bytes | None:
+    """What HMACs are made with; None without."""
+    found: str | None = config.get("delegation.token.secret.key")
+    return None if found is None else found.encode()
+
+
+def hmac_of(key: bytes, token_id: str) -> bytes:
+    """The secret of a token."""
+    return hmac.digest(key, token_id.encode(), hashlib.sha512)
+
+
+def check_allowed(cluster: Cluster, call: Call) -> None:
+    """Raises Refused for who may not ask about tokens: nobody without a login, and nobody who has
+    logged in with one."""
+    listener = cluster.security.listeners.get(call.listener)
+    protocol = PLAINTEXT if listener is None else listener.protocol
+    is_nobody = protocol == PLAINTEXT or (protocol == SSL and call.principal == ANONYMOUS)
+    if is_nobody or call.has_token:
+        raise Refused(Error.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED)
+
+
+def created(
+    cluster: Cluster,
+    requester: Principal,
+    owner: Principal,
+    renewers: Sequence[Principal],
+    max_lifetime_ms: int,
+    now: int,
+) -> tuple[DelegationTokenRecord, bytes]:
+    """Make a token, and its HMAC. Raises Refused."""
+    key = _key(cluster)
+    if any(each.kind != USER for each in renewers):
+        raise Refused(Error.INVALID_PRINCIPAL_TYPE)
+    config = cluster.config
+    longest: int = config.get("delegation.token.max.lifetime.ms")
+    until = now + (min(longest, max_lifetime_ms) if max_lifetime_ms > 0 else longest)
+    record = DelegationTokenRecord(
+        owner=str(owner),
+        requester=str(requester),
+        renewers=[str(each) for each in renewers],
+        issue_timestamp=now,
+        max_timestamp=until,
+        expiration_timestamp=min(until, now + config.get("delegation.token.expiry.time.ms")),
+        token_id=_new_id(cluster.random),
+    )
+    cluster.metadata.append([record])
+    return record, hmac_of(key, record.token_id)
+
+
+def renewed(cluster: Cluster, who: Principal, secret: bytes, period_ms: int, now: int) -> int:
+    """Let a token live longer; return until when. Raises Refused."""
+    record = _found(cluster, who, secret)
+    _check_time(record, now)
+    longest: int = cluster.config.get("delegation.token.expiry.time.ms")
+    return _until(cluster, record, now + (min(longest, period_ms) if period_ms > 0 else longest))
+
+
+def expired(cluster: Cluster, who: Principal, secret: bytes, period_ms: int, now: int) -> int:
+    """End a token after a time, or at once if it is negative; return when. Raises Refused."""
+    record = _found(cluster, who, secret)
+    if period_ms < 0:
+        cluster.metadata.append([RemoveDelegationTokenRecord(token_id=record.token_id)])
+        return now
+    _check_time(record, now)
+    return _until(cluster, record, now + period_ms)
+
+
+def seen_by(
+    cluster: Cluster,
+    who: Principal,
+    owners: Sequence[Principal] | None,
+    may_see: Callable[[DelegationTokenRecord], bool],
+) -> list[tuple[DelegationTokenRecord, bytes]]:
+    """The tokens that somebody sees, with their HMACs: of these owners, or all; `may_see` decides
+    about those of others. Raises Refused."""
+    key = _key(cluster)
+    return [
+        (record, hmac_of(key, record.token_id))
+        for record in cluster.metadata.image.tokens.values()
+        if owners is None or any(_is_party(record, each) for each in owners)
+        if _is_party(record, who) or may_see(record)
+    ]
+
+
+def known_token(
+    config: BrokerConfig, image: MetadataImage, mechanism: str, token_id: str, random: Random
+) -> Known | None:
+    """What is known of a token by which somebody logs in."""
+    key, record = secret_key(config), image.tokens.get(token_id)
+    if key is None or record is None:
+        return None
+    password = b64encode(hmac_of(key, token_id))
+    salt = random.randbytes(_SALT_BYTES)
+    credential = credential_of(mechanism, password, salt, ITERATIONS)
+    return Known(credential, record.owner.partition(":")[2], record.expiration_timestamp)
+
+
+class TokenExpiry:
+    """The regular removal of tokens that have expired."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+
+    def interval_ms(self) -> int:
+        interval_ms: int = self._cluster.config.get("delegation.token.expiry.check.interval.ms")
+        return interval_ms
+
+    def run(self, now: int) -> bool:
+        tokens = self._cluster.metadata.image.tokens.values()
+        gone = [each.token_id for each in tokens if _is_over(each, now)]
+        if gone:
+            self._cluster.metadata.append(
+                [RemoveDelegationTokenRecord(token_id=token_id) for token_id in gone]
+            )
+        return bool(gone)
+
+    def due(self, now: int) -> int | None:
+        ends = [each.expiration_timestamp for each in self._cluster.metadata.image.tokens.values()]
+        return min(ends) + 1 if ends else None
+
+
+def _key(cluster: Cluster) -> bytes:
+    key = secret_key(cluster.config)
+    if key is None:
+        raise Refused(Error.DELEGATION_TOKEN_AUTH_DISABLED)
+    return key
+
+
+def _found(cluster: Cluster, who: Principal, secret: bytes) -> DelegationTokenRecord:
+    key = _key(cluster)
+    for record in cluster.metadata.image.tokens.values():
+        if hmac.compare_digest(hmac_of(key, record.token_id), secret):
+            if not _is_party(record, who):
+                raise Refused(Error.DELEGATION_TOKEN_OWNER_MISMATCH)
+            return record
+    raise Refused(Error.DELEGATION_TOKEN_NOT_FOUND)
+
+
+def _is_party(record: DelegationTokenRecord, who: Principal) -> bool:
+    return str(who) in (record.owner, record.requester, *record.renewers)
+
+
+def _check_time(record: DelegationTokenRecord, now: int) -> None:
+    if _is_over(record, now):
+        raise Refused(Error.DELEGATION_TOKEN_EXPIRED)
+
+
+def _is_over(record: DelegationTokenRecord, now: int) -> bool:
+    return record.max_timestamp < now or record.expiration_timestamp < now
+
+
+def _until(cluster: Cluster, record: DelegationTokenRecord, when: int) -> int:
+    until = min(record.max_timestamp, when)
+    changed = DelegationTokenRecord(
+        owner=record.owner,
+        requester=record.requester,
+        renewers=record.renewers,
+        issue_timestamp=record.issue_timestamp,
+        max_timestamp=record.max_timestamp,
+        expiration_timestamp=until,
+        token_id=record.token_id,
+    )
+    cluster.metadata.append([changed])
+    return until
+
+
+def _new_id(random: Random) -> str:
+    """As Kafka writes an id of 16 bytes."""
+    return urlsafe_b64encode(random.randbytes(_ID_BYTES)).rstrip(b"=").decode()

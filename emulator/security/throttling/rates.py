@@ -1,0 +1,101 @@
+"""Rates, as Kafka's metrics measure them: over the last windows of time, and as a bucket of tokens.
+
+A rate is what was recorded in the last `samples` windows, divided by the time that these span, but
+by `samples - 1` whole windows at least. A bucket holds `samples` windows' worth of tokens and fills
+at the rate of the quota. Times are in ms.
+
+Source: KIP-13, KIP-599; Kafka's `SampledStat`, `Rate`, `TokenBucket` and `QuotaUtils`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+
+class Windows(NamedTuple):
+    """How a rate is measured."""
+
+    samples: int
+    window_ms: int
+
+
+@dataclass(slots=True)
+class _Sample:
+    """What was recorded in one window."""
+
+    start: int
+    last: int
+    value: float = 0.0
+
+
+class Rate:
+    """How much per second."""
+
+    def __init__(self, windows: Windows) -> None:
+        self._windows = windows
+        self._samples: list[_Sample] = []
+        self._current = 0
+
+    def record(self, value: float, now: int) -> None:
+        """Add what has happened now."""
+        if not self._samples:
+            self._samples.append(_Sample(now, now))
+        sample = self._samples[self._current]
+        if now - sample.start >= self._windows.window_ms:
+            sample = self._advance(now)
+        sample.value += value
+        sample.last = now
+
+    def _advance(self, now: int) -> _Sample:
+        self._current = (self._current + 1) % (self._windows.samples + 1)
+        fresh = _Sample(now, now)
+        if self._current == len(self._samples):
+            self._samples.append(fresh)
+        else:
+            self._samples[self._current] = fresh
+        return fresh
+
+    def throttle_ms(self, bound: float, now: int) -> int:
+        """How long nothing may happen, so that the rate is no more than this; 0 if it is not."""
+        span = self._span(now)
+        rate = sum(each.value for each in self._samples) * 1000 / span
+        return _rounded((rate - bound) / bound * span) if rate > bound else 0
+
+    def _span(self, now: int) -> int:
+        """The time over which is measured. What is too old counts no more."""
+        samples, window_ms = self._windows
+        for number, each in enumerate(self._samples):
+            if now - each.last >= samples * window_ms:
+                self._samples[number] = _Sample(now, now)
+        elapsed = now - min(each.start for each in self._samples)
+        missing = samples - 1 - elapsed // window_ms
+        return max(elapsed + max(missing, 0) * window_ms, 1)
+
+
+class Bucket:
+    """Tokens, of which each change takes one; it is full at first."""
+
+    def __init__(self, windows: Windows) -> None:
+        self._seconds = windows.samples * windows.window_ms / 1000
+        self._tokens = 0.0
+        self._at = 0
+
+    def record(self, count: float, bound: float, now: int) -> None:
+        """Take so many tokens, also more than there are."""
+        self._refill(bound, now)
+        self._tokens = min(self._seconds * bound, self._tokens - count)
+
+    def throttle_ms(self, bound: float, now: int) -> int:
+        """How long it takes until no token is missing."""
+        self._refill(bound, now)
+        return _rounded(-self._tokens / bound * 1000) if self._tokens < 0 else 0
+
+    def _refill(self, bound: float, now: int) -> None:
+        earned = bound * (now - self._at) / 1000
+        self._tokens, self._at = min(self._seconds * bound, self._tokens + earned), now
+
+
+def _rounded(value: float) -> int:
+    """As Java rounds."""
+    return int(value + 0.5)

@@ -1,0 +1,183 @@
+"""Throttle: the step of the chain in which clients are held to their quotas.
+
+Rules (semantics M17):
+- A client over its quota is answered without delay. The answer says for how long the connection is
+  muted, and then the broker takes up nothing more on it for so long; acks=0 is muted too.
+- Produce counts by the size of the request, Fetch by that of its answer. A Fetch that is throttled
+  is answered with nothing, and what it would have taken does not count. It never gets more at once
+  than all windows but one allow.
+- CreateTopics, DeleteTopics and CreatePartitions count by their partitions. From the version on in
+  which a client understands it, a topic is refused while tokens are missing
+  (THROTTLING_QUOTA_EXCEEDED); before, it is carried out, and the client is throttled.
+
+The time of a request is not that of Kafka's threads but a fixed one, so that `request_percentage`
+throttles the same on every machine. The step is in the chain only since there was a first quota.
+Left out: how fast connections are made (`connection_creation_rate`).
+Source: KIP-13, KIP-124, KIP-219, KIP-599; Kafka's `ClientQuotaManager` and its kin.
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import TYPE_CHECKING
+
+from ....wire import Error, Refused, Request, Response
+from ....wire.api.create_partitions import CreatePartitionsRequest
+from ....wire.api.create_topics import CreateTopicsRequest
+from ....wire.api.delete_topics import DeleteTopicsRequest
+from ....wire.api.fetch import FetchRequest, FetchResponse
+from ....wire.api.produce import ProduceRequest
+from ....wire.api.sasl_authenticate import SaslAuthenticateRequest
+from ....wire.api.sasl_handshake import SaslHandshakeRequest
+from ....wire.api.write_txn_markers import WriteTxnMarkersRequest
+from ...base.chain import Onward, Outcome, Step
+from .limits import FETCHED, MUTATIONS, PRODUCED, REQUESTS, Limit, limit_of
+from .rates import Bucket, Rate, Windows
+
+if TYPE_CHECKING:
+    from ...base.call import Call
+    from ...cluster import Cluster
+    from ...metadata.delta import MetadataDelta
+    from ...metadata.image import MetadataImage
+
+_STRICT_SINCE = {
+    CreateTopicsRequest.api_key: 6,
+    DeleteTopicsRequest.api_key: 5,
+    CreatePartitionsRequest.api_key: 3,
+}
+_EXEMPT = frozenset(
+    each.api_key for each in (SaslHandshakeRequest, SaslAuthenticateRequest, WriteTxnMarkersRequest)
+)
+"""APIs whose time does not count."""
+_PERCENT_OF_A_REQUEST = 0.01
+"""What every request takes of a second of one thread: 0.1 ms."""
+_LENGTH_BYTES = 4
+
+
+class Throttle(Step):
+    """Measures what clients do, and mutes who is too fast."""
+
+    rank = 1
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._rates: dict[tuple[str, str, str], Rate] = {}
+        self._buckets: dict[tuple[str, str], Bucket] = {}
+        self._mutated: dict[Call, int] = {}
+
+    def __call__(self, delta: MetadataDelta, image: MetadataImage) -> None:
+        """Follow a change of the metadata: the first quota puts the step into the chain."""
+        if delta.quotas and image.quotas and self not in self._cluster.chain:
+            self._cluster.chain.append(self)
+
+    # The step
+
+    def before(self, call: Call, request: Request) -> Onward:
+        if not isinstance(request, FetchRequest):
+            return None
+        limit = self._limit(call, FETCHED)
+        if limit is None:
+            return None
+        windows = self._windows()
+        most = int(limit.bound * (windows.samples - 1) * windows.window_ms / 1000)
+        if request.max_bytes <= most:
+            return None
+        narrowed = copy(request)
+        narrowed.max_bytes = most
+        return narrowed
+
+    def after(self, call: Call, request: Request, response: Response | None) -> Outcome:
+        mutated_ms = self._mutated.pop(call, 0)
+        if not call.is_open:
+            return None
+        is_silent = response is None
+        throttle_ms = max(mutated_ms, 0 if is_silent else self._of_request(call))
+        if isinstance(request, ProduceRequest):
+            size = 0 if call.frame is None else len(call.frame)
+            throttle_ms = max(throttle_ms, self._recorded(call, PRODUCED, size))
+        elif isinstance(response, FetchResponse):
+            return self._fetched(call, response, throttle_ms)
+        if throttle_ms:
+            self._mute(call, throttle_ms)
+        if response is None or not throttle_ms or not hasattr(response, "throttle_time_ms"):
+            return None
+        own = copy(response)
+        own.throttle_time_ms = throttle_ms
+        return own
+
+    def _fetched(self, call: Call, response: FetchResponse, throttle_ms: int) -> Outcome:
+        limit = self._limit(call, FETCHED)
+        if limit is not None:
+            size = _LENGTH_BYTES + sum(len(part) for part in response.parts(call.version))
+            own_ms = self._recorded(call, FETCHED, size)
+            throttle_ms = max(throttle_ms, own_ms)
+            if throttle_ms:
+                self._rate(FETCHED, limit).record(-size, self._cluster.clock.now())
+        if not throttle_ms:
+            return None
+        self._mute(call, throttle_ms)
+        return FetchResponse(
+            throttle_time_ms=throttle_ms, session_id=response.session_id, responses=[]
+        )
+
+    def _of_request(self, call: Call) -> int:
+        """For how long a client is throttled because of the time that its requests take."""
+        if call.api_key in _EXEMPT:
+            return 0
+        window_ms = self._windows().window_ms
+        return min(self._recorded(call, REQUESTS, _PERCENT_OF_A_REQUEST), window_ms)
+
+    def _mute(self, call: Call, milliseconds: int) -> None:
+        call.note(f"throttled for {milliseconds} ms by a quota")
+        details = {"milliseconds": milliseconds}
+        client = call.connection.name or call.client_id
+        self._cluster.journal.add("throttled", client=client, details=details)
+        call.mute(milliseconds)
+
+    # For handlers
+
+    def mutate(self, call: Call, count: int) -> None:
+        """Partitions are about to be made or deleted. Raises Refused (THROTTLING_QUOTA_EXCEEDED)
+        where the client understands it, and tokens are missing."""
+        limit = self._limit(call, MUTATIONS)
+        if limit is None:
+            return
+        now, bound = self._cluster.clock.now(), limit.bound
+        bucket = self._buckets.setdefault(limit.shared_by, Bucket(self._windows_of_changes()))
+        if call.version >= _STRICT_SINCE.get(call.api_key, 0):
+            missing_ms = bucket.throttle_ms(bound, now)
+            if missing_ms:
+                self._mutated[call] = missing_ms
+                raise Refused(Error.THROTTLING_QUOTA_EXCEEDED)
+            bucket.record(count, bound, now)
+        else:
+            bucket.record(count, bound, now)
+            self._mutated[call] = bucket.throttle_ms(bound, now)
+
+    # What is measured
+
+    def _limit(self, call: Call, key: str) -> Limit | None:
+        quotas = self._cluster.metadata.image.quotas
+        return limit_of(quotas, key, call.principal.name, call.client_id) if quotas else None
+
+    def _recorded(self, call: Call, key: str, value: float) -> int:
+        """Record something, and tell for how long its client is throttled then."""
+        limit = self._limit(call, key)
+        if limit is None:
+            return 0
+        now = self._cluster.clock.now()
+        rate = self._rate(key, limit)
+        rate.record(value, now)
+        return rate.throttle_ms(limit.bound, now)
+
+    def _rate(self, key: str, limit: Limit) -> Rate:
+        return self._rates.setdefault((key, *limit.shared_by), Rate(self._windows()))
+
+    def _windows(self) -> Windows:
+        get = self._cluster.config.get
+        return Windows(get("quota.window.num"), get("quota.window.size.seconds") * 1000)
+
+    def _windows_of_changes(self) -> Windows:
+        get = self._cluster.config.get
+        window_s = get("controller.quota.window.size.seconds")
+        return Windows(get("controller.quota.window.num"), window_s * 1000)

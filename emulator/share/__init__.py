@@ -1,0 +1,29 @@
+"""Records of share groups (KIP-932): where a group is in each partition, and who has which.
+
+Two halves. The share coordinator keeps a group's state in `__share_group_state`: state_batches.py
+and state.py have the state of one partition, shard.py what one partition of that topic keeps,
+coordinators.py the topic and who leads it. The leader of a topic's partition hands out its records:
+in_flight.py and share_partition.py know who has acquired what, acquiring.py, acknowledging.py and
+aborted.py change that, sessions.py has the share sessions, leading.py all of them of one broker,
+fetching.py the fetches that wait.
+
+The members of share groups, their assignments and offsets: groups/share/.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..cluster import Cluster
+    from .coordinators import ShareCoordinators
+    from .leading import ShareLeaders
+
+
+def open_share(cluster: Cluster) -> tuple[ShareCoordinators, ShareLeaders]:
+    """The share coordinators of a cluster, loaded when they subscribe to the metadata, and what its
+    brokers hand out to members of share groups: nothing yet."""
+    from .coordinators import ShareCoordinators
+    from .leading import ShareLeaders
+
+    return ShareCoordinators(cluster), ShareLeaders(cluster)

@@ -1,0 +1,241 @@
+"""What a broker hands out to members of share groups: its share partitions and share sessions.
+
+A share partition is loaded when a member first fetches from it, and forgotten when the broker does
+not lead the partition any more, when its state has another epoch, and when the last session of its
+group has ended with its connection: the next fetch loads what the share coordinator has stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from ...wire import Error, Refused
+from ..config.definition import seconds_before
+from ..config.group import group_config
+from ..partitions.partition import READ_COMMITTED, READ_UNCOMMITTED
+from .acknowledging import Acknowledgement, acknowledge, release
+from .in_flight import Lock
+from .sessions import Session, SessionCache, SessionKey
+from .share_partition import SharePartition, ShareSettings, as_leader
+from .state import Change, ShareKey
+
+if TYPE_CHECKING:
+    from ..cluster import Cluster
+    from ..config.group import GroupConfig
+    from ..metadata.delta import MetadataDelta
+    from ..metadata.image import MetadataImage
+    from ..partitions.partition import Partition
+
+_FEATURE = "share.version"
+# What says that a share partition is out of date.
+_FENCING = (
+    Error.NOT_LEADER_OR_FOLLOWER,
+    Error.FENCED_STATE_EPOCH,
+    Error.GROUP_ID_NOT_FOUND,
+    Error.UNKNOWN_TOPIC_OR_PARTITION,
+)
+
+
+class ShareLeader:
+    """The share partitions and sessions of one broker."""
+
+    def __init__(self, cluster: Cluster, node_id: int) -> None:
+        self._cluster = cluster
+        self.node_id = node_id
+        config = cluster.brokers[node_id].config
+        has_shares = cluster.release.has_share_coordinator
+        self.sessions = SessionCache(
+            config.get("group.share.max.share.sessions") if has_shares else 0
+        )
+        self._shares: dict[ShareKey, SharePartition] = {}
+        # The settings of groups, as of an offset of the metadata log.
+        self._settings: dict[str, ShareSettings] = {}
+        self._settings_as_of = -1
+
+    # What share partitions need
+
+    def now(self) -> int:
+        """The time (ms)."""
+        return self._cluster.clock.now()
+
+    def config(self, group_id: str) -> GroupConfig:
+        """The configs of a group."""
+        return group_config(self._cluster, group_id, self._cluster.brokers[self.node_id].config)
+
+    def settings(self, group_id: str) -> ShareSettings:
+        """What they say of share partitions."""
+        as_of = self._cluster.metadata.end_offset
+        if as_of != self._settings_as_of:
+            self._settings_as_of = as_of
+            self._settings.clear()
+        found = self._settings.get(group_id)
+        if found is None:
+            config = self.config(group_id)
+            found = self._settings[group_id] = ShareSettings(
+                config.get("share.record.lock.duration.ms"),
+                config.get("share.delivery.count.limit"),
+                config.get("share.partition.max.record.locks"),
+                config.get("share.renew.acknowledge.enable"),
+            )
+        return found
+
+    def isolation(self, group_id: str) -> int:
+        """The isolation level at which a group reads."""
+        is_committed = self.config(group_id).get("share.isolation.level") == "read_committed"
+        return READ_COMMITTED if is_committed else READ_UNCOMMITTED
+
+    def start_timer(self, when: int, callback: Callable[[], None]) -> Lock:
+        """Call back at that time (ms)."""
+        return self._cluster.timers.at(when, callback)
+
+    def soon(self, callback: Callable[[], None]) -> None:
+        """Call back after the request that is being served."""
+        self._cluster.woken.append(callback)
+
+    def write(self, key: ShareKey, state_epoch: int, leader_epoch: int, change: Change) -> None:
+        """Have the share coordinator note a change. Raises Refused."""
+        self._cluster.share_coordinators.write(key, state_epoch, leader_epoch, change)
+
+    # Share partitions
+
+    def share(self, key: ShareKey) -> SharePartition | None:
+        """A share partition that is loaded."""
+        return self._shares.get(key)
+
+    def shares(self) -> list[SharePartition]:
+        """All that are loaded."""
+        return list(self._shares.values())
+
+    def loaded(self, key: ShareKey, partition: Partition) -> SharePartition:
+        """A share partition, loaded if need be. Raises Refused: NOT_LEADER_OR_FOLLOWER,
+        UNKNOWN_SERVER_ERROR if the state is not initialised, and others."""
+        share = self._shares.get(key)
+        if share is None:
+            partition.check_read(self.node_id)
+            epoch = partition.leader_epoch
+            try:
+                stored = self._cluster.share_coordinators.read(key, epoch)
+            except Refused as refused:
+                raise as_leader(refused) from refused
+
+            def begin() -> int:
+                return self._beginning(key.group_id, partition)
+
+            share = self._shares[key] = SharePartition(key, epoch, stored, begin, self)
+        return share
+
+    def _beginning(self, group_id: str, partition: Partition) -> int:
+        """Where a group without an offset begins. Raises Refused(OFFSET_NOT_AVAILABLE)."""
+        where: str = self.config(group_id).get("share.auto.offset.reset")
+        if where == "latest":
+            return partition.high_watermark
+        seconds = seconds_before(where)
+        if seconds is None:
+            return partition.log_start_offset
+        found = partition.log.reader.find_timestamp(self.now() - int(seconds * 1000))
+        if found is None or found[0] >= partition.high_watermark:
+            raise Refused(Error.OFFSET_NOT_AVAILABLE)
+        return found[0]
+
+    def forget(self, key: ShareKey) -> None:
+        """A share partition is out of date."""
+        share = self._shares.pop(key, None)
+        if share is not None:
+            share.is_fenced = True
+            share.wake()
+
+    # What members ask
+
+    def acknowledge(self, key: ShareKey, member_id: str, asked: Sequence[Acknowledgement]) -> None:
+        """Acknowledge records. Raises Refused: UNKNOWN_TOPIC_OR_PARTITION if nobody has fetched
+        from the partition, and as acknowledging.py says."""
+        share = self._shares.get(key)
+        if share is None:
+            raise Refused(
+                Error.UNKNOWN_TOPIC_OR_PARTITION,
+                "This server does not host this topic-partition.",
+            )
+        try:
+            acknowledge(share, member_id, asked)
+        except Refused as refused:
+            if refused.error in _FENCING:
+                self.forget(key)
+            raise
+
+    def close_session(self, key: SessionKey) -> None:
+        """End a session: what its member has acquired in it becomes available."""
+        session = self.sessions.remove(key)
+        if session is not None:
+            self._release(session)
+
+    def _release(self, session: Session) -> None:
+        for part in session.parts:
+            key = ShareKey(session.key.group_id, *part)
+            share = self._shares.get(key)
+            if share is None:
+                continue
+            try:
+                release(share, session.key.member_id)
+            except Refused as refused:
+                if refused.error in _FENCING:
+                    self.forget(key)
+
+    def lost(self, connection: object) -> bool:
+        """A connection is closed, and with it the session that it has opened. Returns whether it
+        has ever opened any."""
+        key, session = self.sessions.lost(connection)
+        if session is not None:
+            self.close_session(session.key)
+        if key is not None and not self.sessions.has_any(key.group_id):
+            for known in [each for each in self._shares if each.group_id == key.group_id]:
+                self.forget(known)
+        return key is not None
+
+    def clear(self) -> None:
+        """Forget everything: the process has ended, or there are no share groups any more."""
+        self.sessions.clear()
+        for key in list(self._shares):
+            self.forget(key)
+
+    def follow(self) -> None:
+        """Forget what this broker does not lead."""
+        for key in list(self._shares):
+            topic = self._cluster.topics.by_id(key.topic_id)
+            if topic is None or topic.partitions[key.partition].leader != self.node_id:
+                self.forget(key)
+
+
+class ShareLeaders:
+    """The share partitions and sessions of a cluster, by broker."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._leaders = {node_id: ShareLeader(cluster, node_id) for node_id in cluster.brokers}
+
+    def at(self, node_id: int) -> ShareLeader:
+        """Those of a broker."""
+        return self._leaders[node_id]
+
+    def add(self, node_id: int) -> None:
+        """One more broker, which leads nothing yet."""
+        self._leaders[node_id] = ShareLeader(self._cluster, node_id)
+
+    def remove(self, node_id: int) -> None:
+        """A broker that leads nothing is gone."""
+        del self._leaders[node_id]
+
+    def lost(self, node_id: int, connection: object) -> None:
+        """A connection to a broker is closed."""
+        leader = self._leaders.get(node_id)
+        if leader is not None and leader.lost(connection):
+            self._cluster.settle()
+
+    def __call__(self, delta: MetadataDelta, image: MetadataImage) -> None:
+        """Forget what is led elsewhere by now, or is deleted."""
+        is_off = _FEATURE in delta.features and not self._cluster.features.level(_FEATURE)
+        for leader in self._leaders.values():
+            if is_off:
+                leader.clear()
+            elif delta.removed or delta.partitions:
+                leader.follow()

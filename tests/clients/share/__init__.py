@@ -1,0 +1,1 @@
+"""Stock clients' share consumers (KIP-932)."""

@@ -1,0 +1,1 @@
+"""Logins at the emulator and at a real Kafka with the same listeners: every answer compared."""

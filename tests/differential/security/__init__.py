@@ -1,0 +1,1 @@
+"""Two brokers with an authorizer, asked the same by several users whose rights change."""

@@ -1,0 +1,71 @@
+"""Share coordinators: whether they are loaded."""
+
+from __future__ import annotations
+
+from itertools import count
+
+from odradek.emulator.base.java_order import partition_for
+from odradek.emulator.share.state import ShareKey
+from odradek.wire import Error
+from odradek.wire.api.api_versions import ApiVersionsRequest
+from odradek.wire.api.create_topics import CreateTopicsRequest
+from odradek.wire.api.describe_share_group_offsets import DescribeShareGroupOffsetsRequest
+from odradek.wire.api.find_coordinator import FindCoordinatorRequest
+from odradek.wire.api.read_share_group_state import ReadShareGroupStateRequest
+from odradek.wire.api.share_group_heartbeat import ShareGroupHeartbeatRequest
+
+from ..ask.group_records import PARTITIONS
+from ..engine.asker import Asker
+
+_SHARE = 2
+_GROUP = "warm-shares"
+_TOPIC_ID = bytes(15) + b"w"
+
+
+def _one_per_partition() -> list[str]:
+    """Groups of which each partition of `__share_group_state` keeps one."""
+    found: dict[int, str] = {}
+    for number in count():
+        group = f"warm-{number}"
+        found.setdefault(partition_for(ShareKey(group, _TOPIC_ID, 0).text, PARTITIONS), group)
+        if len(found) == PARTITIONS:
+            return list(found.values())
+    return []
+
+
+_GROUPS = _one_per_partition()
+
+
+def is_warm(asker: Asker) -> bool:
+    """Whether the share coordinator has loaded every partition, if there are share groups. Looking
+    for the coordinator creates its topic."""
+    served = {each.api_key for each in asker.ask(ApiVersionsRequest(), 3).api_keys}
+    if ReadShareGroupStateRequest.api_key not in served:
+        return True
+    key = ShareKey(_GROUPS[0], _TOPIC_ID, 0).text
+    found = asker.ask(FindCoordinatorRequest(key_type=_SHARE, coordinator_keys=[key]), 6)
+    if found.coordinators[0].error_code:
+        return False
+    topic = ReadShareGroupStateRequest.Topic
+    partition = topic.Partition(partition=0, leader_epoch=-1)
+    topics = [topic(topic_id=_TOPIC_ID, partitions=[partition])]
+    for group in _GROUPS:
+        answer = asker.ask(ReadShareGroupStateRequest(group_id=group, topics=topics), 0)
+        if answer.results[0].partitions[0].error_code != Error.INVALID_REQUEST:
+            return False
+    return _is_initialized(asker)
+
+
+def _is_initialized(asker: Asker) -> bool:
+    """Whether a group has got a state by now: the first takes a real broker longer."""
+    topic = CreateTopicsRequest.Topic(
+        name=_GROUP, num_partitions=1, replication_factor=1, assignments=[], configs=[]
+    )
+    asker.ask(CreateTopicsRequest(topics=[topic], timeout_ms=9000), 5)
+    beat = ShareGroupHeartbeatRequest(
+        group_id=_GROUP, member_id=_GROUP, member_epoch=0, subscribed_topic_names=[_GROUP]
+    )
+    asker.ask(beat, 1)
+    asked = DescribeShareGroupOffsetsRequest.Group(group_id=_GROUP, topics=None)
+    answer = asker.ask(DescribeShareGroupOffsetsRequest(groups=[asked]), 0)
+    return bool(answer.groups[0].topics)

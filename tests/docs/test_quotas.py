@@ -1,0 +1,22 @@
+"""docs/quotas.md: every example runs as it stands."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+TEXT = (Path(__file__).parents[2] / "docs/quotas.md").read_text()
+BLOCKS = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
+
+
+def test_every_example_passes(pytester: pytest.Pytester) -> None:
+    """Together, in the order of the page: later ones use the imports of earlier ones."""
+    pytest.importorskip("confluent_kafka")
+    examples = "\n\n".join(BLOCKS)
+    pytester.makepyfile(examples)
+    result = pytester.runpytest_subprocess(
+        "-p", "no:cacheprovider", "-p", "no:randomly", "-p", "no:hypothesispytest", timeout=300
+    )
+    result.assert_outcomes(passed=len(re.findall(r"^ *def test_", examples, re.MULTILINE)))

@@ -1,0 +1,58 @@
+"""AlterShareGroupOffsets (semantics N21, N22): setting where a group begins."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from odradek.emulator.cluster import Cluster
+from odradek.wire import Error
+from odradek.wire.api.alter_share_group_offsets import AlterShareGroupOffsetsRequest
+
+from tests.requests.consumer_groups import beat
+from tests.requests.produce import batch, produce
+from tests.requests.share_groups import LEAVES, acquired, share_beat, share_fetch
+from tests.support.cluster import Client
+
+Topic = AlterShareGroupOffsetsRequest.Topic
+
+
+def alter(client: Client, group: str, offsets: dict[tuple[str, int], int]) -> Any:
+    """The answer to setting these offsets."""
+    topics = [
+        Topic(
+            topic_name=name,
+            partitions=[Topic.Partition(partition_index=index, start_offset=offset)],
+        )
+        for (name, index), offset in offsets.items()
+    ]
+    return client.ask(AlterShareGroupOffsetsRequest(group_id=group, topics=topics), 0)
+
+
+def test_a_missing_group_is_created(cluster: Cluster, client: Client) -> None:
+    cluster.groups.ensure_topic()
+    topic = cluster.create_topic("t", 1, {})
+    produce(client, batch(*[b"v"] * 5))
+    answer = alter(client, "g", {("t", 0): 3, ("none", 0): 0})
+    found = [
+        (each.topic_name, part.partition_index, part.error_code)
+        for each in answer.responses
+        for part in each.partitions
+    ]
+    assert found == [("t", 0, 0), ("none", 0, Error.UNKNOWN_TOPIC_OR_PARTITION)]
+    group = cluster.groups.at(1).share.group("g")
+    assert (group.state, group.epoch) == ("Empty", 1)
+    assert acquired(share_fetch(client, {(topic.id, 0): ()})) == [(3, 4, 1)]
+
+
+def test_who_may_not(cluster: Cluster, client: Client) -> None:
+    cluster.groups.ensure_topic()
+    cluster.create_topic("t", 1, {})
+    beat(client, group_id="consumers")
+    share_beat(client)
+    assert alter(client, "", {}).error_code == Error.INVALID_GROUP_ID
+    assert alter(client, "g", {("t", 0): 1}).error_code == Error.NON_EMPTY_GROUP
+    assert alter(client, "consumers", {("t", 0): 1}).error_code == Error.GROUP_ID_NOT_FOUND
+    share_beat(client, epoch=LEAVES)
+    assert alter(client, "g", {("t", 0): 1}).error_code == 0
+    (topic,) = alter(client, "g", {("t", 7): 1}).responses
+    assert topic.partitions[0].error_code == Error.UNKNOWN_TOPIC_OR_PARTITION

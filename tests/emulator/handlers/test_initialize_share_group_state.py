@@ -1,0 +1,28 @@
+"""InitializeShareGroupState (semantics N24): beginning a state, and beginning it anew."""
+
+from __future__ import annotations
+
+from odradek.emulator.cluster import Cluster
+from odradek.wire import Error
+
+from tests.requests.share_states import initialize, read_state, state_topic, write_state
+from tests.support.cluster import Client
+
+
+def test_a_state_begins_anew(cluster: Cluster, client: Client) -> None:
+    topic_id = state_topic(cluster)
+    assert initialize(client, topic_id).error_code == 0
+    write_state(client, topic_id, [(0, 4, 0, 1)])
+    assert initialize(client, topic_id, state_epoch=2, start_offset=9).error_code == 0
+    state = read_state(client, topic_id)
+    assert (state.state_epoch, state.start_offset, state.state_batches) == (2, 9, [])
+    older = initialize(client, topic_id, state_epoch=1)
+    assert older.error_code == Error.FENCED_STATE_EPOCH
+
+
+def test_what_is_not_there(cluster: Cluster, client: Client) -> None:
+    topic_id = state_topic(cluster)
+    assert initialize(client, bytes(15) + b"x").error_code == Error.UNKNOWN_TOPIC_OR_PARTITION
+    assert initialize(client, topic_id, partition=2).error_code == Error.UNKNOWN_TOPIC_OR_PARTITION
+    assert initialize(client, topic_id, partition=-1).error_code == Error.INVALID_REQUEST
+    assert initialize(client, topic_id, group="") is None
