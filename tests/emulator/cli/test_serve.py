@@ -201,7 +201,7 @@ def test_a_wrong_option_is_named(
         (["--host", ""], 2, "host is a name or an address"),
         (["--data-dir", "/dev/null"], 1, "/dev/null"),
         (["--data-dir", ""], 2, "data_dir is the path of a directory"),
-        (["--set", "authorizer.class.name=x"], 2, "no authorizer"),
+        (["--set", "authorizer.class.name=x"], 2, "no other class is there"),
         (["--feature", "nonsense=1"], 2, "Unknown feature: nonsense"),
     ],
 )
