@@ -35,15 +35,15 @@ from .needs import ERRORS, MESSAGES, lacking, needs_cluster, needs_one
 
 @guards(ShareGroupHeartbeatRequest)
 def heartbeat(asking: Asking, request: ShareGroupHeartbeatRequest) -> Verdict:
-    """Topics that may not be described refuse the whole heartbeat; what no member can be is told
-    first."""
+    """Topics that may not be described refuse the whole heartbeat; before them, what no member can
+    be is told."""
+    refusal = needs_one(asking, request, Operation.READ, Kind.GROUP, request.group_id)
+    if refusal is not None:
+        return refusal
     try:
         check_member_id(request.member_id)
     except Refused:
         return None
-    refusal = needs_one(asking, request, Operation.READ, Kind.GROUP, request.group_id)
-    if refusal is not None:
-        return refusal
     names = dict.fromkeys(request.subscribed_topic_names or ())
     if len(asking.allowed(Operation.DESCRIBE, Kind.TOPIC, names)) < len(names):
         return asking.refuse(request, ERRORS[Kind.TOPIC])  # type: ignore[no-any-return]
@@ -52,14 +52,16 @@ def heartbeat(asking: Asking, request: ShareGroupHeartbeatRequest) -> Verdict:
 
 @guards(ShareFetchRequest, ShareAcknowledgeRequest)
 def records(asking: Asking, request: Any) -> Verdict:
-    """What no member can be is told first."""
-    try:
-        check_member(request.group_id, request.member_id)
-    except Refused:
+    """Without a group there is nothing to ask; what no member can be is told before the topics."""
+    if request.group_id is None:
         return None
     refusal = needs_one(asking, request, Operation.READ, Kind.GROUP, request.group_id)
     if refusal is not None:
         return refusal
+    try:
+        check_member(request.group_id, request.member_id)
+    except Refused:
+        return None
     level = max(levels(type(request), asking.version))
     is_denied = lacking(asking, Operation.READ, Kind.TOPIC)
     found = asking.without(request, is_denied, level, ERRORS[Kind.TOPIC])
