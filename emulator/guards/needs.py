@@ -64,20 +64,22 @@ def needs_each_topic(
     topics too of which no partition is named; `answer` is the class of what is answered of one."""
     denied: dict[int, Any] = {}
     kept = []
-    for number, topic in enumerate(request.topics):
+    places = {_key(topic): number for number, topic in reversed([*enumerate(request.topics)])}
+    for topic in request.topics:
         name = _name(asking, topic)
         if name is None or asking.may(operation, Kind.TOPIC, name):
             kept.append(topic)
             continue
-        made = answer(name=topic.name, partitions=_refused(topic, answer))
-        if hasattr(topic, "topic_id"):
-            made.topic_id = topic.topic_id
-        denied[number] = made
+        first = places[_key(topic)]
+        if first not in denied:
+            denied[first] = answer(name=topic.name, partitions=[])
+            if hasattr(topic, "topic_id"):
+                denied[first].topic_id = topic.topic_id
+        denied[first].partitions += _refused(topic, answer)
     if not denied:
         return None
     rest = copy(request)
     rest.topics = kept
-    places = {_key(topic): number for number, topic in reversed([*enumerate(request.topics)])}
 
     def finish(own: Any) -> None:
         missing = {places[_key(t)]: t for t in own.topics if any(map(_is_missing, t.partitions))}
