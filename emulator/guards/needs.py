@@ -13,6 +13,7 @@ from ..control.rules.refusing import levels
 from ..security.authorizer.terms import Kind, Operation
 from .asking import Asking, Narrowed, Verdict
 
+_IDS_SINCE = 10
 ROLES = {Kind.TOPIC: TOPIC, Kind.GROUP: GROUP, Kind.TRANSACTIONAL_ID: TRANSACTIONAL_ID}
 """What an entry of a request calls a resource of a kind."""
 ERRORS = {
@@ -107,10 +108,10 @@ def _key(topic: Any) -> tuple[str, bytes]:
 
 
 def _name(asking: Asking, topic: Any) -> str | None:
-    if getattr(topic, "topic_id", NO_ID) == NO_ID:
-        name: str = topic.name
-        return name
-    return asking.topic_name(topic.topic_id)
+    if asking.version >= _IDS_SINCE:  # only OffsetCommit has so many versions
+        return asking.topic_name(topic.topic_id)
+    name: str = topic.name
+    return name
 
 
 def each_once(found: Narrowed | None, topics: str, partitions: str, index: str) -> Narrowed | None:
