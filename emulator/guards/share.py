@@ -5,6 +5,7 @@ Left out: a right to a topic that is taken away while a session has it: it is st
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 from ...wire import NO_ID, Error, Refused, Request
@@ -25,6 +26,7 @@ from ...wire.api.share_acknowledge import ShareAcknowledgeRequest
 from ...wire.api.share_fetch import ShareFetchRequest
 from ...wire.api.share_group_heartbeat import ShareGroupHeartbeatRequest
 from ...wire.api.write_share_group_state import WriteShareGroupStateRequest
+from ..control.rules.places import TOPIC
 from ..control.rules.refusing import levels
 from ..handlers.share_acknowledgements import check_member, check_member_id
 from ..security.authorizer.terms import Kind, Operation
@@ -78,24 +80,29 @@ def records(asking: Asking, request: Any) -> Verdict:
 
 @guards(AlterShareGroupOffsetsRequest)
 def alter_offsets(asking: Asking, request: AlterShareGroupOffsetsRequest) -> Verdict:
+    """Of a topic that may not be read nothing is told if none of its partitions is named."""
     message = MESSAGES[Kind.GROUP]
     refusal = needs_one(asking, request, Operation.READ, Kind.GROUP, request.group_id, message)
     if refusal is not None:
         return refusal
     level = max(levels(AlterShareGroupOffsetsRequest, asking.version))
     is_denied = lacking(asking, Operation.READ, Kind.TOPIC)
-    found = asking.without(request, is_denied, level, ERRORS[Kind.TOPIC], MESSAGES[Kind.TOPIC])
-    if found is None:
-        return None
+    rest = copy(request)
+    rest.topics = [
+        t for t in request.topics if t.partitions or not is_denied({TOPIC: t.topic_name})
+    ]
+    found = asking.without(rest, is_denied, level, ERRORS[Kind.TOPIC], MESSAGES[Kind.TOPIC])
+    narrowed = rest if found is None else found.request
 
     def finish(own: Any) -> None:
-        found.finish(own)
-        for each in own.responses:
-            topic = asking.cluster.topics.get(each.topic_name)
-            if topic is not None:
-                each.topic_id = topic.id
+        if found is not None and not own.error_code:
+            found.finish(own)
+            for each in own.responses:
+                topic = asking.cluster.topics.get(each.topic_name)
+                if topic is not None:
+                    each.topic_id = topic.id
 
-    return Narrowed(found.request, finish)
+    return Narrowed(narrowed, finish)
 
 
 @guards(DeleteShareGroupOffsetsRequest)
