@@ -16,6 +16,7 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import os
+import socket
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
@@ -77,7 +78,7 @@ from .security.given import (
     with_certificates,
     with_users,
 )
-from .security.listeners import PROTOCOLS, listeners_of
+from .security.listeners import PLAINTEXT, PROTOCOLS, listeners_of
 from .security.security import check_security
 from .seen import Inside
 from .situations.situated import Situated
@@ -343,12 +344,14 @@ class Emulator(
         added |= with_certificates(config, listeners, lambda: self.certificates, hosts)
         config = BrokerConfig(config.overrides | added, self._release) if added else config
         check_security(config)
+        self._is_secured = next(iter(listeners.values())).protocol != PLAINTEXT
         return config
 
     def _hosts(self) -> list[str]:
         """Where clients reach the brokers, as far as it is given."""
         listening, advertised = self._listening, self._advertised
         hosts = [listening.host, *(host for host, _ in listening.each)]
+        hosts += [socket.gethostname()] * (reachable(listening.host) != listening.host)
         return hosts if advertised is None else [*hosts, advertised.of(1, 0, 1)[0]]
 
     def _for_several(self, brokers: int) -> dict[str, str]:
@@ -434,6 +437,7 @@ class Emulator(
         for listener in server.cluster.security.listeners.values():
             where = listener.at(place) if self._listens_by_config else self._listening.at(place)
             host, port = server.listen(*where, broker.node_id, listener.name)
+            server.cluster.security.bound[host, listener.name] = None
             address = listener.given(reachable(host), port, place)
             if self._advertised is not None:
                 address = self._advertised.of(broker.node_id, place, port)

@@ -24,6 +24,7 @@ from .console.output import fail
 from .journal_file import journal_file
 from .serving.brokers import DEFAULT_PORT, brokers_of
 from .serving.configure import add_settings
+from .serving.security import add_security
 
 _COLLECT_S = 60.0
 _PUT_OFF_MAX = 9
@@ -48,6 +49,7 @@ def add_serve(commands: Any) -> None:
         choices=["kafka", "documented"],
         help="of directories and files: topic-0/….log, or topic_0/….kafka (kafka)",
     )
+    add_security(serve)
     _add_cluster_options(serve)
     _add_behaviour(serve)
     add_settings(serve)

@@ -8,8 +8,19 @@ What each setting brings is measured in docs/testing.md.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
+from .. import parameters
+from ..base.addresses import bracketed
+from ..cluster import Cluster
+from ..config.broker_rules import LISTENER_PREFIX
+from ..config.listener_configs import ListenerConfig
+from ..security.clients import SPARK, Access, access_settings, prefixed
+from ..security.listeners import PLAINTEXT
+from ..security.login import oauthbearer
+from ..security.login.oauthbearer import unsecured_token
+from ..security.mechanisms import mechanisms_of
+from ..security.tls.certificates import Certificate
 from .facet import Facet
 
 KINDS = ("consumer", "producer", "admin")
@@ -61,22 +72,115 @@ _CLIENTS: dict[str, _Kinds] = {
         "consumer": _PYTHON_CONSUMER,
     },
     "librdkafka": _LIBRDKAFKA,
+    SPARK: {"": {}},
 }
-_DOTTED = {"confluent", "java", "librdkafka"}
+_DOTTED = {"confluent", "java", "librdkafka", SPARK}
 
 
 class ClientConfig(Facet):
     """What goes into a client."""
 
-    def client_config(self, client: str, kind: str | None = None) -> dict[str, Any]:
+    # What of Emulator is used here.
+    _users: dict[str, str]
+    _is_secured: bool
+    certificates: Any
+
+    def client_config(
+        self,
+        client: str,
+        kind: str | None = None,
+        *,
+        user: str | None = None,
+        mechanism: str | None = None,
+        certificate: Certificate | None = None,
+        listener: str | None = None,
+    ) -> dict[str, Any]:
         """Settings for a stock client that make it quick in a test, with the bootstrap servers:
         `Consumer({**kafka.client_config("confluent", "consumer"), "group.id": "billing"})`.
 
-        `client` is "aiokafka", "confluent", "java", "kafka-python" or "librdkafka"; `kind` is
-        "consumer", "producer" or "admin"; without it there are those that each kind takes. Raises
-        ValueError for others.
+        `client` is "aiokafka", "confluent", "java", "kafka-python", "librdkafka" or "spark"; `kind`
+        is "consumer", "producer" or "admin"; without it there are those that each kind takes.
+
+        Of a listener that is not plain text there are, too, its protocol, and the certificates to
+        trust; `user` is one of `users`, by default the first, `mechanism` one of the listener's, by
+        default the first, and `certificate` one of `kafka.certificates`. `listener` is the name of
+        the listener, by default the first. Raises ValueError for others.
         """
-        return settings(self.bootstrap_servers, client, kind)
+        given = (user, mechanism, certificate, listener)
+        if not self._is_secured and all(each is None for each in given):
+            return prefixed(client, settings(self.bootstrap_servers, client, kind))
+        found = self.run(lambda cluster: _listener(cluster, listener))
+        made = settings(found.servers, client, kind)
+        access = self._access(found, user, mechanism, certificate)
+        if access is not None:
+            made |= access_settings(client, access)
+        return prefixed(client, made)
+
+    def unsecured_token(self, user: str, *, lifetime_s: float = 3600) -> str:
+        """An unsecured JSON Web Token for OAUTHBEARER, that holds so long by the broker's clock."""
+        now = self.run(lambda cluster: cluster.clock.now())
+        return unsecured_token(user, now, now + round(lifetime_s * 1000))
+
+    def _access(
+        self,
+        found: _Found,
+        user: str | None,
+        mechanism: str | None,
+        certificate: Certificate | None,
+    ) -> Access | None:
+        for name, given in (("user", user), ("mechanism", mechanism)):
+            if given is not None and not found.mechanisms:
+                raise ValueError(
+                    f"{name} is for a listener with SASL, and there is {found.protocol}"
+                )
+        if certificate is not None and not found.has_tls:
+            raise ValueError(f"certificate is for a listener with TLS, not {found.protocol}")
+        if found.protocol == PLAINTEXT:
+            return None
+        ca = self.certificates.ca if found.trusts_ours else None
+        access = Access(found.protocol, ca=ca, certificate=certificate)
+        if not found.mechanisms:
+            return access
+        mechanism = found.mechanisms[0] if mechanism is None else mechanism
+        parameters.one_of("mechanism", mechanism, found.mechanisms)
+        if mechanism == oauthbearer.NAME:
+            return access._replace(mechanism=mechanism, user=user or "alice")
+        if user is None and self._users:
+            user = next(iter(self._users))
+        if user not in self._users:
+            known = ", ".join(map(repr, self._users)) or "none: Emulator(users={...}) gives them"
+            raise ValueError(
+                f"user is one of those with a password, not {user!r}; there is {known}"
+            )
+        return access._replace(mechanism=mechanism, user=user, password=self._users[user])
+
+
+class _Found(NamedTuple):
+    """A listener, as a client needs it."""
+
+    servers: str
+    protocol: str
+    mechanisms: list[str]
+    has_tls: bool
+    trusts_ours: bool
+
+
+def _listener(cluster: Cluster, name: str | None) -> _Found:
+    """Raises ValueError for a name that there is not."""
+    listeners = cluster.security.listeners
+    if name is not None:
+        parameters.one_of("listener", name, list(listeners))
+    listener = next(iter(listeners.values())) if name is None else listeners[name]
+    places = [node.at(listener.name) for node in cluster.nodes.values()]
+    config = ListenerConfig(cluster.config, listener.name)
+    own = config.own("ssl.keystore.certificate.chain")
+    return _Found(
+        ",".join(f"{bracketed(host)}:{port}" for host, port in places),
+        listener.protocol,
+        mechanisms_of(config) if listener.has_sasl else [],
+        listener.has_tls,
+        listener.has_tls and own is not None and own[0].startswith(LISTENER_PREFIX),
+    )
 
 
 def settings(bootstrap_servers: str, client: str, kind: str | None) -> dict[str, Any]:

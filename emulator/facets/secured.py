@@ -16,10 +16,23 @@ from .facet import Facet
 class Secured(Facet):
     """Verbs about security (docs/security.md)."""
 
+    # What of Emulator is used here.
+    _users: dict[str, str]
+
     @property
     def log_in_failures(self) -> list[LogInFailure]:
         """The last log-ins that failed, in order, with more than the client was told."""
         return self.run(lambda cluster: list(cluster.security.failures))
+
+    @property
+    def user_names(self) -> list[str]:
+        """Who may log in with a password, as it was given at the start."""
+        return list(self._users)
+
+    @property
+    def shows_own_certificate(self) -> bool:
+        """Whether a listener shows a certificate of `certificates`, as no other was given."""
+        return "certificates" in self.__dict__
 
     @cached_property
     def certificates(self) -> Certificates:

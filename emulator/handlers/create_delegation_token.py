@@ -14,7 +14,7 @@ from ...wire.api.create_delegation_token import (
 )
 from ..base.call import Call
 from ..base.client import Principal
-from ..security.delegation_tokens import check_allowed, created
+from ..security.delegation_tokens import check_allowed, check_owner, created
 from .registry import handles
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ def create_token(
         if name and kind is None:  # over which a real broker stumbles
             raise Refused(Error.UNKNOWN_SERVER_ERROR)
         check_allowed(cluster, call)
+        check_owner(cluster, call, owner)
         renewers = [
             Principal(each.principal_type, each.principal_name) for each in request.renewers
         ]

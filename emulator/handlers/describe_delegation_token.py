@@ -30,7 +30,7 @@ def describe_tokens(
         wanted = [Principal(each.principal_type, each.principal_name) for each in request.owners]
     try:
         check_allowed(cluster, call)
-        found = seen_by(cluster, call.principal, wanted, lambda record: True)
+        found = seen_by(cluster, call, wanted)
     except Refused as refused:
         return DescribeDelegationTokenResponse(error_code=refused.error, tokens=[])
     return DescribeDelegationTokenResponse(tokens=[_token(*each) for each in found])

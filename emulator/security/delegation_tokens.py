@@ -15,7 +15,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 from base64 import b64encode, urlsafe_b64encode
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -25,6 +25,7 @@ from ..base.call import Call
 from ..base.client import ANONYMOUS, Principal
 from ..config.configs import BrokerConfig
 from ..metadata.image import MetadataImage
+from .authorizer.terms import Kind, Operation
 from .listeners import PLAINTEXT, SSL
 from .login.scram import ITERATIONS, Known, credential_of
 
@@ -54,6 +55,27 @@ def check_allowed(cluster: Cluster, call: Call) -> None:
     is_nobody = protocol == PLAINTEXT or (protocol == SSL and call.principal == ANONYMOUS)
     if is_nobody or call.has_token:
         raise Refused(Error.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED)
+
+
+def check_owner(cluster: Cluster, call: Call, owner: Principal) -> None:
+    """Raises Refused for who may not make tokens for another."""
+    authorizer, who = cluster.authorizer, call.principal
+    if owner == who or authorizer is None:
+        return
+    operation, kind = Operation.CREATE_TOKENS, Kind.USER
+    if not authorizer.may(who, call.client_host, operation, kind, str(owner)):
+        raise Refused(Error.DELEGATION_TOKEN_AUTHORIZATION_FAILED)
+
+
+def may_see(cluster: Cluster, call: Call, record: DelegationTokenRecord) -> bool:
+    """Whether who asks sees a token of others."""
+    authorizer, who, host = cluster.authorizer, call.principal, call.client_host
+    if authorizer is None:
+        return True
+    kind = Kind.DELEGATION_TOKEN
+    if authorizer.may(who, host, Operation.DESCRIBE, kind, record.token_id):
+        return True
+    return authorizer.may(who, host, Operation.DESCRIBE_TOKENS, Kind.USER, record.owner)
 
 
 def created(
@@ -103,19 +125,15 @@ def expired(cluster: Cluster, who: Principal, secret: bytes, period_ms: int, now
 
 
 def seen_by(
-    cluster: Cluster,
-    who: Principal,
-    owners: Sequence[Principal] | None,
-    may_see: Callable[[DelegationTokenRecord], bool],
+    cluster: Cluster, call: Call, owners: Sequence[Principal] | None
 ) -> list[tuple[DelegationTokenRecord, bytes]]:
-    """The tokens that somebody sees, with their HMACs: of these owners, or all; `may_see` decides
-    about those of others. Raises Refused."""
+    """The tokens that who asks sees, with their HMACs: of these owners, or all. Raises Refused."""
     key = _key(cluster)
     return [
         (record, hmac_of(key, record.token_id))
         for record in cluster.metadata.image.tokens.values()
         if owners is None or any(_is_party(record, each) for each in owners)
-        if _is_party(record, who) or may_see(record)
+        if _is_party(record, call.principal) or may_see(cluster, call, record)
     ]
 
 

@@ -57,6 +57,8 @@ class Security:
     def __init__(self, config: BrokerConfig, image: MetadataImage, random: Random) -> None:
         self.listeners: dict[str, Listener] = check_security(config)
         self.failures: deque[LogInFailure] = deque(maxlen=_MOST_FAILURES)
+        self.bound: dict[tuple[str, str], None] = {}
+        """The address that each listener is bound to, with its name."""
         self.contexts = Contexts()
         self._config = config
         self._image = image

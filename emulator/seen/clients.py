@@ -29,6 +29,10 @@ class SeenClient:
     """The request that is in progress, for instance "Fetch" or "JoinGroup"; None without any."""
     waiting_ms: int
     """How long that has been in progress; 0 without any."""
+    principal: str = "User:ANONYMOUS"
+    """Who it has logged in as, or what its certificate says."""
+    listener: str = "PLAINTEXT"
+    """The name of the listener that it has connected to."""
 
     def __repr__(self) -> str:
         waits = f", waits for {self.waits_for} since {self.waiting_ms} ms" * bool(self.waits_for)

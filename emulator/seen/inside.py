@@ -326,6 +326,7 @@ def _seen(client: ClientProtocol, now: int) -> SeenClient:
         connection.frames.count() + (call is not None),
         request.removesuffix("Request") or None,
         0 if call is None else now - call.now,
+        *(str(connection.principal), connection.listener),
     )
 
 

@@ -60,6 +60,7 @@ def acknowledge(share: SharePartition, member_id: str, asked: Sequence[Acknowled
 
 def release(share: SharePartition, member_id: str) -> None:
     """Give back all that a member has acquired. Raises Refused as the coordinator does."""
+    share.settle()
     step = _Step(share, member_id)
     for batch in share.batches:
         whole = batch.whole
@@ -166,7 +167,7 @@ class _Step:
         for state, _ in self._before:
             state.unlock()
             state.is_settling = True
-        share.soon(self._settle)
+        share.settle_later(self._settle)
 
     def _settle(self) -> None:
         """What has changed counts: a fetch in the same request does not get it yet."""

@@ -72,7 +72,7 @@ ROOMS = {
         rules disk_rules
     """,
     "emulator/control/traffic": """
-        errors peer about plain
+        errors peer about plain secrets
         exchange
         traffic
         step

@@ -30,6 +30,7 @@ from .configure import read_all
 from .health import Health
 from .ready import ReadyFile
 from .recovered import holds_data, recovery
+from .security import tell_access, tell_reach
 from .settings import Settings, TopicSettings
 from .watching import Watch
 
@@ -71,6 +72,8 @@ def bring_up(options: argparse.Namespace, running: ExitStack) -> Emulator:
             return merged(read_all(options.parser, options), options)
 
         running.callback(Watch(emulator, settings, again, log.say).close)
+    tell_access(emulator, running, log.say)
+    tell_reach(emulator, log.say)
     _tell_the_world(emulator, options, running)
     return emulator
 
@@ -116,6 +119,8 @@ def emulator_of(options: argparse.Namespace, settings: Settings) -> Emulator:
         version=options.kafka_version,
         naming=options.naming,
         timing=options.timing,
+        security=options.security,
+        users=dict(options.user),
     )
 
 

@@ -1,7 +1,8 @@
 """How a cluster's chain fills the journal: the first of its steps, while the journal is on.
 
 The first step sees what the client sent before others change it, and what the client gets after
-others have changed it. The answer is encoded here, once: the connection sends these bytes.
+others have changed it. What has secrets in it is left out (secrets.py). The answer is encoded here,
+once: the connection sends these bytes.
 """
 
 from __future__ import annotations
@@ -14,7 +15,10 @@ from ....wire.headers import write_response_header
 from ...base.chain import Outcome, Step
 from .exchange import CLOSED, NO_REPLY, Exchange
 from .peer import NOWHERE, Address, Peer
+from .secrets import SECRET_APIS, has_secrets
 from .traffic import Traffic
+
+_KEY_BYTES = 2
 
 if TYPE_CHECKING:
     from ...base.call import Call, Sender
@@ -30,6 +34,8 @@ class TrafficStep(Step):
 
     def before(self, call: Call, request: Request) -> Outcome:
         """A request is taken up."""
+        if has_secrets(request):
+            return None
         assert call.frame is not None
         exchange = self.traffic.begin(self._peer(call.connection), call.frame, call.now)
         call.notes = exchange.notes
@@ -38,7 +44,9 @@ class TrafficStep(Step):
 
     def after(self, call: Call, request: Request, response: Response | None) -> Outcome:
         """It is answered, or nothing is sent."""
-        exchange = self._open.pop(call)
+        exchange = self._open.pop(call, None)
+        if exchange is None:
+            return None
         if response is None:
             self.traffic.end(exchange, NO_REPLY if call.is_open else CLOSED)
             return None
@@ -50,6 +58,8 @@ class TrafficStep(Step):
 
     def malformed(self, connection: Sender, frame: Buffer, error: WireError, now: int) -> None:
         """A frame could not be decoded."""
+        if len(frame) >= _KEY_BYTES and int.from_bytes(frame[:_KEY_BYTES]) in SECRET_APIS:
+            return
         self.traffic.malformed(self._peer(connection), frame, str(error), now)
 
     def _peer(self, connection: Sender) -> Peer:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from itertools import count
 
 from odradek.emulator.base.java_order import partition_for
@@ -15,10 +16,12 @@ from odradek.wire.api.read_share_group_state import ReadShareGroupStateRequest
 from odradek.wire.api.share_group_heartbeat import ShareGroupHeartbeatRequest
 
 from ..ask.group_records import PARTITIONS
+from ..ask.share_groups import INITIALIZED_S
 from ..engine.asker import Asker
 
 _SHARE = 2
-_GROUP = "warm-shares"
+_TOPIC = "warm-shares"
+_numbers = count()
 _TOPIC_ID = bytes(15) + b"w"
 
 
@@ -57,15 +60,17 @@ def is_warm(asker: Asker) -> bool:
 
 
 def _is_initialized(asker: Asker) -> bool:
-    """Whether a group has got a state by now: the first takes a real broker longer."""
+    """Whether a new group gets its states soon: the first ones take a real broker longer."""
     topic = CreateTopicsRequest.Topic(
-        name=_GROUP, num_partitions=1, replication_factor=1, assignments=[], configs=[]
+        name=_TOPIC, num_partitions=2, replication_factor=1, assignments=[], configs=[]
     )
     asker.ask(CreateTopicsRequest(topics=[topic], timeout_ms=9000), 5)
+    group = f"warm-shares-{next(_numbers)}"
     beat = ShareGroupHeartbeatRequest(
-        group_id=_GROUP, member_id=_GROUP, member_epoch=0, subscribed_topic_names=[_GROUP]
+        group_id=group, member_id=group, member_epoch=0, subscribed_topic_names=[_TOPIC]
     )
     asker.ask(beat, 1)
-    asked = DescribeShareGroupOffsetsRequest.Group(group_id=_GROUP, topics=None)
+    time.sleep(INITIALIZED_S / 4)
+    asked = DescribeShareGroupOffsetsRequest.Group(group_id=group, topics=None)
     answer = asker.ask(DescribeShareGroupOffsetsRequest(groups=[asked]), 0)
     return bool(answer.groups[0].topics)

@@ -35,6 +35,7 @@ TABLES = {
     "handlers/describe_configs.py",
     "config/group.py",
     "config/inert.py",
+    "client_security/settings.py",  # of clients
 }
 # Follow from the start and are passed on as something else than a config; or give another one its
 # default; or are bounds of what a group may have.

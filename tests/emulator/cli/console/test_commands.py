@@ -64,6 +64,17 @@ def test_one_topic_that_is_refused_spares_the_others(
     assert "topic nope: UNKNOWN_TOPIC_OR_PARTITION" in out.err
 
 
+def test_records_before_an_offset_are_deleted(kafka: Emulator, shell: Shell) -> None:
+    fill(kafka, 0, *(record(b"%d" % n) for n in range(10)))
+    assert shell("topics", "empty", "orders", "--before", "4") == [
+        ["orders-0", "begins", "at", "offset", "4"],
+        ["orders-1", "begins", "at", "offset", "0"],
+    ]
+    assert shell("topics", "empty", "orders", "--before", "-2")[0][-1] == "8"
+    assert shell("topics", "empty", "orders") == [["emptied", "orders"]]
+    assert shell("topics")[1][3] == "0"
+
+
 # Groups.
 
 

@@ -1,0 +1,103 @@
+"""`odradek serve --security SASL_SSL --user alice:secret`: who may connect, and what clients need.
+
+Passwords are never printed back, nor is a wrong option quoted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ipaddress
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from ...config.listener_configs import ListenerConfig
+from ...emulator import Emulator
+from ...security.listeners import PROTOCOLS, Listener
+from ...security.mechanisms import mechanisms_of
+
+
+def add_security(serve: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    serve.add_argument(
+        "--security",
+        metavar="PROTOCOL",
+        choices=list(PROTOCOLS),
+        help=f"what clients speak: {', '.join(PROTOCOLS)} (PLAINTEXT)",
+    )
+    serve.add_argument(
+        "--user",
+        metavar="NAME:PASSWORD",
+        action="append",
+        default=[],
+        type=_user,
+        help="who may log in, with PLAIN or SCRAM; may be repeated",
+    )
+
+
+def _user(text: str) -> tuple[str, str]:
+    name, colon, password = text.partition(":")
+    if not colon or not name or not password:
+        raise argparse.ArgumentTypeError("not of the form NAME:PASSWORD")
+    return name, password
+
+
+def tell_access(emulator: Emulator, running: ExitStack, say: Callable[[str], None]) -> None:
+    """Say who can reach the broker, and what a client needs, if that is more than its address."""
+    listeners = emulator.run(lambda cluster: list(cluster.security.listeners.values()))
+    if not any(listener.has_tls or listener.has_sasl for listener in listeners):
+        return
+    needs_ca = any(listener.has_tls for listener in listeners) and emulator.shows_own_certificate
+    ca = None
+    if needs_ca:
+        home = running.enter_context(TemporaryDirectory(prefix="odradek-ca-"))
+        ca = emulator.certificates.write_ca(Path(home, "ca.pem"))
+    for listener in listeners:
+        say(f"clients of {listener.name} need {', '.join(_needs(emulator, listener, ca))}")
+
+
+def _needs(emulator: Emulator, listener: Listener, ca: Path | None) -> list[str]:
+    name = listener.name
+    places = emulator.run(lambda cluster: [each.at(name) for each in cluster.nodes.values()])
+    servers = ",".join(f"{host}:{port}" for host, port in places)
+    found = [f"bootstrap.servers={servers}", f"security.protocol={listener.protocol}"]
+    if listener.has_sasl:
+        config = emulator.run(lambda cluster: ListenerConfig(cluster.config, name))
+        found.append(f"sasl.mechanism={' or '.join(mechanisms_of(config))}")
+        if emulator.user_names:
+            found.append(f"sasl.username={' or '.join(emulator.user_names)}")
+    if listener.has_tls and ca is not None:
+        found.append(f"ssl.ca.location={ca}")
+    return found
+
+
+def tell_reach(emulator: Emulator, say: Callable[[str], None]) -> None:
+    """Say so, if others can reach the broker, and nobody has to log in there."""
+    open_ones = [
+        f"{host or '*'} ({name})"
+        for host, name in emulator.run(lambda cluster: list(cluster.security.bound))
+        if not _is_local(host) and not _is_closed(emulator, name)
+    ]
+    if open_ones:
+        say(f"anyone who reaches this machine can use the broker: {', '.join(open_ones)}")
+
+
+def _is_closed(emulator: Emulator, name: str) -> bool:
+    def closed(listener: Listener, config: ListenerConfig) -> bool:
+        return listener.has_sasl or (
+            listener.has_tls and config.get("ssl.client.auth") == "required"
+        )
+
+    return emulator.run(
+        lambda cluster: closed(
+            cluster.security.listeners[name], ListenerConfig(cluster.config, name)
+        )
+    )
+
+
+def _is_local(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
