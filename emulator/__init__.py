@@ -6,39 +6,43 @@ with Emulator(topics={"orders": 3}) as kafka:
     ...  # any Kafka client, with bootstrap.servers = kafka.bootstrap_servers
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
-from ..wire import Error, Refused
-from .advice import Advice
-from .base.clock import Clock, ManualClock, SystemClock
-from .base.event import Event
-from .base.never_matched import NeverMatched
-from .breakpoint import pause_all, resume_all
-from .cluster import Cluster
-from .config.configs import BrokerConfig, ConfigError
-from .emulator import Emulator
-from .facets.crash_points import Crash
-from .facets.rule_view import RuleView
-from .seen import (
-    GroupView,
-    NewRecord,
-    PartitionView,
-    SeenClient,
-    SeenMember,
-    SeenProducer,
-    SeenRecord,
-    SeenTransaction,
-    TopicView,
-    WaitTimeout,
-    assert_exactly_once,
-    assert_processed_once,
-)
-from .situations import Situation
-from .state import Snapshot, StateError
-
 if TYPE_CHECKING:
+    from ..wire import Error as Error
+    from ..wire import Refused as Refused
+    from .advice import Advice as Advice
+    from .base.clock import Clock as Clock
+    from .base.clock import ManualClock as ManualClock
+    from .base.clock import SystemClock as SystemClock
+    from .base.event import Event as Event
+    from .base.never_matched import NeverMatched as NeverMatched
+    from .breakpoint import pause_all as pause_all
+    from .breakpoint import resume_all as resume_all
+    from .cluster import Cluster as Cluster
+    from .config.configs import BrokerConfig as BrokerConfig
+    from .config.configs import ConfigError as ConfigError
+    from .emulator import Emulator as Emulator
+    from .facets.crash_points import Crash as Crash
+    from .facets.rule_view import RuleView as RuleView
     from .proxy.proxy import Proxy as Proxy
     from .schedules import explore as explore
+    from .seen import GroupView as GroupView
+    from .seen import NewRecord as NewRecord
+    from .seen import PartitionView as PartitionView
+    from .seen import SeenClient as SeenClient
+    from .seen import SeenMember as SeenMember
+    from .seen import SeenProducer as SeenProducer
+    from .seen import SeenRecord as SeenRecord
+    from .seen import SeenTransaction as SeenTransaction
+    from .seen import TopicView as TopicView
+    from .seen import WaitTimeout as WaitTimeout
+    from .seen import assert_exactly_once as assert_exactly_once
+    from .seen import assert_processed_once as assert_processed_once
+    from .situations import Situation as Situation
+    from .state import Snapshot as Snapshot
+    from .state import StateError as StateError
 
 __all__ = [
     "Advice",
@@ -76,16 +80,53 @@ __all__ = [
     "resume_all",
 ]
 
+_HOMES = {
+    "Advice": ".advice",
+    "BrokerConfig": ".config.configs",
+    "Clock": ".base.clock",
+    "Cluster": ".cluster",
+    "ConfigError": ".config.configs",
+    "Crash": ".facets.crash_points",
+    "Emulator": ".emulator",
+    "Error": "..wire",
+    "Event": ".base.event",
+    "GroupView": ".seen",
+    "ManualClock": ".base.clock",
+    "NeverMatched": ".base.never_matched",
+    "NewRecord": ".seen",
+    "PartitionView": ".seen",
+    "Proxy": ".proxy.proxy",
+    "Refused": "..wire",
+    "RuleView": ".facets.rule_view",
+    "SeenClient": ".seen",
+    "SeenMember": ".seen",
+    "SeenProducer": ".seen",
+    "SeenRecord": ".seen",
+    "SeenTransaction": ".seen",
+    "Situation": ".situations",
+    "Snapshot": ".state",
+    "StateError": ".state",
+    "SystemClock": ".base.clock",
+    "TopicView": ".seen",
+    "WaitTimeout": ".seen",
+    "assert_exactly_once": ".seen",
+    "assert_processed_once": ".seen",
+    "explore": ".schedules",
+    "pause_all": ".breakpoint",
+    "resume_all": ".breakpoint",
+}
+"""Name -> the module that has it, imported when it is asked for: the commands of the shell need
+nothing of the broker, whose modules take longer to import than most commands to run."""
+
+
 if not TYPE_CHECKING:  # else a type checker would take any name for one of this module
 
     def __getattr__(name: str) -> object:
-        """Most who use a broker use none of these: each is imported when it is asked for."""
-        if name == "Proxy":
-            from .proxy.proxy import Proxy
+        if name not in _HOMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        found = globals()[name] = getattr(import_module(_HOMES[name], __name__), name)
+        return found
 
-            return Proxy
-        if name == "explore":
-            from .schedules import explore
 
-            return explore
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

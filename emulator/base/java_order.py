@@ -32,6 +32,7 @@ def partition_for(group_id: str, partitions: int) -> int:
 
 
 _ROOM = 16  # buckets of a new HashMap
+_GOLDEN = 0x9E3779B97F4A7C15  # what Kafka's own hash maps multiply hash codes with
 
 
 def hash_map_order(names: Iterable[str], *, room: int = _ROOM, beside: int = 0) -> list[str]:
@@ -39,6 +40,21 @@ def hash_map_order(names: Iterable[str], *, room: int = _ROOM, beside: int = 0) 
     given order. Buckets that Java turns into trees (more than eight names) are not modelled.
     `room`: the number of buckets it was created with; `beside`: how many other names are in it."""
     return _in_buckets(names, java_hash, room=room, beside=beside)
+
+
+def timeline_order(names: Iterable[str], *, size: int) -> list[str]:
+    """The same for a TimelineHashMap of a broker's coordinator, in which the newest of a bucket
+    come first. `size`: how many names there were when it last looked whether it is too small."""
+    buckets = 2
+    while size * 3 > buckets * 4:
+        buckets *= 2
+    shift = 65 - buckets.bit_length()
+
+    def bucket(name: str) -> int:
+        return (java_hash(name) * _GOLDEN & 0xFFFFFFFFFFFFFFFF) >> shift
+
+    newest_first = list(names)[::-1]
+    return sorted(newest_first, key=bucket)
 
 
 def id_order(ids: Iterable[bytes], *, presized: bool = False) -> list[bytes]:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
@@ -94,9 +95,8 @@ def _parsers(
     view: str, others: Mapping[str, str] | None = None
 ) -> tuple[argparse.ArgumentParser, Mapping[str, argparse.ArgumentParser]]:
     """The parser, and those of the commands."""
-    parser = argparse.ArgumentParser(
-        prog="odradek", description="A Kafka broker for tests and local development."
-    )
+    description = "A Kafka broker for tests and local development."
+    parser: argparse.ArgumentParser = _Parser(prog="odradek", description=description)
     parser.add_argument("--version", action=_Version, help="show the version and exit")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     add_views(commands, view)
@@ -109,6 +109,16 @@ def _parsers(
     for name, summary in (others or {}).items():
         commands.add_parser(name, help=summary)
     return parser, commands.choices
+
+
+class _Parser(argparse.ArgumentParser):
+    """Answers a verb or an action that there is not with the likely one. Its sub-parsers are of
+    this class, too."""
+
+    def error(self, message: str) -> NoReturn:
+        found = re.search(r"invalid choice: '([^']*)' \(choose from (.*)\)", message)
+        close = get_close_matches(found[1], re.findall(r"[\w-]+", found[2]), 1) if found else []
+        super().error(f"{message}; is {close[0]} meant?" if close else message)
 
 
 class _Version(argparse.Action):

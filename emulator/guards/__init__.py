@@ -1,6 +1,6 @@
 """Guards: what each API asks of the authorizer, and what it answers where that says no."""
 
-from . import cluster_wide, configs, groups, offsets, records, topics, transactions
+from . import cluster_wide, configs, groups, offsets, records, share, topics, transactions
 from .guard import Guard
 
 __all__ = [
@@ -10,6 +10,7 @@ __all__ = [
     "groups",
     "offsets",
     "records",
+    "share",
     "topics",
     "transactions",
 ]

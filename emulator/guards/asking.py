@@ -7,6 +7,7 @@ leaves something out of an answer is not, as in Kafka's audit log.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from copy import copy
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from ...wire import Error, Request, Response
@@ -138,6 +139,12 @@ class Asking:
             merge(own, part, self.version)
 
         return Narrowed(rest, finish)
+
+    def emptied(self, request: Any) -> Any:
+        """The request without its topics."""
+        rest = copy(request)
+        rest.topics = []
+        return rest
 
     def own_copy(self, response: Response) -> Any:
         """A response whose parts are in no other answer."""

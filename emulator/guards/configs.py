@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
+from ...wire import Error
 from ...wire.api.alter_configs import AlterConfigsRequest, AlterConfigsResponse
 from ...wire.api.describe_configs import DescribeConfigsRequest, DescribeConfigsResponse
 from ...wire.api.incremental_alter_configs import (
@@ -130,6 +131,9 @@ def _in_order(
     refused = {id(each): _refused(answer, each, kind) for each, kind in answers}
 
     def finish(own: Any) -> None:
+        if any(each.error_code == Error.UNKNOWN_SERVER_ERROR for each in own.responses):
+            for each in refused.values():  # an operation that there is not fails all of them
+                each.error_code, each.error_message = Error.UNKNOWN_SERVER_ERROR, None
         rest = iter(own.responses)
         own.responses = [refused.get(id(each)) or next(rest) for each in request.resources]
 

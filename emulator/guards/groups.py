@@ -15,6 +15,7 @@ from ...wire.api.leave_group import LeaveGroupRequest
 from ...wire.api.list_groups import ListGroupsRequest
 from ...wire.api.offset_commit import OffsetCommitRequest, OffsetCommitResponse
 from ...wire.api.offset_delete import OffsetDeleteRequest, OffsetDeleteResponse
+from ...wire.api.share_group_describe import ShareGroupDescribeRequest
 from ...wire.api.sync_group import SyncGroupRequest
 from ..security.authorizer.terms import Kind, Operation
 from .asking import BITS_UNKNOWN, Asking, Narrowed, Verdict
@@ -93,21 +94,16 @@ def describe_groups(asking: Asking, request: DescribeGroupsRequest) -> Verdict:
     return Narrowed(rest, _described(asking, refused, has_bits=has_bits))
 
 
-@guards(ConsumerGroupDescribeRequest)
-def consumer_group_describe(asking: Asking, request: ConsumerGroupDescribeRequest) -> Verdict:
+@guards(ConsumerGroupDescribeRequest, ShareGroupDescribeRequest)
+def group_describe(asking: Asking, request: Any) -> Verdict:
     """Of groups with topics that may not be described nothing is told."""
-    allowed = asking.allowed(Operation.DESCRIBE, Kind.GROUP, request.group_ids)
-    refused: Any = asking.refuse(
-        ConsumerGroupDescribeRequest(
-            group_ids=[g for g in request.group_ids if g not in allowed],
-            include_authorized_operations=False,
-        ),
-        ERRORS[Kind.GROUP],
-    )
-    has_bits = request.include_authorized_operations
-    rest = ConsumerGroupDescribeRequest(
-        group_ids=[g for g in request.group_ids if g in allowed],
-        include_authorized_operations=has_bits,
+    asked: Any = type(request)
+    groups, has_bits = request.group_ids, request.include_authorized_operations
+    allowed = asking.allowed(Operation.DESCRIBE, Kind.GROUP, groups)
+    denied = asked(group_ids=[g for g in groups if g not in allowed])
+    refused: Any = asking.refuse(denied, ERRORS[Kind.GROUP])
+    rest = asked(
+        group_ids=[g for g in groups if g in allowed], include_authorized_operations=has_bits
     )
     described = _described(asking, refused, has_bits=has_bits)
 
@@ -139,7 +135,7 @@ def _without_secret_topics(asking: Asking, group: Any) -> Any:
         for name in (
             *member.subscribed_topic_names,
             *(t.topic_name for t in member.assignment.topic_partitions),
-            *(t.topic_name for t in member.target_assignment.topic_partitions),
+            *_targets(member),
         )
     }
     allowed = asking.allowed(Operation.DESCRIBE, Kind.TOPIC, topics)
@@ -157,6 +153,12 @@ def _without_secret_topics(asking: Asking, group: Any) -> Any:
     )
     refused.authorized_operations = BITS_UNKNOWN
     return refused
+
+
+def _targets(member: Any) -> list[str]:
+    """The topics that a member is to have; of a share group it has them already."""
+    target = getattr(member, "target_assignment", None)
+    return [] if target is None else [topic.topic_name for topic in target.topic_partitions]
 
 
 @guards(ListGroupsRequest)

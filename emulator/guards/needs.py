@@ -13,6 +13,7 @@ from ..control.rules.refusing import levels
 from ..security.authorizer.terms import Kind, Operation
 from .asking import Asking, Narrowed, Verdict
 
+_IDS_SINCE = 10
 ROLES = {Kind.TOPIC: TOPIC, Kind.GROUP: GROUP, Kind.TRANSACTIONAL_ID: TRANSACTIONAL_ID}
 """What an entry of a request calls a resource of a kind."""
 ERRORS = {
@@ -60,28 +61,57 @@ def needs_each(
 def needs_each_topic(
     asking: Asking, request: Any, operation: Operation, answer: Callable[..., Any]
 ) -> Narrowed | None:
-    """The same for an API whose answer also has topics of which no partition is named; `answer`
-    makes what is answered of one."""
-    empty = [topic for topic in request.topics if not topic.partitions]
-    denied = [each for each in empty if not asking.may(operation, Kind.TOPIC, _name(asking, each))]
+    """The same for an API whose answer has what is refused first, in the order of the request, and
+    topics too of which no partition is named; `answer` is the class of what is answered of one."""
+    denied: dict[int, Any] = {}
+    kept = []
+    places = {_key(topic): number for number, topic in reversed([*enumerate(request.topics)])}
+    for topic in request.topics:
+        name = _name(asking, topic)
+        if name is None or asking.may(operation, Kind.TOPIC, name):
+            kept.append(topic)
+            continue
+        first = places[_key(topic)]
+        if first not in denied:
+            denied[first] = answer(name=topic.name, partitions=[])
+            if hasattr(topic, "topic_id"):
+                denied[first].topic_id = topic.topic_id
+        denied[first].partitions += _refused(topic, answer)
     if not denied:
-        return needs_each(asking, request, operation, Kind.TOPIC)
+        return None
     rest = copy(request)
-    rest.topics = [topic for topic in request.topics if all(topic is not each for each in denied)]
-    found = needs_each(asking, rest, operation, Kind.TOPIC)
-    narrowed: Any = rest if found is None else found.request
+    rest.topics = kept
 
     def finish(own: Any) -> None:
-        if found is not None:
-            found.finish(own)
-        own.topics += [answer(name=each.name, partitions=[]) for each in denied]
+        missing = {places[_key(t)]: t for t in own.topics if any(map(_is_missing, t.partitions))}
+        others = [topic for topic in own.topics if topic not in missing.values()]
+        refused = sorted({**missing, **denied}.items(), key=lambda each: each[0])
+        own.topics = [*(topic for _, topic in refused), *others]
 
-    return Narrowed(narrowed if narrowed is not None and narrowed.topics else None, finish)
+    return Narrowed(rest if kept else None, finish)
+
+
+def _refused(topic: Any, answer: Any) -> list[Any]:
+    error = ERRORS[Kind.TOPIC]
+    return [
+        answer.Partition(partition_index=each.partition_index, error_code=error)
+        for each in topic.partitions
+    ]
+
+
+def _is_missing(partition: Any) -> bool:
+    return partition.error_code in (Error.UNKNOWN_TOPIC_OR_PARTITION, Error.UNKNOWN_TOPIC_ID)
+
+
+def _key(topic: Any) -> tuple[str, bytes]:
+    return topic.name, getattr(topic, "topic_id", NO_ID)
 
 
 def _name(asking: Asking, topic: Any) -> str | None:
-    topic_id = getattr(topic, "topic_id", NO_ID)
-    return topic.name if topic_id == NO_ID else asking.topic_name(topic_id)
+    if asking.version >= _IDS_SINCE:  # only OffsetCommit has so many versions
+        return asking.topic_name(topic.topic_id)
+    name: str = topic.name
+    return name
 
 
 def each_once(found: Narrowed | None, topics: str, partitions: str, index: str) -> Narrowed | None:

@@ -5,6 +5,7 @@ A group's own error (a member that is unknown, say) stands alone: then nothing i
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Any
 
 from ...wire import Error
@@ -79,23 +80,34 @@ def _name(asking: Asking, topic: Any) -> str | None:
 
 
 def _split(asking: Asking, topics: list[Any] | None) -> tuple[Any, list[Any] | None]:
-    """Topics that may be described, and those that may not; None for all of them."""
+    """Topics that go on, and those whose answer has an error, in their order: they may not be
+    described, or their id is not known. None for all of them."""
     if topics is None:
         return None, None
     allowed: list[Any] = []
-    denied: list[Any] = []
+    odd: list[Any] = []
     for topic in topics:
         name = _name(asking, topic)
         may = name is None or asking.may(Operation.DESCRIBE, Kind.TOPIC, name)
-        (allowed if may else denied).append(topic)
-    return allowed, denied
+        if may:
+            allowed.append(topic)
+        if not may or name is None:
+            odd.append((topic, may))
+    return allowed, odd
 
 
-def _finish(asking: Asking, answer: Any, denied: list[Any] | None, topic: Any) -> None:
-    if denied is None:
+def _finish(asking: Asking, answer: Any, odd: list[Any] | None, topic: Any) -> None:
+    if odd is None:
         answer.topics = [each for each in answer.topics if _is_shown(asking, each)]
         return
-    for each in denied:
+    if all(may for _, may in odd):
+        return
+    unknown = iter([each for each in answer.topics if _name(asking, each) is None])
+    answer.topics = [each for each in answer.topics if _name(asking, each) is not None]
+    for each, may in odd:
+        if may:
+            answer.topics += islice(unknown, 1)
+            continue
         partitions = [
             topic.Partition(
                 partition_index=index,

@@ -7,6 +7,7 @@ instance; no lower epoch (42). An assignor that the broker has (112).
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from ...wire import Error, Refused
@@ -18,10 +19,12 @@ from ..base.call import INVALID_REQUEST_TEXT, Call
 from ..base.java_order import int_order
 from ..groups.consumer.members import JOINING_EPOCH, LEAVE_EPOCH, STATIC_LEAVE_EPOCH, Epochs
 from ..groups.consumer.messages import Beat
+from ..security.authorizer.terms import Kind, Operation
 from .registry import handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
+    from ..security.authorizer.authorizer import Authorizer
 
 _MEMBER_CHOOSES_ID_SINCE = 1
 Request: TypeAlias = ConsumerGroupHeartbeatRequest
@@ -37,7 +40,7 @@ def consumer_group_heartbeat(
     try:
         coordinator = cluster.groups.at(call.node_id)
         _check(request, call.version, coordinator.settings.consumer_assignors)
-        answer = coordinator.consumer.heartbeat(_beat(call, request))
+        answer = coordinator.consumer.heartbeat(_beat(cluster, call, request))
     except Refused as refused:
         return Response(error_code=refused.error, error_message=_sentence(refused))
     assignment = None if answer.assignment is None else _assignment(answer.assignment)
@@ -104,7 +107,7 @@ def _invalid(message: str) -> Refused:
     return Refused(Error.INVALID_REQUEST, message)
 
 
-def _beat(call: Call, request: Request) -> Beat:
+def _beat(cluster: Cluster, call: Call, request: Request) -> Beat:
     owned: dict[bytes, list[int]] | None = None
     if request.topic_partitions is not None:
         owned = {}
@@ -124,7 +127,12 @@ def _beat(call: Call, request: Request) -> Beat:
         regex=request.subscribed_topic_regex,
         assignor=request.server_assignor,
         owned=owned,
+        sees=None if cluster.authorizer is None else partial(_sees, cluster.authorizer, call),
     )
+
+
+def _sees(authorizer: Authorizer, call: Call, topic: str) -> bool:
+    return authorizer.may(call.principal, call.client_host, Operation.DESCRIBE, Kind.TOPIC, topic)
 
 
 def _assignment(held: Epochs) -> ConsumerGroupHeartbeatResponse.Assignment:

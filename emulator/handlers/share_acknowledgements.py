@@ -72,8 +72,11 @@ def acknowledged(
     knows_renewal: bool,
     renews: bool,
 ) -> dict[Part, AckResult]:
-    """Acknowledge what can be; the result for each partition."""
+    """Acknowledge what can be; the result for each partition. Raises Refused if the whole request
+    fails."""
     found: dict[Part, AckResult] = {}
+    empty: list[Part] = []
+    is_any = False
     for part, batches in asked:
         try:
             topic = cluster.topics.by_id(part.topic_id)
@@ -82,13 +85,23 @@ def acknowledged(
             _check(batches, knows_renewal=knows_renewal, renews=renews)
             if not 0 <= part.partition < len(topic.partitions):
                 raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION)
-            if batches:
-                key = ShareKey(group_id, *part)
-                leader.acknowledge(key, member_id, [_acknowledgement(each) for each in batches])
-            found[part] = AckResult()
         except Refused as refused:
             found[part] = AckResult(refused.error, refused.message)
-    return found
+            continue
+        if not batches:
+            empty.append(part)
+            continue
+        is_any = True
+        try:
+            key = ShareKey(group_id, *part)
+            leader.acknowledge(key, member_id, [_acknowledgement(each) for each in batches])
+            found[part] = AckResult()
+        except Refused as refused:
+            if refused.error is Error.UNKNOWN_SERVER_ERROR:
+                raise
+            found[part] = AckResult(refused.error, refused.message)
+    # Nothing is said of partitions without acknowledgements if none has any.
+    return found | dict.fromkeys(empty if is_any else (), AckResult())
 
 
 def _acknowledgement(batch: _Batch) -> Acknowledgement:

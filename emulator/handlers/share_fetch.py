@@ -104,8 +104,7 @@ class _Work:
                 sessions.remove(self.key)
                 raise Refused(Error.UNKNOWN_SERVER_ERROR)
             self.session = sessions.open(self.key, named, self.call.connection)
-            if any(self.cluster.topics.by_id(part.topic_id) is None for part in named):
-                raise Refused(Error.UNKNOWN_SERVER_ERROR)
+            self._check_known(self.session)
             return
         session = sessions.next(self.key, self.epoch)
         session.update(
@@ -118,6 +117,12 @@ class _Work:
         )
         session.epoch = next_epoch(self.epoch)
         self.session = session
+        self._check_known(session)
+
+    def _check_known(self, session: Session) -> None:
+        """Raises Refused(UNKNOWN_SERVER_ERROR) while the session has topics that are not there."""
+        if any(self.cluster.topics.by_id(part.topic_id) is None for part in session.parts):
+            raise Refused(Error.UNKNOWN_SERVER_ERROR)
 
     def _has_acknowledgements(self) -> bool:
         return any(

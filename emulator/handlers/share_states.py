@@ -19,7 +19,7 @@ def by_topic(request: Any, one: Callable[[bytes, Any], A]) -> list[tuple[bytes, 
     """What is answered for each partition of a request, by topic; a partition that is named again
     is answered once."""
     topics: Sequence[Any] = request.topics
-    if not request.group_id.strip() or not all(topic.partitions for topic in topics):
+    if not request.group_id or not all(topic.partitions for topic in topics):
         return []
     found: dict[bytes, dict[int, A]] = {}
     for topic in topics:

@@ -7,7 +7,9 @@ As Kafka does (SocketServer's ConnectionQuotas, tried on 4.3.1):
   are there, that of the brokers is exempt; here a broker has one listener, which is not.
 - A client whose address has `max.connections.per.ip`, or the number of its own in
   `max.connections.per.ip.overrides`, is connected and then closed at once.
-- All three can be changed at run time. While a broker then has more than `max.connections`, one is
+- So is one that comes too soon by the quota `connection_creation_rate` of its address; there, the
+  connection is closed when the throttle time is over.
+- All can be changed at run time. While a broker then has more than `max.connections`, one is
   closed after the other: there those that were silent longest on each network thread, here those
   that were silent longest by half of `connections.max.idle.ms` (server.py).
 
@@ -57,8 +59,10 @@ class Admission(Protocol):
 class Connections:
     """The connections of one broker, counted."""
 
-    def __init__(self, config: BrokerConfig) -> None:
+    def __init__(self, config: BrokerConfig, may_come: Callable[[str], bool]) -> None:
+        """`may_come` tells of an address whether its quota allows another connection now."""
         self._config = config
+        self._may_come = may_come
         self._by_address: Counter[str] = Counter()
         self.total = 0
 
@@ -77,6 +81,9 @@ class Connections:
         most = self._most_of(address)
         if self._by_address[address] >= most:
             log.info("refused a connection from %s: it has %d, as many as it may", address, most)
+            return False
+        if not self._may_come(address):
+            log.info("refused a connection from %s: too many have come from there lately", address)
             return False
         self._by_address[address] += 1
         self.total += 1

@@ -59,7 +59,8 @@ class Server:
         size: int = cluster.config.get("queued.max.request.bytes")
         self.room = Room(size if size > 0 else ROOM_BYTES, self._loop.call_later)
         self.connections = {
-            node_id: Connections(broker.config) for node_id, broker in cluster.brokers.items()
+            node_id: Connections(broker.config, self._may_come)
+            for node_id, broker in cluster.brokers.items()
         }
         self._listeners: list[Listener] = []
         self.network = Network(self, self._loop)
@@ -68,6 +69,9 @@ class Server:
         self.is_down = False
         """Between `go_down` and `come_back`: its cluster is not to be used."""
         self._attach(cluster)
+
+    def _may_come(self, address: str) -> bool:
+        return self.cluster.throttle.may_connect(address)
 
     def _attach(self, cluster: Cluster) -> None:
         self.cluster = cluster
@@ -133,7 +137,7 @@ class Server:
         sock = bound(host, port)
         name = sock.getsockname()
         config = self.cluster.config.of_node(node_id)
-        connections = self.connections.setdefault(node_id, Connections(config))
+        connections = self.connections.setdefault(node_id, Connections(config, self._may_come))
         follows = isinstance(self.cluster.clock, TestClock)
         protocol = FollowingProtocol if follows else ClientProtocol
         new = partial(protocol, self, node_id, listener)

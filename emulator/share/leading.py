@@ -226,10 +226,13 @@ class ShareLeaders:
         del self._leaders[node_id]
 
     def lost(self, node_id: int, connection: object) -> None:
-        """A connection to a broker is closed."""
+        """A connection to a broker is closed. That of a broker whose process has ended releases
+        nothing any more."""
+        cluster = self._cluster
         leader = self._leaders.get(node_id)
-        if leader is not None and leader.lost(connection):
-            self._cluster.settle()
+        has_ended = cluster.telling.is_over or not cluster.replication.is_up(node_id)
+        if leader is not None and not has_ended and leader.lost(connection):
+            cluster.settle()
 
     def __call__(self, delta: MetadataDelta, image: MetadataImage) -> None:
         """Forget what is led elsewhere by now, or is deleted."""

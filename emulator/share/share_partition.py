@@ -94,6 +94,7 @@ class SharePartition:
         self.is_fenced = False
         """Whether this is no more in use: another leader, or another state, took its place."""
         self.waits: list[Waiting] = []
+        self._unsettled: list[Callable[[], None]] = []
         self._around = surroundings
         offset = stored.start_offset
         self.start_offset = begin() if offset == NO_OFFSET else offset
@@ -224,9 +225,17 @@ class SharePartition:
 
     # Changes
 
-    def soon(self, callback: Callable[[], None]) -> None:
-        """Call back after the request that is being served."""
-        self._around.soon(callback)
+    def settle_later(self, settle: Callable[[], None]) -> None:
+        """Something is written that counts after the request that is being served, or before the
+        next change."""
+        self._unsettled.append(settle)
+        self._around.soon(self.settle)
+
+    def settle(self) -> None:
+        """Let everything count that is written."""
+        unsettled, self._unsettled = self._unsettled, []
+        for settle in unsettled:
+            settle()
 
     def counted(self, first: int, last: int) -> int:
         """How many of these offsets are not below the start offset."""

@@ -16,6 +16,11 @@ TEXT = (Path(__file__).parents[2] / "docs/shell.md").read_text()
 SESSION = "".join(re.findall(r"```console\n(.*?)```", TEXT, re.DOTALL))
 STEPS = re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", SESSION, re.MULTILINE)
 
+AUTHORIZER = {
+    "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+    "super.users": "User:ANONYMOUS",
+}
+
 
 @pytest.mark.slow
 def test_the_session_goes_as_it_is_told(tmp_path: Path) -> None:
@@ -24,7 +29,7 @@ def test_the_session_goes_as_it_is_told(tmp_path: Path) -> None:
     odradek.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m odradek "$@"\n')
     odradek.chmod(0o755)
     assert len(STEPS) > 15
-    with Emulator() as kafka:
+    with Emulator(AUTHORIZER) as kafka:
         environment = {
             **os.environ,
             "PATH": f"{odradek.parent}:{os.environ['PATH']}",

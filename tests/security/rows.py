@@ -494,6 +494,111 @@ TRANSACTIONS = (
         (Need(_O.DESCRIBE, _X),),
     ),
 )
+_SHARE_MEMBER = {"group_id": "", "member_id": "b2RyYWRlay5vZHJhZGVrLg"}
+
+
+def _state(a: About, **partition: Any) -> dict[str, Any]:
+    return {
+        "group_id": a.group,
+        "topics": [{"topic_id": a.topic_id, "partitions": [{"partition": 0, **partition}]}],
+    }
+
+
+SHARE = (
+    Row(
+        *("ShareGroupHeartbeat", 76, 1),
+        lambda a: {
+            **_SHARE_MEMBER,
+            "group_id": a.group,
+            "member_epoch": 0,
+            "subscribed_topic_names": [a.topic],
+        },
+        (Need(_O.READ, _G), Need(_O.DESCRIBE, _T)),
+    ),
+    Row(
+        *("ShareGroupDescribe", 77, 1),
+        lambda a: {"group_ids": [a.group], "include_authorized_operations": True},
+        (Need(_O.DESCRIBE, _G),),
+    ),
+    Row(
+        *("ShareFetch", 78, 1),
+        lambda a: {
+            **_SHARE_MEMBER,
+            "group_id": a.group,
+            "share_session_epoch": 0,
+            "max_wait_ms": 0,
+            "min_bytes": 0,
+            "max_records": 10,
+            "batch_size": 10,
+            "topics": [
+                {
+                    "topic_id": a.topic_id,
+                    "partitions": [{"partition_index": 0, "acknowledgement_batches": []}],
+                }
+            ],
+            "forgotten_topics_data": [],
+        },
+        (Need(_O.READ, _G), Need(_O.READ, _T)),
+    ),
+    Row(
+        *("ShareAcknowledge without a session", 79, 1),
+        lambda a: {
+            **_SHARE_MEMBER,
+            "group_id": a.group,
+            "share_session_epoch": 1,
+            "topics": [{"topic_id": a.topic_id, "partitions": []}],
+        },
+        (Need(_O.READ, _G),),
+    ),
+    Row(
+        *("DescribeShareGroupOffsets", 90, 0),
+        lambda a: {
+            "groups": [
+                {"group_id": a.group, "topics": [{"topic_name": a.topic, "partitions": [0]}]}
+            ]
+        },
+        (Need(_O.DESCRIBE, _G), Need(_O.DESCRIBE, _T)),
+    ),
+    Row(
+        *("AlterShareGroupOffsets", 91, 0),
+        lambda a: {
+            "group_id": a.group,
+            "topics": [
+                {
+                    "topic_name": a.topic,
+                    "partitions": [{"partition_index": 0, "start_offset": 0}],
+                }
+            ],
+        },
+        (Need(_O.READ, _G), Need(_O.READ, _T)),
+    ),
+    Row(
+        *("DeleteShareGroupOffsets", 92, 0),
+        lambda a: {"group_id": a.group, "topics": [{"topic_name": a.topic}]},
+        (Need(_O.DELETE, _G), Need(_O.READ, _T)),
+    ),
+    Row(
+        *("InitializeShareGroupState", 83, 0),
+        lambda a: _state(a, state_epoch=0, start_offset=0),
+        (Need(_O.CLUSTER_ACTION, _C),),
+    ),
+    Row(
+        *("ReadShareGroupState", 84, 0),
+        lambda a: _state(a, leader_epoch=0),
+        (Need(_O.CLUSTER_ACTION, _C),),
+    ),
+    Row(
+        *("WriteShareGroupState", 85, 0),
+        lambda a: _state(a, state_epoch=0, leader_epoch=0, start_offset=0, state_batches=[]),
+        (Need(_O.CLUSTER_ACTION, _C),),
+    ),
+    Row(*("DeleteShareGroupState", 86, 0), _state, (Need(_O.CLUSTER_ACTION, _C),)),
+    Row(
+        *("ReadShareGroupStateSummary", 87, 0),
+        lambda a: _state(a, leader_epoch=0),
+        (Need(_O.CLUSTER_ACTION, _C),),
+    ),
+)
 _QUOTA = {
     "entity": [{"entity_type": "user", "entity_name": "nobody"}],
     "ops": [{"key": "producer_byte_rate", "value": 1e9, "remove": False}],
@@ -613,4 +718,4 @@ CLUSTER = (
         },
     ),
 )
-ROWS = (*RECORDS, *TOPICS, *GROUPS, *TRANSACTIONS, *CLUSTER)
+ROWS = (*RECORDS, *TOPICS, *GROUPS, *SHARE, *TRANSACTIONS, *CLUSTER)

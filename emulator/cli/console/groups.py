@@ -4,6 +4,7 @@ odradek groups localhost:9092                          all of them
 odradek groups localhost:9092 show billing             members, offsets and lag
 odradek groups localhost:9092 reset billing --to earliest --topic orders --dry-run
 odradek groups localhost:9092 forget billing --topic orders      its offsets of that topic
+odradek groups localhost:9092 kick billing --client app-7       remove members that are stuck
 odradek groups localhost:9092 delete billing
 """
 
@@ -23,6 +24,7 @@ from .client import Brokers, ConsoleError, check, report
 from .escapes import one_line
 from .group_reading import CLASSIC, CONSUMER, DEAD, Group, Listed, committed, describe, list_groups
 from .habits import add_action
+from .kicking import add_kick, kick_members
 from .offsets import Place, bounds, parse_position, resolve
 from .tables import add_json, objects, print_json, print_rows, print_table, ranges
 
@@ -48,6 +50,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     reset = add_action(actions, "reset", "commit other offsets for a group without members")
     forget = add_action(actions, "forget", "delete a group's offsets of a topic")
     delete = add_action(actions, "delete", "delete groups without members")
+    kick = add_action(actions, "kick", "remove members; a consumer that runs joins again")
+    add_kick(kick)
     add_yes(forget, delete)
     for action in (show, delete):
         action.add_argument("group", nargs="+", help="its name")
@@ -84,6 +88,8 @@ def run(brokers: Brokers, asked: argparse.Namespace) -> int:
         case "forget":
             confirm(asked, f"delete offsets of {asked.group}")
             _forget(brokers, asked.group, asked.topic)
+        case "kick":
+            kick_members(brokers, asked)
         case "delete":
             confirm(asked, f"delete {', '.join(asked.group)} and their offsets")
             _delete(brokers, asked.group)

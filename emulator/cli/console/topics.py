@@ -5,13 +5,14 @@ odradek topics localhost:9092 show orders           partitions, and configs that
 odradek topics localhost:9092 create orders --partitions 6 --set retention.ms=60000
 odradek topics localhost:9092 grow orders --partitions 12
 odradek topics localhost:9092 empty orders          delete every record, keep the topic
+odradek topics localhost:9092 empty orders --before 7d      only those that are older
 odradek topics localhost:9092 delete orders
 """
 
 from __future__ import annotations
 
 from argparse import SUPPRESS, ArgumentParser, Namespace
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ....wire.api.create_partitions import CreatePartitionsRequest
@@ -24,7 +25,7 @@ from .asking import add_yes, confirm
 from .client import Brokers, check, report
 from .configs import TOPIC, read_configs, with_likely
 from .habits import add_action
-from .offsets import bounds
+from .offsets import LATEST, Position, bounds, parse_position, resolve
 from .tables import add_json, print_json, print_rows, print_table, ranges
 
 _TIMEOUT_MS = 30_000
@@ -55,7 +56,14 @@ def add_arguments(parser: ArgumentParser) -> None:
         type=whole(1, INT32),
         help="their new number",
     )
-    empty = add_action(actions, "empty", "delete every record and keep the topic")
+    empty = add_action(actions, "empty", "delete records and keep the topic")
+    empty.add_argument(
+        "--before",
+        metavar="POSITION",
+        type=parse_position,
+        default=Position(timestamp=LATEST),
+        help="only records before an offset, -N, an age (15m, 2h, 3d) or a time",
+    )
     delete = add_action(actions, "delete", "delete topics")
     add_yes(empty, delete)
     for action in (show, create, grow, empty, delete):
@@ -106,8 +114,9 @@ def run(brokers: Brokers, asked: Namespace) -> int:
         case "grow":
             _grow(brokers, asked.topic, asked.partitions)
         case "empty":
-            confirm(asked, f"delete every record of {', '.join(asked.topic)}")
-            _empty(brokers, asked.topic)
+            which = "every record" if asked.before.timestamp == LATEST else "old records"
+            confirm(asked, f"delete {which} of {', '.join(asked.topic)}")
+            _empty(brokers, asked.topic, asked.before)
         case "delete":
             confirm(asked, f"delete {', '.join(asked.topic)}")
             _delete(brokers, asked.topic)
@@ -227,21 +236,29 @@ def _grow(brokers: Brokers, names: Iterable[str], partitions: int) -> None:
     )
 
 
-def _empty(brokers: Brokers, names: Iterable[str]) -> None:
+def _empty(brokers: Brokers, names: Iterable[str], before: Position) -> None:
+    is_whole = before.timestamp == LATEST
     for topic in [brokers.topic(name) for name in names]:
-        by_leader: dict[int, list[int]] = {}
+        name = topic.name or ""
+        until = {} if is_whole else resolve(brokers, [topic], before)
+        by_leader: dict[int, dict[int, int]] = {}
         for part in topic.partitions:
-            by_leader.setdefault(part.leader_id, []).append(part.partition_index)
-        for node, indexes in by_leader.items():
-            answer = brokers.ask(_records_of(topic.name or "", indexes), node=node)
-            for part in answer.topics[0].partitions:
-                check(part.error_code, f"{topic.name}-{part.partition_index}")
-        print(f"emptied {topic.name}")
+            index = part.partition_index
+            by_leader.setdefault(part.leader_id, {})[index] = until.get((name, index), _WHOLE)
+        for node, offsets in by_leader.items():
+            answer = brokers.ask(_records_of(name, offsets), node=node)
+            for done in answer.topics[0].partitions:
+                check(done.error_code, f"{name}-{done.partition_index}")
+                if not is_whole:
+                    print(f"{name}-{done.partition_index} begins at offset {done.low_watermark}")
+        if is_whole:
+            print(f"emptied {name}")
 
 
-def _records_of(name: str, indexes: Iterable[int]) -> DeleteRecordsRequest:
+def _records_of(name: str, offsets: Mapping[int, int]) -> DeleteRecordsRequest:
+    """Delete what is before an offset of each partition."""
     partition = DeleteRecordsRequest.Topic.Partition
-    partitions = [partition(partition_index=index, offset=_WHOLE) for index in indexes]
+    partitions = [partition(partition_index=each, offset=offsets[each]) for each in offsets]
     topics = [DeleteRecordsRequest.Topic(name=name, partitions=partitions)]
     return DeleteRecordsRequest(topics=topics, timeout_ms=_TIMEOUT_MS)
 

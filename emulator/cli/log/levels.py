@@ -33,9 +33,11 @@ _WARN = frozenset(
     {
         "broker killed",
         "controllers lost",
+        "denied",
         "fenced",
         "kicked",
         "left behind",
+        "log-in failed",
         "malformed",
         "rebalance lasts",
         "records lost",

@@ -1,7 +1,8 @@
 """A rebalance in one line: what members did, when it began and when it ended are told at its end.
 
 A rebalance that lasts longer than `LASTS_S` is told while it lasts, once. A group whose last member
-has left is told as empty: no rebalance follows.
+has left is told as empty: no rebalance follows. Members of a group that never rebalances, such as a
+share group, are told after `NONE_S`.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from ...base.words import lasted, number_of
 from .levels import Said, level_of
 
 LASTS_S = 30.0
+NONE_S = 5.0
 _MOST_GROUPS = 10_000
 _MOST_MEMBERS = 10_000
 _MOST_NAMES = 3
@@ -32,6 +34,8 @@ class _Round:
 
     moved: dict[str, list[str]] = field(default_factory=dict)
     """What members did -> their names."""
+    since: float = 0.0
+    """When the first of them did it."""
     reason: str = ""
     begun: float | None = None
     """When the rebalance began, by the time that `take` is given; None if none has begun."""
@@ -56,7 +60,7 @@ class Rebalances:
         """What an event of a group makes known; `at`: seconds of a clock that only goes on."""
         what = _CAME.get(event.kind) or _GONE.get(event.kind)
         if what is not None:
-            yield from self._moved(event, what)
+            yield from self._moved(event, what, at)
         elif event.kind == "rebalance begun":
             round = self._round(event.group)
             if round.begun is None:
@@ -72,8 +76,12 @@ class Rebalances:
             yield _said(event, "rebalanced", sentence)
 
     def due(self, at: float, now_ms: int) -> Iterator[Said]:
-        """Rebalances that last long."""
-        for group, round in self._rounds.items():
+        """Rebalances that last long, and members that moved without one."""
+        for group, round in list(self._rounds.items()):
+            if round.begun is None and at - round.since >= NONE_S:
+                del self._rounds[group]
+                kind = "members changed"
+                yield Said(now_ms, level_of(kind), kind, f"group {group}: {round.why()}", group)
             if round.begun is None or round.is_told or at - round.begun < LASTS_S:
                 continue
             round.is_told = True
@@ -83,14 +91,17 @@ class Rebalances:
             kind = "rebalance lasts"
             yield Said(now_ms, level_of(kind), kind, sentence, group)
 
-    def _moved(self, event: Event, what: str) -> Iterator[Said]:
+    def _moved(self, event: Event, what: str, at: float) -> Iterator[Said]:
         if event.kind in _GONE and event.details.get("members") == 0:
             self._rounds.pop(event.group, None)
             yield _said(
                 event, "group empty", f"group {event.group} is empty: {event.client} {what}"
             )
             return
-        names = self._round(event.group).moved.setdefault(what, [])
+        round = self._round(event.group)
+        if not round.moved:
+            round.since = at
+        names = round.moved.setdefault(what, [])
         if len(names) < _MOST_MEMBERS:
             names.append(event.client)
 

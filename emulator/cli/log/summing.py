@@ -29,10 +29,13 @@ NOUNS = {
     "away": ("static members that left for a while", "groups"),
     "closed": ("clients that closed their last connections", "clients"),
     "connected": ("clients that connected", "clients"),
+    "denied": ("requests that were denied", "clients"),
     "fenced": ("requests that were fenced", "requests"),
     "group empty": ("groups that became empty", "groups"),
     "kicked": ("members that were removed", "groups"),
+    "members changed": ("changes of members", "groups"),
     "left behind": ("members that were left behind by their connections", "groups"),
+    "log-in failed": ("log-ins that failed", "clients"),
     "malformed": ("connections that were closed because of what they sent", "clients"),
     "partitions added": ("topics that got more partitions", "topics"),
     "rebalance lasts": ("rebalances that last", "groups"),
@@ -40,6 +43,7 @@ NOUNS = {
     "records deleted": ("deletions of records", "topics"),
     "refused": ("refusals", "requests"),
     "session timed out": ("members that timed out", "groups"),
+    "throttled": ("requests that were throttled", "clients"),
     "topic created": ("topics that were created", "clients"),
     "topic deleted": ("topics that were deleted", "clients"),
     "transaction aborted": ("transactions that were aborted", "transactional ids"),
@@ -47,7 +51,12 @@ NOUNS = {
 }
 """By the kind: what several are called, and of what they are counted."""
 
-_BY_CLIENT = frozenset({"connected", "closed", "malformed", "topic created", "topic deleted"})
+_BY_CLIENT = frozenset(
+    {
+        *("connected", "closed", "denied", "log-in failed", "malformed", "throttled"),
+        *("topic created", "topic deleted"),
+    }
+)
 
 
 def about(event: Event) -> str:

@@ -11,11 +11,14 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 from ...config.listener_configs import ListenerConfig
-from ...emulator import Emulator
 from ...security.listeners import PROTOCOLS, Listener
 from ...security.mechanisms import mechanisms_of
+
+if TYPE_CHECKING:
+    from ...emulator import Emulator
 
 
 def add_security(serve: argparse.ArgumentParser) -> None:

@@ -8,7 +8,7 @@ changes nothing, and a restart restores the group. Only deadlines are kept here 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from enum import Enum
 from typing import Any
@@ -74,6 +74,8 @@ class ConsumerGroup:
         # The expressions to resolve when (Due.REGEX, "") is due, and the lookup under way.
         self.wanted_regexes: frozenset[str] = frozenset()
         self.lookup: Lookup | None = None
+        # Which topics may be found: those that the client may describe whose heartbeat came last.
+        self.sees: Callable[[str], bool] | None = None
         self._regex_counts: Counter[str] = Counter()
         self._instances: dict[str, str] = {}
         self._holders: dict[tuple[bytes, int], str] = {}

@@ -57,6 +57,7 @@ def heartbeat(group: ConsumerGroup, beat: Beat, times: ConsumerTimes, now: int) 
     check_room(group, beat.member_id)
     before = subscribing_member(group, beat, records)
     told = _updated(before, beat)
+    group.sees = beat.sees
     step = Step(group, before, told, beat.owned, times, now)
     after = step.take(records)
     group.deadlines.set((Due.SESSION, after.member_id), now + times.session_timeout_ms)

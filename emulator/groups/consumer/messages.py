@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -27,6 +27,9 @@ class Beat:
     regex: str | None = None
     assignor: str | None = None
     owned: Owned | None = None
+    sees: Callable[[str], bool] | None = None
+    """Whether the client may describe a topic; None if nobody asks. An expression matches no
+    others."""
 
     @property
     def is_full(self) -> bool:

@@ -139,6 +139,8 @@ def resolved(group: ConsumerGroup, now: int) -> list[MessageRecord]:
         return []
     group.lookup = None
     found = {text: names for text, names in looked_up.topics.items() if counts[text]}
+    if group.sees is not None:
+        found = {text: frozenset(filter(group.sees, names)) for text, names in found.items()}
     has_changed = False
     records = []
     for text in found:

@@ -33,11 +33,16 @@ Specs = Mapping[str, ShareSpec]
 """Members by id, in the order of a Java HashMap."""
 
 
-def assign(specs: Specs, assignable: Mapping[bytes, frozenset[int]]) -> dict[str, Assignment]:
-    """The new target of every member. `assignable`: the partitions that may be assigned."""
+def assign(
+    specs: Specs, assignable: Mapping[bytes, frozenset[int]], *, homogeneous: bool
+) -> dict[str, Assignment]:
+    """The new target of every member. `assignable`: the partitions that may be assigned;
+    `homogeneous`: all members subscribe to the same topics."""
     topics = frozenset().union(*(spec.topics for spec in specs.values()))
+    if not topics:
+        return {member_id: {} for member_id in specs}
     held = [{topic: set(parts) for topic, parts in spec.target.items()} for spec in specs.values()]
-    if topics and all(spec.topics == topics for spec in specs.values()):
+    if homogeneous:
         _share_out_together(held, topics, assignable)
     else:
         for topic in id_order(topics):

@@ -27,6 +27,7 @@ from .members import JOINING_EPOCH, LEAVE_EPOCH, ShareBeat, ShareBeatAnswer, Sha
 from .records import DECODERS, TopicState, group_record, state_record
 
 _TRY_AGAIN_MS = 500
+_NO_GROUP = "The group id is invalid."
 _UNKNOWN_PARTITION = "This server does not host this topic-partition."
 TimesOf = Callable[[str], ShareTimes]
 """The times of a group, by its id, as they are now."""
@@ -164,7 +165,7 @@ class ShareCalls:
         became of each, by topic. Raises Refused: INVALID_GROUP_ID, GROUP_ID_NOT_FOUND,
         NON_EMPTY_GROUP."""
         if not group_id:
-            raise Refused(Error.INVALID_GROUP_ID)
+            raise Refused(Error.INVALID_GROUP_ID, _NO_GROUP)
         shard, now = self._runtime.shard_for(group_id), self._runtime.now()
         group = self._group_for(shard, group_id, creates=True)
         if group.members:
@@ -192,7 +193,7 @@ class ShareCalls:
         """Forget where the group is in topics. Raises Refused: INVALID_GROUP_ID,
         GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP."""
         if not group_id:
-            raise Refused(Error.INVALID_GROUP_ID)
+            raise Refused(Error.INVALID_GROUP_ID, _NO_GROUP)
         shard = self._runtime.shard_for(group_id)
         group = self._of(group_id, shard.groups.get(group_id))
         if group.members:

@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from ....wire.errors import Error, Refused
-from ...base.java_order import hash_map_order
+from ...base.java_order import hash_map_order, timeline_order
 from ..records import MessageRecord
 from . import states
 from .assignor import ShareSpec, assign
@@ -180,10 +180,11 @@ def _target(
         member_id: ShareSpec(
             group.view.ids(members[member_id].names), group.targets.get(member_id, {})
         )
-        for member_id in hash_map_order(members)
+        for member_id in hash_map_order(timeline_order(members, size=len(group.members) + 1))
     }
     assignable = {t: s.partitions for t, s in group.known_states.initialized.items()}
-    targets = assign(specs, assignable)
+    alike = set(group.subscriptions(told).values()) == {len(members)}
+    targets = assign(specs, assignable, homogeneous=alike)
     for member_id, target in targets.items():
         if group.targets.get(member_id) != target:
             records.append(target_record(group.group_id, member_id, target))

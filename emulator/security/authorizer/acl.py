@@ -124,13 +124,17 @@ class AclFilter(NamedTuple):
         return acl.name == WILDCARD
 
 
-def check_new(acl: Acl) -> None:
-    """Raises Refused (INVALID_REQUEST) for a name or principal that cannot be."""
+def check_name(acl: Acl) -> None:
+    """Raises Refused (INVALID_REQUEST) for a resource that cannot be."""
     if acl.kind == Kind.CLUSTER and acl.name != CLUSTER_NAME:
         message = f"The only valid name for the CLUSTER resource is {CLUSTER_NAME}"
         raise Refused(Error.INVALID_REQUEST, message)
     if not acl.name:
         raise Refused(Error.INVALID_REQUEST, "Invalid empty resource name")
+
+
+def check_principal(acl: Acl) -> None:
+    """Raises Refused (INVALID_REQUEST) for a principal that cannot be."""
     if ":" not in acl.principal:
         message = (
             f"Could not parse principal from `{acl.principal}` (no colon is present separating the "

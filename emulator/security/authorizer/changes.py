@@ -17,7 +17,7 @@ from ....wire.stored.cluster import (
     MetadataRecord,
     RemoveAccessControlEntryRecord,
 )
-from .acl import Acl, AclFilter, check_new
+from .acl import Acl, AclFilter, check_name, check_principal
 from .terms import Kind, Operation, Pattern, Permission
 
 _MOST = 10_000
@@ -48,8 +48,9 @@ def create(known: Iterable[Acl], acls: Iterable[Acl], new_id: Callable[[], bytes
     records: list[MetadataRecord] = []
     for acl in acls:
         try:
-            check_new(acl)
+            check_name(acl)
             _check_terms(acl)
+            check_principal(acl)
         except Refused as refused:
             outcomes.append(refused)
             continue

@@ -16,6 +16,7 @@ from ..quotas import CLIENT_ID, USER
 
 PRODUCED, FETCHED = "producer_byte_rate", "consumer_byte_rate"
 REQUESTS, MUTATIONS = "request_percentage", "controller_mutation_rate"
+CONNECTIONS = "connection_creation_rate"
 
 
 class Limit(NamedTuple):

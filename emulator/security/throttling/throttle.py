@@ -12,8 +12,8 @@ Rules (semantics M17):
 
 The time of a request is not that of Kafka's threads but a fixed one, so that `request_percentage`
 throttles the same on every machine. The step is in the chain only since there was a first quota.
-Left out: how fast connections are made (`connection_creation_rate`).
-Source: KIP-13, KIP-124, KIP-219, KIP-599; Kafka's `ClientQuotaManager` and its kin.
+How fast connections are made from an IP address is asked by the listeners (net/listener.py).
+Source: KIP-13, KIP-124, KIP-219, KIP-599, KIP-612; Kafka's `ClientQuotaManager` and its kin.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ from ....wire.api.sasl_authenticate import SaslAuthenticateRequest
 from ....wire.api.sasl_handshake import SaslHandshakeRequest
 from ....wire.api.write_txn_markers import WriteTxnMarkersRequest
 from ...base.chain import Onward, Outcome, Step
-from .limits import FETCHED, MUTATIONS, PRODUCED, REQUESTS, Limit, limit_of
+from ..quotas import IP
+from .limits import CONNECTIONS, FETCHED, MUTATIONS, PRODUCED, REQUESTS, Limit, limit_of
 from .rates import Bucket, Rate, Windows
 
 if TYPE_CHECKING:
@@ -153,6 +154,23 @@ class Throttle(Step):
         else:
             bucket.record(count, bound, now)
             self._mutated[call] = bucket.throttle_ms(bound, now)
+
+    # For listeners
+
+    def may_connect(self, address: str) -> bool:
+        """Whether another connection from this IP address may be made now."""
+        quotas = self._cluster.metadata.image.quotas
+        own, others = quotas.get(((IP, address),), {}), quotas.get(((IP, None),), {})
+        bound = own.get(CONNECTIONS, others.get(CONNECTIONS))
+        if bound is None:
+            return True
+        now = self._cluster.clock.now()
+        rate = self._rates.setdefault((CONNECTIONS, address, ""), Rate(self._windows()))
+        rate.record(1, now)
+        if not rate.throttle_ms(bound, now):
+            return True
+        rate.record(-1, now)
+        return False
 
     # What is measured
 

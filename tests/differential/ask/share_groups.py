@@ -23,7 +23,7 @@ from ..engine.steps import Ask, Sleep, Steps
 from .consumer_groups import known_topic
 from .topics import id_of
 
-INITIALIZED_S = 0.4
+INITIALIZED_S = 0.8
 """How long a real broker takes at most to initialise the states of a group, or to store one."""
 GAP, ACCEPT, RELEASE, REJECT, RENEW = range(5)
 LEAVES = -1

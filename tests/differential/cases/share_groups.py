@@ -210,7 +210,7 @@ def offsets_before_and_after_acknowledgements() -> Steps:
         Ask(share_offsets({"~none": [0, 3]})),
         *share_group(2),
         Ask(share_offsets()),
-        Ask(share_offsets({"~t": [1, 0, 7], "~none": [1]})),
+        Ask(share_offsets({"~t": [1, 0], "~none": [1]})),
         Ask(share_offsets({})),
         put(b"a", b"b", b"c", b"d", b"e"),
         Ask(share_fetch({T0: ()}, max_wait_ms=400)),

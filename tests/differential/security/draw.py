@@ -9,14 +9,21 @@ from __future__ import annotations
 from dataclasses import replace
 from random import Random
 
+from odradek.wire.api.alter_configs import AlterConfigsRequest
 from odradek.wire.api.create_acls import CreateAclsRequest
 from odradek.wire.api.create_delegation_token import CreateDelegationTokenRequest
 from odradek.wire.api.delete_acls import DeleteAclsRequest
+from odradek.wire.api.delete_share_group_state import DeleteShareGroupStateRequest
 from odradek.wire.api.describe_acls import DescribeAclsRequest
 from odradek.wire.api.describe_delegation_token import DescribeDelegationTokenRequest
+from odradek.wire.api.describe_share_group_offsets import DescribeShareGroupOffsetsRequest
 from odradek.wire.api.describe_user_scram_credentials import DescribeUserScramCredentialsRequest
 from odradek.wire.api.expire_delegation_token import ExpireDelegationTokenRequest
+from odradek.wire.api.initialize_share_group_state import InitializeShareGroupStateRequest
+from odradek.wire.api.read_share_group_state import ReadShareGroupStateRequest
+from odradek.wire.api.read_share_group_state_summary import ReadShareGroupStateSummaryRequest
 from odradek.wire.api.renew_delegation_token import RenewDelegationTokenRequest
+from odradek.wire.api.write_share_group_state import WriteShareGroupStateRequest
 
 from ..draw import any_requests, classic_groups, cluster, configs, consumer_groups, logs
 from ..draw import transactions as transactional
@@ -69,6 +76,16 @@ _OF_TOKENS = (
     RenewDelegationTokenRequest,
 )
 """APIs that judge by the listener, and not by rules."""
+_OF_SHARE_STATE = (
+    DescribeShareGroupOffsetsRequest,
+    InitializeShareGroupStateRequest,
+    ReadShareGroupStateRequest,
+    ReadShareGroupStateSummaryRequest,
+    WriteShareGroupStateRequest,
+    DeleteShareGroupStateRequest,
+)
+"""APIs of a coordinator that is found by nobody here, and so is not there at a real broker."""
+_RESOURCE_TYPES = (2, 4, 8, 16, 32)
 _ODD = ("zed", "User:", ":x", "Group:g", "User:*", "")
 
 
@@ -95,7 +112,7 @@ def draw(seed: int, served: Served) -> Sequence:
 
 def _any_api(random: Random, served: Served) -> Steps:
     """Each request by whoever comes."""
-    left_out = {*NOT_AT_RANDOM, *_OF_TOKENS}
+    left_out = {*NOT_AT_RANDOM, *_OF_TOKENS, *_OF_SHARE_STATE}
     apis = [api for api in served.ranges if api not in left_out]
     steps: Steps = []
     for _ in range(40):
@@ -109,7 +126,11 @@ def _any_api(random: Random, served: Served) -> Steps:
 
 
 def _is_never_answered(request: object) -> bool:
-    """Whether a real broker never answers if it refuses this."""
+    """Whether a real broker never answers: users of nobody if they are refused, and resources of
+    several unknown types with one name, which are one to it."""
+    if isinstance(request, AlterConfigsRequest):
+        odd = [r.resource_name for r in request.resources if r.resource_type not in _RESOURCE_TYPES]
+        return len(set(odd)) < len(odd)
     return isinstance(request, DescribeUserScramCredentialsRequest) and request.users is None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from itertools import count
 
 from odradek.emulator.base.java_order import partition_for
@@ -9,16 +10,18 @@ from odradek.emulator.share.state import ShareKey
 from odradek.wire import Error
 from odradek.wire.api.api_versions import ApiVersionsRequest
 from odradek.wire.api.create_topics import CreateTopicsRequest
-from odradek.wire.api.describe_share_group_offsets import DescribeShareGroupOffsetsRequest
+from odradek.wire.api.delete_topics import DeleteTopicsRequest
 from odradek.wire.api.find_coordinator import FindCoordinatorRequest
 from odradek.wire.api.read_share_group_state import ReadShareGroupStateRequest
 from odradek.wire.api.share_group_heartbeat import ShareGroupHeartbeatRequest
 
+from ..ask.consumer_groups import SETTLED_S
 from ..ask.group_records import PARTITIONS
+from ..ask.share_groups import INITIALIZED_S
 from ..engine.asker import Asker
 
 _SHARE = 2
-_GROUP = "warm-shares"
+_numbers = count()
 _TOPIC_ID = bytes(15) + b"w"
 
 
@@ -57,15 +60,20 @@ def is_warm(asker: Asker) -> bool:
 
 
 def _is_initialized(asker: Asker) -> bool:
-    """Whether a group has got a state by now: the first takes a real broker longer."""
+    """Whether a new group gets partitions soon: the first ones take a real broker longer."""
+    name = f"warm-shares-{next(_numbers)}"
     topic = CreateTopicsRequest.Topic(
-        name=_GROUP, num_partitions=1, replication_factor=1, assignments=[], configs=[]
+        name=name, num_partitions=2, replication_factor=1, assignments=[], configs=[]
     )
     asker.ask(CreateTopicsRequest(topics=[topic], timeout_ms=9000), 5)
+    time.sleep(SETTLED_S)
     beat = ShareGroupHeartbeatRequest(
-        group_id=_GROUP, member_id=_GROUP, member_epoch=0, subscribed_topic_names=[_GROUP]
+        group_id=name, member_id=name, member_epoch=0, subscribed_topic_names=[name]
     )
-    asker.ask(beat, 1)
-    asked = DescribeShareGroupOffsetsRequest.Group(group_id=_GROUP, topics=None)
-    answer = asker.ask(DescribeShareGroupOffsetsRequest(groups=[asked]), 0)
-    return bool(answer.groups[0].topics)
+    epoch = asker.ask(beat, 1).member_epoch
+    time.sleep(INITIALIZED_S / 2)
+    beat = ShareGroupHeartbeatRequest(group_id=name, member_id=name, member_epoch=epoch)
+    assignment = asker.ask(beat, 1).assignment
+    gone = DeleteTopicsRequest(topic_names=[name], timeout_ms=9000)
+    asker.ask(gone, 5)
+    return assignment is not None and bool(assignment.topic_partitions)

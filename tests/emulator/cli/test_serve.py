@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +21,11 @@ from odradek.emulator.cli import main as cli
 from odradek.emulator.cli import serve as module
 from odradek.emulator.cli.main import main
 from odradek.wire import Error
+from odradek.wire.api.fetch import FetchRequest
 from odradek.wire.api.find_coordinator import FindCoordinatorRequest
 from odradek.wire.api.metadata import MetadataRequest
 
+from tests.requests.groups import join_request
 from tests.requests.produce import batch, produce
 from tests.requests.topics import create_topics, new_topic
 from tests.support.connection import Connection
@@ -58,6 +61,26 @@ def test_one_line_when_ready_and_a_clean_stop(number: signal.Signals, tmp_path: 
     assert (tmp_path / "data" / ".kafka_cleanshutdown").exists()
 
 
+def test_it_stops_while_members_of_many_groups_wait() -> None:
+    process = serve("--port", "0", "--topic", "orders:3", "--quiet")
+    assert process.stdout is not None
+    address = process.stdout.readline().split()[3]
+    first = FetchRequest.Topic.Partition(partition=0, fetch_offset=0, partition_max_bytes=1)
+    orders = FetchRequest.Topic(topic="orders", partitions=[first])
+    parked = FetchRequest(max_wait_ms=600_000, min_bytes=1, topics=[orders])
+    with ExitStack() as open_ones:
+        for number in range(60):
+            member, reader = (open_ones.enter_context(Connection(address)) for _ in range(2))
+            if not number:
+                member.ask(FindCoordinatorRequest(coordinator_keys=["g-0"]), 4)
+            member.send(join_request(group_id=f"g-{number}"), 3)
+            reader.send(parked, 4)
+            reader.send(parked, 4)
+        process.send_signal(signal.SIGTERM)
+        _, errors = process.communicate(timeout=60)
+    assert (process.returncode, errors) == (0, "")
+
+
 def test_several_brokers(tmp_path: Path) -> None:
     options = ("--brokers", "3", "--racks", "a,b", "--rack", "c", "--data-dir", str(tmp_path))
     process = serve("--port", "0", "--advertised", "localhost:{port}", "--topic", "t:3", *options)
@@ -76,7 +99,7 @@ def test_several_brokers(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--brokers", "2", "--rack", "a"], "--rack: 1 are given for 2 brokers"),
+        (["--brokers", "2", "--rack", "a"], "--racks: 1 is given for 2 brokers"),
         (["--listen", "h:1,h:2", "--brokers", "3"], "--listen: 2 are given for 3 brokers"),
         (["--listen", "h:1", "--port", "1"], "--listen and --port both say where to listen"),
         (["--listen", "h"], "not an address of the form HOST:PORT: 'h'"),
@@ -178,7 +201,7 @@ def test_a_wrong_option_is_named(
         (["--host", ""], 2, "host is a name or an address"),
         (["--data-dir", "/dev/null"], 1, "/dev/null"),
         (["--data-dir", ""], 2, "data_dir is the path of a directory"),
-        (["--set", "authorizer.class.name=x"], 2, "no authorizer"),
+        (["--set", "authorizer.class.name=x"], 2, "no other class is there"),
         (["--feature", "nonsense=1"], 2, "Unknown feature: nonsense"),
     ],
 )

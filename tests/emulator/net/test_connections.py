@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 from odradek.emulator import Emulator
+from odradek.emulator.cluster import Cluster
 from odradek.emulator.metadata.image import BROKER_RESOURCE
 from odradek.emulator.net.server import Server
+from odradek.emulator.security.quotas import IP, quota_records
 from odradek.wire.api.incremental_alter_configs import IncrementalAlterConfigsRequest
 
 from tests.support.cluster import open_cluster
@@ -130,3 +132,27 @@ def test_brokers_with_too_many_connections_close_one_each_in_every_round(
 
     asyncio.run(asyncio.wait_for(lower(), 60))
     assert left == [[4, 4], [3, 3], [2, 2], [1, 1]]
+
+
+def test_an_address_that_comes_too_often_is_refused() -> None:
+    """Ten windows of a rate of 1 are ten at once."""
+    with Emulator(clock="manual") as kafka:
+        _set_connection_rate(kafka, 1.0)
+        with ExitStack() as stack:
+            all_of_them = [stack.enter_context(connect(kafka)) for _ in range(11)]
+            expected = [*[ANSWERED] * 10, CLOSED]
+            assert asked(all_of_them, expected) == expected
+            kafka.advance(seconds=12)
+            again = [stack.enter_context(connect(kafka))]
+            assert asked(again, [ANSWERED]) == [ANSWERED]
+
+
+def _set_connection_rate(kafka: Emulator, rate: float) -> None:
+    """No address has a quota of its own."""
+    names: dict[str, str | None] = {IP: None}
+
+    def done(cluster: Cluster) -> None:
+        records = quota_records(cluster.metadata.image, names, {"connection_creation_rate": rate})
+        cluster.metadata.append(records)
+
+    kafka.run(done)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import socket
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -16,6 +18,19 @@ from odradek.wire.records import NewRecord
 from tests.emulator.cli.console.support import Shell, commit, fill
 from tests.support.clock import NOW
 from tests.support.written import record
+
+
+def test_a_command_of_the_shell_imports_nothing_of_the_broker() -> None:
+    look = """
+import sys
+from odradek.emulator.cli.main import main
+main(["topics", "127.0.0.1:1"])
+broker = [f"odradek.emulator.{each}" for each in ("cluster", "emulator", "handlers")]
+print([each for each in broker if each in sys.modules])
+"""
+    done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, timeout=60)
+    assert done.stdout == "[]\n", done.stderr
+
 
 # Topics.
 
@@ -62,6 +77,17 @@ def test_one_topic_that_is_refused_spares_the_others(
     out = capsys.readouterr()
     assert out.out == "deleted orders\n"
     assert "topic nope: UNKNOWN_TOPIC_OR_PARTITION" in out.err
+
+
+def test_records_before_an_offset_are_deleted(kafka: Emulator, shell: Shell) -> None:
+    fill(kafka, 0, *(record(b"%d" % n) for n in range(10)))
+    assert shell("topics", "empty", "orders", "--before", "4") == [
+        ["orders-0", "begins", "at", "offset", "4"],
+        ["orders-1", "begins", "at", "offset", "0"],
+    ]
+    assert shell("topics", "empty", "orders", "--before", "-2")[0][-1] == "8"
+    assert shell("topics", "empty", "orders") == [["emptied", "orders"]]
+    assert shell("topics")[1][3] == "0"
 
 
 # Groups.

@@ -150,3 +150,21 @@ def test_what_is_misspelt_is_answered_with_what_is_likely_meant(
     assert said("configs topic orders --set retention.msec=1").endswith("; is retention.ms meant?)")
     wrong = "odradek records: error: unrecognized arguments: --folow; is --follow meant?"
     assert said("records orders --folow") == wrong
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        (["topcis", HERE], "topics"),
+        (["topics", HERE, "craete", "a"], "create"),
+        (["transactions", HERE, "aborrt"], "abort"),
+    ],
+)
+def test_a_mistyped_verb_or_action_is_answered_with_the_likely_one(
+    given: list[str], meant: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main(given)
+    said = capsys.readouterr().err
+    assert f"; is {meant} meant?" in said
+    assert said.startswith(f"usage: odradek {given[0] if meant != 'topics' else '['}"[:15])

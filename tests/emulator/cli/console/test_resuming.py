@@ -95,6 +95,27 @@ def test_an_import_goes_on_where_it_was(tmp_path: Path, how: signal.Signals) -> 
         assert stored(kafka) == found
 
 
+def test_an_export_is_imported_again(kafka: Emulator, tmp_path: Path) -> None:
+    """What a million records do: python -m tests.export_import."""
+    address, given = kafka.bootstrap_servers, lines(2000)
+    first, again = tmp_path / "first", tmp_path / "again"
+    first.write_text("".join(given))
+    assert main(["produce", address, "orders", "--json", str(first)]) == 0
+    assert main(["records", address, "orders", "--output", str(again)]) == 0
+
+    def content(text: str) -> list[str]:
+        told = map(json.loads, text.splitlines())
+        # A header without a value is one whose value is null.
+        headers = [
+            each | {"headers": [{"value": None, **header} if len(header) == 1 else header
+                                for header in each["headers"]]}
+            for each in told
+        ]  # fmt: skip
+        return sorted(json.dumps(each, sort_keys=True) for each in headers)
+
+    assert content(again.read_text()) == content("".join(given))
+
+
 def test_lines_without_offsets_are_counted(
     kafka: Emulator, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

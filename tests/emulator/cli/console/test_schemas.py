@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from base64 import b64encode
 from collections.abc import Callable, Iterator
@@ -223,3 +224,30 @@ def test_what_stock_clients_write_is_read_and_the_reverse(
     (ours,) = kafka.topic("orders")[1].records()
     read = avro.AvroDeserializer(client)(ours.value, of_value)
     assert read == {"id": 6, "note": "ours"}
+
+
+@pytest.mark.client
+def test_what_stock_clients_write_as_protobuf(
+    said: Said, kafka: Emulator, registry: SchemaRegistry, tmp_path: Path
+) -> None:
+    theirs = pytest.importorskip("confluent_kafka.schema_registry")
+    protobuf = pytest.importorskip("confluent_kafka.schema_registry.protobuf")
+    context = pytest.importorskip("confluent_kafka.serialization")
+    messages = pytest.importorskip("google.protobuf.message_factory")
+    pools = pytest.importorskip("google.protobuf.descriptor_pool")
+    importlib.import_module("google.protobuf.timestamp_pb2")  # the pool then has its file
+    pool = pools.Default()
+    pool.AddSerializedFile(compiled())
+    kind = messages.GetMessageClass(pool.FindMessageTypeByName("shop.Order"))
+    of_value = context.SerializationContext("orders", context.MessageField.VALUE)
+    client = theirs.SchemaRegistryClient({"url": registry.url})
+    options = {"use.deprecated.format": False}
+    serialize = protobuf.ProtobufSerializer(kind, client, options)
+    fill(kafka, 0, record(serialize(kind(item="tea"), of_value)))
+    how = ["--registry", registry.url]
+    assert values(said("records", "orders", *how, "--json")) == [{"item": "tea", "lines": []}]
+    given = lines(tmp_path / "in", {"item": "ours", "lines": [{"amount": 2}]})
+    said("produce", "orders", *how, "--message", "Order", "-p", "1", given)
+    (ours,) = kafka.topic("orders")[1].records()
+    read = protobuf.ProtobufDeserializer(kind, options)(ours.value, of_value)
+    assert (read.item, read.lines[0].amount) == ("ours", 2)

@@ -6,6 +6,7 @@ import io
 import json
 import os
 
+from odradek.emulator.base.client import ANONYMOUS, Principal, told_as
 from odradek.emulator.base.clock import ManualClock
 from odradek.emulator.base.journal import Journal
 from odradek.emulator.base.logger import log as broker_log
@@ -24,6 +25,19 @@ def test_what_repeats_is_summed_up_at_the_latest_when_the_log_ends() -> None:
         "app-1 connected",
         "app-2 connected",
         "77 more clients that connected",
+    ]
+
+
+def test_who_logged_in_is_named_where_topics_change() -> None:
+    journal, stream = Journal(ManualClock(0)), io.StringIO()
+    journal.told = log = EventLog(stream)
+    alice, nobody = told_as(Principal("User", "alice")), told_as(ANONYMOUS)
+    for who in (alice, nobody):
+        journal.several("topic created", "app", [("orders", {"partitions": 3} | who)])
+    log.close()
+    assert [line.split("  ", 1)[1] for line in stream.getvalue().splitlines()] == [
+        "app (User:alice) created topic orders with 3 partitions",
+        "app created topic orders with 3 partitions",
     ]
 
 

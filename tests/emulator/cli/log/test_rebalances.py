@@ -8,7 +8,7 @@ from odradek.emulator.base.clock import ManualClock
 from odradek.emulator.base.event import Event
 from odradek.emulator.base.journal import Journal
 from odradek.emulator.cli.log.event_log import Digest
-from odradek.emulator.cli.log.rebalances import LASTS_S
+from odradek.emulator.cli.log.rebalances import LASTS_S, NONE_S
 
 
 class Told:
@@ -78,6 +78,15 @@ def test_a_rebalance_that_does_not_end_is_told_once() -> None:
     told.wait(1)
     told.wait(60)
     assert told.lines == ["group g has been rebalancing for 30 s: a joined"]
+
+
+def test_members_of_a_group_that_never_rebalances_are_told() -> None:
+    told = Told()
+    told("joined", "a")
+    told("left", "b", members=1)
+    told.wait(NONE_S)
+    told.wait(NONE_S)
+    assert told.lines == ["group g: a joined, b left"]
 
 
 def test_a_group_that_everybody_has_left_is_empty() -> None:

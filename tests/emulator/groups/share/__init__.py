@@ -1,0 +1,1 @@
+"""Share groups, without a broker."""

@@ -1,0 +1,1 @@
+"""Share partitions and the share coordinator, without sockets."""

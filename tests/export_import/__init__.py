@@ -1,0 +1,1 @@
+"""A million records exported and imported by the shell, with interruptions."""
