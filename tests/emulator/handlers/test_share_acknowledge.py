@@ -111,8 +111,8 @@ def test_a_range_across_a_start_that_nobody_read_fails_as_a_whole(
     share_fetch(client, epoch=1)
     answer = share_acknowledge(client, {part: [(0, 4, [ACCEPT])]}, 2)
     assert (answer.error_code, answer.responses) == (Error.UNKNOWN_SERVER_ERROR, [])
-    answer = share_fetch(client, {part: [(0, 4, [ACCEPT])]}, 3)
-    assert (answer.error_code, answer.responses) == (Error.UNKNOWN_SERVER_ERROR, [])
+    fetched = share_fetch(client, {part: [(0, 4, [ACCEPT])]}, 3)
+    assert (fetched.error_code, fetched.responses) == (Error.UNKNOWN_SERVER_ERROR, [])
 
 
 def test_renewing_keeps_a_record(cluster: Cluster, client: Client, part: tuple[bytes, int]) -> None:
