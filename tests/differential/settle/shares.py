@@ -24,7 +24,6 @@ from ..ask.share_groups import INITIALIZED_S
 from ..engine.asker import Asker
 
 _SHARE = 2
-_GROUPS_IN_A_ROW = 3
 _numbers = count()
 _TOPIC_ID = bytes(15) + b"w"
 
@@ -46,7 +45,7 @@ _GROUPS = _one_per_partition()
 def is_warm(asker: Asker) -> bool:
     """Whether the share coordinator has loaded every partition, if there are share groups. Looking
     for the coordinator creates its topic."""
-    served = {each.api_key for each in asker.ask(ApiVersionsRequest(), 3).api_keys}
+    served = {each.api_key for each in asker.ask(ApiVersionsRequest(), 0).api_keys}
     if ReadShareGroupStateRequest.api_key not in served:
         return True
     key = ShareKey(_GROUPS[0], _TOPIC_ID, 0).text
@@ -60,7 +59,7 @@ def is_warm(asker: Asker) -> bool:
         answer = asker.ask(ReadShareGroupStateRequest(group_id=group, topics=topics), 0)
         if answer.results[0].partitions[0].error_code != Error.INVALID_REQUEST:
             return False
-    return all(_gets_partitions(asker) for _ in range(_GROUPS_IN_A_ROW))
+    return _gets_partitions(asker)
 
 
 def _gets_partitions(asker: Asker) -> bool:
