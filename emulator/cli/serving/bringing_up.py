@@ -25,7 +25,7 @@ from ..journal_file import FRAME_BYTES, JOURNAL_MOST
 from ..log.event_log import EventLog
 from ..log.levels import ERROR
 from .applying import apply, problems
-from .brokers import brokers_of
+from .brokers import address_of, brokers_of
 from .configure import read_all
 from .health import Health
 from .ready import ReadyFile
@@ -112,8 +112,7 @@ def emulator_of(options: argparse.Namespace, settings: Settings) -> Emulator:
         topics=plain,
         features=settings.features,
         data_dir=options.data_dir,
-        host=options.host,
-        **brokers_of(options),
+        **address_of(options, settings.configs),
         advertised=options.advertised,
         scan_limit=getattr(options, "scan_limit", "default"),
         version=options.kafka_version,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from typing import Any
 
-DEFAULT_PORT = 9092
+DEFAULT_HOST, DEFAULT_PORT = "127.0.0.1", 9092
 
 
 def brokers_of(options: argparse.Namespace) -> dict[str, Any]:
@@ -23,6 +24,15 @@ def brokers_of(options: argparse.Namespace) -> dict[str, Any]:
             raise ValueError(f"--{option}: {are} given for {count} brokers")
     port = 0 if listen else options.port
     return {"brokers": count, "racks": racks, "listen": listen, "port": port}
+
+
+def address_of(options: argparse.Namespace, configs: Mapping[str, str]) -> dict[str, Any]:
+    """The same, and the host. The defaults of --host and --port are none where the config
+    `listeners` says where to listen."""
+    found = {"host": options.host, **brokers_of(options)}
+    if "listeners" in configs and (options.host, options.port) == (DEFAULT_HOST, DEFAULT_PORT):
+        found["port"] = 0
+    return found
 
 
 def _flat(given: list[list[str]] | None) -> list[str] | None:

@@ -1,8 +1,9 @@
 """Kafka's own server.properties, as it is: what it means for `odradek serve`.
 
-Where it listens, what clients are given as its address and where its data is are options of
-`serve`; other broker configs are set; those of the controller, of other listeners and what nothing
-here obeys are named, and so is one that Kafka does not know.
+Where its data is is an option of `serve`, and so is the address, where one listener of plain text
+is for clients; other listeners, and what they need to log clients in, are configs as in the file.
+Other broker configs are set; those of the controller and what nothing here obeys are named, and so
+is one that Kafka does not know.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 
+from ...base.addresses import bracketed
 from ...config.broker_table import NOT_SETTABLE, broker_definitions
 from ...config.inert import inert_broker_configs
 from .settings import Settings, SettingsError
@@ -24,7 +26,9 @@ _LISTENER = re.compile(r"([A-Za-z0-9_]+)://(.*):([0-9]{1,5})")
 _IN_KRAFT = ("controller.", "process.roles", "initial.broker.registration")
 _SECURITY = ("listener.name.", "ssl.", "sasl.", "zookeeper.")
 _PLAINTEXT = "PLAINTEXT"
-_PROTOCOLS = "listener.security.protocol.map"
+_LISTENERS, _ADVERTISED = "listeners", "advertised.listeners"
+_PROTOCOLS, _BETWEEN = "listener.security.protocol.map", "inter.broker.listener.name"
+_OF_A_LISTENER = "listener.name."
 
 
 def read_properties(path: Path) -> Settings:
@@ -80,7 +84,11 @@ class _Translated:
         self.settings = Settings(files=[path])
         definitions, inert = broker_definitions(), inert_broker_configs()
         given = dict(given)
-        self._address(given)
+        self._controllers = [
+            name.strip().upper() for name in given.get("controller.listener.names", "").split(",")
+        ]
+        self._is_plain = True
+        self._addresses(given)
         self._data(given)
         for name, value in given.items():
             if name in ("node.id", "broker.id"):
@@ -89,42 +97,61 @@ class _Translated:
                 self._leave(name, NOT_SETTABLE[name])
             elif name.startswith(_IN_KRAFT):
                 self._leave(name, "the emulator is broker and controller at once")
-            elif name.startswith(_SECURITY):
+            elif name.startswith(_SECURITY) and self._is_plain:
                 self._leave(name, inert.get(name, "the listener speaks plain text"))
+            elif name.startswith(_OF_A_LISTENER):
+                self._of_a_listener(name, value)
             elif name not in definitions:
                 close = get_close_matches(name, definitions, 1)
                 hint = f"; is {close[0]} meant?" if close else ""
                 self._leave(name, f"Kafka has no such broker config{hint}")
             else:
                 self.settings.configs[name] = value.strip()
-                if name in inert and name != _PROTOCOLS:
+                if name in inert:
                     self._leave(name, inert[name])
 
     def _leave(self, name: str, why: str) -> None:
         self.settings.not_obeyed[name] = why
 
-    def _address(self, given: dict[str, str]) -> None:
-        """The first listener that is for clients, which has to be plain text."""
-        protocols = dict(
-            pair.strip().split(":", 1)
-            for pair in given.get(_PROTOCOLS, "").split(",")
-            if ":" in pair
+    def _addresses(self, given: dict[str, str]) -> None:
+        """Those of listeners that are for clients."""
+        listeners = list(self._for_clients(given, _LISTENERS))
+        advertised = list(self._for_clients(given, _ADVERTISED))
+        pairs = [pair.strip() for pair in given.pop(_PROTOCOLS, "").split(",") if ":" in pair]
+        protocols = dict(pair.upper().split(":", 1) for pair in pairs)
+        self._is_plain = len(listeners) <= 1 and all(
+            protocols.get(name, name) == _PLAINTEXT for name, _, _ in listeners
         )
-        controllers = given.get("controller.listener.names", "").split(",")
-        for text in filter(None, map(str.strip, given.pop("listeners", "").split(","))):
-            name, host, port = self._listener("listeners", text)
-            if name in controllers or "port" in self.settings.options:
-                self._leave(f"listeners: {text}", "there is one listener, for clients")
-                continue
-            protocol = protocols.get(name, name)
-            if protocol != _PLAINTEXT:
-                raise SettingsError(f"{self._path}: listeners: {text}: {protocol} is not served")
-            self._set("host", host or "0.0.0.0", "listeners")
-            self._set("port", int(port), "listeners")
-        for text in filter(None, map(str.strip, given.pop("advertised.listeners", "").split(","))):
-            name, host, port = self._listener("advertised.listeners", text)
-            if name not in controllers and "advertised" not in self.settings.options:
-                self._set("advertised", f"{host}:{port}", "advertised.listeners")
+        if self._is_plain:
+            given.pop(_BETWEEN, None)  # it is the only one
+            for _, host, port in listeners:
+                self._set("host", host or "0.0.0.0", _LISTENERS)
+                self._set("port", int(port), _LISTENERS)
+            for _, host, port in advertised:
+                self._set("advertised", f"{host}:{port}", _ADVERTISED)
+            return
+        configs = self.settings.configs
+        for config, found in ((_LISTENERS, listeners), (_ADVERTISED, advertised)):
+            if found:
+                texts = [f"{name}://{bracketed(host)}:{port}" for name, host, port in found]
+                configs[config] = ",".join(texts)
+        own = [pair for pair in pairs if pair.split(":")[0].upper() not in self._controllers]
+        if own:
+            configs[_PROTOCOLS] = ",".join(own)
+
+    def _for_clients(self, given: dict[str, str], config: str) -> Iterator[tuple[str, str, str]]:
+        for text in filter(None, map(str.strip, given.pop(config, "").split(","))):
+            found = self._listener(config, text)
+            if found[0] not in self._controllers:
+                yield found
+            elif config == _LISTENERS:
+                self._leave(f"{config}: {text}", "the emulator has no controller listener")
+
+    def _of_a_listener(self, name: str, value: str) -> None:
+        if name.split(".")[2].upper() in self._controllers:
+            self._leave(name, "the emulator has no controller listener")
+        else:
+            self.settings.configs[name] = value.strip()
 
     def _listener(self, config: str, text: str) -> tuple[str, str, str]:
         match = _LISTENER.fullmatch(text)

@@ -7,6 +7,9 @@ seed = "orders.jsonl"               # or several: produced into topics that are 
 [configs]                           # Kafka's broker configs
 log.retention.hours = 24
 
+[users]                             # with security = "SASL_PLAINTEXT", or another protocol
+alice = "secret"                    # a name, and its password
+
 [features]
 "transaction.version" = 1
 
@@ -32,7 +35,8 @@ from .settings import NAME, Settings, SettingsError, TopicSettings
 
 _PYPROJECT = "pyproject.toml"
 _TOPIC = ("partitions", "replicas", "configs", "seed")
-_TABLES = ("configs", "features", "topics")
+_TABLES = ("configs", "features", "topics", "users")
+_USER = "user"
 _SEED = "seed"
 _MEANT = {"set": "configs", "config": "configs", "feature": "features", "topic": "topics"}
 
@@ -112,6 +116,19 @@ class _Reader:
             if not text.isdecimal():
                 raise self._wrong(f"features: {name}", "a level", text)
             self.settings.features[name] = int(text)
+
+    def _users(self, table: Mapping[str, Any]) -> None:
+        """Each is as an option `user`. No password is ever quoted."""
+        given = self.settings.options.get(_USER, [])
+        users = [given] if isinstance(given, str) else list(given)
+        for name, password in table.items():
+            if not isinstance(password, str) or not password:
+                text = (
+                    f"{self._where}: users: {name} has to be a password, a text that is not empty"
+                )
+                raise SettingsError(text)
+            users.append(f"{name}:{password}")
+        self._option(_USER, users)
 
     def _flat(self, where: str, table: Mapping[str, Any], prefix: str = "") -> Iterator[Any]:
         """Names with dots are tables within tables in TOML."""

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from odradek.emulator.cli.serving.properties import parse, read_properties
 from odradek.emulator.cli.serving.settings import Settings, SettingsError
+from odradek.emulator.config.configs import BrokerConfig
 
 
 def read(directory: Path, text: str) -> Settings:
@@ -60,8 +61,6 @@ def test_a_file_as_kafka_brings_it(tmp_path: Path) -> None:
     }
     assert found.configs == {
         "node.id": "7",
-        "inter.broker.listener.name": "CLIENTS",
-        "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,CLIENTS:PLAINTEXT",
         "num.network.threads": "3",
         "num.partitions": "2",
         "log.retention.hours": "168",
@@ -79,14 +78,52 @@ def test_a_file_as_kafka_brings_it(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("listeners=SASL_SSL://:9092", "listeners: SASL_SSL://:9092: SASL_SSL is not served"),
-        ("listeners=9092", "listeners: '9092' is not of the form NAME://HOST:PORT"),
-    ],
-)
-def test_what_cannot_be_served_is_named(tmp_path: Path, text: str, said: str) -> None:
+TWO_LISTENERS = """
+listeners=INSIDE://:19092,OUTSIDE://127.0.0.1:19093,CONTROLLER://:9093
+advertised.listeners=INSIDE://kafka.test:19092,OUTSIDE://localhost:19093,CONTROLLER://x:9093
+controller.listener.names=CONTROLLER
+listener.security.protocol.map=INSIDE:PLAINTEXT,OUTSIDE:SASL_PLAINTEXT,CONTROLLER:SSL
+inter.broker.listener.name=INSIDE
+sasl.enabled.mechanisms=PLAIN
+listener.name.outside.plain.sasl.jaas.config=org.apache.kafka.common.security.plain.\\
+    PlainLoginModule required user_alice="secret";
+listener.name.controller.ssl.keystore.location=/x
+"""
+
+
+def test_several_listeners_are_configs(tmp_path: Path) -> None:
+    found = read(tmp_path, TWO_LISTENERS)
+    assert found.options == {}
+    assert found.configs == {
+        "listeners": "INSIDE://:19092,OUTSIDE://127.0.0.1:19093",
+        "advertised.listeners": "INSIDE://kafka.test:19092,OUTSIDE://localhost:19093",
+        "listener.security.protocol.map": "INSIDE:PLAINTEXT,OUTSIDE:SASL_PLAINTEXT",
+        "inter.broker.listener.name": "INSIDE",
+        "sasl.enabled.mechanisms": "PLAIN",
+        "listener.name.outside.plain.sasl.jaas.config": (
+            'org.apache.kafka.common.security.plain.PlainLoginModule required user_alice="secret";'
+        ),
+    }
+    assert {
+        "listeners: CONTROLLER://:9093",
+        "controller.listener.names",
+        "listener.name.controller.ssl.keystore.location",
+    } == found.not_obeyed.keys()
+    assert BrokerConfig(found.configs).get("sasl.enabled.mechanisms") == ["PLAIN"]
+
+
+def test_one_that_clients_log_in_to_is_a_config_too(tmp_path: Path) -> None:
+    found = read(tmp_path, "listeners=SASL_PLAINTEXT://:9092")
+    assert (found.options, found.configs) == ({}, {"listeners": "SASL_PLAINTEXT://:9092"})
+
+
+def test_what_only_such_listeners_need_is_named_where_there_are_none(tmp_path: Path) -> None:
+    found = read(tmp_path, "listeners=PLAINTEXT://:9092\nsasl.enabled.mechanisms=PLAIN")
+    assert found.not_obeyed == {"sasl.enabled.mechanisms": "the listener speaks plain text"}
+
+
+def test_an_address_that_is_none_is_named(tmp_path: Path) -> None:
     with pytest.raises(SettingsError) as raised:
-        read(tmp_path, text)
+        read(tmp_path, "listeners=9092")
+    said = "listeners: '9092' is not of the form NAME://HOST:PORT"
     assert str(raised.value) == f"{tmp_path / 'server.properties'}: {said}"

@@ -122,3 +122,17 @@ def test_which_file_is_read_when_none_is_named(tmp_path: Path) -> None:
         read_toml(project, OPTIONS)
     own = written(tmp_path, "port = 1")
     assert find(tmp_path) == own
+
+
+def test_users_are_options_with_their_passwords(tmp_path: Path) -> None:
+    text = 'security = "SASL_PLAINTEXT"\nuser = ["bob:pw"]\n[users]\nalice = "a:b"\n'
+    found = read_toml(written(tmp_path, text), OPTIONS | {"security": False, "user": False})
+    assert found.options["user"] == ["bob:pw", "alice:a:b"]
+
+
+@pytest.mark.parametrize("password", ["7", '""', '["secret"]'])
+def test_a_password_is_a_text_and_is_not_quoted(tmp_path: Path, password: str) -> None:
+    with pytest.raises(SettingsError) as raised:
+        read_toml(written(tmp_path, f"[users]\nalice = {password}\n"), OPTIONS | {"user": False})
+    said = str(raised.value)
+    assert said.endswith("users: alice has to be a password, a text that is not empty")
