@@ -203,7 +203,8 @@ SHARE_GROUPS = [
 ]
 
 
-def test_share_groups_are_refused_as_by_a_release_that_has_none() -> None:
+@pytest.mark.parametrize("version", [VERSION, OLD_VERSION])
+def test_share_groups_are_looked_for_or_refused_as_by_the_same_release(version: str) -> None:
     def run(tools: KafkaTools, address: str) -> list[tuple[int, list[str]]]:
         command = Command("share-groups", "consumer.group.ShareGroupCommand", [], "")
         all_ran = [
@@ -212,9 +213,9 @@ def test_share_groups_are_refused_as_by_a_release_that_has_none() -> None:
         return [(ran.status, _plain(ran.out, command)) for ran in all_ran]
 
     with (
-        RealKafka(OLD_VERSION, CONFIG) as old,
-        Emulator(CONFIG) as ours,
+        RealKafka(version, CONFIG) as real,
+        Emulator(CONFIG, version=version.rpartition(".")[0]) as ours,
         KafkaTools(VERSION) as tools,
     ):
-        expected = run(tools, old.bootstrap_servers)
+        expected = run(tools, real.bootstrap_servers)
         assert run(tools, ours.bootstrap_servers) == expected
