@@ -157,8 +157,8 @@ class Inside:
         return self._call(found)
 
     def broker_state(self, node_id: int) -> str | None:
-        """Of a broker of this cluster."""
-        return self._call(lambda cluster: str(cluster.replication.brokers[node_id]))
+        """Of a broker of this cluster. Raises ValueError for an id that none has."""
+        return self._call(lambda cluster: str(cluster.replication.broker(node_id)))
 
     def software(self, client_id: str, host: str) -> tuple[str, str] | None:
         """Of the connections of this client id and host, if they agree."""
