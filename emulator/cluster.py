@@ -2,7 +2,8 @@
 
 Opening a directory restores what its logs hold: the topics and configs of `__cluster_metadata`, the
 records of every partition, the groups and offsets of `__consumer_offsets`, the transactions of
-`__transaction_state`.
+`__transaction_state`. It belongs to the node `node.id`, the first of several, also when that has
+left.
 """
 
 from __future__ import annotations
@@ -116,7 +117,6 @@ class Cluster:
         self.controller_id = min(self.nodes)
         self.scan_limit = _scan_limit(scan_limit)
         self._set_limits(config)
-        # The id of the first broker there was: the others come and go.
         self.log_dir = LogDirectory.open(data_dir, node_id=config.get("node.id"), naming=naming)
         self.cluster_id = self.log_dir.properties.cluster_id
         self.log_manager = LogManager(self, retention)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from inspect import iscoroutinefunction
 from typing import Any, Protocol
 
+from .. import parameters
 from ..base.node import Node
 from ..cluster import Cluster
 from ..net.server import Server
@@ -44,9 +45,8 @@ class Growing(Facet):
         the network between brokers is broken it is on the controller's side. It stays until
         `remove_broker`, also over restarts and a `reset`. Raises, with nothing changed: TypeError,
         RuntimeError while the cluster is down, Refused(REQUEST_TIMED_OUT) without a controller,
-        OSError if its port is taken."""
-        if not isinstance(rack, str | None):
-            raise TypeError(f"rack is a str, or None for a broker without one, not {rack!r}")
+        OSError if its port is taken, ValueError for an empty rack."""
+        parameters.rack_name(rack)
 
         def done(server: Server) -> int:
             check_up(server)
@@ -104,7 +104,7 @@ class Growing(Facet):
         brokers = list(self.brokers)
         if len(brokers) == 1:
             raise RuntimeError("there is one broker: kafka.restart() is for it")
-        self.run(lambda cluster: [cluster.replication.check_restarts(each.id) for each in brokers])
+        self.run(lambda cluster: _check_restart(cluster, brokers))
         for broker in brokers:
             if not self._has(broker):
                 continue
@@ -121,6 +121,12 @@ class Growing(Facet):
     def _has(self, broker: BrokerView) -> bool:
         """Whether it was not removed."""
         return self.run(lambda cluster: broker.id in cluster.nodes)
+
+
+def _check_restart(cluster: Cluster, brokers: Iterable[BrokerView]) -> None:
+    """Raises RuntimeError."""
+    for each in brokers:
+        cluster.replication.check_restarts(each.id)
 
 
 def _check_called(name: str, given: object) -> None:

@@ -277,3 +277,10 @@ def test_a_broker_is_named_by_its_id(kafka: Emulator, given: Any) -> None:
         kafka.brokers[given]
     with pytest.raises(TypeError, match="a broker is named by its id, an int, not "):
         kafka.remove_broker(given)
+
+
+def test_a_rack_has_a_name(kafka: Emulator) -> None:
+    with pytest.raises(ValueError, match=r"none is '': \['a', ''\]"):
+        Emulator(brokers=2, racks=["a", ""])
+    with pytest.raises(ValueError, match="rack is a name, or None for a broker without one"):
+        kafka.add_broker(rack="")
