@@ -19,10 +19,10 @@ from importlib.util import find_spec
 
 PIPELINE: dict[str, str] = {
     "diff": "compare two topics, directories or files, record by record",
-    "profile": "say what is in a topic: rates, sizes, codecs, keys, nulls, JSON",
-    "audit": "find what is damaged in stored topics, by file, byte and offset",
+    "profile": "what is in a topic: rates, sizes, codecs, keys, nulls, JSON",
+    "audit": "what is damaged in stored topics, by file, byte and offset",
     "export": "a topic or data directory into Parquet, JSON Lines or CSV",
-    "load": "Parquet, JSON Lines, CSV or Avro into a topic or data directory",
+    "load": "Parquet, JSON Lines, CSV or Avro into a topic or directory",
     "replay": "records, or with --to a journal's requests, into a broker",
     "mirror": "topics of any Kafka into another one, or into a directory",
 }

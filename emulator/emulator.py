@@ -195,7 +195,7 @@ class Emulator(
         self._retention = parameters.retention_policy(retention)
         texts = self._for_several(len(given_racks)) | parameters.all_texts(config, acls)
         self._listening = parameters.listening(host, port, listen, len(given_racks))
-        self._advertised = parameters.advertised(advertised)
+        self._advertised = parameters.advertised(advertised, len(given_racks))
         parameters.no_address(texts, host, port, listen, advertised)
         self._config = self._secured(texts, security, users)
         self._racks = dict(enumerate(given_racks, int(self._config.get("node.id"))))

@@ -174,6 +174,9 @@ def listening(host: str, port: int, listen: Sequence[str] | None, brokers: int) 
     """Where each broker listens."""
     found = Listening(*listener(host, port))
     if listen is None:
+        if port and port + brokers > 65536:
+            last = port + brokers - 1
+            raise ValueError(f"port and those after it are for {brokers} brokers: {last} is none")
         return found
     is_list = isinstance(listen, list | tuple) and all(isinstance(each, str) for each in listen)
     _check(is_list, "listen", 'a list of addresses, "host:port", one for each broker', listen)
@@ -188,13 +191,13 @@ def listening(host: str, port: int, listen: Sequence[str] | None, brokers: int) 
         raise ValueError(f"listen: {error}") from None
 
 
-def advertised(given: str | None) -> Advertised | None:
+def advertised(given: str | None, brokers: int = 1) -> Advertised | None:
     """The addresses that clients are given, if they are others."""
     if given is None:
         return None
     _check(isinstance(given, str), "advertised", 'a str, "host:port"', given)
     try:
-        Advertised(given).of(1, 0, 1)
+        Advertised(given).of(brokers, brokers - 1, 1)
     except ValueError as error:
         raise ValueError(f"advertised: {error}") from None
     return Advertised(given)

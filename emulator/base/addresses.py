@@ -7,6 +7,7 @@ from string import Formatter
 from typing import NamedTuple
 
 _FIELDS = ("id", "port")
+_LAST_PORT = 65535
 
 
 def parse_address(text: str) -> tuple[str, int]:
@@ -62,4 +63,8 @@ class Advertised(NamedTuple):
             if name not in _FIELDS:
                 raise ValueError(f"the fields of {self.text!r} are {{id}} and {{port}}, not {name}")
         host, found = parse_address(self.text.format(id=node_id, port=port))
-        return host, found if fields else found + place
+        if fields:
+            return host, found
+        if found + place > _LAST_PORT:
+            raise ValueError(f"{self.text!r} leaves no port for broker {node_id}: {found + place}")
+        return host, found + place

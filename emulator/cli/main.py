@@ -95,7 +95,8 @@ def _parsers(
     view: str, others: Mapping[str, str] | None = None
 ) -> tuple[argparse.ArgumentParser, Mapping[str, argparse.ArgumentParser]]:
     """The parser, and those of the commands."""
-    parser = _Parser(prog="odradek", description="A Kafka broker for tests and local development.")
+    description = "A Kafka broker for tests and local development."
+    parser: argparse.ArgumentParser = _Parser(prog="odradek", description=description)
     parser.add_argument("--version", action=_Version, help="show the version and exit")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     add_views(commands, view)

@@ -209,4 +209,14 @@ def find_coordinator(asking: Asking, request: FindCoordinatorRequest) -> Verdict
         return needs_one(asking, request, Operation.DESCRIBE, kind, key, message)
     is_denied = lacking(asking, Operation.DESCRIBE, kind)
     level = max(levels(FindCoordinatorRequest, asking.version))
-    return asking.without(request, is_denied, level, ERRORS[kind])
+    found = asking.without(request, is_denied, level, ERRORS[kind])
+    if found is None:
+        return None
+    keys = request.coordinator_keys
+    places = {key: number for number, key in reversed([*enumerate(keys)])}
+
+    def finish(own: Any) -> None:
+        found.finish(own)
+        own.coordinators.sort(key=lambda each: places[each.key])
+
+    return Narrowed(found.request, finish)

@@ -13,6 +13,7 @@ from ..control.rules.refusing import levels
 from ..security.authorizer.terms import Kind, Operation
 from .asking import Asking, Narrowed, Verdict
 
+_IDS_SINCE = 10
 ROLES = {Kind.TOPIC: TOPIC, Kind.GROUP: GROUP, Kind.TRANSACTIONAL_ID: TRANSACTIONAL_ID}
 """What an entry of a request calls a resource of a kind."""
 ERRORS = {
@@ -64,20 +65,22 @@ def needs_each_topic(
     topics too of which no partition is named; `answer` is the class of what is answered of one."""
     denied: dict[int, Any] = {}
     kept = []
-    for number, topic in enumerate(request.topics):
+    places = {_key(topic): number for number, topic in reversed([*enumerate(request.topics)])}
+    for topic in request.topics:
         name = _name(asking, topic)
         if name is None or asking.may(operation, Kind.TOPIC, name):
             kept.append(topic)
             continue
-        made = answer(name=topic.name, partitions=_refused(topic, answer))
-        if hasattr(topic, "topic_id"):
-            made.topic_id = topic.topic_id
-        denied[number] = made
+        first = places[_key(topic)]
+        if first not in denied:
+            denied[first] = answer(name=topic.name, partitions=[])
+            if hasattr(topic, "topic_id"):
+                denied[first].topic_id = topic.topic_id
+        denied[first].partitions += _refused(topic, answer)
     if not denied:
         return None
     rest = copy(request)
     rest.topics = kept
-    places = {_key(topic): number for number, topic in reversed([*enumerate(request.topics)])}
 
     def finish(own: Any) -> None:
         missing = {places[_key(t)]: t for t in own.topics if any(map(_is_missing, t.partitions))}
@@ -105,10 +108,10 @@ def _key(topic: Any) -> tuple[str, bytes]:
 
 
 def _name(asking: Asking, topic: Any) -> str | None:
-    if getattr(topic, "topic_id", NO_ID) == NO_ID:
-        name: str = topic.name
-        return name
-    return asking.topic_name(topic.topic_id)
+    if asking.version >= _IDS_SINCE:  # only OffsetCommit has so many versions
+        return asking.topic_name(topic.topic_id)
+    name: str = topic.name
+    return name
 
 
 def each_once(found: Narrowed | None, topics: str, partitions: str, index: str) -> Narrowed | None:

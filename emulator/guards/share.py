@@ -5,6 +5,7 @@ Left out: a right to a topic that is taken away while a session has it: it is st
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 from ...wire import NO_ID, Error, Refused, Request
@@ -25,6 +26,7 @@ from ...wire.api.share_acknowledge import ShareAcknowledgeRequest
 from ...wire.api.share_fetch import ShareFetchRequest
 from ...wire.api.share_group_heartbeat import ShareGroupHeartbeatRequest
 from ...wire.api.write_share_group_state import WriteShareGroupStateRequest
+from ..control.rules.places import TOPIC
 from ..control.rules.refusing import levels
 from ..handlers.share_acknowledgements import check_member, check_member_id
 from ..security.authorizer.terms import Kind, Operation
@@ -35,15 +37,15 @@ from .needs import ERRORS, MESSAGES, lacking, needs_cluster, needs_one
 
 @guards(ShareGroupHeartbeatRequest)
 def heartbeat(asking: Asking, request: ShareGroupHeartbeatRequest) -> Verdict:
-    """Topics that may not be described refuse the whole heartbeat; what no member can be is told
-    first."""
+    """Topics that may not be described refuse the whole heartbeat; before them, what no member can
+    be is told."""
+    refusal = needs_one(asking, request, Operation.READ, Kind.GROUP, request.group_id)
+    if refusal is not None:
+        return refusal
     try:
         check_member_id(request.member_id)
     except Refused:
         return None
-    refusal = needs_one(asking, request, Operation.READ, Kind.GROUP, request.group_id)
-    if refusal is not None:
-        return refusal
     names = dict.fromkeys(request.subscribed_topic_names or ())
     if len(asking.allowed(Operation.DESCRIBE, Kind.TOPIC, names)) < len(names):
         return asking.refuse(request, ERRORS[Kind.TOPIC])  # type: ignore[no-any-return]
@@ -52,14 +54,16 @@ def heartbeat(asking: Asking, request: ShareGroupHeartbeatRequest) -> Verdict:
 
 @guards(ShareFetchRequest, ShareAcknowledgeRequest)
 def records(asking: Asking, request: Any) -> Verdict:
-    """What no member can be is told first."""
-    try:
-        check_member(request.group_id, request.member_id)
-    except Refused:
+    """Without a group there is nothing to ask; what no member can be is told before the topics."""
+    if request.group_id is None:
         return None
     refusal = needs_one(asking, request, Operation.READ, Kind.GROUP, request.group_id)
     if refusal is not None:
         return refusal
+    try:
+        check_member(request.group_id, request.member_id)
+    except Refused:
+        return None
     level = max(levels(type(request), asking.version))
     is_denied = lacking(asking, Operation.READ, Kind.TOPIC)
     found = asking.without(request, is_denied, level, ERRORS[Kind.TOPIC])
@@ -76,24 +80,29 @@ def records(asking: Asking, request: Any) -> Verdict:
 
 @guards(AlterShareGroupOffsetsRequest)
 def alter_offsets(asking: Asking, request: AlterShareGroupOffsetsRequest) -> Verdict:
+    """Of a topic that may not be read nothing is told if none of its partitions is named."""
     message = MESSAGES[Kind.GROUP]
     refusal = needs_one(asking, request, Operation.READ, Kind.GROUP, request.group_id, message)
     if refusal is not None:
         return refusal
     level = max(levels(AlterShareGroupOffsetsRequest, asking.version))
     is_denied = lacking(asking, Operation.READ, Kind.TOPIC)
-    found = asking.without(request, is_denied, level, ERRORS[Kind.TOPIC], MESSAGES[Kind.TOPIC])
-    if found is None:
-        return None
+    rest = copy(request)
+    rest.topics = [
+        t for t in request.topics if t.partitions or not is_denied({TOPIC: t.topic_name})
+    ]
+    found = asking.without(rest, is_denied, level, ERRORS[Kind.TOPIC], MESSAGES[Kind.TOPIC])
+    narrowed = rest if found is None else found.request
 
     def finish(own: Any) -> None:
-        found.finish(own)
-        for each in own.responses:
-            topic = asking.cluster.topics.get(each.topic_name)
-            if topic is not None:
-                each.topic_id = topic.id
+        if found is not None and not own.error_code:
+            found.finish(own)
+            for each in own.responses:
+                topic = asking.cluster.topics.get(each.topic_name)
+                if topic is not None:
+                    each.topic_id = topic.id
 
-    return Narrowed(found.request, finish)
+    return Narrowed(narrowed, finish)
 
 
 @guards(DeleteShareGroupOffsetsRequest)

@@ -133,7 +133,7 @@ class Work:
         for wanted in partitions:
             try:
                 partition = _partition(self.cluster, self.call.version, wanted)
-                if self._is_denied(wanted):
+                if self.denies is not None and self._is_denied(wanted):
                     raise Refused(Error.TOPIC_AUTHORIZATION_FAILED)
                 self.found.append((wanted, partition))
             except Refused as refused:

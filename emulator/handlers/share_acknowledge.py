@@ -38,19 +38,26 @@ def share_acknowledge(
         return ShareAcknowledgeResponse(
             error_code=Error.UNSUPPORTED_VERSION, responses=[], node_endpoints=[]
         )
-    leader = cluster.share_leaders.at(call.node_id)
     try:
-        group_id = check_member(request.group_id, request.member_id)
-        key = SessionKey(group_id, request.member_id or "")
-        epoch = request.share_session_epoch
-        if epoch == INITIAL_EPOCH:
-            raise Refused(Error.INVALID_SHARE_SESSION_EPOCH)
-        if epoch == FINAL_EPOCH:
-            leader.sessions.get(key)
-        else:
-            leader.sessions.next(key, epoch).epoch = next_epoch(epoch)
+        return _acknowledged(cluster, call, request)
     except Refused as refused:
         return ShareAcknowledgeResponse(error_code=refused.error, responses=[], node_endpoints=[])
+
+
+def _acknowledged(
+    cluster: Cluster, call: Call, request: ShareAcknowledgeRequest
+) -> ShareAcknowledgeResponse:
+    """Acknowledge in the session. Raises Refused if the whole request fails."""
+    leader = cluster.share_leaders.at(call.node_id)
+    group_id = check_member(request.group_id, request.member_id)
+    key = SessionKey(group_id, request.member_id or "")
+    epoch = request.share_session_epoch
+    if epoch == INITIAL_EPOCH:
+        raise Refused(Error.INVALID_SHARE_SESSION_EPOCH)
+    if epoch == FINAL_EPOCH:
+        leader.sessions.get(key)
+    else:
+        leader.sessions.next(key, epoch).epoch = next_epoch(epoch)
     asked = [
         Asked(Part(topic.topic_id, each.partition_index), each.acknowledgement_batches)
         for topic in request.topics

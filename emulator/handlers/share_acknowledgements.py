@@ -72,7 +72,8 @@ def acknowledged(
     knows_renewal: bool,
     renews: bool,
 ) -> dict[Part, AckResult]:
-    """Acknowledge what can be; the result for each partition."""
+    """Acknowledge what can be; the result for each partition. Raises Refused if the whole request
+    fails."""
     found: dict[Part, AckResult] = {}
     empty: list[Part] = []
     is_any = False
@@ -96,6 +97,8 @@ def acknowledged(
             leader.acknowledge(key, member_id, [_acknowledgement(each) for each in batches])
             found[part] = AckResult()
         except Refused as refused:
+            if refused.error is Error.UNKNOWN_SERVER_ERROR:
+                raise
             found[part] = AckResult(refused.error, refused.message)
     # Nothing is said of partitions without acknowledgements if none has any.
     return found | dict.fromkeys(empty if is_any else (), AckResult())

@@ -1,7 +1,8 @@
 """Changes of topics are judged in Kafka's order, and become the records to be written.
 
 Nothing is changed here; what cannot be is refused as CreateTopics, CreatePartitions or AlterConfigs
-answer it. Not emulated: Kafka's random placement of replicas (topic_rules.py).
+answer it. Not emulated: that Kafka shuffles brokers when it places replicas
+(placement.py).
 """
 
 from __future__ import annotations

@@ -7,12 +7,12 @@ order in which they are made is part of what clients see. Source: Kafka 4.3.1's 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 
 from ...wire import Error, Refused
 from ..base.node import Registered
 from ..config.configs import BrokerConfig
+from .placement import places
 
 NAME_LENGTH_MAX = 249
 _LEGAL = re.compile(r"[a-zA-Z0-9._-]+")
@@ -164,44 +164,20 @@ def _check_active(index: int, replicas: Sequence[int], brokers: Registered) -> N
 def _place(
     partitions: Iterable[int], factor: int, brokers: Registered, config: BrokerConfig
 ) -> list[list[int]]:
-    """Round the brokers. Kafka begins with a random one; here the first leads partition 0, so that
-    a test knows the leaders. The replicas of a partition are on as many racks as there are; those
-    that may not lead come last. Raises Refused(INVALID_REPLICATION_FACTOR)."""
-    ring = sorted(brokers.racks)
-    if factor > len(ring):
+    """Where these partitions are. Raises Refused(INVALID_REPLICATION_FACTOR)."""
+    registered = len(brokers.racks)
+    if factor > registered:
         cordoned = " or some brokers have all their log directories cordoned"
         raise Refused(
             Error.INVALID_REPLICATION_FACTOR,
             f"Unable to replicate the partition {factor} time(s): The target replication factor of "
-            f"{factor} cannot be reached because only {len(ring)} broker(s) are registered"
+            f"{factor} cannot be reached because only {registered} broker(s) are registered"
             f"{cordoned if config.release.cordons_directories else ''}.",
         )
     if not brokers.active:
         message = "All brokers are currently fenced or in controlled shutdown."
         raise Refused(Error.INVALID_REPLICATION_FACTOR, message)
-    return [_replicas(index, factor, brokers) for index in partitions]
-
-
-def _replicas(index: int, factor: int, brokers: Registered) -> list[int]:
-    """One partition's: the leader, then each time a broker of the rack that has fewest of them."""
-    active = sorted(brokers.active)
-    ring = _from(active, index) + _from(sorted({*brokers.racks} - {*active}), index)
-    racks = brokers.racks
-    if len(set(racks.values())) in (1, len(racks)):  # then they are all alike
-        return ring[:factor]
-    chosen = [ring.pop(0)]
-    while len(chosen) < factor:
-        taken = Counter(racks[each] for each in chosen)
-        following = min(ring, key=lambda each: (each not in active, taken[racks[each]]))
-        ring.remove(following)
-        chosen.append(following)
-    return chosen
-
-
-def _from(ring: list[int], index: int) -> list[int]:
-    """A ring from one of its places on."""
-    first = index % len(ring) if ring else 0
-    return ring[first:] + ring[:first]
+    return places(partitions, factor, brokers)
 
 
 def _misplaced(message: str) -> Refused:

@@ -78,6 +78,10 @@ async def accept_tls(
         reason = (error.reason or str(error)).lower().replace("_", " ")
         tls.failed(address, reason)
         raise OSError(reason) from None
+    except ConnectionError:
+        reason = "it left before TLS was agreed on"
+        tls.failed(address, reason)
+        raise OSError(reason) from None
     except ValueError as error:  # a ConfigError, which has been told at the start
         raise OSError(str(error)) from None
     finally:

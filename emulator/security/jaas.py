@@ -11,6 +11,7 @@ import re
 from typing import NamedTuple
 
 _TOKEN = re.compile(r"""\s*(?:"((?:[^"\\]|\\.)*)"|([^\s"=;]+)|(=|;))""", re.DOTALL)
+_PLAIN = re.compile(r"[A-Za-z0-9_.-]+")
 _FLAGS = ("required", "requisite", "sufficient", "optional")
 _END = ("", ";")
 
@@ -44,8 +45,13 @@ def parse_jaas(text: str) -> LoginModule:
 
 def written(module: LoginModule) -> str:
     """The text that `parse_jaas` reads."""
-    quoted = (f' {name}="{_escaped(value)}"' for name, value in module.options.items())
+    quoted = (f' {_name(name)}="{_escaped(value)}"' for name, value in module.options.items())
     return f"{module.class_name} required{''.join(quoted)};"
+
+
+def _name(name: str) -> str:
+    """The name of an option: in quotation marks, as Kafka reads it, unless it is a plain word."""
+    return name if _PLAIN.fullmatch(name) else f'"{_escaped(name)}"'
 
 
 def _escaped(value: str) -> str:

@@ -5,6 +5,7 @@ Rules (semantics N16, N17, N19):
   lock. One type is for all of a range, else each offset has its own.
 - A member acknowledges what it has acquired, else it is INVALID_RECORD_STATE; a range that was not
   read is INVALID_REQUEST. What is below the start offset is left alone.
+- A range that begins below the start offset, where that was not read, fails the whole request.
 - All batches of a request are acknowledged, or none: also when the share coordinator refuses to
   note it.
 Source: Kafka 4.3.1's answers (SharePartition.acknowledge, releaseAcquiredRecords).
@@ -184,12 +185,13 @@ def _named(share: SharePartition, asked: Acknowledgement) -> list[Batch]:
     """The batches that an acknowledgement is about. Raises Refused."""
     floor = share.batches.floor(asked.first_offset)
     if floor is None:
-        if share.straddles_start(asked.first_offset, asked.last_offset):
-            floor = share.batches.floor(share.start_offset)
-        if floor is None:
+        if not share.straddles_start(asked.first_offset, asked.last_offset):
             raise _invalid_state(
                 "Batch record not found. The request batch offsets are not found in the cache."
             )
+        floor = share.batches.floor(share.start_offset)
+        if floor is None:  # nobody expects that in Kafka, either
+            raise Refused(Error.UNKNOWN_SERVER_ERROR)
     found = share.batches.between(floor.first, asked.last_offset)
     for which, offset in (("first", asked.first_offset), ("last", asked.last_offset)):
         if found[-1].last < offset:

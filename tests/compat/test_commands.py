@@ -44,6 +44,21 @@ def test_the_broker_s_verbs_import_nothing_of_the_pipeline(arguments: list[str])
     assert ours == {"odradek.compat.commands"}
 
 
+def test_the_shell_imports_nothing_of_the_broker() -> None:
+    """It would take most of the time in which a command starts."""
+    program = (
+        "import contextlib, io, sys\n"
+        "from odradek.compat.commands import main\n"
+        "with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()):\n"
+        "    main(['topics', '--help'])\n"
+        "print(*sys.modules)"
+    )
+    imported = run("-c", program).split()
+    assert "odradek.emulator.cli.console.topics" in imported
+    assert not {"odradek.emulator.cluster", "odradek.emulator.emulator"} & set(imported)
+    assert not [name for name in imported if name.startswith("odradek.storage")]
+
+
 def test_a_serving_broker_has_nothing_of_the_pipeline(tmp_path: Path) -> None:
     """A module found in the path before the real one would be imported, and end the broker."""
     for name in ("numpy", "pyarrow", "pyspark", "rich", "fastavro"):

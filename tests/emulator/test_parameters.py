@@ -65,6 +65,16 @@ WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"port": 65536}, ValueError, f"{PORT}65536"),
     ({"advertised": ("h", 1)}, TypeError, "advertised is a str, \"host:port\", not ('h', 1)"),
     ({"advertised": ""}, ValueError, "advertised: not an address of the form HOST:PORT: ''"),
+    (
+        {"advertised": "h:65535", "brokers": 2},
+        ValueError,
+        "advertised: 'h:65535' leaves no port for broker 2: 65536",
+    ),
+    (
+        {"port": 65534, "brokers": 3},
+        ValueError,
+        "port and those after it are for 3 brokers: 65536 is none",
+    ),
     ({"advertised": "h:²"}, ValueError, "advertised: not an address of the form HOST:PORT"),
     ({"clock": 0}, ValueError, f'{CLOCK}0: it stands still with "manual"'),
     ({"clock": -60}, ValueError, f"{CLOCK}-60"),

@@ -47,6 +47,15 @@ _NOT_YET = (
 class ConsoleError(Exception):
     """An error message for the user."""
 
+    status = 1
+    """With which the command ends."""
+
+
+class WrongOptions(ConsoleError):
+    """Options that do not go together."""
+
+    status = 2
+
 
 class Unreachable(ConsoleError):
     """No broker listens, or a connection was lost: it may go well a moment later."""

@@ -87,6 +87,6 @@ def run_view(asked: argparse.Namespace) -> int:
     try:
         return with_output(run)
     except ConsoleError as error:
-        return fail(str(error))
+        return fail(str(error), error.status)
     except KeyboardInterrupt:
         return 0 if getattr(asked, "follow", False) else 130

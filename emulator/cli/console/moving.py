@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from ....wire import Error
 from ....wire.api.alter_partition_reassignments import AlterPartitionReassignmentsRequest
 from ....wire.api.elect_leaders import ElectLeadersRequest
-from .client import Brokers, ConsoleError, check
+from .client import Brokers, ConsoleError, WrongOptions, check
 from .parts import Place, ids, moves, name, named, parts
 
 _PREFERRED, _UNCLEAN = 0, 1
@@ -17,15 +17,18 @@ _PREFERRED, _UNCLEAN = 0, 1
 def elect(brokers: Brokers, asked: Namespace) -> None:
     """Elect leaders. Raises ConsoleError."""
     if bool(asked.topic) == asked.all:
-        raise ConsoleError("which partitions? name topics, or --all")
+        text = "--all is for all topics: name none" if asked.all else "which? name topics, or --all"
+        raise WrongOptions(text)
     found = named(brokers, asked.topic) if asked.topic else parts(brokers)
     kind = _UNCLEAN if asked.unclean else _PREFERRED
     problems = []
+    is_needed = False
     for place, code, message in _elected(brokers, [each.place for each in found], kind):
         if code == Error.ELECTION_NOT_NEEDED:
             if asked.topic:
                 print(f"{name(place)} needs no election")
             continue
+        is_needed = True
         try:
             check(code, f"electing a leader of {name(place)}", message)
             print(f"elected a leader of {name(place)}")
@@ -33,6 +36,8 @@ def elect(brokers: Brokers, asked: Namespace) -> None:
             problems.append(str(error))
     if problems:
         raise ConsoleError("; ".join(problems))
+    if asked.all and not is_needed:
+        print("no partition needs an election")
 
 
 def _elected(

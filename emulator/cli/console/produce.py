@@ -19,18 +19,16 @@ from __future__ import annotations
 
 import argparse
 import sys
-import time
-from collections import deque
 from collections.abc import Iterable, Iterator
 from itertools import repeat
 from pathlib import Path
-from threading import Event, Thread
 from typing import Any
 
 from ....wire.api.create_topics import CreateTopicsRequest
 from ....wire.compression import Codec
 from ....wire.records import NewRecord
 from .arguments import INT32, named, whole
+from .arriving import chunks
 from .client import Brokers, ConsoleError, check
 from .incoming import Encode, lines_of, made, of_lines
 from .interrupts import held
@@ -39,10 +37,6 @@ from .resuming import Progress
 from .sending import Placed, Sender
 from .templates import FIELDS, template
 
-_MOST_AT_ONCE = 5000
-_MOST_WAITING = 20_000
-_PAUSE_S = 0.005
-_LINGER_S = 0.005  # what comes so soon after another goes with it, as with `linger.ms`
 _ACKS = {"1": 1, "all": -1}
 
 
@@ -154,7 +148,7 @@ def run(brokers: Brokers, asked: argparse.Namespace) -> int:
     sender.begin()
     is_whole = False
     try:
-        for chunk in _chunks(_copied(records, asked.copies), asked.rate):
+        for chunk in chunks(_copied(records, asked.copies), asked.rate):
             _send(sender, chunk, progress)
         is_whole = True
     finally:
@@ -225,67 +219,6 @@ def _tell(sender: Sender, is_whole: bool) -> None:
 def _copied(records: Iterable[Placed], copies: int) -> Iterator[Placed]:
     for each in records:
         yield from repeat(each, copies)
-
-
-def _chunks(records: Iterable[Placed], rate: float | None) -> Iterator[list[Placed]]:
-    """What comes together, without waiting for more. What is wrong with a record is raised after
-    those before it."""
-    waiting = _Waiting()
-    Thread(target=waiting.read, args=(records,), name="odradek-input", daemon=True).start()
-    begin, done = time.monotonic(), 0
-    most = _MOST_AT_ONCE if rate is None else max(1, min(_MOST_AT_ONCE, int(rate / 10)))
-    while not waiting.is_over:
-        chunk = waiting.take(most)
-        if chunk:
-            if rate is not None:
-                time.sleep(max(0.0, begin + done / rate - time.monotonic()))
-            yield chunk
-            done += len(chunk)
-    if waiting.problem is not None:
-        raise waiting.problem
-
-
-class _Waiting:
-    """Records that one thread has read, and another takes: many at once, which costs little."""
-
-    def __init__(self) -> None:
-        self.problem: BaseException | None = None
-        self._records: deque[Placed] = deque()
-        self._is_read = False
-        self._there = Event()
-
-    @property
-    def is_over(self) -> bool:
-        """Whether everything was read and taken."""
-        return self._is_read and not self._records
-
-    def read(self, records: Iterable[Placed]) -> None:
-        """Read them all, never many more than were taken."""
-        try:
-            for each in records:
-                self._records.append(each)
-                if not self._there.is_set():
-                    self._there.set()
-                while len(self._records) > _MOST_WAITING:
-                    time.sleep(_PAUSE_S)
-        except BaseException as error:  # it is raised where the records are sent
-            self.problem = error
-        self._is_read = True
-        self._there.set()
-
-    def take(self, most: int) -> list[Placed]:
-        """Those that are there, once there is one or all are read; up to so many."""
-        chunk: list[Placed] = []
-        while len(chunk) < most and not self.is_over:
-            if self._records:
-                chunk.append(self._records.popleft())
-                continue
-            self._there.clear()
-            if self._records or self._is_read:
-                continue
-            if not self._there.wait(_LINGER_S if chunk else None):
-                break
-        return chunk
 
 
 def _create(brokers: Brokers, name: str, partitions: int) -> None:

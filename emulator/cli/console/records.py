@@ -35,6 +35,7 @@ from .last import last
 from .offsets import LATEST, Place, Position, look_up, parse_position, resolve
 from .reading import Reader
 
+_METADATA_LOG = "__cluster_metadata"
 _FROM_START = parse_position("earliest")
 
 
@@ -214,6 +215,11 @@ def _write(data: str | bytes) -> None:
 
 def _topic(brokers: Brokers, asked: argparse.Namespace) -> MetadataResponse.Topic:
     """With the partitions that are asked for. Raises ConsoleError."""
+    if asked.topic == _METADATA_LOG:
+        raise ConsoleError(
+            f"{_METADATA_LOG} is served to controllers alone: Kafka's DumpLogSegments reads it in "
+            "a directory, with --cluster-metadata-decoder"
+        )
     topic = brokers.topic(asked.topic)
     there = {part.partition_index for part in topic.partitions}
     for index in asked.partition:

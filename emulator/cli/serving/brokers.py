@@ -17,9 +17,10 @@ def brokers_of(options: argparse.Namespace) -> dict[str, Any]:
     count = options.brokers
     if count is None:
         count = max(len(listen or ()), len(racks or ()), 1)
-    for option, given in (("listen", listen), ("rack", racks)):
+    for option, given in (("listen", listen), ("racks", racks)):
         if given is not None and len(given) != count:
-            raise ValueError(f"--{option}: {len(given)} are given for {count} brokers")
+            are = "1 is" if len(given) == 1 else f"{len(given)} are"
+            raise ValueError(f"--{option}: {are} given for {count} brokers")
     port = 0 if listen else options.port
     return {"brokers": count, "racks": racks, "listen": listen, "port": port}
 

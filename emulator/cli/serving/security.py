@@ -11,11 +11,14 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
-from ...config.listener_configs import ListenerConfig
-from ...emulator import Emulator
-from ...security.listeners import PROTOCOLS, Listener
-from ...security.mechanisms import mechanisms_of
+from ...client_security.settings import PROTOCOLS
+
+if TYPE_CHECKING:  # a broker's: other verbs do without
+    from ...config.listener_configs import ListenerConfig
+    from ...emulator import Emulator
+    from ...security.listeners import Listener
 
 
 def add_security(serve: argparse.ArgumentParser) -> None:
@@ -58,6 +61,9 @@ def tell_access(emulator: Emulator, running: ExitStack, say: Callable[[str], Non
 
 
 def _needs(emulator: Emulator, listener: Listener, ca: Path | None) -> list[str]:
+    from ...config.listener_configs import ListenerConfig
+    from ...security.mechanisms import mechanisms_of
+
     name = listener.name
     places = emulator.run(lambda cluster: [each.at(name) for each in cluster.nodes.values()])
     servers = ",".join(f"{host}:{port}" for host, port in places)
@@ -84,6 +90,8 @@ def tell_reach(emulator: Emulator, say: Callable[[str], None]) -> None:
 
 
 def _is_closed(emulator: Emulator, name: str) -> bool:
+    from ...config.listener_configs import ListenerConfig
+
     def closed(listener: Listener, config: ListenerConfig) -> bool:
         return listener.has_sasl or (
             listener.has_tls and config.get("ssl.client.auth") == "required"

@@ -231,6 +231,25 @@ def records_are_deleted_meanwhile() -> Steps:
     ]
 
 
+@case("N17, N19")
+def acknowledging_across_a_start_that_nobody_read() -> Steps:
+    return [
+        *share_group(),
+        opened(),
+        put(b"a", b"b"),
+        Ask(delete_records(("~t", 0, 2))),
+        Sleep(WRITTEN_S),
+        Ask(share_fetch({}, 1, max_wait_ms=200)),
+        put(*ROWS),
+        ack(2, (0, 4, [ACCEPT])),
+        ack(3, (0, 1, [ACCEPT])),
+        Ask(share_fetch({T0: [(1, 3, [ACCEPT])]}, 4)),
+        ack(LEAVES, (1, 3, [ACCEPT])),
+        Ask(share_fetch({}, 5)),
+        *state_log(),
+    ]
+
+
 @case("N14")
 def transactions_and_what_is_acquired() -> Steps:
     steps: Steps = []

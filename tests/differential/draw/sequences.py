@@ -13,6 +13,7 @@ records. The rest depends on its kind:
 - damage: frames that are cut, lengthened, or claim another version;
 - cluster: quotas, credentials, features, moves of partitions;
 - configs: configs of topics, groups, metrics and brokers; topics that are created and deleted;
+- shares: members of a share group (KIP-932);
 - transactions: two transactional producers of both generations;
 - old: message sets and clients of before 0.11, where the release still serves them.
 
@@ -39,6 +40,7 @@ from . import (
     consumer_groups,
     logs,
     old_versions,
+    share_groups,
     transactions,
 )
 from .pools import CONFIGS
@@ -54,6 +56,7 @@ KINDS: dict[str, Callable[[Random, Served], Steps]] = {
     "damage": any_requests.damage,
     "cluster": cluster.administration,
     "configs": configs.configurations,
+    "shares": share_groups.share_members,
     "transactions": transactions.transactions,
     "old": old_versions.old_protocol,
 }
@@ -68,6 +71,7 @@ _OFTEN = {
     "damage": 1,
     "configs": 3,
     "consumers": 2,
+    "shares": 2,
     "transactions": 4,
     "cluster": 3,
 }

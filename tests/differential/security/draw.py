@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from random import Random
 
+from odradek.wire.api.alter_configs import AlterConfigsRequest
 from odradek.wire.api.create_acls import CreateAclsRequest
 from odradek.wire.api.create_delegation_token import CreateDelegationTokenRequest
 from odradek.wire.api.delete_acls import DeleteAclsRequest
@@ -84,6 +85,7 @@ _OF_SHARE_STATE = (
     DeleteShareGroupStateRequest,
 )
 """APIs of a coordinator that is found by nobody here, and so is not there at a real broker."""
+_RESOURCE_TYPES = (2, 4, 8, 16, 32)
 _ODD = ("zed", "User:", ":x", "Group:g", "User:*", "")
 
 
@@ -124,7 +126,11 @@ def _any_api(random: Random, served: Served) -> Steps:
 
 
 def _is_never_answered(request: object) -> bool:
-    """Whether a real broker never answers if it refuses this."""
+    """Whether a real broker never answers: users of nobody if they are refused, and resources of
+    several unknown types with one name, which are one to it."""
+    if isinstance(request, AlterConfigsRequest):
+        odd = [r.resource_name for r in request.resources if r.resource_type not in _RESOURCE_TYPES]
+        return len(set(odd)) < len(odd)
     return isinstance(request, DescribeUserScramCredentialsRequest) and request.users is None
 
 

@@ -10,17 +10,20 @@ from odradek.emulator.share.state import ShareKey
 from odradek.wire import Error
 from odradek.wire.api.api_versions import ApiVersionsRequest
 from odradek.wire.api.create_topics import CreateTopicsRequest
-from odradek.wire.api.describe_share_group_offsets import DescribeShareGroupOffsetsRequest
+from odradek.wire.api.delete_topics import DeleteTopicsRequest
 from odradek.wire.api.find_coordinator import FindCoordinatorRequest
 from odradek.wire.api.read_share_group_state import ReadShareGroupStateRequest
-from odradek.wire.api.share_group_heartbeat import ShareGroupHeartbeatRequest
+from odradek.wire.api.share_group_heartbeat import (
+    ShareGroupHeartbeatRequest,
+    ShareGroupHeartbeatResponse,
+)
 
+from ..ask.consumer_groups import SETTLED_S
 from ..ask.group_records import PARTITIONS
 from ..ask.share_groups import INITIALIZED_S
 from ..engine.asker import Asker
 
 _SHARE = 2
-_TOPIC = "warm-shares"
 _numbers = count()
 _TOPIC_ID = bytes(15) + b"w"
 
@@ -42,7 +45,7 @@ _GROUPS = _one_per_partition()
 def is_warm(asker: Asker) -> bool:
     """Whether the share coordinator has loaded every partition, if there are share groups. Looking
     for the coordinator creates its topic."""
-    served = {each.api_key for each in asker.ask(ApiVersionsRequest(), 3).api_keys}
+    served = {each.api_key for each in asker.ask(ApiVersionsRequest(), 0).api_keys}
     if ReadShareGroupStateRequest.api_key not in served:
         return True
     key = ShareKey(_GROUPS[0], _TOPIC_ID, 0).text
@@ -56,21 +59,31 @@ def is_warm(asker: Asker) -> bool:
         answer = asker.ask(ReadShareGroupStateRequest(group_id=group, topics=topics), 0)
         if answer.results[0].partitions[0].error_code != Error.INVALID_REQUEST:
             return False
-    return _is_initialized(asker)
+    return _gets_partitions(asker)
 
 
-def _is_initialized(asker: Asker) -> bool:
-    """Whether a new group gets its states soon: the first ones take a real broker longer."""
+def _gets_partitions(asker: Asker) -> bool:
+    """Whether a new group gets partitions soon: some of the first take a real broker seconds."""
+    name = f"warm-shares-{next(_numbers)}"
     topic = CreateTopicsRequest.Topic(
-        name=_TOPIC, num_partitions=2, replication_factor=1, assignments=[], configs=[]
+        name=name, num_partitions=2, replication_factor=1, assignments=[], configs=[]
     )
     asker.ask(CreateTopicsRequest(topics=[topic], timeout_ms=9000), 5)
-    group = f"warm-shares-{next(_numbers)}"
+    time.sleep(SETTLED_S)
     beat = ShareGroupHeartbeatRequest(
-        group_id=group, member_id=group, member_epoch=0, subscribed_topic_names=[_TOPIC]
+        group_id=name, member_id=name, member_epoch=0, subscribed_topic_names=[name]
     )
-    asker.ask(beat, 1)
-    time.sleep(INITIALIZED_S / 4)
-    asked = DescribeShareGroupOffsetsRequest.Group(group_id=group, topics=None)
-    answer = asker.ask(DescribeShareGroupOffsetsRequest(groups=[asked]), 0)
-    return bool(answer.groups[0].topics)
+    answer = asker.ask(beat, 1)
+    deadline = time.monotonic() + INITIALIZED_S / 2
+    while not _has_partitions(answer) and time.monotonic() < deadline:
+        time.sleep(0.02)
+        beat = ShareGroupHeartbeatRequest(
+            group_id=name, member_id=name, member_epoch=answer.member_epoch
+        )
+        answer = asker.ask(beat, 1)
+    asker.ask(DeleteTopicsRequest(topic_names=[name], timeout_ms=9000), 5)
+    return _has_partitions(answer)
+
+
+def _has_partitions(answer: ShareGroupHeartbeatResponse) -> bool:
+    return answer.assignment is not None and bool(answer.assignment.topic_partitions)

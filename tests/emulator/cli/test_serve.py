@@ -99,7 +99,7 @@ def test_several_brokers(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--brokers", "2", "--rack", "a"], "--rack: 1 are given for 2 brokers"),
+        (["--brokers", "2", "--rack", "a"], "--racks: 1 is given for 2 brokers"),
         (["--listen", "h:1,h:2", "--brokers", "3"], "--listen: 2 are given for 3 brokers"),
         (["--listen", "h:1", "--port", "1"], "--listen and --port both say where to listen"),
         (["--listen", "h"], "not an address of the form HOST:PORT: 'h'"),

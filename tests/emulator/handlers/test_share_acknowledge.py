@@ -9,6 +9,7 @@ from odradek.emulator.cluster import Cluster
 from odradek.wire import Error
 from odradek.wire.api.share_acknowledge import ShareAcknowledgeRequest
 
+from tests.requests.offsets import delete_before
 from tests.requests.produce import batch, produce
 from tests.requests.share_groups import (
     ACCEPT,
@@ -95,6 +96,23 @@ def test_the_session_of_a_request(client: Client, part: tuple[bytes, int]) -> No
     assert share_acknowledge(client, {part: [(1, 1, [ACCEPT])]}, -1).error_code == 0
     again = share_fetch(client, {part: ()})
     assert acquired(again) == [(2, 5, 2)], "closing released the rest"
+
+
+def test_a_range_across_a_start_that_nobody_read_fails_as_a_whole(
+    cluster: Cluster, client: Client
+) -> None:
+    topic = cluster.create_topic("u", 1, {})
+    cluster.groups.ensure_topic()
+    share_beat(client, subscribed_topic_names=["u"])
+    part = (topic.id, 0)
+    share_fetch(client, {part: ()})
+    produce(client, batch(b"a", b"b"), topic="u")
+    delete_before(client, 2, "u")
+    share_fetch(client, epoch=1)
+    answer = share_acknowledge(client, {part: [(0, 4, [ACCEPT])]}, 2)
+    assert (answer.error_code, answer.responses) == (Error.UNKNOWN_SERVER_ERROR, [])
+    fetched = share_fetch(client, {part: [(0, 4, [ACCEPT])]}, 3)
+    assert (fetched.error_code, fetched.responses) == (Error.UNKNOWN_SERVER_ERROR, [])
 
 
 def test_renewing_keeps_a_record(cluster: Cluster, client: Client, part: tuple[bytes, int]) -> None:

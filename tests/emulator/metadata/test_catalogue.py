@@ -119,7 +119,7 @@ def test_replicas_are_on_as_many_racks_as_there_are(tmp_path: Path) -> None:
     clock = ManualClock(NOW)
     cluster = Cluster(BrokerConfig(), data_dir=tmp_path, brokers=brokers, clock=clock)
     topic = cluster.topics.create("t", partitions=4, replication_factor=2)
-    assert [p.replicas for p in topic.partitions] == [[1, 3], [2, 3], [3, 1], [4, 1]]
+    assert [p.replicas for p in topic.partitions] == [[1, 3], [3, 2], [2, 4], [4, 1]]
     cluster.close()
 
 

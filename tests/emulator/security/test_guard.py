@@ -150,6 +150,14 @@ def test_an_expression_finds_only_topics_that_may_be_seen(cluster: Cluster, user
     assert [topic.topic_name for topic in target] == ["pay.in"]
 
 
+def test_coordinators_stand_in_the_order_of_the_request(cluster: Cluster, user: Users) -> None:
+    ready(user)
+    make(cluster, rule(Operation.DESCRIBE, Kind.GROUP, "g"))
+    request = FindCoordinatorRequest(key_type=0, coordinator_keys=["h", "g", "i"])
+    found = user("alice").ask(request, 4).coordinators
+    assert [(each.key, each.error_code) for each in found] == [("h", 30), ("g", 0), ("i", 30)]
+
+
 def test_a_rule_for_another_host_does_not_count(cluster: Cluster, user: Users) -> None:
     cluster.create_topic("t", 1, {})
     make(cluster, rule(Operation.DESCRIBE, Kind.TOPIC, "t", host="10.0.0.1"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from pathlib import Path
 
 import pytest
@@ -49,10 +48,10 @@ def test_the_end_of_a_broker_releases_nothing(tmp_path: Path, clean: bool) -> No
         assert found == [(1, 1, 1), (2, 2, 2), (3, 4, 1)]
 
 
-def _topic_id(kafka: Emulator) -> uuid.UUID:
+def _topic_id(kafka: Emulator) -> bytes:
     named = MetadataRequest(topics=[MetadataRequest.Topic(name="t")])
     with Connection(kafka.bootstrap_servers) as asking:
-        topic_id: uuid.UUID = asking.ask(named, 12).topics[0].topic_id
+        topic_id: bytes = asking.ask(named, 12).topics[0].topic_id
     return topic_id
 
 

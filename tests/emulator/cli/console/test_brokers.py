@@ -132,8 +132,6 @@ def test_partitions_move(kafka: Emulator, said: Said) -> None:
     ("line", "told"),
     [
         ("brokers lead orders:0 --by 9", "broker 9 has no replica of orders-0, which is on 1,2,3"),
-        ("brokers elect", "which partitions? name topics, or --all"),
-        ("brokers elect orders --all", "which partitions? name topics, or --all"),
         ("brokers partitions order", "there is no topic order: is orders meant?"),
         ("brokers elect orders:7", "topic orders has partitions 0 to 1, not 7"),
         ("brokers reassign orders:0 --to 9", "moving orders-0: INVALID_REPLICA_ASSIGNMENT"),
@@ -141,6 +139,21 @@ def test_partitions_move(kafka: Emulator, said: Said) -> None:
 )
 def test_what_cannot_be_is_said(said: Said, line: str, told: str) -> None:
     assert told in said(line, status=1)
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("brokers elect", "which? name topics, or --all"),
+        ("brokers elect orders --all", "--all is for all topics: name none"),
+    ],
+)
+def test_options_that_do_not_go_together(said: Said, line: str, told: str) -> None:
+    assert told in said(line, status=2)
+
+
+def test_an_election_of_all_that_changes_nothing_says_so(said: Said) -> None:
+    assert said("brokers elect --all") == "no partition needs an election\n"
 
 
 def test_a_broker_that_is_not_in_sync_does_not_lead(kafka: Emulator, said: Said) -> None:

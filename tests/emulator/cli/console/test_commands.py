@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import socket
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -16,6 +18,19 @@ from odradek.wire.records import NewRecord
 from tests.emulator.cli.console.support import Shell, commit, fill
 from tests.support.clock import NOW
 from tests.support.written import record
+
+
+def test_a_command_of_the_shell_imports_nothing_of_the_broker() -> None:
+    look = """
+import sys
+from odradek.emulator.cli.main import main
+main(["topics", "127.0.0.1:1"])
+broker = [f"odradek.emulator.{each}" for each in ("cluster", "emulator", "handlers")]
+print([each for each in broker if each in sys.modules])
+"""
+    done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, timeout=60)
+    assert done.stdout == "[]\n", done.stderr
+
 
 # Topics.
 

@@ -166,6 +166,10 @@ def test_what_contradicts_is_refused(said: Said) -> None:
     assert "--last and --from contradict each other" in said_
 
 
+def test_the_metadata_log_is_not_for_clients(said: Said) -> None:
+    assert "is served to controllers alone" in said("records", "__cluster_metadata", status=1)
+
+
 # Filters.
 
 

@@ -6,10 +6,12 @@ import io
 import json
 import sys
 from collections.abc import Callable, Iterator
+from threading import Thread
+from threading import enumerate as enumerate_threads
 
 import pytest
 from odradek.emulator import Emulator
-from odradek.emulator.cli.console.produce import _chunks
+from odradek.emulator.cli.console.arriving import chunks
 from odradek.emulator.cli.console.sending import Placed
 from odradek.emulator.cli.main import main
 from odradek.wire import Error
@@ -221,10 +223,17 @@ def test_records_are_sent_as_they_come() -> None:
             yield Placed(NewRecord(0, None, b"%d" % number))
             number += 1
 
-    chunks = _chunks(forever(), None)  # which does not wait for an end
-    first, second = next(chunks), next(chunks)
+    found = chunks(forever(), None)  # which does not wait for an end
+    first, second = next(found), next(found)
     values = [int(bytes(each.record.value or b"")) for each in [*first, *second]]
     assert values == list(range(len(values)))
+    found.close()
+    assert not any(each.name == "odradek-input" and ends_not(each) for each in enumerate_threads())
+
+
+def ends_not(thread: Thread) -> bool:
+    thread.join(30)
+    return thread.is_alive()
 
 
 def test_what_it_has_sent_is_read_by_the_view(produce: Produce, shell: Shell) -> None:
