@@ -2,7 +2,8 @@
 
 Opening a directory restores what its logs hold: the topics and configs of `__cluster_metadata`, the
 records of every partition, the groups and offsets of `__consumer_offsets`, the transactions of
-`__transaction_state`.
+`__transaction_state`. It belongs to the node `node.id`, the first of several, also when that has
+left.
 """
 
 from __future__ import annotations
@@ -116,7 +117,7 @@ class Cluster:
         self.controller_id = min(self.nodes)
         self.scan_limit = _scan_limit(scan_limit)
         self._set_limits(config)
-        self.log_dir = LogDirectory.open(data_dir, node_id=self.controller_id, naming=naming)
+        self.log_dir = LogDirectory.open(data_dir, node_id=config.get("node.id"), naming=naming)
         self.cluster_id = self.log_dir.properties.cluster_id
         self.log_manager = LogManager(self, retention)
         say_what_is_wrong(self.log_dir)
@@ -177,23 +178,32 @@ class Cluster:
         return metadata
 
     def add_broker(self, node: Node) -> None:
-        """One more broker, which has nothing yet. Raises Refused (KAFKA_STORAGE_ERROR)."""
+        """One more broker, which has nothing yet. Raises Refused (KAFKA_STORAGE_ERROR); then it is
+        none."""
         self.nodes[node.node_id] = node
         broker = self.brokers[node.node_id] = self._broker(node.node_id)
         self.groups.add(node.node_id, broker.config)
         self.transactions.add(node.node_id, broker.config)
         self.share_leaders.add(node.node_id)
-        self.replication.add(node.node_id)
+        try:
+            self.replication.add(node.node_id)
+        except BaseException:
+            self._forget_broker(node.node_id)
+            raise
 
     def remove_broker(self, node_id: int) -> None:
         """Forget a broker that has ended, and has no replicas. Raises Refused
         (KAFKA_STORAGE_ERROR)."""
         self.replication.remove(node_id)
+        self._forget_broker(node_id)
+        self.controller_id = min(self.nodes)
+        self.topics.changed()
+
+    def _forget_broker(self, node_id: int) -> None:
         self.groups.remove(node_id)
         self.transactions.remove(node_id)
         self.share_leaders.remove(node_id)
         del self.brokers[node_id], self.nodes[node_id]
-        self.topics.changed()
 
     def _broker(self, node_id: int) -> Broker:
         new_block = partial(self.metadata.next_producer_block, node_id)

@@ -17,7 +17,7 @@ import asyncio
 import concurrent.futures
 import os
 import socket
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
@@ -327,6 +327,9 @@ class Emulator(
         """Whether it is running since `fork`, and is now given to a `with`."""
         is_handed_over, self._is_handed_over = self._is_handed_over, False
         return is_handed_over and self._thread is not None
+
+    def _broker_ids(self) -> Collection[int]:
+        return self._racks
 
     def _secured(
         self, texts: dict[str, str], security: str | None, users: Mapping[str, str] | None

@@ -109,6 +109,21 @@ def partition_count(given: int, name: str = "partitions") -> int:
     return given
 
 
+def broker_id(given: int, name: str = "broker") -> int:
+    """An id. Whether there is such a broker is checked later."""
+    _check(_is_int(given), name, "the id of a broker, an int", given)
+    return given
+
+
+def rack_name(given: str | None) -> str | None:
+    """A name, or None."""
+    is_one = given is None or isinstance(given, str)
+    _check(is_one, "rack", "a str, or None for a broker without one", given)
+    if given == "":
+        raise ValueError("rack is a name, or None for a broker without one, not ''")
+    return given
+
+
 def replica_count(given: int) -> int:
     """A number. Whether there are as many brokers is checked later."""
     _check(_is_int(given), "replicas", "a number of brokers", given)
@@ -295,6 +310,8 @@ def racks(brokers: int, given: Sequence[str] | None) -> list[str | None]:
     if len(given) != brokers:
         text = f"racks is one name for each broker, so {brokers}, not {len(given)}"
         raise ValueError(text if brokers > 1 else f"{text}: give brokers={len(given)}, too")
+    if "" in given:
+        raise ValueError(f"racks has a name for each broker, and none is '': {list(given)}")
     return list(given)
 
 

@@ -47,7 +47,7 @@ MEANINGS = {
     Error.INVALID_PRODUCER_EPOCH: "a newer producer has its transactional id, or it was timed out",
     Error.INVALID_TXN_STATE: "its transaction is in another state, for instance timed out",
     Error.NOT_COORDINATOR: "another broker coordinates it now",
-    Error.NOT_LEADER_OR_FOLLOWER: "another broker leads the partition now",
+    Error.NOT_LEADER_OR_FOLLOWER: "the broker that was asked does not lead the partition",
     Error.OFFSET_OUT_OF_RANGE: "there is no such offset, or no more",
     Error.OUT_OF_ORDER_SEQUENCE_NUMBER: "records of this producer before it are missing",
     Error.PRODUCER_FENCED: "a newer producer has its transactional id, or it was timed out",

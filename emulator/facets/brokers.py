@@ -22,7 +22,8 @@ class BrokerView:
     what takes the broker's time, as the end of a session, passes under the broker's clock.
 
     Verbs raise RuntimeError for a broker that does not run (or runs already), and for the last one
-    that runs: `kafka.kill()` and `kafka.restart()` are for all of them.
+    that runs: `kafka.kill()` and `kafka.restart()` are for all of them. What is asked of a broker
+    that was removed raises ValueError.
     """
 
     def __init__(self, run: Callable[[Callable[[Cluster], object]], object], node_id: int) -> None:
@@ -46,12 +47,12 @@ class BrokerView:
     @property
     def is_fenced(self) -> bool:
         """Whether the cluster knows that it is gone: it leads nothing, and is not listed."""
-        return bool(self._run(lambda cluster: cluster.replication.brokers[self.id].is_fenced))
+        return bool(self._run(lambda cluster: cluster.replication.broker(self.id).is_fenced))
 
     @property
     def state(self) -> str:
         """What its process does, "up", "paused" or "down"; and whether it is fenced."""
-        return str(self._run(lambda cluster: str(cluster.replication.brokers[self.id])))
+        return str(self._run(lambda cluster: str(cluster.replication.broker(self.id))))
 
     def stop(self) -> None:
         """Stop it in good order, as by SIGTERM: its leaders move first."""
@@ -68,7 +69,9 @@ class BrokerView:
         self._do("started again", lambda cluster: cluster.replication.start(self.id))
 
     def restart(self) -> None:
-        """Stop it, and start it again."""
+        """Stop it, and start it again. Raises RuntimeError, before it is stopped, if it could not
+        start: where it reaches no controller."""
+        self._run(lambda cluster: cluster.replication.check_restarts(self.id))
         self.stop()
         self.start()
 
@@ -123,8 +126,12 @@ class BrokerView:
     def _on(self, view: PartitionView, action: Callable[[Cluster, Partition], T]) -> T:
         if not isinstance(view, PartitionView):
             raise TypeError(f"a partition is wanted, as kafka.topic('orders')[0], not {view!r}")
-        found = self._run(lambda each: action(each, each.partition(view.topic, view.index)))
-        return cast(T, found)
+
+        def done(cluster: Cluster) -> T:
+            cluster.replication.broker(self.id)
+            return action(cluster, cluster.partition(view.topic, view.index))
+
+        return cast(T, self._run(done))
 
     def _do(self, kind: str, action: Callable[[Cluster], None]) -> None:
         def done(cluster: Cluster) -> None:
@@ -134,9 +141,11 @@ class BrokerView:
         self._run(done)
 
     def _node(self) -> Node:
-        found = self._run(lambda cluster: cluster.nodes[self.id])
-        assert isinstance(found, Node)
-        return found
+        def found(cluster: Cluster) -> Node:
+            cluster.replication.broker(self.id)
+            return cluster.nodes[self.id]
+
+        return cast(Node, self._run(found))
 
 
 class BrokerViews:
@@ -156,7 +165,9 @@ class BrokerViews:
         return (BrokerView(self._run, node_id) for node_id in self._ids)
 
     def __getitem__(self, node_id: int) -> BrokerView:
-        """Raises ValueError for an id that no broker has."""
+        """Raises ValueError for an id that no broker has, TypeError for what is no id."""
+        if type(node_id) is not int:
+            raise TypeError(f"a broker is named by its id, an int, not {node_id!r}")
         if node_id not in self._ids:
             there = ", ".join(map(str, self._ids))
             raise ValueError(f"there is no broker {node_id!r}, but {there}")

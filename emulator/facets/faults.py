@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from typing import Any
+from typing import Any, cast
 
 from ...wire import Request
+from .. import parameters
 from ..control.rules import Narrowing, Rules
 from ..control.rules.apis import api_of
 from ..seen import TopicView
@@ -15,6 +16,7 @@ from .rule_view import RuleView
 from .when import When
 
 _UNSAID: Any = object()
+_VALUES = (str, bytes, int, float, dict, list, tuple, set, frozenset, type(None))
 
 
 class Faults(Facet):
@@ -52,8 +54,11 @@ class Faults(Facet):
         where            a function of the decoded request, called in the broker's thread
 
         Each may be a matcher, as for records: a regular expression, a function, a class. Raises
-        ValueError for an API that there is not, and for what its requests do not say; TypeError.
+        ValueError for an API or a broker that there is not, and for what its requests do not say;
+        TypeError.
         """
+        if broker is not _UNSAID:
+            self._check_broker(broker)
         given = {
             name: each
             for name, each in (
@@ -102,6 +107,17 @@ class Faults(Facet):
         self._rules.excuse()
         for each in self._other_faults:
             each.excuse()
+
+    def _check_broker(self, given: Any) -> None:
+        """Raises TypeError for what no id can be, ValueError for an id that no broker has."""
+        if isinstance(given, _VALUES):  # and no matcher
+            node_id, ids = parameters.broker_id(cast(int, given)), self._broker_ids()
+            if ids is not None and node_id not in ids:
+                raise ValueError(f"there is no broker {node_id}, but {', '.join(map(str, ids))}")
+
+    def _broker_ids(self) -> Collection[int] | None:
+        """Which brokers there are; None if it is not known."""
+        return None
 
     def _take_unfinished(self) -> list[str]:
         found = []

@@ -218,6 +218,8 @@ class Network:
         broker: int | None,
         seed: int = 0,
     ) -> NetworkFault:
+        if broker is not None:
+            parameters.broker_id(broker)
         whom = [] if client_id is None else [f"client_id={client_id!r}"]
         whom += [] if connection is None else [f"connection={connection!r}"]
         whom += [] if broker is None else [f"broker={broker}"]

@@ -81,9 +81,12 @@ class Keeping(Facet):
         it was given. Address and port stay, clients are cut, a ManualClock goes back to where it
         began. What a data_dir or disk had is removed.
 
-        Raises OSError if the disk fails; then the broker stops.
+        Raises OSError if the disk fails; then the broker stops. StateError if no broker runs in
+        the `state` of those that there are.
         """
         thread = self._started()
+        if self._state is not None:
+            self._check_opens(self._state)
         self._network.heal()
         self._network.forget_all()
         self._disk_faults.forget_all()
@@ -111,13 +114,16 @@ class Keeping(Facet):
                     that clients ask again
 
         Leader epochs and producer ids go on from the highest there were, as clients that live on
-        compare them. Raises StateError if the snapshot was closed or does not fit; OSError or
-        LogDirectoryError if it cannot be put back; then the broker stops.
+        compare them. A network between brokers that was broken is whole, and there are controllers.
+
+        Raises StateError, before anything is changed, if the snapshot was closed or does not fit,
+        or if no broker runs in it of those that there are; OSError or LogDirectoryError if it
+        cannot be put back; then the broker stops.
         """
         keeps = parameters.one_of("clients", clients, ("cut", "keep")) == "keep"
         state = state_of(state)
         state.check_fits(self._release.name, name_of(self._naming))
-        _ = state.image  # not closed: that is found before anything is
+        self._check_opens(state)
         self._started().exchange(partial(self._as_it_was, state), keeps_clients=keeps)
 
     def fork(self) -> Self:
@@ -148,6 +154,10 @@ class Keeping(Facet):
 
     # Within
 
+    def _check_opens(self, state: Snapshot) -> None:
+        """Raises StateError, before anything is changed."""
+        state.check_opens(self._config.get("node.id"), self._racks)
+
     def _begin_state(self, home: Path | Directory) -> Snapshot | None:
         """Before a start: have the state that was given, once, and return it. Raises StateError if
         there is anything already."""
@@ -156,6 +166,7 @@ class Keeping(Facet):
             self._began_ms = clock.now() if isinstance(clock, ManualClock) else 0
         if self._state is None or not (first or self._is_temporary):
             return None
+        self._check_opens(self._state)
         if self._disk is not None:
             is_there, where = bool(self._disk.files()), "the disk"
         else:

@@ -181,10 +181,14 @@ class Listener:
             self._held[0].close()
             self._held = None
 
-    async def close(self) -> None:
+    def shut(self) -> None:
         """Accept nothing more."""
         self._forget()
         self._socket.close()
+
+    async def close(self) -> None:
+        """Accept nothing more, and wait for those who were about to come."""
+        self.shut()
         # A transport that is left half-way would never tell its protocol that it has ended.
         await asyncio.gather(*self._beginning, return_exceptions=True)
 

@@ -147,6 +147,13 @@ class Server:
             accepting.refuse(node_id)
         return str(name[0]), int(name[1])
 
+    def forget(self, node_id: int) -> None:
+        """Listen for this broker no longer: its ports are free again."""
+        for listener in [each for each in self._listeners if each.node_id == node_id]:
+            listener.shut()
+            self._listeners.remove(listener)
+        self.connections.pop(node_id, None)
+
     def _tls(self, node_id: int, listener: str) -> ListenerTls | None:
         found = self.cluster.security.listeners.get(listener)
         if found is None or not found.has_tls:

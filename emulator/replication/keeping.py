@@ -3,7 +3,9 @@
 Where all brokers run, and every replica has everything, there is nothing to keep. The rest is in
 the metadata log: leaders, replicas, those in sync.
 
-Left out: how long sessions and lags have lasted; they begin anew when a state is put back.
+Left out: how long sessions and lags have lasted; they begin anew when a state is put back. Then the
+network between brokers is whole, and there are controllers: brokers that run are heard of again,
+also those that were fenced.
 """
 
 from __future__ import annotations
@@ -51,6 +53,11 @@ def _of_partition(partition: Partition, apart: Replicas) -> dict[str, Any]:
         "lags": [*apart.lags.items()],
         "kept_out": [*apart.kept_out],
     }
+
+
+def idle_in(kept: Kept) -> set[int]:
+    """The brokers that did not run."""
+    return {node_id for node_id, process, *_ in kept["brokers"] if process != Process.UP.value}
 
 
 def fenced_in(kept: Kept) -> set[int]:

@@ -45,7 +45,8 @@ def catch_up(cluster: Cluster, partition: Partition, node_id: int) -> None:
 
 
 def catch_up_everywhere(cluster: Cluster, node_id: int) -> None:
-    """The same with all replicas of a broker."""
+    """The same with all replicas of a broker. Raises ValueError for one that is not there."""
+    cluster.replication.broker(node_id)
     for topic in cluster.topics:
         for partition in topic.partitions:
             if node_id in partition.replicas:

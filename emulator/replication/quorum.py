@@ -70,5 +70,15 @@ class Quorum:
             self.leader = min(able, default=NOBODY)
         return self.leader != before
 
+    def add(self, node_id: int) -> None:
+        """A broker that joins is on the controller's side of the network."""
+        self.sides = [
+            each | {node_id} if self.leader in each else each - {node_id} for each in self.sides
+        ]
+
+    def remove(self, node_id: int) -> None:
+        """A broker that has left is on no side."""
+        self.sides = [left for each in self.sides if (left := each - {node_id})]
+
     def _side(self, node_id: int) -> frozenset[int]:
         return next((each for each in self.sides if node_id in each), frozenset((node_id,)))

@@ -98,7 +98,7 @@ class Replication:
     def stop(self, node_id: int) -> None:
         """Shut a broker down in good order. Raises Refused, RuntimeError (`running`)."""
         broker = self.running(node_id)
-        self._check_not_last(node_id, "stopped")
+        self.check_not_last(node_id, "stopped")
         if not self.quorum.reaches(node_id):  # which cannot move its leaders
             self._end(node_id, Process.DOWN)
             self._await_session(node_id)
@@ -118,10 +118,10 @@ class Replication:
     def kill(self, node_id: int) -> None:
         """End its process, paused or not; nobody knows it until its session ends. Raises
         RuntimeError."""
-        broker = self.brokers[node_id]
+        broker = self.broker(node_id)
         if broker.process is not Process.PAUSED:
             self.running(node_id)
-            self._check_not_last(node_id, "killed")
+            self.check_not_last(node_id, "killed")
         broker.has_crashed = True
         self._end(node_id, Process.DOWN)
         if not broker.is_fenced:
@@ -130,21 +130,21 @@ class Replication:
     def pause(self, node_id: int) -> None:
         """Let its process stand still. Raises RuntimeError."""
         self.running(node_id)
-        self._check_not_last(node_id, "paused")
+        self.check_not_last(node_id, "paused")
         self._end(node_id, Process.PAUSED)
         self._await_session(node_id)
         self.watch_lags()
 
     def resume(self, node_id: int) -> None:
         """Let its process go on. Raises RuntimeError if it was not paused."""
-        broker = self.brokers[node_id]
+        broker = self.broker(node_id)
         if broker.process is not Process.PAUSED:
             raise RuntimeError(f"broker {node_id} is not paused: it is {broker}")
         self._begin(node_id)
 
     def start(self, node_id: int) -> None:
         """Start its process again. Raises RuntimeError if it has not ended."""
-        broker = self.brokers[node_id]
+        broker = self.broker(node_id)
         if broker.process is not Process.DOWN:
             raise RuntimeError(f"broker {node_id} has not ended: it is {broker}")
         if not self.quorum.reaches(node_id):
@@ -177,10 +177,16 @@ class Replication:
         self._write([*self.controller.alter_isr(partition.topic.id, partition.index, isr)])
 
     def watch_again(self) -> None:
-        """Brokers were put where they are: sessions end from now on, and replicas lag."""
+        """Brokers were put where they are: those that run are heard of, sessions of others end from
+        now on, and replicas lag."""
+        self._elect_controller()
         for node_id, broker in self.brokers.items():
-            if broker.process is not Process.UP and not broker.is_fenced:
+            if broker.process is Process.UP:
+                if broker.is_fenced and broker.is_registered:
+                    self._unfence(node_id)
+            elif not broker.is_fenced:
                 self._await_session(node_id)
+        self._give_leaders()
         self.watch_lags()
 
     def register(self, *, is_start: bool = False) -> None:
@@ -209,20 +215,56 @@ class Replication:
         return [self._registrations.start(node, metadata.end_offset + after)]
 
     def add(self, node_id: int) -> None:
-        """One more broker, which runs. Raises Refused (KAFKA_STORAGE_ERROR)."""
+        """One more broker, which runs: it follows where it has replicas already. Raises Refused
+        (KAFKA_STORAGE_ERROR); then it is none."""
         self.brokers[node_id] = BrokerState()
-        self.register()
+        self.quorum.add(node_id)
+        try:
+            self.register()
+        except BaseException:
+            del self.brokers[node_id]
+            self.quorum.remove(node_id)
+            raise
+        for partition in self.replicas_at(node_id):
+            self._hold_back(partition)
+            partition.start_again(node_id)
         self._elect_controller()
         self._cluster.topics.changed()
+        self._give_leaders()
 
     def remove(self, node_id: int) -> None:
         """A broker that has ended is none any more. Raises Refused (KAFKA_STORAGE_ERROR)."""
+        self._write(self._registrations.gone(node_id))
         session = self._sessions.pop(node_id, None)
         if session is not None:
             session.cancel()
         del self.brokers[node_id]
-        self._write(self._registrations.gone(node_id))
-        self._elect_controller()
+        self.quorum.remove(node_id)
+        if self.quorum.sides:
+            self._quorum_changed()
+        else:
+            self._elect_controller()
+
+    def end_session(self, node_id: int) -> None:
+        """What does not run is fenced now. Raises Refused (KAFKA_STORAGE_ERROR)."""
+        if not self.brokers[node_id].is_fenced:
+            session = self._sessions.pop(node_id, None)
+            if session is not None:
+                session.cancel()
+            self._fence(node_id)
+            self._settle()
+
+    def change(self, records: list[MetadataRecord]) -> None:
+        """Write a change of partitions: followers follow at once. Raises Refused."""
+        self._write(records)
+        self._settle()
+
+    def broker(self, node_id: int) -> BrokerState:
+        """A broker. Raises ValueError for an id that none has."""
+        if node_id not in self.brokers:
+            there = ", ".join(map(str, self.brokers))
+            raise ValueError(f"there is no broker {node_id!r}, but {there}")
+        return self.brokers[node_id]
 
     def is_up(self, node_id: int) -> bool:
         """Whether its process runs."""
@@ -231,27 +273,6 @@ class Replication:
     def replicas_at(self, node_id: int) -> list[Partition]:
         """The partitions that a broker has."""
         return [each for each in self._partitions() if node_id in each.replicas]
-
-    def empty(self, node_id: int) -> None:
-        """Move what a broker has to others that are at work, those that have least; a partition
-        that all of them have is on one broker less. Raises Refused."""
-        counts = {other: len(self.replicas_at(other)) for other, each in self.brokers.items()}
-        records: list[MetadataRecord] = []
-        for partition in self.replicas_at(node_id):
-            able = [
-                each
-                for each in counts
-                if self.brokers[each].is_at_work and each not in partition.replicas
-            ]
-            to = min(able, key=lambda each: counts[each], default=None)
-            if to is not None:
-                counts[to] += 1
-            target = [to if each == node_id else each for each in partition.replicas]
-            topic_id, index = partition.topic.id, partition.index
-            kept = [each for each in target if each is not None]
-            records += self.controller.reassign(topic_id, index, kept, may_change_number=True)
-        self._write(records)
-        self._settle()
 
     def registered(self) -> Registered:
         """Those that partitions may be on."""
@@ -326,17 +347,31 @@ class Replication:
 
     def running(self, node_id: int) -> BrokerState:
         """A broker that runs. Raises RuntimeError if it does not."""
-        broker = self.brokers[node_id]
+        broker = self.broker(node_id)
         if broker.process is not Process.UP:
             raise RuntimeError(f"broker {node_id} is not running: it is {broker}")
         return broker
 
-    # Within
-
-    def _check_not_last(self, node_id: int, done: str) -> None:
+    def check_not_last(self, node_id: int, done: str) -> None:
+        """Raises RuntimeError if no other broker runs."""
         others = (each for other, each in self.brokers.items() if other != node_id)
         if not any(each.process is Process.UP for each in others):
             raise RuntimeError(f"broker {node_id} is the last one that runs, and cannot be {done}")
+
+    def check_controlled(self, what: str) -> None:
+        """Whether there is a controller for this. Raises Refused (REQUEST_TIMED_OUT)."""
+        halted = self._cluster.metadata.halted
+        if halted:
+            raise Refused(Error.REQUEST_TIMED_OUT, f"{what}: {halted}")
+
+    def check_restarts(self, node_id: int) -> None:
+        """Whether a broker runs, and could start again. Raises RuntimeError."""
+        self.running(node_id)
+        if not self.quorum.reaches(node_id):
+            text = f"broker {node_id} is not restarted: it reaches no controller"
+            raise RuntimeError(f"{text}, and could not start again")
+
+    # Within
 
     def _end(self, node_id: int, process: Process) -> None:
         self.brokers[node_id].process = process

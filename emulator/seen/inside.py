@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ...storage.retention import view_of
 from ...wire import Error, Refused, Request, Response, WireError
 from ...wire.api import response_class
+from ...wire.api.produce import ProduceRequest
 from ...wire.frames import pieces
 from ..base.call import NO_REPLY, PARKED, TEST, Call
 from ..base.client import ANONYMOUS, ClientSoftware
@@ -28,7 +29,9 @@ from ..net.serving import handle
 from ..replication.lagging import grow_isr, shrink_isr
 from ..security.listeners import PLAINTEXT
 from .clients import SeenClient
+from .leading import are_led, refused_now, unled
 from .routed import joined, parts_of
+from .routes import BY_LEADER, Place
 from .segments import SeenSegment
 from .shared import Shared
 from .waiting import TIMEOUT_S, Wait, done_within, in_thread, seconds_of, timed_out
@@ -94,8 +97,34 @@ class Inside:
     def _ask_those(self, request: Request, version: int) -> Any:
         if self.is_alone:
             return self._ask(None, request, version)
+        if isinstance(request, ProduceRequest):
+            self._await_leaders(list(BY_LEADER[ProduceRequest].places(request)))
         parts = self._call(lambda cluster: parts_of(cluster, request))
         return joined(request, [self._ask(node, part, version) for node, part in parts])
+
+    def _await_leaders(self, places: list[Place]) -> None:
+        """Wait as a client does until partitions are led by who runs. Raises WaitTimeout,
+        Refused(NOT_LEADER_OR_FOLLOWER) where nobody will, and in the broker's own thread."""
+        __tracebackhide__ = True
+        thread = threading.get_ident()
+
+        def is_led(cluster: Cluster) -> bool:
+            if are_led(cluster, places):
+                return True
+            if threading.get_ident() == thread:
+                raise refused_now(cluster, places)
+            return False
+
+        if not self._call(is_led):
+            told = ", ".join(f"{topic}-{index}" for topic, index in places)
+            topics = {topic for topic, _ in places}
+            wait = Wait(
+                f"a leader of {told}",
+                lambda: self._call(lambda cluster: are_led(cluster, places)),
+                lambda: self._call(lambda cluster: unled(cluster, places)),
+                topic=topics.pop() if len(topics) == 1 else None,
+            )
+            self.wait(wait)
 
     def _ask(self, node_id: int | None, request: Request, version: int) -> Any:
         body = bytearray(request.encode(version))  # a copy, which the broker may write into
@@ -157,8 +186,8 @@ class Inside:
         return self._call(found)
 
     def broker_state(self, node_id: int) -> str | None:
-        """Of a broker of this cluster."""
-        return self._call(lambda cluster: str(cluster.replication.brokers[node_id]))
+        """Of a broker of this cluster. Raises ValueError for an id that none has."""
+        return self._call(lambda cluster: str(cluster.replication.broker(node_id)))
 
     def software(self, client_id: str, host: str) -> tuple[str, str] | None:
         """Of the connections of this client id and host, if they agree."""

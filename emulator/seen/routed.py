@@ -20,11 +20,14 @@ if TYPE_CHECKING:
 
 
 def parts_of(cluster: Cluster, request: Request) -> list[tuple[int, Request]]:
-    """A request, or its parts, each with the broker that is to be asked."""
+    """A request, or its parts, each with the broker that is to be asked. Raises RuntimeError if
+    none runs."""
     kind = type(request)
     able = alive(cluster.nodes)
     brokers = cluster.replication.brokers
     running = [node_id for node_id, each in brokers.items() if each.process is Process.UP]
+    if not running:
+        raise RuntimeError("no broker runs that could be asked: start one, as kafka.brokers[1]")
     anyone = running[0]
     if kind in BY_LEADER:
         by_leader: dict[int, set[Place]] = {}

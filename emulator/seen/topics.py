@@ -9,7 +9,7 @@ from ...wire.api.create_partitions import CreatePartitionsRequest
 from ...wire.api.describe_configs import DescribeConfigsRequest
 from ...wire.api.metadata import MetadataResponse
 from ..base.words import number_of
-from ..parameters import ConfigValue, changed_configs
+from ..parameters import ConfigValue, broker_id, changed_configs
 from .asserting import RecordAsserts
 from .configuring import TOPIC, set_configs
 from .decoding import Decoder
@@ -127,13 +127,14 @@ class PartitionView(
 
     def shrink_isr(self, broker: int) -> None:
         """Keep a follower from being in sync, by the id of its broker, until `grow_isr`. It follows
-        as before. Raises ValueError for who is no follower, RuntimeError if nobody leads."""
-        self._source.powers.shrink_isr(self._topic, self.index, broker)
+        as before. Raises ValueError for who is no follower, RuntimeError if nobody leads,
+        TypeError."""
+        self._source.powers.shrink_isr(self._topic, self.index, broker_id(broker))
 
     def grow_isr(self, broker: int) -> None:
         """Have a follower in sync, by the id of its broker: one that was kept out, or lags, catches
         up. Raises as `shrink_isr`, and RuntimeError for a broker that does not run."""
-        self._source.powers.grow_isr(self._topic, self.index, broker)
+        self._source.powers.grow_isr(self._topic, self.index, broker_id(broker))
 
     def segments(self) -> list[SeenSegment]:
         """Its segments, the oldest first."""
@@ -211,8 +212,9 @@ class TopicView(Records[bytes | None, bytes | None], _SpanVerbs, RecordWaits, Re
         Value and key are bytes, str (its UTF-8), None, or anything else as JSON; headers a dict or
         a list of pairs; timestamp in ms since 1970 or a datetime, by default the broker's present
         time. Without a partition it is the one that Kafka's clients choose for the key, or the
-        first. Raises Refused as Produce would answer, ValueError for a partition that does not
-        exist, TypeError.
+        first. A leader that has just died is waited for as clients do, until another one leads:
+        WaitTimeout after `kafka.timeout`. Raises Refused as Produce would answer, ValueError for a
+        partition that does not exist, TypeError.
         """
         record = NewRecord(value, key, headers, timestamp, partition)
         ((at, offset),) = self.produce_all([record])

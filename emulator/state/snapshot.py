@@ -12,6 +12,7 @@ timeline, and what the Emulator was started with: config, clock, retention.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from os import PathLike
 from pathlib import Path
 from reprlib import repr as shortened
@@ -19,9 +20,10 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from ...storage import MemoryDisk
+from ...storage.checkpoints import META_PROPERTIES, read_meta_properties
 from ...storage.naming import name_of
 from ..base.clock import SystemClock
-from ..replication.keeping import Kept, kept_of
+from ..replication.keeping import Kept, idle_in, kept_of
 from . import archive
 from .errors import StateError
 from .images import Image, take
@@ -92,6 +94,21 @@ class Snapshot:
                     f"the state is of an Emulator with {argument}={mine!r}, this one has "
                     f"{theirs!r}: use Emulator(state=..., {argument}={mine!r})"
                 )
+
+    def check_opens(self, node_id: int, brokers: Collection[int]) -> None:
+        """Whether brokers with these ids can be what it says, of which the first one had or has
+        this id: said before anything is changed. Raises StateError."""
+        owner = read_meta_properties(self.image.read(META_PROPERTIES)).node_id
+        if owner != node_id:
+            text = f"the state is of an Emulator with node.id={owner}, this one has {node_id}"
+            raise StateError(f'{text}: use Emulator({{"node.id": {owner}}}, state=...)')
+        if self.brokers is None:
+            return
+        idle = idle_in(self.brokers)
+        if set(brokers) <= idle:
+            there = ", ".join(map(str, sorted(brokers)))
+            text = f"in that state no broker runs of those that there are: {there}"
+            raise StateError(f"{text}; take it while one of them runs")
 
     def save(self, path: str | PathLike[str]) -> Path:
         """Write it to a file, which another process can open; return the file's path. A name that

@@ -132,7 +132,7 @@ ROOMS = {
         shared
         watching
         routes
-        routed
+        routed leading
         inside
         directories
         seeds

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from odradek.emulator import Emulator
@@ -61,3 +62,26 @@ def test_one_broker_is_not_named() -> None:
         with kafka.on("Metadata").delay(0):
             assert listed(kafka, 1) == 1
         assert "at broker" not in kafka.timeline()
+
+
+@pytest.mark.parametrize("given", ["2", [1], 2.0, True, None])
+def test_a_broker_is_named_by_its_id(kafka: Emulator, given: Any) -> None:
+    told = "broker is the id of a broker, an int, not "
+    orders = kafka.create_topic("orders", replicas=2)
+    with pytest.raises(TypeError, match=told):
+        kafka.on("Produce", broker=given)
+    for change in (orders[0].shrink_isr, orders[0].grow_isr):
+        with pytest.raises(TypeError, match=told):
+            change(given)
+    if given is not None:
+        with pytest.raises(TypeError, match=told):
+            kafka.network.latency(0.1, broker=given)
+
+
+def test_a_rule_is_for_a_broker_that_there_is(kafka: Emulator) -> None:
+    with pytest.raises(ValueError, match="there is no broker 9, but 1, 2"):
+        kafka.on("Produce", broker=9)
+    new = kafka.add_broker()
+    with kafka.on("Produce", broker=new.id).optional().disconnect():
+        pass
+    kafka.on("Produce", broker=lambda node_id: node_id > 1).optional().disconnect()

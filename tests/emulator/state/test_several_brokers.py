@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from odradek.emulator import Emulator
+from odradek.emulator.state import StateError
 
 from tests.requests.produce import batch, produce_request
 from tests.support.connection import Connection
@@ -124,3 +125,54 @@ def test_a_restart_of_all_starts_all(kafka: Emulator) -> None:
     kafka.restart()
     assert states(kafka) == ["up", "up", "up"]
     assert (orders[0].isr, orders[0].high_watermark) == ([1, 2, 3], 1)
+
+
+def test_a_broken_network_is_whole_in_what_is_restored(kafka: Emulator) -> None:
+    orders = kafka.create_topic("orders", replicas=3)
+    with kafka.partition_network({1}, {2, 3}):
+        kafka.advance(seconds=10)
+        assert states(kafka)[0] == "up, fenced"
+        state = kafka.snapshot()
+    kafka.restore(state)
+    assert (states(kafka), orders[0].isr) == (["up", "up", "up"], [1, 2, 3])
+    with kafka.fork() as twin, Emulator(CONFIG, brokers=3, clock="manual", state=state) as other:
+        for each in (twin, other):
+            assert (states(each), each.topic("orders")[0].isr) == (states(kafka), [1, 2, 3])
+
+
+def test_the_controllers_are_back_in_what_is_restored(kafka: Emulator) -> None:
+    kafka.create_topic("orders", replicas=3)
+    with kafka.without_quorum():
+        kafka.brokers[1].kill()
+        kafka.advance(seconds=10)
+        state = kafka.snapshot()
+        kafka.restore(state)
+        assert (states(kafka)[0], kafka.controller) == ("down", 2)
+        kafka.advance(seconds=10)
+        assert kafka.topic("orders")[0].leader == 2
+
+
+def test_a_state_in_which_nobody_would_run_is_refused(kafka: Emulator) -> None:
+    kafka.create_topic("orders", replicas=3)
+    kafka.add_broker()
+    for node_id in (1, 2, 3):
+        kafka.brokers[node_id].stop()
+    state = kafka.snapshot()
+    for node_id in (1, 2, 3):
+        kafka.brokers[node_id].start()
+    kafka.remove_broker(4)
+    told = "no broker runs of those that there are: 1, 2, 3"
+    with pytest.raises(StateError, match=told):
+        kafka.restore(state)
+    assert (states(kafka), kafka.topics()) == (["up", "up", "up"], ["orders"])
+    with pytest.raises(StateError, match=told):
+        Emulator(CONFIG, brokers=3, clock="manual", state=state).start()
+
+
+def test_a_state_of_another_node_is_refused_before_anything_is_changed(kafka: Emulator) -> None:
+    kafka.create_topic("orders")
+    with Emulator({"node.id": 5}) as other:
+        state = other.snapshot()
+    with pytest.raises(StateError, match=r"of an Emulator with node\.id=5, this one has 1"):
+        kafka.restore(state)
+    assert kafka.topics() == ["orders"]
