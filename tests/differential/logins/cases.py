@@ -22,6 +22,8 @@ from odradek.wire.api.sasl_handshake import SaslHandshakeRequest
 
 from .talk import Talk, plain
 
+BARE = " without TLS"
+"""After the name of a listener: connect as to one without TLS."""
 Open = Callable[[str], Talk]
 """Connects to a listener by its name."""
 Case = Callable[[Open], list[str]]
@@ -560,4 +562,32 @@ TOKENS: dict[str, Case] = {
     "a token that has expired": _expired_login,
 }
 
-CASES = BEFORE | PLAIN | SCRAM | BEARER | SHORT | TOKENS
+# TLS
+
+
+def _bare(data: bytes, listener: str = "TLS") -> Case:
+    """Bytes without TLS."""
+
+    def case(opened: Open) -> list[str]:
+        talk = opened(f"{listener}{BARE}")
+        talk.raw(data)
+        talk.rest()
+        talk.close()
+        return talk.said
+
+    return case
+
+
+TLS: dict[str, Case] = {
+    "plain bytes to TLS": _bare(b"\0\0\0\x10" + bytes(16)),
+    "HTTP to TLS": _bare(b"GET / HTTP/1.1\r\n\r\n"),
+    "nothing to TLS": _bare(b""),
+    "half a record to TLS": _bare(bytes.fromhex("160301")),
+    "an old version to TLS": _bare(bytes.fromhex("160201020001")),
+    "a hello of TLS to SASL": _bare(bytes.fromhex("16030102000100"), "SASL"),
+    "a hello of TLS to plain text": _bare(bytes.fromhex("16030102000100"), "PLAINTEXT"),
+    "ApiVersions over TLS": _one(_versions, "TLS"),
+    "Handshake over TLS": _one(_handshake_and_token, "TLS"),
+}
+
+CASES = TLS | BEFORE | PLAIN | SCRAM | BEARER | SHORT | TOKENS

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 
 from .brokers import Address
-from .cases import CASES, Open
+from .cases import BARE, CASES, Open
 from .talk import Talk
 
 Said = list[str]
@@ -31,6 +31,8 @@ def differences(
 
 def _opener(addresses: dict[str, Address]) -> Open:
     def opened(name: str) -> Talk:
+        if name.endswith(BARE):
+            return Talk(addresses[name.removesuffix(BARE)])
         return Talk(addresses[name], _trusting() if name in _TLS else None)
 
     return opened

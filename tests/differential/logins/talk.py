@@ -97,6 +97,19 @@ class Talk:
             self.said.append(f"{data.hex()}")
             self.end()
 
+    def rest(self) -> None:
+        """Write down every byte until the end, or until nothing more comes."""
+        data = b""
+        self.socket.settimeout(SILENCE_S)
+        try:
+            while more := self.socket.recv(1000):
+                data += more
+            self.said.append(f"{data.hex()} closed")
+        except TimeoutError:
+            self.said.append(f"{data.hex()} open")
+        except OSError:
+            self.said.append(f"{data.hex()} reset")
+
     def close(self) -> None:
         """Close it."""
         self.socket.close()
