@@ -32,10 +32,12 @@ if TYPE_CHECKING:
     from .seen import NewRecord as NewRecord
     from .seen import PartitionView as PartitionView
     from .seen import SeenClient as SeenClient
+    from .seen import SeenInFlight as SeenInFlight
     from .seen import SeenMember as SeenMember
     from .seen import SeenProducer as SeenProducer
     from .seen import SeenRecord as SeenRecord
     from .seen import SeenTransaction as SeenTransaction
+    from .seen import ShareGroupView as ShareGroupView
     from .seen import TopicView as TopicView
     from .seen import WaitTimeout as WaitTimeout
     from .seen import assert_exactly_once as assert_exactly_once
@@ -63,10 +65,12 @@ __all__ = [
     "Refused",
     "RuleView",
     "SeenClient",
+    "SeenInFlight",
     "SeenMember",
     "SeenProducer",
     "SeenRecord",
     "SeenTransaction",
+    "ShareGroupView",
     "Situation",
     "Snapshot",
     "StateError",
@@ -99,10 +103,12 @@ _HOMES = {
     "Refused": "..wire",
     "RuleView": ".facets.rule_view",
     "SeenClient": ".seen",
+    "SeenInFlight": ".seen",
     "SeenMember": ".seen",
     "SeenProducer": ".seen",
     "SeenRecord": ".seen",
     "SeenTransaction": ".seen",
+    "ShareGroupView": ".seen",
     "Situation": ".situations",
     "Snapshot": ".state",
     "StateError": ".state",

@@ -3,7 +3,8 @@
 Two ways in. `add` is for what happens seldom: each makes an Event of its own. `run` is for what
 every request does (appended, fetched): the same thing again, with nothing seldom between, counts up
 the Event that is there, so that a busy client neither costs much nor pushes out what matters.
-`again`, `refused` and `rule` do the same for what is neither: a committed offset, a refusal.
+`again`, `stretch`, `refused` and `rule` do the same for what is neither: a committed offset, a
+range of records that a member of a share group takes, a refusal.
 
 Only the broker's thread writes. Others read in it too, or when it has ended.
 """
@@ -23,6 +24,7 @@ from .members import MemberNames
 from .real_time import perf_counter
 
 MOST_EVENTS = 10_000
+_STRETCH = ("topic", "partition", "group", "member", "reason")
 _MOST_AT_ONCE = 100
 _MOST_RUNS = 1_000
 _AGAIN = ("client", "topic", "partition", "group", "transactional_id")
@@ -108,6 +110,23 @@ class Journal:
             self._keep(key, event)
             self._events.append(event)
         elif last_offset > event.last_offset:
+            event.last_offset = last_offset
+
+    def stretch(
+        self, kind: str, first_offset: int, last_offset: int, *, client: str, **fields: Any
+    ) -> None:
+        """Something has happened to a range of offsets: more of the same if it goes on where the
+        last one of this client has ended. `fields` are those of Event."""
+        if not self.is_on:
+            return
+        details = tuple(sorted(fields.get("details", {}).items()))
+        key = (kind, client, *(fields.get(name, "") for name in _STRETCH), details)
+        event = self._runs.get(key)
+        if event is None or event.last_offset + 1 != first_offset:
+            offsets = {"first_offset": first_offset, "last_offset": last_offset}
+            self._keep(key, self._append(kind, {"client": client, **offsets, **fields}))
+        else:
+            self._counted(key)
             event.last_offset = last_offset
 
     def refused(

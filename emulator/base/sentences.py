@@ -48,6 +48,13 @@ SENTENCES = {
     "rebalance begun": "group {group} began to rebalance: {reason}",
     "rebalance finished": "group {group} finished its rebalance: "
     "generation {generation}, {members}",
+    # Share groups
+    "took": "{client} took {offsets} of {place} in group {group}, delivery {delivery}",
+    "acknowledged": "{client} acknowledged {offsets} of {place} in group {group}",
+    "released": "{client} released {offsets} of {place} in group {group}{because}",
+    "rejected": "{client} rejected {offsets} of {place} in group {group}",
+    "lock expired": "{client} did not acknowledge {offsets} of {place} in group {group} in time",
+    "archived": "group {group} gets {offsets} of {place} no more{because}",
     # Transactions
     "transaction begun": "transaction of {id} began",
     "transaction committed": "transaction of {id} was committed",
@@ -95,7 +102,8 @@ READ_UNCOMMITTED = "read_uncommitted"
 AUTO_CREATED = "because its metadata was asked for"
 """Reasons that tests and advice ask for."""
 
-ONCE = frozenset({"appended", "fetched"})
+_SHARED = frozenset({"took", "acknowledged", "released", "rejected", "lock expired", "archived"})
+ONCE = frozenset({"appended", "fetched"}) | _SHARED
 """Kinds whose sentence says how much in all: of these "in 3 requests", not "3 times"."""
 
 

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from .. import parameters
 from ..cluster import Cluster
-from ..seen import GroupView, SeenClient, SeenProducer, SeenTransaction, TopicView
+from ..seen import (
+    GroupView,
+    SeenClient,
+    SeenProducer,
+    SeenTransaction,
+    ShareGroupView,
+    TopicView,
+)
 from ..seen.source import no_topic
 from ..seen.transactions import transactions_of
 from .facet import Facet
@@ -28,6 +35,11 @@ class Seeing(Facet):
         """A view of a consumer group, which need not exist yet. Raises TypeError."""
         parameters.group_id(group_id)
         return GroupView(self._inside, group_id)
+
+    def share_group(self, group_id: str) -> ShareGroupView:
+        """A view of a share group (KIP-932), which need not exist yet. Raises TypeError."""
+        parameters.group_id(group_id)
+        return ShareGroupView(self._inside, group_id)
 
     def transactions(self) -> list[SeenTransaction]:
         """Every transactional id that the broker knows, and its transaction, by name."""

@@ -8,12 +8,13 @@ from .clients import SeenClient
 from .exactly_once import assert_exactly_once
 from .groups import GroupView
 from .inside import Inside
-from .members import SeenMember
+from .members import SeenInFlight, SeenMember
 from .processed_once import assert_processed_once
 from .produced import NewRecord
 from .record import Headers, SeenRecord
 from .seeds import read_seeds
 from .segments import SeenSegment
+from .share_groups import ShareGroupView
 from .source import Powers, Source
 from .topics import PartitionView, TopicView
 from .transactions import SeenProducer, SeenTransaction, transactions_of
@@ -29,11 +30,13 @@ __all__ = [
     "Powers",
     "Records",
     "SeenClient",
+    "SeenInFlight",
     "SeenMember",
     "SeenProducer",
     "SeenRecord",
     "SeenSegment",
     "SeenTransaction",
+    "ShareGroupView",
     "Source",
     "TopicView",
     "WaitTimeout",

@@ -16,19 +16,27 @@ from .waiting import WITHIN_S, Wait, count_of, seconds_of
 T = TypeVar("T")
 
 
-class Grouped(Protocol):
-    """A view of a group."""
+class WithMembers(Protocol):
+    """A view of a group of any type."""
 
     group_id: str
     _source: Source
 
     def _described(self) -> Described: ...
+
+
+class Grouped(WithMembers, Protocol):
+    """A view of a group of consumers."""
+
     def committed(self) -> dict[Place, SeenOffset]: ...
 
 
-class GroupWaits(Grouped):
-    """Waits for what a group does. `timeout` in real seconds, by default that of the broker. Raises
-    WaitTimeout; Refused for a topic that is not there."""
+V = TypeVar("V", bound=WithMembers)
+
+
+class MemberWaits(WithMembers):
+    """Waits for the members of a group. `timeout` in real seconds, by default that of the broker.
+    Raises WaitTimeout; Refused for a topic that is not there."""
 
     def wait_stable(
         self, members: int | None = None, *, timeout: float | None = None
@@ -60,6 +68,20 @@ class GroupWaits(Grouped):
         __tracebackhide__ = True
         return await self._source.wait_async(_assigned(self, (topic, *topics)), timeout)
 
+    def wait_empty(self, *, timeout: float | None = None) -> None:
+        """Wait until it has no members."""
+        __tracebackhide__ = True
+        self._source.wait(_empty(self), timeout)
+
+    async def await_empty(self, *, timeout: float | None = None) -> None:
+        """`wait_empty` in a coroutine."""
+        __tracebackhide__ = True
+        await self._source.wait_async(_empty(self), timeout)
+
+
+class GroupWaits(Grouped):
+    """Waits for what a group of consumers does. `timeout` and errors as above."""
+
     def wait_consumed(
         self, *topics: str, isolation: str = READ_COMMITTED, timeout: float | None = None
     ) -> dict[Place, int]:
@@ -76,16 +98,6 @@ class GroupWaits(Grouped):
         """`wait_consumed` in a coroutine."""
         __tracebackhide__ = True
         return await self._source.wait_async(_consumed(self, topics, isolation), timeout)
-
-    def wait_empty(self, *, timeout: float | None = None) -> None:
-        """Wait until it has no members."""
-        __tracebackhide__ = True
-        self._source.wait(_empty(self), timeout)
-
-    async def await_empty(self, *, timeout: float | None = None) -> None:
-        """`wait_empty` in a coroutine."""
-        __tracebackhide__ = True
-        await self._source.wait_async(_empty(self), timeout)
 
     def assert_committed(self, offsets: Mapping[Place, Any], *, within: float = WITHIN_S) -> None:
         """It has committed these offsets, or pairs of an offset and its metadata, by topic and
@@ -104,7 +116,7 @@ class GroupWaits(Grouped):
         await self._source.wait_async(_committed(self, offsets), seconds)
 
 
-class _Checked(NamedTuple, Generic[T]):
+class Checked(NamedTuple, Generic[T]):
     """A look at a group."""
 
     result: T
@@ -112,7 +124,9 @@ class _Checked(NamedTuple, Generic[T]):
     """What is not as it should be, in sentences."""
 
 
-def _wait(view: Grouped, what: str, check: Callable[[Grouped], _Checked[T]]) -> Wait[T]:
+def group_wait(view: V, what: str, check: Callable[[V], Checked[T]]) -> Wait[T]:
+    """A wait until a look at a group misses nothing."""
+
     def look() -> T | None:
         found = check(view)
         return None if found.missing else found.result
@@ -123,36 +137,36 @@ def _wait(view: Grouped, what: str, check: Callable[[Grouped], _Checked[T]]) -> 
     return Wait(f"group {view.group_id!r} to {what}", look, there, group=view.group_id)
 
 
-def _stable(view: Grouped, members: int | None) -> Wait[tuple[SeenMember, ...]]:
+def _stable(view: WithMembers, members: int | None) -> Wait[tuple[SeenMember, ...]]:
     if members == 0 and members is not False:
         raise ValueError("members is a whole number from 1 on, not 0: use wait_empty")
     count = None if members is None else count_of("members", members)
 
-    def check(view: Grouped) -> _Checked[tuple[SeenMember, ...]]:
+    def check(view: WithMembers) -> Checked[tuple[SeenMember, ...]]:
         found = view._described()
         missing = []
         if found.state != STABLE:
             missing.append(f"its state is {found.state}, not {STABLE}")
         if count is not None and len(found.members) != count:
             missing.append(f"it has {_members(len(found.members))}, not {count}")
-        return _Checked(found.members, missing)
+        return Checked(found.members, missing)
 
-    return _wait(view, "be stable" + (f" with {_members(count)}" if count else ""), check)
+    return group_wait(view, "be stable" + (f" with {_members(count)}" if count else ""), check)
 
 
-def _assigned(view: Grouped, topics: tuple[str, ...]) -> Wait[tuple[SeenMember, ...]]:
-    def check(view: Grouped) -> _Checked[tuple[SeenMember, ...]]:
+def _assigned(view: WithMembers, topics: tuple[str, ...]) -> Wait[tuple[SeenMember, ...]]:
+    def check(view: WithMembers) -> Checked[tuple[SeenMember, ...]]:
         members = view._described().members
         assigned = {place for member in members for place in member.assignment}
         wanted = _places(view, topics)
         missing = [f"{_at(each)} is assigned to nobody" for each in wanted if each not in assigned]
-        return _Checked(members, missing)
+        return Checked(members, missing)
 
-    return _wait(view, f"have all partitions of {_and(topics)} assigned", check)
+    return group_wait(view, f"have all partitions of {_and(topics)} assigned", check)
 
 
 def _consumed(view: Grouped, topics: tuple[str, ...], isolation: str) -> Wait[dict[Place, int]]:
-    def check(view: Grouped) -> _Checked[dict[Place, int]]:
+    def check(view: Grouped) -> Checked[dict[Place, int]]:
         offsets = {place: each.offset for place, each in view.committed().items()}
         if topics:
             places = _places(view, topics)
@@ -161,10 +175,10 @@ def _consumed(view: Grouped, topics: tuple[str, ...], isolation: str) -> Wait[di
             places = sorted({*offsets, *(each for one in members for each in one.assignment)})
         missing = [] if places else ["it has committed nothing, and has no partition assigned"]
         missing += _unread(view, places, offsets, isolation)
-        return _Checked({each: offsets[each] for each in places if each in offsets}, missing)
+        return Checked({each: offsets[each] for each in places if each in offsets}, missing)
 
     what = f"have consumed {_and(topics)}" if topics else "have consumed all of its topics"
-    return _wait(view, what, check)
+    return group_wait(view, what, check)
 
 
 def _unread(
@@ -185,14 +199,14 @@ def _unread(
     return found
 
 
-def _empty(view: Grouped) -> Wait[bool]:
-    def check(view: Grouped) -> _Checked[bool]:
+def _empty(view: WithMembers) -> Wait[bool]:
+    def check(view: WithMembers) -> Checked[bool]:
         found = view._described()
         is_empty = found.state in (EMPTY, DEAD)
         missing = [] if is_empty else [f"it has {_members(len(found.members))}"]
-        return _Checked(True, missing)
+        return Checked(True, missing)
 
-    return _wait(view, "have no members", check)
+    return group_wait(view, "have no members", check)
 
 
 def places_of(offsets: Mapping[Place, T]) -> Mapping[Place, T]:
@@ -208,7 +222,7 @@ def places_of(offsets: Mapping[Place, T]) -> Mapping[Place, T]:
 def _committed(view: Grouped, expected: Mapping[Place, Any]) -> Wait[bool]:
     places_of(expected)
 
-    def check(view: Grouped) -> _Checked[bool]:
+    def check(view: Grouped) -> Checked[bool]:
         committed = view.committed()
         missing: list[str] = []
         for (name, index), each in expected.items():
@@ -220,13 +234,13 @@ def _committed(view: Grouped, expected: Mapping[Place, Any]) -> Wait[bool]:
                 missing += differences_of(_at(place), list(each), [found.offset, found.metadata])
             else:
                 missing += differences_of(_at(place), each, found.offset)
-        return _Checked(True, missing)
+        return Checked(True, missing)
 
     offsets = ", ".join(f"{_at(place)}: {told(each)}" for place, each in expected.items())
-    return _wait(view, f"have committed {offsets}", check)
+    return group_wait(view, f"have committed {offsets}", check)
 
 
-def _places(view: Grouped, topics: tuple[str, ...]) -> list[Place]:
+def _places(view: WithMembers, topics: tuple[str, ...]) -> list[Place]:
     source = view._source
     names = [source.topic_name(topic) for topic in topics]
     return [(name, index) for name in names for index in range(partition_count(source, name))]

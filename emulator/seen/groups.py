@@ -21,7 +21,7 @@ from ...wire.api.offset_commit import OffsetCommitRequest
 from ...wire.api.offset_fetch import OffsetFetchRequest
 from ...wire.stored.consumer_protocol import ConsumerProtocolAssignment
 from ...wire.stored.keyed import read_value
-from .group_waits import GroupWaits, places_of
+from .group_waits import GroupWaits, MemberWaits, places_of
 from .members import DEAD, Described, Place, SeenMember, SeenOffset
 from .moving import GROUP, CoordinatorPartition
 from .produced import to_ms
@@ -39,7 +39,7 @@ CLASSIC = "classic"
 CONSUMER = "consumer"
 
 
-class GroupView(GroupWaits):
+class GroupView(MemberWaits, GroupWaits):
     """A group, read anew at each call. Methods raise Refused as the broker would answer."""
 
     def __init__(self, source: Source, group_id: str) -> None:

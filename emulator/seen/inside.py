@@ -28,8 +28,10 @@ from ..handlers.registry import SERVED
 from ..net.serving import handle
 from ..replication.lagging import grow_isr, shrink_isr
 from ..security.listeners import PLAINTEXT
+from . import share_powers
 from .clients import SeenClient
 from .leading import are_led, refused_now, unled
+from .members import SeenInFlight
 from .routed import joined, parts_of
 from .routes import BY_LEADER, Place
 from .segments import SeenSegment
@@ -50,7 +52,15 @@ _SOFTWARE = ClientSoftware("odradek", "test")
 _HOST = "127.0.0.1"
 _TIMEOUT_S = 30
 _PIECE = 1 << 20
-_LOOKING = ("ConsumerGroupDescribe", "Describe", "Fetch", "List", "Metadata", "OffsetFetch")
+_LOOKING = (
+    "ConsumerGroupDescribe",
+    "Describe",
+    "Fetch",
+    "List",
+    "Metadata",
+    "OffsetFetch",
+    "ShareGroupDescribe",
+)
 """How the names of requests begin that change nothing."""
 
 
@@ -323,6 +333,18 @@ class Inside:
             raise Refused(Error.GROUP_ID_NOT_FOUND, f"there is no group {group_id!r}")
 
         self._call(done)
+
+    def share_in_flight(self, group_id: str) -> list[SeenInFlight]:
+        """What a share group has in flight."""
+        return self._call(lambda cluster: share_powers.in_flight(cluster, group_id))
+
+    def expire_share_locks(self, group_id: str, member_id: str | None) -> int:
+        """End locks of a share group now."""
+        return self._call(lambda each: share_powers.expire_locks(each, group_id, member_id))
+
+    def redeliver(self, group_id: str, member_id: str | None) -> int:
+        """Release what is in flight in a share group."""
+        return self._call(lambda each: share_powers.redeliver(each, group_id, member_id))
 
     def clients(self) -> list[SeenClient]:
         """The connections there are."""

@@ -1,4 +1,4 @@
-"""Members of a consumer group, and what it has committed, as a test sees them."""
+"""Members of groups, what a group has committed, or has in flight, as a test sees them."""
 
 from __future__ import annotations
 
@@ -34,6 +34,27 @@ class SeenMember:
         has = ", ".join(f"{topic}-{index}" for topic, index in self.assignment) or "nothing"
         static = f", instance {self.instance_id!r}" if self.instance_id is not None else ""
         return f"<member {self.member_id} of client {self.client_id!r}{static}: {has}>"
+
+
+@dataclass(frozen=True, slots=True)
+class SeenInFlight:
+    """A record that a member of a share group has acquired, and not acknowledged yet."""
+
+    topic: str
+    partition: int
+    offset: int
+    member_id: str
+    delivery_count: int
+    """How often it was delivered; 1 the first time."""
+    lock_until: int | None
+    """When its lock ends, by the broker's clock, in ms since 1970."""
+    client_id: str = ""
+    """Of the member; "" if it is in the group no more."""
+
+    def __repr__(self) -> str:
+        who = f"client {self.client_id!r}" if self.client_id else f"member {self.member_id}"
+        what = f"{self.topic}-{self.partition} offset {self.offset}"
+        return f"<{what} at {who}, delivery {self.delivery_count}>"
 
 
 @dataclass(frozen=True, slots=True)

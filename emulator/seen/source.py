@@ -14,6 +14,7 @@ from ...wire import Error, Refused, Request, WireError
 from ..base.event import Event
 from ..base.words import number_of
 from .clients import SeenClient
+from .members import SeenInFlight
 from .record import Raw
 from .segments import SeenSegment
 from .waiting import Wait
@@ -43,6 +44,17 @@ class Powers(Protocol):
 
     def rebalance(self, group_id: str) -> None:
         """Have the members of a group rebalance."""
+
+    def share_in_flight(self, group_id: str) -> list[SeenInFlight]:
+        """What the members of a share group have acquired, by topic, partition and offset."""
+
+    def expire_share_locks(self, group_id: str, member_id: str | None) -> int:
+        """End the locks of a member of a share group, or of all (None); return of how many
+        records."""
+
+    def redeliver(self, group_id: str, member_id: str | None) -> int:
+        """Release what a member of a share group has acquired, or all (None); return how many
+        records."""
 
     def clients(self) -> list[SeenClient]:
         """The connections there are, in the order in which they came."""

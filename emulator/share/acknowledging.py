@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from ...wire import Error, Refused
 from .in_flight import Batch, InFlight, RecordState
-from .share_partition import SharePartition
+from .share_partition import SharePartition, Told, at_limit
 from .state_batches import StateBatch
 
 RENEW = 4
@@ -28,6 +28,8 @@ _STATES = {
     2: RecordState.AVAILABLE,
     3: RecordState.ARCHIVED,
 }
+_KINDS = {0: "", 1: "acknowledged", 2: "released", 3: "rejected"}
+"""What is told of each; nothing of a gap."""
 
 
 class Acknowledgement(NamedTuple):
@@ -59,10 +61,10 @@ def acknowledge(share: SharePartition, member_id: str, asked: Sequence[Acknowled
     step.complete()
 
 
-def release(share: SharePartition, member_id: str) -> None:
+def release(share: SharePartition, member_id: str, reason: str = "") -> None:
     """Give back all that a member has acquired. Raises Refused as the coordinator does."""
     share.settle()
-    step = _Step(share, member_id)
+    step = _Step(share, member_id, reason)
     for batch in share.batches:
         whole = batch.whole
         moved = share.straddles_start(batch.first, batch.last)
@@ -70,7 +72,7 @@ def release(share: SharePartition, member_id: str) -> None:
             batch.split(share.lock_until)
         for first, last, state in batch.ranges():
             if _has(state, member_id):
-                step.leave(first, last, state, share.released(last))
+                step.leave(first, last, state, share.released(last), "released")
     step.complete()
 
 
@@ -81,8 +83,10 @@ def _has(state: InFlight, member_id: str) -> bool:
 class _Step:
     """One change of several states, which takes effect when the coordinator has noted it."""
 
-    def __init__(self, share: SharePartition, member_id: str) -> None:
+    def __init__(self, share: SharePartition, member_id: str, reason: str = "") -> None:
         self._share = share
+        self._reason = reason
+        self._told: list[Told] = []
         self._member_id = member_id
         self._most = share.settings.most_deliveries
         self._changed: list[StateBatch] = []
@@ -118,15 +122,20 @@ class _Step:
             if kind == RENEW:
                 self._renew(first, last, state)
             else:
-                self.leave(first, last, state, _STATES[kind])
+                self.leave(first, last, state, _STATES[kind], _KINDS[kind])
 
-    def leave(self, first: int, last: int, state: InFlight, after: RecordState) -> None:
-        """The member is done with records."""
+    def leave(self, first: int, last: int, state: InFlight, after: RecordState, kind: str) -> None:
+        """The member is done with records; `kind` is what is told of it."""
+        if kind:
+            member_id, reason = self._member_id, self._reason
+            self._told.append(Told(kind, member_id, first, last, state.count, reason))
         self._before.append((state, state.member_id))
         state.leave(after, self._most)
         self._changed.append(StateBatch(first, last, state.count, state.state))
         if state.state.is_done:
             self._share.complete_count += self._share.counted(first, last)
+            if after is RecordState.AVAILABLE:
+                self._told.append(at_limit(self._told[-1]))
 
     def _renew(self, first: int, last: int, state: InFlight) -> None:
         share = self._share
@@ -165,6 +174,8 @@ class _Step:
         except Refused:
             self.take_back()
             raise
+        for told in self._told:
+            share.tell(told)
         for state, _ in self._before:
             state.unlock()
             state.is_settling = True

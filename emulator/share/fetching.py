@@ -25,7 +25,7 @@ from .aborted import Aborted, without_aborted
 from .acquiring import Acquired, Wish, acquire
 from .leading import ShareLeader
 from .sessions import Part
-from .share_partition import SharePartition
+from .share_partition import SharePartition, Told
 from .state import ShareKey
 
 if TYPE_CHECKING:
@@ -268,6 +268,13 @@ class ShareFetch:
         return Fetched()
 
     def _acquire(self, part: Part, offset: int, data: Buffer, room: int) -> Sequence[Acquired]:
+        acquired = self._acquired(part, offset, data, room)
+        member_id = self._wish.member_id
+        for first, last, delivery in acquired:
+            self._shares[part].tell(Told("took", member_id, first, last, delivery))
+        return acquired
+
+    def _acquired(self, part: Part, offset: int, data: Buffer, room: int) -> Sequence[Acquired]:
         share, headers = self._shares[part], _headers(data)
         acquired = acquire(share, self._wish, room, offset, headers)
         if not acquired or self.isolation != READ_COMMITTED:

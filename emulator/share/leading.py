@@ -17,7 +17,7 @@ from ..partitions.partition import READ_COMMITTED, READ_UNCOMMITTED
 from .acknowledging import Acknowledgement, acknowledge, release
 from .in_flight import Lock
 from .sessions import Session, SessionCache, SessionKey
-from .share_partition import SharePartition, ShareSettings, as_leader
+from .share_partition import SharePartition, ShareSettings, Told, as_leader
 from .state import Change, ShareKey
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ..partitions.partition import Partition
 
 _FEATURE = "share.version"
+_MOST_NAMES = 1_000
 # What says that a share partition is out of date.
 _FENCING = (
     Error.NOT_LEADER_OR_FOLLOWER,
@@ -49,6 +50,8 @@ class ShareLeader:
             config.get("group.share.max.share.sessions") if has_shares else 0
         )
         self._shares: dict[ShareKey, SharePartition] = {}
+        # What members are called in events.
+        self._names: dict[str, str] = {}
         # The settings of groups, as of an offset of the metadata log.
         self._settings: dict[str, ShareSettings] = {}
         self._settings_as_of = -1
@@ -96,6 +99,30 @@ class ShareLeader:
     def write(self, key: ShareKey, state_epoch: int, leader_epoch: int, change: Change) -> None:
         """Have the share coordinator note a change. Raises Refused."""
         self._cluster.share_coordinators.write(key, state_epoch, leader_epoch, change)
+
+    def tell(self, key: ShareKey, told: Told) -> None:
+        """What has become of a range of offsets, if anything is told."""
+        journal = self._cluster.journal
+        if not journal.is_on:
+            return
+        topic = self._cluster.topics.by_id(key.topic_id)
+        # Who has left the group already is told of as before.
+        before = self._names.get(told.member_id, f"member {told.member_id}")
+        if len(self._names) >= _MOST_NAMES:
+            self._names.clear()
+        name = self._names[told.member_id] = journal.members.known(told.member_id, before)
+        journal.stretch(
+            told.kind,
+            told.first,
+            told.last,
+            client=name,
+            topic="" if topic is None else topic.name,
+            partition=key.partition,
+            group=key.group_id,
+            member=told.member_id,
+            reason=told.reason,
+            details={"delivery": told.delivery},
+        )
 
     # Share partitions
 
@@ -176,7 +203,7 @@ class ShareLeader:
             if share is None:
                 continue
             try:
-                release(share, session.key.member_id)
+                release(share, session.key.member_id, "its share session has ended")
             except Refused as refused:
                 if refused.error in _FENCING:
                     self.forget(key)
@@ -224,6 +251,13 @@ class ShareLeaders:
     def remove(self, node_id: int) -> None:
         """A broker that leads nothing is gone."""
         del self._leaders[node_id]
+
+    def of_group(self, group_id: str) -> list[SharePartition]:
+        """What a group has in flight, at any broker."""
+        loaded = [share for leader in self._leaders.values() for share in leader.shares()]
+        return sorted(
+            (each for each in loaded if each.key.group_id == group_id), key=lambda each: each.key
+        )
 
     def lost(self, node_id: int, connection: object) -> None:
         """A connection to a broker is closed. That of a broker whose process has ended releases

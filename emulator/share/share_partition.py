@@ -21,6 +21,7 @@ from typing import NamedTuple, Protocol
 
 from ...wire import Error, Refused
 from ..base.logger import log
+from ..base.words import number_of
 from .in_flight import Batch, Batches, InFlight, Lock, RecordState
 from .state import Change, ShareKey, ShareState
 from .state_batches import NO_OFFSET, StateBatch
@@ -35,6 +36,17 @@ class ShareSettings(NamedTuple):
     most_deliveries: int
     most_locks: int
     may_renew: bool
+
+
+class Told(NamedTuple):
+    """What has happened to a range of offsets: a kind of event (base/sentences.py)."""
+
+    kind: str
+    member_id: str
+    first: int
+    last: int
+    delivery: int
+    reason: str = ""
 
 
 class Waiting(Protocol):
@@ -59,6 +71,9 @@ class Surroundings(Protocol):
 
     def write(self, key: ShareKey, state_epoch: int, leader_epoch: int, change: Change, /) -> None:
         """Have the share coordinator note a change. Raises Refused."""
+
+    def tell(self, key: ShareKey, told: Told, /) -> None:
+        """What a member did, or what became of its records, for the journal."""
 
 
 class Gap(NamedTuple):
@@ -185,14 +200,15 @@ class SharePartition:
 
     def lock_until(self, member_id: str, first: int, last: int, when: int) -> Lock:
         """The same until a time (ms)."""
-        return self._around.start_timer(when, partial(self._lock_is_over, first, last))
+        return self._around.start_timer(when, partial(self.lock_is_over, first, last))
 
-    def _lock_is_over(self, first: int, last: int) -> None:
+    def lock_is_over(self, first: int, last: int) -> None:
         """Who has acquired these offsets has not acknowledged them in time."""
         floor = self.batches.floor(first)
         if floor is None:
             return
         changed: list[StateBatch] = []
+        told: list[Told] = []
         most = self.settings.most_deliveries
         for batch in self.batches.between(floor.first, last):
             whole, moved = batch.whole, self.straddles_start(batch.first, batch.last)
@@ -202,15 +218,19 @@ class SharePartition:
                 is_meant = batch.whole is not None or first <= low <= last
                 if not is_meant or one.state is not RecordState.ACQUIRED:
                     continue
+                told.append(Told("lock expired", one.member_id, low, high, one.count))
                 one.leave(self.released(high), most)
                 one.unlock()
                 changed.append(StateBatch(low, high, one.count, one.state))
                 if one.state.is_done:
                     self.complete_count += self.counted(low, high)
+                    told.append(at_limit(told[-1]))
                 else:
                     self.may_have_available = True
         if not changed:
             return
+        for each in told:
+            self.tell(each)
         try:
             self.write(changed)
         except Refused as refused:
@@ -248,6 +268,10 @@ class SharePartition:
             self._around.write(self.key, self.state_epoch, self.leader_epoch, change)
         except Refused as refused:
             raise as_leader(refused) from refused
+
+    def tell(self, told: Told) -> None:
+        """Something has happened to a range of offsets."""
+        self._around.tell(self.key, told)
 
     def wake(self) -> None:
         """Something may be available, or the limit of locks is not reached any more: fetches that
@@ -352,6 +376,12 @@ def archive(
                 share.complete_count += high - low + 1 if counts else 0
                 found = True
     return found
+
+
+def at_limit(told: Told) -> Told:
+    """The same range is archived, since it was delivered as often as it may be."""
+    times = number_of(told.delivery, "time")
+    return told._replace(kind="archived", reason=f"delivered {times}, which is the limit")
 
 
 def as_leader(refused: Refused) -> Refused:

@@ -127,9 +127,9 @@ ROOMS = {
         in_order record_waits group_waits
         asserting
         topics
-        groups
+        groups share_groups
         processed_once
-        shared
+        share_powers shared
         watching
         routes
         routed leading

@@ -17,14 +17,20 @@ OWN_CLIENT = "odradek-console"
 
 _DEBUG = frozenset(
     {
+        "acknowledged",
+        "archived",
         "committed",
         "found no offset",
         "found offset",
         "joined",
         "large request",
         "left",
+        "lock expired",
         "rebalance begun",
         "rebalance finished",
+        "rejected",
+        "released",
+        "took",
         "transaction begun",
         "transaction committed",
     }

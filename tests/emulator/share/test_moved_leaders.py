@@ -56,8 +56,10 @@ class Group:
     def fetch_from_second(self, member_id: str) -> tuple[list[tuple[int, int, int]], int]:
         """What a member acquires of broker 2, and the error of the partition."""
         asking = Client(self.cluster, node_id=2)
-        named = {"group_id": self.key.group_id, "max_wait_ms": 100}
-        asking.send(share_fetch_request({self.part: ()}, 0, member_id, **named), 2)
+        asked = share_fetch_request(
+            {self.part: ()}, 0, member_id, group_id=self.key.group_id, max_wait_ms=100
+        )
+        asking.send(asked, 2)
         self.cluster.advance(100)
         (answer,) = asking.answers()
         (error,) = {each.error_code for topic in answer.responses for each in topic.partitions}

@@ -11,7 +11,7 @@ from odradek.emulator.share.acknowledging import Acknowledgement, acknowledge, r
 from odradek.emulator.share.acquiring import Acquired, Wish, acquire
 from odradek.emulator.share.in_flight import RecordState
 from odradek.emulator.share.shard import StateShard
-from odradek.emulator.share.share_partition import SharePartition, ShareSettings
+from odradek.emulator.share.share_partition import SharePartition, ShareSettings, Told
 from odradek.emulator.share.state import Change, ShareKey
 from odradek.wire import Error, Refused
 from odradek.wire.batch import BatchHeader, read_header
@@ -29,6 +29,7 @@ class Broker:
         self.timers = Timers()
         self.shard = StateShard(lambda topic_id: 1, 500)
         self.fails = False
+        self.told: list[Told] = []
         self.headers: list[BatchHeader] = []
         self.limit = 100
         self._apply(self.shard.initialize(KEY, 1, 0, 0))
@@ -53,6 +54,9 @@ class Broker:
         if self.fails:
             raise Refused(Error.COORDINATOR_NOT_AVAILABLE)
         self._apply(self.shard.write(key, state_epoch, leader_epoch, change, self.time))
+
+    def tell(self, key: ShareKey, told: Told) -> None:
+        self.told.append(told)
 
     def share(self) -> SharePartition:
         """The share partition, loaded."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from odradek.emulator.cluster import Cluster
-from odradek.emulator.seen import GroupView, Inside, TopicView
+from odradek.emulator.seen import GroupView, Inside, ShareGroupView, TopicView
 
 
 def no_server() -> Any:
@@ -34,3 +34,6 @@ class Seen(Inside):
 
     def group(self, group_id: str = "g") -> GroupView:
         return GroupView(self, group_id)
+
+    def share_group(self, group_id: str = "g") -> ShareGroupView:
+        return ShareGroupView(self, group_id)
