@@ -40,8 +40,8 @@ class Replicas:
         self.standing: dict[int, int] = {}
         """Of those that get nothing now: the high watermark that they have heard of."""
         self.unheard: set[int] = set()
-        """Those that have got nothing since the leader leads, or they are replicas: it does not know
-        where their logs end."""
+        """Those that have got nothing since the leader leads, or since they are replicas: it does
+        not know where their logs end."""
         self.lags: dict[int, int | None] = {}
         """Of those that a test has lag: by how many records; None for one that gets nothing."""
         self.behind_since: dict[int, int] = {}
