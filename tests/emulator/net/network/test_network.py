@@ -67,7 +67,7 @@ def test_jitter_keeps_the_order(kafka: Emulator) -> None:
 
 
 def test_bandwidth(kafka: Emulator) -> None:
-    with Client(kafka) as client, kafka.network.bandwidth(6000):  # an answer has more than 600 bytes
+    with Client(kafka) as client, kafka.network.bandwidth(6000):  # an answer: over 600
         assert 0.1 <= client.ask() < 0.5
 
 
