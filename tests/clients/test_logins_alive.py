@@ -131,11 +131,11 @@ def test_java_logs_in_again_and_loses_nothing(short: Emulator, seconds: float) -
         consumer.close()
 
     def send(value: bytes) -> None:
-        producer.do("send", topic="t", records=[{"value": to_base64(value), "partition": 0}])
+        row = {"key": None, "value": to_base64(value), "partition": 0, "headers": []}
+        producer.do("send", topic="t", records=[row])
 
     with beside(consume):
         sent += produced(short, seconds, send)
-        producer.do("flush")
     producer.close()
     assert short.topic("t").values() == sent == got
     assert not short.log_in_failures
@@ -173,9 +173,7 @@ def test_aiokafka_logs_in_again_before_its_session_ends(short: Emulator) -> None
 # Rules
 
 
-def refused_and_back(
-    kafka: Emulator, poll: Callable[[], tuple[list[bytes], str]], group: bool = True
-) -> None:
+def refused_and_back(kafka: Emulator, poll: Callable[[], tuple[list[bytes], str]]) -> None:
     """A consumer reads, is refused when its rule is removed, and reads on when it is back."""
     got: list[bytes] = []
     errors: list[str] = []
@@ -194,11 +192,9 @@ def refused_and_back(
     kafka.topic("t").produce("first")
     until(lambda: got == [b"first"])
     kafka.remove_acl(topic="t")
-    kafka.topic("t").produce("second")
-    errors.clear()
     until(lambda: bool(errors))
     assert "TOPIC_AUTHORIZATION_FAILED" in errors[0] or "TopicAuthorization" in errors[0]
-    assert got == [b"first"]
+    kafka.topic("t").produce("second")  # a fetch that waited may have brought it before
     kafka.allow("alice", "READ", topic="t")
     until(lambda: got == [b"first", b"second"])
     assert any(event.kind == "denied" for event in kafka.events)
