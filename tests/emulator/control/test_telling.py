@@ -21,6 +21,7 @@ from odradek.wire.api.list_offsets import ListOffsetsRequest
 from odradek.wire.api.metadata import MetadataRequest
 from odradek.wire.api.offset_commit import OffsetCommitRequest
 from odradek.wire.api.offset_fetch import OffsetFetchRequest
+from odradek.wire.api.sasl_handshake import SaslHandshakeRequest
 
 from tests.requests.committed_offsets import commit, committed
 from tests.requests.consumer_groups import beat
@@ -37,6 +38,7 @@ from tests.requests.offsets import LATEST, delete_before, look_up
 from tests.requests.produce import batch, produce, produce_request
 from tests.requests.topics import create_topics, new_topic
 from tests.support.cluster import Client, client_of, open_cluster
+from tests.support.connection import Connection
 from tests.support.ruled import Ruled
 from tests.support.sockets import is_alive
 from tests.support.transactional_producer import TxnClient
@@ -587,3 +589,35 @@ def test_a_rule_of_the_test(cluster: Cluster, app: Client) -> None:
 def test_every_kind_is_read_in_a_test() -> None:
     text = Path(__file__).read_text()
     assert [kind for kind in SENTENCES if f'"{kind}"' not in text] == []
+
+
+def of_kind(kafka: Emulator, kind: str) -> list[str]:
+    return [event.sentence for event in kafka.events if event.kind == kind]
+
+
+def test_who_may_not_is_told_with_the_reason() -> None:
+    with Emulator(acls=True, topics={"t": 1}) as kafka:
+        with Connection(kafka.bootstrap_servers) as client:
+            client.ask(MetadataRequest(topics=[MetadataRequest.Topic(name="t")]), 9)
+        (sentence,) = of_kind(kafka, "denied")
+    assert sentence.endswith("ANONYMOUS may not DESCRIBE topic t: no ACL allows it")
+
+
+def test_a_log_in_that_fails_is_told() -> None:
+    with Emulator(security="SASL_PLAINTEXT", users={"alice": "secret"}) as kafka:
+        with Connection(kafka.bootstrap_servers) as client:
+            client.ask(SaslHandshakeRequest(mechanism="NONE"), 1)
+        (sentence,) = of_kind(kafka, "log-in failed")
+    assert sentence.endswith("log-in failed: NONE, a mechanism that is not enabled")
+
+
+def test_who_is_above_its_quota_is_told() -> None:
+    with Emulator(topics={"t": 1}) as kafka:
+        kafka.throttle(client_id="by hand", produce=1)
+        with Connection(kafka.bootstrap_servers) as client:
+            for _ in range(2):
+                client.ask(produce_request(batch(b"x" * 1000)), 9)
+                if of_kind(kafka, "throttled"):
+                    break
+        sentence = of_kind(kafka, "throttled")[0]
+    assert re.search(r" was throttled for \d+ ms by a quota", sentence)
