@@ -197,7 +197,7 @@ def refused_and_back(kafka: Emulator, poll: Callable[[], tuple[list[bytes], str]
     kafka.topic("t").produce("second")  # a fetch that waited may have brought it before
     kafka.allow("alice", "READ", topic="t")
     until(lambda: got == [b"first", b"second"])
-    assert any(event.kind == "denied" for event in kafka.events)
+    assert any(event.kind == "denied" for event in kafka.events), kafka.timeline()
 
 
 @pytest.fixture
