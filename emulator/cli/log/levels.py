@@ -22,6 +22,7 @@ _DEBUG = frozenset(
         "found offset",
         "joined",
         "large request",
+        "logged in again",
         "left",
         "rebalance begun",
         "rebalance finished",

@@ -21,6 +21,7 @@ from odradek.wire.api.list_offsets import ListOffsetsRequest
 from odradek.wire.api.metadata import MetadataRequest
 from odradek.wire.api.offset_commit import OffsetCommitRequest
 from odradek.wire.api.offset_fetch import OffsetFetchRequest
+from odradek.wire.api.sasl_authenticate import SaslAuthenticateRequest
 from odradek.wire.api.sasl_handshake import SaslHandshakeRequest
 
 from tests.requests.committed_offsets import commit, committed
@@ -609,6 +610,33 @@ def test_a_log_in_that_fails_is_told() -> None:
             client.ask(SaslHandshakeRequest(mechanism="NONE"), 1)
         (sentence,) = of_kind(kafka, "log-in failed")
     assert sentence.endswith("log-in failed: NONE, a mechanism that is not enabled")
+
+
+def test_a_log_in_on_an_open_connection_is_told() -> None:
+    config = {"connections.max.reauth.ms": 60_000}
+    users = {"alice": "secret"}
+    with Emulator(config, security="SASL_PLAINTEXT", users=users) as kafka:
+        with Connection(kafka.bootstrap_servers) as client:
+            for _ in range(2):
+                assert not of_kind(kafka, "logged in again")
+                client.ask(SaslHandshakeRequest(mechanism="PLAIN"), 1)
+                shown = SaslAuthenticateRequest(auth_bytes=b"\0alice\0secret")
+                assert client.ask(shown, 2).error_code == 0
+        (sentence,) = of_kind(kafka, "logged in again")
+    assert sentence == "by hand logged in again, on a connection that was open"
+
+
+def test_a_session_of_fetches_that_is_denied_later_is_told() -> None:
+    with Emulator(acls=True, topics={"t": 1}) as kafka:
+        kafka.allow("ANONYMOUS", "READ", topic="t")
+        with Connection(kafka.bootstrap_servers) as client:
+            begun = client.ask(fetch_request(asked(), session_epoch=0), 12)
+            kafka.remove_acl(topic="t")
+            again = fetch_request(session_id=begun.session_id, session_epoch=1)
+            (topic,) = client.ask(again, 12).responses
+        assert topic.partitions[0].error_code == Error.TOPIC_AUTHORIZATION_FAILED
+        (sentence,) = of_kind(kafka, "denied")
+    assert sentence.endswith("ANONYMOUS may not READ topic t: no ACL allows it")
 
 
 def test_who_is_above_its_quota_is_told() -> None:
