@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .facets.rule_view import RuleView as RuleView
     from .proxy.proxy import Proxy as Proxy
     from .schedules import explore as explore
+    from .security.token_endpoint import TokenEndpoint as TokenEndpoint
     from .seen import GroupView as GroupView
     from .seen import NewRecord as NewRecord
     from .seen import PartitionView as PartitionView
@@ -75,6 +76,7 @@ __all__ = [
     "Snapshot",
     "StateError",
     "SystemClock",
+    "TokenEndpoint",
     "TopicView",
     "WaitTimeout",
     "assert_exactly_once",
@@ -113,6 +115,7 @@ _HOMES = {
     "Snapshot": ".state",
     "StateError": ".state",
     "SystemClock": ".base.clock",
+    "TokenEndpoint": ".security.token_endpoint",
     "TopicView": ".seen",
     "WaitTimeout": ".seen",
     "assert_exactly_once": ".seen",

@@ -23,6 +23,7 @@ SENTENCES = {
     "and more": '{client}: {number} more of "{kind}"',
     "still open": "{client} was not closed: it is still a member of group {group}",
     "log-in failed": "{client}: {reason}",
+    "logged in again": "{client} logged in again, on a connection that was open",
     "malformed": "the connection of {client} was closed: {reason}",
     # Topics
     "topic created": "{client}{principal} created topic {topic} with {partitions}{because}",

@@ -56,6 +56,8 @@ class Asking:
         self.call = call
         self.version = call.version
         self.denials: dict[Denial, None] = {}
+        self.tell_later: Callable[[Denial], None] = lambda denial: None
+        """Called with a denial that comes while the request is served, or answered."""
         self._authorizer = authorizer
 
     def may(
@@ -65,7 +67,10 @@ class Asking:
         call, name = self.call, name or ""
         is_allowed = self._authorizer.may(call.principal, call.client_host, operation, kind, name)
         if not is_allowed and is_told:
-            self.denials[Denial(operation, kind, name)] = None
+            denial = Denial(operation, kind, name)
+            if denial not in self.denials:
+                self.denials[denial] = None
+                self.tell_later(denial)
         return is_allowed
 
     def may_in_cluster(self, *operations: Operation, is_told: bool = True) -> bool:

@@ -12,6 +12,7 @@ Source: KIP-11; `KafkaApis`, `ControllerApis` and `AuthHelper` of Kafka 4.3.1 (s
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from ...wire import Request, Response
@@ -61,6 +62,7 @@ class Guard(Step):
         verdict = rule(asking, request)
         for denial in asking.denials:
             self._tell(call, denial)
+        asking.tell_later = partial(self._tell, call)
         if not isinstance(verdict, Narrowed):
             return verdict
         if verdict.request is not None:
@@ -82,10 +84,7 @@ class Guard(Step):
                 call.close()
             return NO_REPLY
         own = asking.own_copy(response)
-        told = len(asking.denials)
         narrowed.finish(own)
-        for denial in list(asking.denials)[told:]:
-            self._tell(call, denial)
         return own  # type: ignore[no-any-return]
 
     def _tell(self, call: Call, denial: Denial) -> None:

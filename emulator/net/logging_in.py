@@ -16,7 +16,7 @@ from ...wire.codec.messages import read_message
 from ...wire.frames import Frame
 from ...wire.headers import RequestHeader
 from ..base.call import Call
-from ..base.client import Principal
+from ..base.client import ANONYMOUS, Principal
 from ..base.java_order import hash_map_order
 from ..config.listener_configs import ListenerConfig
 from ..control.rules.refusing import refused, whole
@@ -51,9 +51,12 @@ def log_in(connection: Connection, login: Login, frame: Frame) -> bool:
     connection.client_id = login.client_id
     connection.requests += 1
     if step.is_done:
+        is_again = connection.principal != ANONYMOUS
         connection.principal = Principal("User", login.user)
         connection.frames.limit(cluster.max_request_bytes)
         cluster.telling.met(connection, connection.client_id)
+        if is_again:
+            cluster.journal.add("logged in again", client=connection.name)
     if not step.closes:
         connection.send_parts(step.answer or [])
         return True
@@ -124,7 +127,8 @@ class _Broker:
 
     def begin(self, mechanism: str) -> Exchange:
         config = _config(self._connection)
-        return self._connection.cluster.security.begin(config, mechanism)
+        cluster = self._connection.cluster
+        return cluster.security.begin(config, mechanism, cluster.clock.now())
 
     def max_session_ms(self, mechanism: str) -> int:
         longest: int = _config(self._connection).get("connections.max.reauth.ms", mechanism)

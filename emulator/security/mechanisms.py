@@ -15,6 +15,7 @@ from ..config.definition import ConfigError
 from ..config.listener_configs import ListenerConfig
 from .jaas import LoginModule, parse_jaas, written
 from .login import jwks, oauthbearer, plain, scram
+from .login.key_sets import KeySets
 
 PLAIN = plain.NAME
 KNOWN = (PLAIN, *scram.HASHES, oauthbearer.NAME)
@@ -75,14 +76,15 @@ def plain_jaas(users: dict[str, str]) -> str:
     return written(LoginModule(_PLAIN_MODULE, options))
 
 
-def validator_of(config: ListenerConfig) -> oauthbearer.Validate:
-    """What judges the tokens of OAUTHBEARER at a listener. Raises ConfigError."""
+def validator_of(config: ListenerConfig, key_sets: KeySets, now: int) -> oauthbearer.Validate:
+    """What judges the tokens of OAUTHBEARER at a listener. Keys at an address that was not asked
+    before are fetched from there. Raises ConfigError."""
     mechanism = oauthbearer.NAME
     url = config.get("sasl.oauthbearer.jwks.endpoint.url", mechanism)
     if url is None:
         return oauthbearer.unsecured
     return jwks.Signed(
-        jwks.keys_at(url),
+        key_sets.of(config, now),
         audience=config.get("sasl.oauthbearer.expected.audience", mechanism),
         issuer=config.get("sasl.oauthbearer.expected.issuer", mechanism),
         user_claim=config.get("sasl.oauthbearer.sub.claim.name", mechanism),

@@ -17,6 +17,7 @@ from ..metadata.image import MetadataImage
 from .delegation_tokens import known_token
 from .listeners import Listener, listeners_of
 from .login.exchange import Exchange
+from .login.key_sets import KeySets, check_keys
 from .login.oauthbearer import NAME as OAUTHBEARER
 from .login.oauthbearer import OAuthBearer
 from .login.plain import Plain
@@ -54,12 +55,15 @@ class LogInFailure:
 class Security:
     """The listeners of a cluster. Raises ConfigError for what cannot be meant."""
 
-    def __init__(self, config: BrokerConfig, image: MetadataImage, random: Random) -> None:
+    def __init__(
+        self, config: BrokerConfig, image: MetadataImage, random: Random, key_sets: KeySets
+    ) -> None:
         self.listeners: dict[str, Listener] = check_security(config)
         self.failures: deque[LogInFailure] = deque(maxlen=_MOST_FAILURES)
         self.bound: dict[tuple[str, str], None] = {}
         """The address that each listener is bound to, with its name."""
         self.contexts = Contexts()
+        self._key_sets = key_sets
         self._config = config
         self._image = image
         self._random = random
@@ -69,12 +73,12 @@ class Security:
         found = self.listeners.get(listener)
         return found is not None and found.has_sasl
 
-    def begin(self, config: ListenerConfig, mechanism: str) -> Exchange:
+    def begin(self, config: ListenerConfig, mechanism: str, now: int) -> Exchange:
         """An exchange by one of a listener's mechanisms."""
         if mechanism == PLAIN:
             return Plain(passwords_of(config))
         if mechanism == OAUTHBEARER:
-            return OAuthBearer(validator_of(config))
+            return OAuthBearer(validator_of(config, self._key_sets, now))
         nonce = _text(self._random.getrandbits(_NONCE_BITS) | 1 << _NONCE_BITS - 1)
         return Scram(mechanism, partial(self._known, mechanism), nonce)
 
@@ -88,6 +92,16 @@ class Security:
         return Known(credential, name)
 
 
+def key_sets_of(config: BrokerConfig, now: int) -> KeySets:
+    """The keys of tokens, fetched for the first time. Raises ConfigError if there are none."""
+    found = KeySets()
+    for listener in listeners_of(config).values():
+        own = ListenerConfig(config, listener.name)
+        if listener.has_sasl and OAUTHBEARER in mechanisms_of(own):
+            validator_of(own, found, now)
+    return found
+
+
 def check_security(config: BrokerConfig) -> dict[str, Listener]:
     """The listeners. Raises ConfigError for any problem of theirs."""
     listeners = listeners_of(config)
@@ -96,7 +110,7 @@ def check_security(config: BrokerConfig) -> dict[str, Listener]:
         if listener.has_sasl and PLAIN in mechanisms_of(own):
             passwords_of(own)
         if listener.has_sasl and OAUTHBEARER in mechanisms_of(own):
-            validator_of(own)
+            check_keys(own)
         if listener.has_tls:
             context_of(own)
             parsed(own.get("ssl.principal.mapping.rules"))

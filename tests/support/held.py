@@ -20,6 +20,8 @@ def held(root: object) -> Counter[str]:
     waiting: list[tuple[str, object]] = [("", root)]
     while waiting:
         name, thing = waiting.pop()
+        if isinstance(thing, tuple | frozenset):  # may be shared: each has its own, as it were
+            counts[name] += len(thing)
         if id(thing) in seen:
             continue
         seen.add(id(thing))
@@ -28,7 +30,8 @@ def held(root: object) -> Counter[str]:
             counts[name] += len(thing)
             waiting += [(f"{name}[]", each) for pair in thing.items() for each in pair]
         elif isinstance(thing, _FLAT):
-            counts[name] += len(thing)
+            if not isinstance(thing, tuple | frozenset):
+                counts[name] += len(thing)
             waiting += [(f"{name}[]", each) for each in thing]
         elif type(thing).__module__.startswith(_PRODUCT):
             waiting += [(f"{type(thing).__name__}.{key}", each) for key, each in _fields(thing)]

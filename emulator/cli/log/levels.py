@@ -24,6 +24,7 @@ _DEBUG = frozenset(
         "found offset",
         "joined",
         "large request",
+        "logged in again",
         "left",
         "lock expired",
         "rebalance begun",

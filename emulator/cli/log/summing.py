@@ -36,6 +36,7 @@ NOUNS = {
     "members changed": ("changes of members", "groups"),
     "left behind": ("members that were left behind by their connections", "groups"),
     "log-in failed": ("log-ins that failed", "clients"),
+    "logged in again": ("log-ins on connections that were open", "clients"),
     "malformed": ("connections that were closed because of what they sent", "clients"),
     "partitions added": ("topics that got more partitions", "topics"),
     "rebalance lasts": ("rebalances that last", "groups"),
@@ -53,8 +54,8 @@ NOUNS = {
 
 _BY_CLIENT = frozenset(
     {
-        *("connected", "closed", "denied", "log-in failed", "malformed", "throttled"),
-        *("topic created", "topic deleted"),
+        *("connected", "closed", "denied", "log-in failed", "logged in again"),
+        *("malformed", "throttled", "topic created", "topic deleted"),
     }
 )
 

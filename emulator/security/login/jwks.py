@@ -1,37 +1,31 @@
 """Signed tokens of OAUTHBEARER: JSON Web Tokens, checked with the keys of a JSON Web Key Set.
 
-The keys are those of a file, `sasl.oauthbearer.jwks.endpoint.url=file:///...`, which is read again
-when it was written again. Algorithms: RS256, RS384, RS512, ES256, ES384, ES512. Needs the package
-`cryptography`, of the extra `odradek[tls]`.
+Where the keys are from: key_sets.py. Algorithms: RS256, RS384, RS512, ES256, ES384, ES512. Needs
+the package `cryptography`, of the extra `odradek[tls]`.
 
-Left out: keys at an address of http, encrypted tokens. Source: RFC 7515, RFC 7517, RFC 7518,
+Left out: encrypted tokens. Source: RFC 7515, RFC 7517, RFC 7518,
 KIP-768; Kafka 4.3.1's BrokerJwtValidator.
 """
 
 from __future__ import annotations
 
-import json
 from base64 import urlsafe_b64decode
 from collections.abc import Mapping
-from functools import lru_cache
-from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
 
-from ...config.definition import ConfigError
+from .key_sets import Key, Keys
 from .oauthbearer import BadToken, Claims, judged, split
 
-_CONFIG = "sasl.oauthbearer.jwks.endpoint.url"
 _CURVES = {"ES256": ("P-256", 32), "ES384": ("P-384", 48), "ES512": ("P-521", 66)}
 
 
 class Signed:
-    """Judges tokens; keys are in a file."""
+    """Judges tokens."""
 
     def __init__(
-        self, path: Path, *, audience: list[str], issuer: str | None, user_claim: str, skew_ms: int
+        self, keys: Keys, *, audience: list[str], issuer: str | None, user_claim: str, skew_ms: int
     ) -> None:
-        self._path = path
+        self._keys = keys
         self._audience = set(audience)
         self._issuer = issuer
         self._user_claim = user_claim
@@ -40,10 +34,7 @@ class Signed:
     def __call__(self, token: str, now: int) -> Claims:
         """What a token says. Raises BadToken."""
         header, claims, signature = split(token)
-        try:
-            keys = _keys(self._path, self._path.stat().st_mtime_ns)
-        except (OSError, ValueError):
-            raise BadToken("the keys cannot be read") from None
+        keys = self._keys(header.get("kid"), now)
         signed = token.rpartition(".")[0].encode()
         if not any(_holds(key, header, signed, signature) for key in _fitting(keys, header)):
             raise BadToken("a token that no known key has signed")
@@ -56,41 +47,7 @@ class Signed:
         return judged(claims, now, skew_ms=self._skew_ms, user_claim=self._user_claim)
 
 
-def keys_at(url: str) -> Path:
-    """The file of keys. Raises ConfigError if it cannot be read."""
-    parts = urlsplit(url)
-    if parts.scheme != "file":
-        why = f"keys are read from a file, file:///..., not from {parts.scheme or 'a bare path'}"
-        raise ConfigError(_CONFIG, f"{_CONFIG}: {why}")
-    path = Path(unquote(parts.path))
-    try:
-        import cryptography  # noqa: F401
-
-        _keys(path, path.stat().st_mtime_ns)
-    except ImportError:
-        raise ConfigError(
-            _CONFIG, f"{_CONFIG}: signed tokens need a package: pip install 'odradek[tls]'"
-        ) from None
-    except OSError as error:
-        raise ConfigError(_CONFIG, f"{_CONFIG}: {path}: {error.strerror}") from None
-    except ValueError:
-        raise ConfigError(_CONFIG, f"{_CONFIG}: {path} is no JSON Web Key Set") from None
-    return path
-
-
-@lru_cache(maxsize=16)
-def _keys(path: Path, written: int) -> tuple[Mapping[str, Any], ...]:
-    """Raises OSError, ValueError."""
-    found = json.loads(path.read_bytes())
-    keys = found.get("keys") if isinstance(found, dict) else None
-    if not isinstance(keys, list) or not all(isinstance(each, dict) for each in keys):
-        raise ValueError("no keys")
-    return tuple(keys)
-
-
-def _fitting(
-    keys: tuple[Mapping[str, Any], ...], header: Mapping[str, Any]
-) -> list[Mapping[str, Any]]:
+def _fitting(keys: tuple[Key, ...], header: Mapping[str, Any]) -> list[Key]:
     """Those that may have signed it."""
     kid = header.get("kid")
     return [key for key in keys if kid is None or key.get("kid") == kid]

@@ -21,6 +21,8 @@ from odradek.wire.api.list_offsets import ListOffsetsRequest
 from odradek.wire.api.metadata import MetadataRequest
 from odradek.wire.api.offset_commit import OffsetCommitRequest
 from odradek.wire.api.offset_fetch import OffsetFetchRequest
+from odradek.wire.api.sasl_authenticate import SaslAuthenticateRequest
+from odradek.wire.api.sasl_handshake import SaslHandshakeRequest
 
 from tests.requests.committed_offsets import commit, committed
 from tests.requests.consumer_groups import beat
@@ -37,6 +39,7 @@ from tests.requests.offsets import LATEST, delete_before, look_up
 from tests.requests.produce import batch, produce, produce_request
 from tests.requests.topics import create_topics, new_topic
 from tests.support.cluster import Client, client_of, open_cluster
+from tests.support.connection import Connection
 from tests.support.ruled import Ruled
 from tests.support.sockets import is_alive
 from tests.support.transactional_producer import TxnClient
@@ -587,3 +590,62 @@ def test_a_rule_of_the_test(cluster: Cluster, app: Client) -> None:
 def test_every_kind_is_read_in_a_test() -> None:
     text = "".join(each.read_text() for each in Path(__file__).parents[1].rglob("test_*.py"))
     assert [kind for kind in SENTENCES if f'"{kind}"' not in text] == []
+
+
+def of_kind(kafka: Emulator, kind: str) -> list[str]:
+    return [event.sentence for event in kafka.events if event.kind == kind]
+
+
+def test_who_may_not_is_told_with_the_reason() -> None:
+    with Emulator(acls=True, topics={"t": 1}) as kafka:
+        with Connection(kafka.bootstrap_servers) as client:
+            client.ask(MetadataRequest(topics=[MetadataRequest.Topic(name="t")]), 9)
+        (sentence,) = of_kind(kafka, "denied")
+    assert sentence.endswith("ANONYMOUS may not DESCRIBE topic t: no ACL allows it")
+
+
+def test_a_log_in_that_fails_is_told() -> None:
+    with Emulator(security="SASL_PLAINTEXT", users={"alice": "secret"}) as kafka:
+        with Connection(kafka.bootstrap_servers) as client:
+            client.ask(SaslHandshakeRequest(mechanism="NONE"), 1)
+        (sentence,) = of_kind(kafka, "log-in failed")
+    assert sentence.endswith("log-in failed: NONE, a mechanism that is not enabled")
+
+
+def test_a_log_in_on_an_open_connection_is_told() -> None:
+    config = {"connections.max.reauth.ms": 60_000}
+    users = {"alice": "secret"}
+    with Emulator(config, security="SASL_PLAINTEXT", users=users) as kafka:
+        with Connection(kafka.bootstrap_servers) as client:
+            for _ in range(2):
+                assert not of_kind(kafka, "logged in again")
+                client.ask(SaslHandshakeRequest(mechanism="PLAIN"), 1)
+                shown = SaslAuthenticateRequest(auth_bytes=b"\0alice\0secret")
+                assert client.ask(shown, 2).error_code == 0
+        (sentence,) = of_kind(kafka, "logged in again")
+    assert sentence == "by hand logged in again, on a connection that was open"
+
+
+def test_a_session_of_fetches_that_is_denied_later_is_told() -> None:
+    with Emulator(acls=True, topics={"t": 1}) as kafka:
+        kafka.allow("ANONYMOUS", "READ", topic="t")
+        with Connection(kafka.bootstrap_servers) as client:
+            begun = client.ask(fetch_request(asked(), session_epoch=0), 12)
+            kafka.remove_acl(topic="t")
+            again = fetch_request(session_id=begun.session_id, session_epoch=1)
+            (topic,) = client.ask(again, 12).responses
+        assert topic.partitions[0].error_code == Error.TOPIC_AUTHORIZATION_FAILED
+        (sentence,) = of_kind(kafka, "denied")
+    assert sentence.endswith("ANONYMOUS may not READ topic t: no ACL allows it")
+
+
+def test_who_is_above_its_quota_is_told() -> None:
+    with Emulator(topics={"t": 1}) as kafka:
+        kafka.throttle(client_id="by hand", produce=1)
+        with Connection(kafka.bootstrap_servers) as client:
+            for _ in range(2):
+                client.ask(produce_request(batch(b"x" * 1000)), 9)
+                if of_kind(kafka, "throttled"):
+                    break
+        sentence = of_kind(kafka, "throttled")[0]
+    assert re.search(r" was throttled for \d+ ms by a quota", sentence)

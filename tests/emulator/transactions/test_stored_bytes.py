@@ -35,7 +35,10 @@ from tests.differential.engine.steps import Sequence, Sleep, Steps
 pytestmark = [pytest.mark.real, pytest.mark.slow]
 
 STATE, OFFSETS, PARTITIONS = "__transaction_state", "__consumer_offsets", 50
-CONFIG = {"transaction.abort.timed.out.transaction.cleanup.interval.ms": "100"}
+CONFIG = {
+    "transaction.abort.timed.out.transaction.cleanup.interval.ms": "100",
+    "group.share.assignment.interval.ms": "0",  # the engine waits for a share group, too
+}
 
 
 @pytest.fixture(scope="module")

@@ -35,6 +35,8 @@ from . import case
 
 G, H = homed("g", 1), homed("h", 2)
 X, Y = homed("x", 1), homed("y", 2)
+LONG_MS = 300_000
+"""Of transactions: so long a real coordinator waits for its own write, too."""
 
 
 def _at(step: Ask, at: int) -> Ask:
@@ -44,7 +46,7 @@ def _at(step: Ask, at: int) -> Ask:
 
 def init(at: int, name: Any = X) -> Ask:
     """InitProducerId, whose id and epoch are kept."""
-    request = InitProducerIdRequest(transactional_id=name, transaction_timeout_ms=300_000)
+    request = InitProducerIdRequest(transactional_id=name, transaction_timeout_ms=LONG_MS)
     return Ask(request, 5, at=at, keep={"producer": "producer_id", "epoch": "producer_epoch"})
 
 
@@ -124,7 +126,7 @@ def transactions_asked_at_every_broker() -> Steps:
         steps += at_each(lists, 1)
     return [
         *steps,
-        *at_each(InitProducerIdRequest(transactional_id=Y, transaction_timeout_ms=9), 5),
+        *at_each(InitProducerIdRequest(transactional_id=Y, transaction_timeout_ms=LONG_MS), 5),
     ]
 
 

@@ -16,7 +16,7 @@ from odradek.wire.api.heartbeat import HeartbeatRequest
 from odradek.wire.api.join_group import JoinGroupRequest
 from odradek.wire.api.leave_group import LeaveGroupRequest
 from odradek.wire.api.produce import ProduceRequest
-from odradek.wire.api.share_fetch import ShareFetchRequest
+from odradek.wire.api.streams_group_heartbeat import StreamsGroupHeartbeatRequest
 
 from tests.requests.produce import batch, produce_all
 from tests.support.cluster import client_of
@@ -115,7 +115,12 @@ def test_an_api_is_its_class_or_its_name(cluster: Cluster, api: Any, name: str) 
     [
         ("Produc", {}, ValueError, "there is no API 'Produc'; do you mean Produce"),
         ("Zzz", {}, ValueError, "there is no API 'Zzz'. There are .*Fetch"),
-        (ShareFetchRequest, {}, ValueError, "this broker does not serve ShareFetch"),
+        (
+            StreamsGroupHeartbeatRequest,
+            {},
+            ValueError,
+            "this broker does not serve StreamsGroupHeartbeat",
+        ),
         (7, {}, TypeError, "an API is the class of its request"),
         (int, {}, TypeError, "an API is the class of its request"),
         (

@@ -14,6 +14,7 @@ from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
 from odradek.emulator import ConfigError, Emulator
 from odradek.emulator.security.login.exchange import Broken, LoginFailed
 from odradek.emulator.security.login.jwks import Signed
+from odradek.emulator.security.login.key_sets import FileKeys
 from odradek.emulator.security.login.oauthbearer import (
     BadToken,
     OAuthBearer,
@@ -113,7 +114,7 @@ def keys(tmp_path: Path) -> Path:
 
 def judge(path: Path, **options: Any) -> Signed:
     defaults: dict[str, Any] = {"audience": [], "issuer": None, "user_claim": "sub"}
-    return Signed(path, **{**defaults, "skew_ms": 30_000, **options})
+    return Signed(FileKeys(path), **{**defaults, "skew_ms": 30_000, **options})
 
 
 def test_tokens_that_a_known_key_has_signed_are_taken(keys: Path) -> None:
@@ -155,7 +156,7 @@ def test_keys_that_cannot_be_read_are_refused_at_the_start(tmp_path: Path) -> No
     garbage = tmp_path / "garbage"
     garbage.write_text("[]")
     for url, why in (
-        ("https://example.com/keys", "keys are read from a file"),
+        ("ftp://example.com/keys", "keys are at file:"),
         ((tmp_path / "none").as_uri(), "No such file"),
         (garbage.as_uri(), "is no JSON Web Key Set"),
     ):

@@ -1,0 +1,215 @@
+"""The keys that tokens are signed with: JSON Web Key Sets, of a file or of an address.
+
+`sasl.oauthbearer.jwks.endpoint.url` says where. A file (`file:///...`) is read again when it was
+written again. An address of http or https is asked when the broker starts, which fails without an
+answer; later by a thread of its own, so that a slow one holds nobody up. The keys that are known
+stay until it has answered:
+
+- by the first login `sasl.oauthbearer.jwks.endpoint.refresh.ms` after the last time;
+- at once when a token names a key that is not known, for each such name once a minute. That login
+  fails; the next one meets the new keys.
+- After a failure not before `...retry.backoff.ms`, and twice as long each time, up to
+  `...retry.backoff.max.ms`.
+
+Times are those of the broker's clock. Left out: Kafka asks by a timer, not by logins; wants the
+address in the JVM's `org.apache.kafka.sasl.oauthbearer.allowed.urls`; takes `ssl.` configs for it:
+here the authorities are those of Python's `ssl` (SSL_CERT_FILE). Source: RFC 7517, KIP-768; Kafka
+4.3.1's RefreshingHttpsJwks.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Mapping
+from functools import lru_cache
+from http.client import HTTPException
+from pathlib import Path
+from typing import Any, Protocol
+from urllib.parse import unquote, urlsplit
+from urllib.request import ProxyHandler, build_opener
+
+from ...base.logger import log
+from ...config.definition import ConfigError
+from ...config.listener_configs import ListenerConfig
+from .oauthbearer import NAME, BadToken
+
+_URL = "sasl.oauthbearer.jwks.endpoint.url"
+_REFRESH_MS = "sasl.oauthbearer.jwks.endpoint.refresh.ms"
+_BACKOFF_MS = "sasl.oauthbearer.jwks.endpoint.retry.backoff.ms"
+_BACKOFF_MOST_MS = "sasl.oauthbearer.jwks.endpoint.retry.backoff.max.ms"
+_TIMEOUT_S = 10.0
+_MOST_BYTES = 1 << 20
+_MISSING_MS = 60_000
+_MOST_MISSING = 16
+_LONGEST_NAME = 1000
+
+Key = Mapping[str, Any]
+
+
+class Keys(Protocol):
+    """The keys of one place."""
+
+    def __call__(self, wanted: Any, now: int) -> tuple[Key, ...]:
+        """Those that are known. `wanted` is what a token names as its key; None if it names none.
+        Raises BadToken if they cannot be read."""
+        ...
+
+
+class FileKeys:
+    """Those in a file."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __call__(self, wanted: Any, now: int) -> tuple[Key, ...]:
+        try:
+            return _keys_in(self._path, self._path.stat().st_mtime_ns)
+        except (OSError, ValueError):
+            raise BadToken("the keys cannot be read") from None
+
+
+class RemoteKeys:
+    """Those at an address. Raises OSError, ValueError."""
+
+    def __init__(self, url: str, now: int, *, refresh_ms: int, backoff_ms: tuple[int, int]) -> None:
+        self._url = url
+        self._refresh_ms = refresh_ms
+        self._backoff_ms, self._backoff_most_ms = backoff_ms
+        self._failures = 0
+        self._asked_at = now
+        self._missing: dict[str, int] = {}  # names of keys that are not known, and when each came
+        self._asking: threading.Thread | None = None
+        self._keys = _fetched(url)
+
+    def __call__(self, wanted: Any, now: int) -> tuple[Key, ...]:
+        if self._is_due(now) or self._is_new(wanted, now):
+            self._ask(now)
+        return self._keys
+
+    def _is_due(self, now: int) -> bool:
+        wait_ms = self._refresh_ms
+        if self._failures:
+            wait_ms = min(self._backoff_ms << min(self._failures - 1, 20), self._backoff_most_ms)
+        return now - self._asked_at >= wait_ms
+
+    def _is_new(self, wanted: Any, now: int) -> bool:
+        """Whether a key is not known, and was not missed lately."""
+        if not isinstance(wanted, str) or len(wanted) > _LONGEST_NAME:
+            return False
+        if any(key.get("kid") == wanted for key in self._keys):
+            return False
+        before = self._missing.pop(wanted, None)
+        is_new = before is None or now - before >= _MISSING_MS
+        self._missing[wanted] = now if is_new or before is None else before
+        if len(self._missing) > _MOST_MISSING:
+            del self._missing[next(iter(self._missing))]
+        return is_new
+
+    def _ask(self, now: int) -> None:
+        if self._asking is None or not self._asking.is_alive():
+            self._asked_at = now
+            self._asking = threading.Thread(target=self._fetch, name="odradek-keys", daemon=True)
+            self._asking.start()
+
+    def _fetch(self) -> None:
+        try:
+            self._keys = _fetched(self._url)
+        except (OSError, ValueError) as error:
+            self._failures += 1
+            log.warning("%s: keys were not read again: %s", _URL, error)
+        else:
+            self._failures = 0
+
+
+class KeySets:
+    """The keys of a broker's listeners, by their address."""
+
+    def __init__(self) -> None:
+        self._remote: dict[tuple[Any, ...], RemoteKeys] = {}
+
+    def of(self, config: ListenerConfig, now: int) -> Keys:
+        """Those of one listener. Raises ConfigError if they have never been read."""
+        url: str = config.get(_URL, NAME)
+        path = _path(url)
+        if path is not None:
+            return FileKeys(path)
+        numbers = [config.get(name, NAME) for name in (_REFRESH_MS, _BACKOFF_MS, _BACKOFF_MOST_MS)]
+        place = url, *numbers
+        if place not in self._remote:
+            refresh, least, most = numbers
+            try:
+                made = RemoteKeys(url, now, refresh_ms=refresh, backoff_ms=(least, most))
+            except (OSError, ValueError) as error:
+                where = urlsplit(url).hostname
+                raise ConfigError(_URL, f"{_URL}: no keys from {where}: {error}") from None
+            self._remote[place] = made
+        return self._remote[place]
+
+
+def check_keys(config: ListenerConfig) -> None:
+    """Raises ConfigError for a place where no keys can be, and for a file that has none; addresses
+    are not asked."""
+    url = config.get(_URL, NAME)
+    if url is None:
+        return
+    try:
+        import cryptography  # noqa: F401
+    except ImportError:
+        raise ConfigError(
+            _URL, f"{_URL}: signed tokens need a package: pip install 'odradek[tls]'"
+        ) from None
+    path = _path(url)
+    try:
+        if path is not None:
+            _keys_in(path, path.stat().st_mtime_ns)
+    except OSError as error:
+        raise ConfigError(_URL, f"{_URL}: {path}: {error.strerror}") from None
+    except ValueError:
+        raise ConfigError(_URL, f"{_URL}: {path} is no JSON Web Key Set") from None
+
+
+def _path(url: str) -> Path | None:
+    """The file; None if it is an address. Raises ConfigError."""
+    try:
+        parts = urlsplit(url)
+        has_host = bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        raise ConfigError(_URL, f"{_URL}: its host or port cannot be read") from None
+    if parts.scheme == "file":
+        return Path(unquote(parts.path))
+    if parts.scheme not in ("http", "https"):
+        why = (
+            f"keys are at file:///..., http:// or https://, not at {parts.scheme or 'a bare path'}"
+        )
+        raise ConfigError(_URL, f"{_URL}: {why}")
+    if not has_host:
+        raise ConfigError(_URL, f"{_URL}: it names no host")
+    return None
+
+
+@lru_cache(maxsize=16)
+def _keys_in(path: Path, written: int) -> tuple[Key, ...]:
+    """Raises OSError, ValueError."""
+    return _parsed(path.read_bytes())
+
+
+def _fetched(url: str) -> tuple[Key, ...]:
+    """Raises OSError, ValueError. No proxy is asked, as Kafka asks none."""
+    try:
+        with build_opener(ProxyHandler({})).open(url, timeout=_TIMEOUT_S) as answer:
+            return _parsed(answer.read(_MOST_BYTES))
+    except HTTPException as error:
+        raise OSError(f"no answer of HTTP ({type(error).__name__})") from None
+
+
+def _parsed(data: bytes) -> tuple[Key, ...]:
+    """Raises ValueError."""
+    try:
+        found = json.loads(data)
+    except ValueError:
+        raise ValueError("it is no JSON Web Key Set") from None
+    keys = found.get("keys") if isinstance(found, dict) else None
+    if not isinstance(keys, list) or not all(isinstance(each, dict) for each in keys):
+        raise ValueError("it is no JSON Web Key Set")
+    return tuple(keys)
