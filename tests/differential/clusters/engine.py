@@ -220,8 +220,9 @@ def _is_warm(viewer: Viewer) -> bool:
 def _is_loaded(viewer: Viewer, node: int) -> bool:
     """Whether the coordinators of a broker have read what they lead: after an election a real one
     answers 14 for a moment."""
-    groups = viewer.ask(node, ListGroupsRequest(), 3)
-    return not (groups.error_code or viewer.ask(node, ListTransactionsRequest(), 0).error_code)
+    transactions = ListTransactionsRequest(state_filters=[], producer_id_filters=[])
+    asked = ((ListGroupsRequest(), 3), (transactions, 0))
+    return not any(viewer.ask(node, request, version).error_code for request, version in asked)
 
 
 def _has_ids(viewer: Viewer, node: int) -> bool:
