@@ -3,7 +3,7 @@
 Only where `replica.selector.class` names a selector that knows racks; without one, or with Kafka's
 LeaderSelector, consumers stay with the leader. Rules (Kafka's RackAwareReplicaSelector):
 - Candidates are the leader and the followers that have the offset, in sync or not, on brokers that
-  are not fenced.
+  are not fenced; not those of which the leader has not heard since it leads.
 - Of those in the client's rack the leader comes first, then the one with the largest log end, then
   the one that had everything last, then the largest id. If there is none, the leader it is.
 
@@ -43,7 +43,9 @@ def closest(
             return NO_REPLICA
         apart = partition.apart
         since = {} if apart is None else apart.behind_since
-        ends = {each: partition.end_at(each) for each in near.intersection(partition.replicas)}
+        there = near.intersection(partition.replicas)
+        known = there if apart is None else there - apart.unheard
+        ends = {each: partition.end_at(each) for each in known}
         able = [(end, since.get(each, cluster.clock.now()), each) for each, end in ends.items()]
         return max((each for each in able if each[0] >= offset), default=(0, 0, NO_REPLICA))[2]
 

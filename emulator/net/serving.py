@@ -174,7 +174,7 @@ def _serve_cached(
     cluster: Cluster, call: Call, served: Served, body: bytes
 ) -> Response | Encoded | Sentinel:
     """Answer as before, if the request is the same and nothing has changed. Raises WireError."""
-    key = (call.api_key, call.version, body, call.listener)
+    key = (call.api_key, call.version, body, call.connection.listener)
     generation = cluster.topics.generation
     known = cluster.answers.find(key, generation)
     if known is not None:

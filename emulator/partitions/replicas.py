@@ -22,7 +22,15 @@ from collections.abc import Callable, Collection
 class Replicas:
     """The replicas of one partition, while not all of them have everything, and are in sync."""
 
-    __slots__ = ("behind_since", "ends", "high_watermark", "kept_out", "lags", "standing")
+    __slots__ = (
+        "behind_since",
+        "ends",
+        "high_watermark",
+        "kept_out",
+        "lags",
+        "standing",
+        "unheard",
+    )
 
     def __init__(self, high_watermark: int) -> None:
         self.high_watermark = high_watermark
@@ -31,6 +39,9 @@ class Replicas:
         """Of replicas that do not have everything: where their logs end."""
         self.standing: dict[int, int] = {}
         """Of those that get nothing now: the high watermark that they have heard of."""
+        self.unheard: set[int] = set()
+        """Those that have got nothing since the leader leads, or since they are replicas: it does
+        not know where their logs end."""
         self.lags: dict[int, int | None] = {}
         """Of those that a test has lag: by how many records; None for one that gets nothing."""
         self.behind_since: dict[int, int] = {}
@@ -66,10 +77,18 @@ class Replicas:
         if node_id not in self.ends:
             return False
         if node_id in self.lags:
-            return self.lags[node_id] is not None and self.standing.pop(node_id, None) is not None
+            if self.lags[node_id] is None or node_id not in self.standing:
+                return False
+            self._stands_no_more(node_id)
+            return True
+        self._stands_no_more(node_id)
         for known in (self.ends, self.standing, self.behind_since):
             known.pop(node_id, None)
         return True
+
+    def _stands_no_more(self, node_id: int) -> None:
+        self.standing.pop(node_id, None)
+        self.unheard.discard(node_id)
 
     def lag(self, node_id: int, records: int | None, log_end: int, now: int) -> None:
         """A replica stays so many records behind, or gets nothing."""
@@ -80,7 +99,7 @@ class Replicas:
             return
         self.ends.setdefault(node_id, log_end)
         if was_asked:
-            self.standing.pop(node_id, None)
+            self._stands_no_more(node_id)
 
     def fall_behind(self, log_end: int, start_of: Callable[[int], int], now: int) -> bool:
         """The log goes on: those that lag follow at their distance. `start_of` tells where the
@@ -106,18 +125,21 @@ class Replicas:
         for node_id in set(after) - set(before):
             self.ends[node_id] = self.standing[node_id] = 0
             self.behind_since[node_id] = now
+            self.unheard.add(node_id)
 
     def forget(self, node_id: int) -> None:
         """A replica is none any more, or leads."""
         for known in (self.ends, self.standing, self.lags, self.behind_since):
             known.pop(node_id, None)
         self.kept_out.discard(node_id)
+        self.unheard.discard(node_id)
 
     def lead(self, node_id: int, log_end: int) -> int:
         """A replica leads, by what it has and knows. Returns where its log ends."""
         end = self.end_at(node_id, log_end)
         self.high_watermark = self.high_watermark_at(node_id)
         self.forget(node_id)
+        self.unheard = set(self.standing)
         return end
 
     def advance(self, in_sync: Collection[int], least: int, log_end: int) -> bool:

@@ -50,6 +50,7 @@ def _of_partition(partition: Partition, apart: Replicas) -> dict[str, Any]:
         "isr": partition.isr,
         "ends": [*apart.ends.items()],
         "standing": [*apart.standing.items()],
+        "unheard": [*apart.unheard],
         "lags": [*apart.lags.items()],
         "kept_out": [*apart.kept_out],
     }
@@ -87,6 +88,7 @@ def _put_back(cluster: Cluster, partition: Partition, each: Kept) -> None:
     apart.high_watermark = min(each["high_watermark"], end)
     there = set(partition.replicas) - {partition.leader}
     apart.ends = {node_id: min(at, end) for node_id, at in each["ends"] if node_id in there}
+    apart.unheard = {node_id for node_id in each.get("unheard", ()) if node_id in there}
     apart.standing = {node_id: at for node_id, at in each["standing"] if node_id in there}
     apart.lags = {node_id: most for node_id, most in each["lags"] if node_id in there}
     apart.kept_out = {node_id for node_id in each["kept_out"] if node_id in there}

@@ -12,10 +12,11 @@ from odradek.emulator.config.configs import BrokerConfig
 from tests.support.clock import NOW
 
 
-def open_three(path: Path) -> Cluster:
-    """The cluster on this directory."""
+def open_three(path: Path, **configs: str) -> Cluster:
+    """The cluster on this directory; config names with _ for dots."""
     brokers = [Node(n, "h", n) for n in (1, 2, 3)]
-    return Cluster(BrokerConfig(), data_dir=path, brokers=brokers, clock=ManualClock(NOW))
+    config = BrokerConfig({name.replace("_", "."): value for name, value in configs.items()})
+    return Cluster(config, data_dir=path, brokers=brokers, clock=ManualClock(NOW))
 
 
 def placed(cluster: Cluster) -> tuple[list[int], list[int], int, int]:

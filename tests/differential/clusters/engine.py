@@ -23,6 +23,7 @@ from odradek.wire.api.elect_leaders import ElectLeadersRequest
 from odradek.wire.api.find_coordinator import FindCoordinatorRequest
 from odradek.wire.api.init_producer_id import InitProducerIdRequest
 from odradek.wire.api.list_groups import ListGroupsRequest
+from odradek.wire.api.list_transactions import ListTransactionsRequest
 
 from ..allowed import Allowances
 from ..allowed.clusters import ALLOWED_OF_CLUSTERS, CHANGES_NOTHING
@@ -109,7 +110,7 @@ class ClusterEngine(Engine):
             if any(row is None or row["isr"] != [*NODES] for row in rows):
                 return False
             if all(cast(Any, row)["leader"] == _leader(i) for i, row in enumerate(rows)):
-                return all(_has_ids(viewer, node) for node in NODES)
+                return all(_is_loaded(viewer, node) and _has_ids(viewer, node) for node in NODES)
             viewer.ask_any(elect, 2)
             return False
 
@@ -214,6 +215,14 @@ def _is_warm(viewer: Viewer) -> bool:
         for each in viewer.ask(node, states, 0).transaction_states:
             known.setdefault(each.transactional_id, set()).add(each.error_code)
     return all(codes == {16, 105} for codes in known.values())
+
+
+def _is_loaded(viewer: Viewer, node: int) -> bool:
+    """Whether the coordinators of a broker have read what they lead: after an election a real one
+    answers 14 for a moment."""
+    transactions = ListTransactionsRequest(state_filters=[], producer_id_filters=[])
+    asked = ((ListGroupsRequest(), 3), (transactions, 0))
+    return not any(viewer.ask(node, request, version).error_code for request, version in asked)
 
 
 def _has_ids(viewer: Viewer, node: int) -> bool:

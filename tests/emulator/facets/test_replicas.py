@@ -181,3 +181,19 @@ def test_wrong_arguments_are_refused(kafka: Emulator) -> None:
 def test_a_selector_that_is_not_there_is_refused() -> None:
     with pytest.raises(ValueError, match=r"replica\.selector\.class must be"):
         Emulator({"replica.selector.class": "com.example.Closest"})
+
+
+def test_a_new_leader_sends_nobody_to_a_replica_that_it_has_not_heard_of(kafka: Emulator) -> None:
+    """As a real one: broker 3 stands still, and has fetched nothing from the new leader."""
+    orders = kafka.create_topic("orders", replicas=3)
+    orders.produce(b"x")
+    assert fetch(kafka, 1, rack_id="c").preferred_read_replica == 3
+    kafka.brokers[3].lag(orders[0])
+    assert fetch(kafka, 1, rack_id="c").preferred_read_replica == 3
+    orders[0].move_leader(to=2)
+    assert fetch(kafka, 2, rack_id="c").preferred_read_replica == -1
+    state = kafka.snapshot()
+    kafka.brokers[3].catch_up(orders[0])
+    assert fetch(kafka, 2, rack_id="c").preferred_read_replica == 3
+    kafka.restore(state)
+    assert fetch(kafka, 2, rack_id="c").preferred_read_replica == -1
