@@ -109,8 +109,7 @@ class Cluster:
         self.telling = Telling(self, journal or Journal(self.clock))
         self.journal = self.telling.journal
         self.decompressing = Gate(self.turns)  # a large batch, whose content needs room
-        self.chain = Chain()  # what requests pass on their way: base/chain.py
-        self.answers = AnswerCache()
+        self.chain, self.answers = Chain(), AnswerCache()  # what requests pass: base/chain.py
         self.woken: list[Callable[[], None]] = []
         self.watchers: list[Callable[[], None]] = []  # called when anything may have changed
         self.nodes = {node.node_id: node for node in brokers}

@@ -139,6 +139,8 @@ class Alteration:
         try:
             config = self._cluster.brokers[self._node_id].config
             config.check_dynamic(wanted.name, texts, data_dir)
+            names = (change.name for change in wanted.changes)
+            self._cluster.security.check_stores(config, names, texts)
         except ConfigError as error:
             raise Refused(Error.INVALID_REQUEST, str(error)) from None
 

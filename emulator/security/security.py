@@ -7,11 +7,14 @@ force for the next login.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from random import Random
 
 from ..config.configs import BrokerConfig
+from ..config.definition import ConfigError
 from ..config.listener_configs import ListenerConfig
 from ..metadata.image import MetadataImage
 from .delegation_tokens import known_token
@@ -23,6 +26,7 @@ from .login.oauthbearer import OAuthBearer
 from .login.plain import Plain
 from .login.scram import NUMBERS, Credential, Known, Scram
 from .mechanisms import PLAIN, mechanisms_of, passwords_of, validator_of
+from .tls.changes import check_stores
 from .tls.context import Contexts, context_of
 from .tls.principals import parsed
 
@@ -72,6 +76,17 @@ class Security:
         """Whether clients of a listener log in; those of a name that there is not do not."""
         found = self.listeners.get(listener)
         return found is not None and found.has_sasl
+
+    def check_stores(
+        self, config: BrokerConfig, changed: Iterable[str], texts: Mapping[str, str]
+    ) -> None:
+        """What is to be set for a broker at run time, and which of it changes. Raises ConfigError
+        for a key store or a trust store that cannot be used."""
+        names = [each.name for each in self.listeners.values() if each.has_tls]
+        for name in names:
+            with suppress(ConfigError):  # one that has never been good is not kept
+                self.contexts.of(ListenerConfig(config, name))
+        check_stores(config, names, list(changed), texts)
 
     def begin(self, config: ListenerConfig, mechanism: str, now: int) -> Exchange:
         """An exchange by one of a listener's mechanisms."""

@@ -44,6 +44,12 @@ def again(kafka: Emulator) -> int:
     return sum(event.count for event in kafka.events if event.kind == "logged in again")
 
 
+def ended(kafka: Emulator) -> list[str]:
+    """Connections that were closed since their sessions had ended."""
+    reasons = [failure.reason for failure in kafka.log_in_failures]
+    return [reason for reason in reasons if reason == "its session has ended"]
+
+
 @contextmanager
 def beside(work: Callable[[threading.Event], None]) -> Iterator[None]:
     """Have something go on in a thread until the end of the block; raise what it raises."""
@@ -142,31 +148,50 @@ def test_java_logs_in_again_and_loses_nothing(short: Emulator, seconds: float) -
 
 
 @pytest.mark.slow
-def test_aiokafka_logs_in_again_before_its_session_ends(short: Emulator) -> None:
+def test_aiokafka_connects_anew_when_its_session_ends(short: Emulator) -> None:
+    """It does not log in again on its connection (KIP-368), which the broker then closes."""
     from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 
     config = short.client_config("aiokafka", user="alice", mechanism="SCRAM-SHA-256")
+    sent, got = list[bytes](), list[bytes | None]()
 
-    async def run() -> tuple[list[bytes], list[bytes]]:
-        producer = AIOKafkaProducer(**config)
-        consumer = AIOKafkaConsumer("t", **config, auto_offset_reset="earliest")
-        await producer.start()
-        await consumer.start()
-        sent, got = list[bytes](), list[bytes]()
-        try:
-            begin = time.monotonic()
-            while time.monotonic() - begin < 8:
+    async def run() -> None:
+        async with (
+            AIOKafkaProducer(**config) as producer,
+            AIOKafkaConsumer("t", **config, auto_offset_reset="earliest") as consumer,
+        ):
+            while len(ended(short)) < 4:
                 sent.append(b"%d" % len(sent))
                 await producer.send_and_wait("t", sent[-1])
                 await asyncio.sleep(0.01)
             while len(got) < len(sent):
                 got.append((await asyncio.wait_for(consumer.getone(), PATIENCE_S)).value)
-        finally:
-            await producer.stop()
-            await consumer.stop()
-        return sent, got
 
-    sent, got = asyncio.run(run())
+    asyncio.run(asyncio.wait_for(run(), 2 * PATIENCE_S))
+    assert short.topic("t").values() == sent == got
+    assert again(short) == 0
+
+
+@pytest.mark.slow
+def test_kafka_python_connects_anew_when_its_session_ends(short: Emulator) -> None:
+    from kafka import KafkaConsumer, KafkaProducer
+
+    config = short.client_config("kafka-python", user="alice", mechanism="SCRAM-SHA-256")
+    producer = KafkaProducer(**config)
+    sent, got = list[bytes](), list[bytes]()
+    deadline = time.monotonic() + PATIENCE_S
+    while len(ended(short)) + again(short) < 4:
+        assert time.monotonic() < deadline, "no session ended"
+        sent.append(b"%d" % len(sent))
+        producer.send("t", sent[-1]).get(PATIENCE_S)
+        time.sleep(0.01)
+    producer.close()
+    consumer = KafkaConsumer(
+        "t", **config, auto_offset_reset="earliest", consumer_timeout_ms=PATIENCE_S * 1000
+    )
+    while len(got) < len(sent):
+        got.append(next(consumer).value)
+    consumer.close()
     assert short.topic("t").values() == sent == got
 
 

@@ -41,6 +41,10 @@ _NAMES = (
 )
 
 
+class KeyMismatch(ConfigError):
+    """A key is not that of its certificate."""
+
+
 class _Telling(ssl.SSLObject):
     """One end of a connection. Event loops drop what is to be sent when a handshake fails: the
     error has it, as `alert`."""
@@ -160,7 +164,7 @@ def _load_key(context: ssl.SSLContext, store: KeyStore) -> None:
 def _bad_key(reason: str, *, has_password: bool) -> ConfigError:
     if reason == "KEY_VALUES_MISMATCH":
         name = "ssl.keystore.key"
-        return ConfigError(name, f"{name}: it is not the key of the first certificate of the chain")
+        return KeyMismatch(name, f"{name}: it is not the key of the first certificate of the chain")
     name = "ssl.keystore"
     said = f" ({reason})" if reason else ""
     why = ", or ssl.key.password is not its own" if has_password else ""
