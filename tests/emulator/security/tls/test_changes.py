@@ -58,7 +58,9 @@ def alter(kafka: Emulator, **texts: str) -> tuple[int, str]:
     ]
     asked = resource(resource_type=4, resource_name="1", configs=configs)
     with Connection(kafka.bootstrap_servers) as client:
-        answer = client.ask(IncrementalAlterConfigsRequest(resources=[asked]), 1)
+        answer = client.ask(
+            IncrementalAlterConfigsRequest(resources=[asked], validate_only=False), 1
+        )
     (found,) = answer.responses
     return found.error_code, found.error_message or ""
 
