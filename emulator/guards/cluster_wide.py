@@ -213,10 +213,12 @@ def find_coordinator(asking: Asking, request: FindCoordinatorRequest) -> Verdict
     if found is None:
         return None
     keys = request.coordinator_keys
-    places = {key: number for number, key in reversed([*enumerate(keys)])}
+    places: dict[str, list[int]] = {}
+    for number, key in enumerate(keys):
+        places.setdefault(key, []).append(number)
 
     def finish(own: Any) -> None:
         found.finish(own)
-        own.coordinators.sort(key=lambda each: places[each.key])
+        own.coordinators.sort(key=lambda each: places[each.key].pop())
 
     return Narrowed(found.request, finish)

@@ -62,6 +62,19 @@ def test_a_change_counts_on_open_connections(cluster: Cluster, user: Users) -> N
     assert len(alice.ask(request, 9).topics) == 1
 
 
+def test_coordinators_are_named_in_the_order_in_which_they_were_asked_for(
+    cluster: Cluster, user: Users
+) -> None:
+    ready(user)
+    make(cluster, rule(Operation.DESCRIBE, Kind.GROUP, "g"))
+    for keys in (["h", "i", "h"], ["h", "g", "h", "g", "i"]):
+        request = FindCoordinatorRequest(key_type=0, coordinator_keys=keys)
+        found = user("alice").ask(request, 4).coordinators
+        assert [each.key for each in found] == keys
+        expected = [Error.NONE if key == "g" else Error.GROUP_AUTHORIZATION_FAILED for key in keys]
+        assert [each.error_code for each in found] == expected
+
+
 def test_a_session_asks_anew_for_each_fetch(cluster: Cluster, user: Users) -> None:
     cluster.create_topic("t", 1, {})
     make(cluster, rule(Operation.READ, Kind.TOPIC, "t"))
