@@ -7,7 +7,8 @@
 
 The first member says what the rest is. A name that ends in `.gz`, `.bz2` or `.xz` is compressed so;
 any of these is read, whatever its name. Names are checked before anything is written: nothing lands
-outside of its folder. The file is written under another name, and gets its own when it is complete.
+outside of its folder. Only its owner may read the file. It is written under another name, and gets
+its own when it is complete.
 """
 
 from __future__ import annotations
@@ -42,7 +43,10 @@ def write(path: Path, head: dict[str, Any], image: Image) -> None:
     entries = list(image.entries())
     described = {"format": FORMAT, "files": len(entries), **head}
     try:
-        with tarfile.open(beside, mode, format=tarfile.PAX_FORMAT) as archive:  # type: ignore[call-overload]
+        with (
+            open(beside, "wb", opener=_own) as file,
+            tarfile.open(fileobj=file, mode=mode, format=tarfile.PAX_FORMAT) as archive,  # type: ignore[call-overload]
+        ):
             text = json.dumps(described, indent=1).encode()
             _add(archive, Entry(HEAD, len(text), 0), text)
             for entry in entries:
@@ -55,6 +59,11 @@ def write(path: Path, head: dict[str, Any], image: Image) -> None:
             missing = path if path.parent.is_dir() else path.parent
             raise OSError(error.errno, error.strerror, str(missing)) from None
         raise
+
+
+def _own(path: str, flags: int) -> int:
+    """Opens a file that only its owner may read: there are credentials in a state."""
+    return os.open(path, flags, 0o600)
 
 
 def _add(archive: tarfile.TarFile, entry: Entry, data: bytes) -> None:
