@@ -20,8 +20,10 @@ from odradek.wire.api.renew_delegation_token import RenewDelegationTokenRequest
 from odradek.wire.api.sasl_authenticate import SaslAuthenticateRequest
 from odradek.wire.api.sasl_handshake import SaslHandshakeRequest
 
+from .certificates import TLS_AGREED
 from .limits import ALONE, LIMITS
 from .talk import Case, Open, Talk, plain
+from .users import USERS
 
 BARE = " without TLS"
 """After the name of a listener: connect as to one without TLS."""
@@ -587,4 +589,4 @@ TLS: dict[str, Case] = {
     "Handshake over TLS": _one(_handshake_and_token, "TLS"),
 }
 
-CASES = TLS | BEFORE | PLAIN | SCRAM | BEARER | SHORT | TOKENS | LIMITS | ALONE
+CASES = TLS | TLS_AGREED | BEFORE | PLAIN | SCRAM | BEARER | SHORT | TOKENS | USERS | LIMITS | ALONE

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import ssl
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 
 from .brokers import Address
 from .cases import BARE, CASES
+from .certificates import context_of
 from .limits import ALONE
 from .talk import Open, Talk, divided
 
@@ -36,13 +36,8 @@ def _opener(addresses: dict[str, Address]) -> Open:
     def opened(name: str) -> Talk:
         if name.endswith(BARE):
             return Talk(addresses[name.removesuffix(BARE)])
-        listener, source = divided(name)
-        return Talk(addresses[listener], _trusting() if name in _TLS else None, source)
+        named, source = divided(name)
+        listener, context = context_of(named)
+        return Talk(addresses[listener], context if listener in _TLS else None, source)
 
     return opened
-
-
-def _trusting() -> ssl.SSLContext:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-    return context

@@ -11,7 +11,7 @@ from odradek.wire.api.alter_user_scram_credentials import AlterUserScramCredenti
 from odradek.wire.api.describe_user_scram_credentials import DescribeUserScramCredentialsRequest
 
 from .brokers import OFTEN, PASSWORDS, Address
-from .talk import Talk
+from .talk import Case, Open, Talk
 
 _HASHES = {1: "sha256", 2: "sha512"}
 _ITERATIONS = 4096
@@ -24,18 +24,8 @@ def add_users(address: Address) -> None:
     users = [(name, word, kind) for name, word in PASSWORDS.items() for kind in _HASHES]
     users.append(("only512", "x", 2))
     talk = Talk(address)
-    for name, password, kind in users:
-        change = AlterUserScramCredentialsRequest.Upsertion(
-            name=name,
-            mechanism=kind,
-            iterations=_ITERATIONS,
-            salt=b"salt",
-            salted_password=hashlib.pbkdf2_hmac(
-                _HASHES[kind], password.encode(), b"salt", _ITERATIONS
-            ),
-        )
-        answer = talk.ask(AlterUserScramCredentialsRequest(deletions=[], upsertions=[change]), 0)
-        assert [each.error_code for each in answer.results] == [0]
+    for user in users:
+        _add(talk, *user)
     entity = AlterClientQuotasRequest.Entry.Entity(entity_type="ip", entity_name=OFTEN)
     rate = AlterClientQuotasRequest.Entry.Op(
         key="connection_creation_rate", value=1.0, remove=False
@@ -47,6 +37,51 @@ def add_users(address: Address) -> None:
     while _known(talk) < len(PASSWORDS) + 1:
         assert time.monotonic() < deadline
     talk.close()
+
+
+def _add(talk: Talk, name: str, password: str, kind: int) -> None:
+    salted = hashlib.pbkdf2_hmac(_HASHES[kind], password.encode(), b"salt", _ITERATIONS)
+    change = AlterUserScramCredentialsRequest.Upsertion(
+        name=name, mechanism=kind, iterations=_ITERATIONS, salt=b"salt", salted_password=salted
+    )
+    answer = talk.ask(AlterUserScramCredentialsRequest(deletions=[], upsertions=[change]), 0)
+    assert [each.error_code for each in answer.results] == [0]
+
+
+def _is_known(talk: Talk, name: str) -> bool:
+    user = DescribeUserScramCredentialsRequest.User(name=name)
+    answer: Any = talk.ask(DescribeUserScramCredentialsRequest(users=[user]), 0)
+    return not answer.results[0].error_code
+
+
+def _until_known(talk: Talk, name: str, *, is_known: bool) -> None:
+    deadline = time.monotonic() + _PATIENCE_S
+    while _is_known(talk, name) != is_known:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def _deleted(opened: Open) -> list[str]:
+    """Its session stays open, and it does not log in any more."""
+    root, name = opened("PLAINTEXT"), "leaver"
+    _add(root, name, "secret", 1)
+    _until_known(root, name, is_known=True)
+    sessions = [opened("SASL"), opened("SASL")]
+    sessions[0].handshake("SCRAM-SHA-256")
+    sessions[0].scram(name, "secret")
+    deletion = AlterUserScramCredentialsRequest.Deletion(name=name, mechanism=1)
+    root.ask(AlterUserScramCredentialsRequest(deletions=[deletion], upsertions=[]), 0)
+    _until_known(root, name, is_known=False)
+    one = DescribeUserScramCredentialsRequest.User(name="only512")
+    sessions[0].ask(DescribeUserScramCredentialsRequest(users=[one]), 0)
+    sessions[1].handshake("SCRAM-SHA-256")
+    sessions[1].scram(name, "secret")
+    for talk in sessions:
+        talk.end()
+    return [*sessions[0].said, *sessions[1].said]
+
+
+USERS: dict[str, Case] = {"a user that is deleted": _deleted}
 
 
 def _known(talk: Talk) -> int:

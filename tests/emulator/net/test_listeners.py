@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from typing import Any
 
 import pytest
@@ -96,6 +97,20 @@ def test_a_wrong_password_is_answered_and_ends_the_connection() -> None:
         (failed,) = kafka.run(lambda cluster: list(cluster.security.failures))
         assert str(failed) == "log-in failed: alice, PLAIN, wrong password"
         assert "by hand: log-in failed: alice, PLAIN, wrong password" in str(kafka.timeline())
+
+
+def test_the_answer_to_a_wrong_password_waits() -> None:
+    config = {"connection.failed.authentication.delay.ms": "400"}
+    users = {"alice": "secret"}
+    with (
+        Emulator(config, security="SASL_PLAINTEXT", users=users) as kafka,
+        Connection(kafka.bootstrap_servers) as connection,
+    ):
+        connection.ask(SaslHandshakeRequest(mechanism="PLAIN"), 1)
+        begin = time.monotonic()
+        token = SaslAuthenticateRequest(auth_bytes=b"\0alice\0wrong")
+        assert connection.ask(token, 2).error_code == 58
+        assert time.monotonic() - begin >= 0.4
 
 
 @pytest.mark.parametrize(
