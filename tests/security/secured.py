@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import socket
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from odradek.compat.real_kafka import RealKafka
@@ -30,6 +31,7 @@ from tests.differential.engine.side import Asked, decoded
 
 _PATIENCE_S = 30.0
 SUPER_USERS = "User:ANONYMOUS;User:admin"
+NO_CONFIGS: Mapping[str, str] = MappingProxyType({})
 ALL_ACLS = DescribeAclsRequest(
     resource_type_filter=1,
     resource_name_filter=None,
@@ -44,7 +46,12 @@ ALL_ACLS = DescribeAclsRequest(
 class SecuredKafka(RealKafka):
     """A real Kafka with these users, whose passwords are their names."""
 
-    def __init__(self, users: Iterable[str], data_dir: Path | None = None) -> None:
+    def __init__(
+        self,
+        users: Iterable[str],
+        data_dir: Path | None = None,
+        configs: Mapping[str, str] = NO_CONFIGS,
+    ) -> None:
         plain, controller, self.secured_port = free_ports(3)
         logins = " ".join(f'user_{user}="{user}"' for user in users)
         module = "org.apache.kafka.common.security.plain.PlainLoginModule"
@@ -58,6 +65,7 @@ class SecuredKafka(RealKafka):
             "listener.name.secured.plain.sasl.jaas.config": f"{module} required {logins};",
             "authorizer.class.name": STANDARD_AUTHORIZER,
             "super.users": SUPER_USERS,
+            **configs,
         }
         super().__init__(config=config, data_dir=data_dir, ports=(plain, controller))
 
@@ -75,13 +83,19 @@ class SecuredKafka(RealKafka):
 class SecuredEmulator:
     """An Emulator with the same listeners and users."""
 
-    def __init__(self, users: Iterable[str], data_dir: Path | None = None) -> None:
+    def __init__(
+        self,
+        users: Iterable[str],
+        data_dir: Path | None = None,
+        configs: Mapping[str, str] = NO_CONFIGS,
+    ) -> None:
         config = {
             **CONFIG,
             "listeners": "PLAINTEXT://127.0.0.1:0,SECURED://127.0.0.1:0",
             "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,SECURED:SASL_PLAINTEXT",
             "sasl.enabled.mechanisms": "PLAIN",
             "super.users": SUPER_USERS,
+            **configs,
         }
         known = {user: user for user in users}
         self.emulator = Emulator(config, acls=True, users=known, data_dir=data_dir)
