@@ -10,6 +10,7 @@ import pytest
 from odradek.emulator.cli.main import main
 
 from tests.clients.support.secured_kafka import SecuredKafka
+from tests.support.security_verbs import made_seen_and_removed, refused
 
 Shell = Callable[..., str]
 
@@ -65,6 +66,29 @@ def test_a_user_is_added_logs_in_and_is_removed(
     assert "there is no user" in shell("users", "list", name, status=1)
     refused = shell("topics", *how, *scram(name, "se=cr,et ☕", mechanism), at=protocol, status=1)
     assert "does not let" in refused
+
+
+@pytest.mark.parametrize("listener", ["SASL_SSL", "SASL_PLAINTEXT", "SSL"])
+def test_the_verbs_of_security_at_each_listener(
+    shell: Shell, kafka: SecuredKafka, listener: str
+) -> None:
+    how = trusted(kafka, listener)
+    if listener.startswith("SASL"):
+        shell("users", "add", "gus", "--password", "secret")
+        name, how = "gus", [*how, *scram("gus", "secret")]
+    else:
+        name = "alice"
+        how += ["-X", f"ssl.keystore.location={kafka.certificates['client']}"]
+
+    def at_listener(view: str, *given: str, status: int = 0) -> str:
+        return shell(view, *how, *given, at=listener, status=status)
+
+    shell("acls", "add", f"{name} may DESCRIBE every topic")
+    refused(at_listener)
+    right = f"{name} may ALL the cluster"
+    shell("acls", "add", right)
+    made_seen_and_removed(at_listener, f"ann-{listener.lower()}")
+    shell("acls", "rm", right)
 
 
 def test_kafkas_own_file_of_properties(shell: Shell, kafka: SecuredKafka, tmp_path: Path) -> None:
