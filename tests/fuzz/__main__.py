@@ -22,7 +22,7 @@ from .shrink import shrunk
 from .siege import Siege
 
 ERA = 20_000
-ERA_OF_A_SIEGE = 125_000
+ERA_OF_A_SIEGE = 250_000
 SAY_EVERY_S = 10.0
 
 

@@ -21,6 +21,8 @@ from .guest import Guest, trusting
 _LOOK_EVERY_S = 0.25
 _TIMEOUT_S = 5.0
 _MOMENT_S = 0.02
+_PARTS = 5
+"""Of an era: after each but the last the memory is looked at, besides at its ends."""
 _SILENT = 20
 """Connections of each attacker that stay open and say no more."""
 _LINGER_0 = struct.pack("ii", 1, 0)
@@ -62,12 +64,13 @@ class Siege:
         self._guest.start()
         for attacker in self._attackers:
             attacker.start()
-        early = 0
+        weights = [arena.idle]
         try:
             while self.frames < frames:
                 arena.look()
                 self._look_at_guest()
-                early = early or (arena.broker.weight() if self.frames > frames / 4 else 0)
+                if self.frames > frames * len(weights) / _PARTS:
+                    weights.append(arena.broker.weight())
                 progress(self)
                 time.sleep(_LOOK_EVERY_S)
         finally:
@@ -75,7 +78,7 @@ class Siege:
                 attacker.over.set()
             for attacker in self._attackers:
                 attacker.join()
-        self._end(held, early)
+        self._end(held, [*weights, arena.broker.weight()])
 
     def _look_at_guest(self) -> None:
         guest = self._guest
@@ -87,7 +90,7 @@ class Siege:
             if attacker.failure is not None:
                 raise attacker.failure
 
-    def _end(self, held: tuple[int, int], early: int) -> None:
+    def _end(self, held: tuple[int, int], weights: list[int]) -> None:
         """Whether descriptors and threads are as many as before."""
         try:
             self._guest.finish(self.arena.setup.hang_s)
@@ -99,9 +102,9 @@ class Siege:
             time.sleep(_LOOK_EVERY_S)
         if now[0] > held[0] or now[1] > held[1] + 1:  # one thread may have begun its work since
             self.arena.note(Finding("kept", "descriptors or threads", f"{held}, then {now}"))
-        megabytes = [size / (1 << 20) for size in (self.arena.idle, early, broker.weight())]
+        megabytes = ", ".join(str(size >> 20) for size in weights)
         self.told = (
-            "memory {:.0f}, after a quarter {:.0f}, at the end {:.0f} MB; ".format(*megabytes)
+            f"memory {megabytes} MB; "
             + f"descriptors {held[0]}, then {now[0]}; threads {held[1]}, then {now[1]}; "
             + f"{self._guest}"
         )
