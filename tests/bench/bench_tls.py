@@ -17,8 +17,10 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from secrets import token_hex
 from typing import Any, NamedTuple
 
+from confluent_kafka.admin import AdminClient
 from odradek.compat import RealKafka, Unavailable
 from odradek.compat.real_kafka.node import free_ports
 from odradek.emulator.security.tls.certificates import Certificates
@@ -98,10 +100,14 @@ def measured(listener: Listener, load: Load) -> tuple[float, float]:
     """Records produced and consumed per second."""
     before = dict(client.COMMON)
     client.COMMON.update(listener.settings)
+    topic = f"bench-tls-{token_hex(4)}"  # one that was deleted is there for a while
     try:
-        client.create_topic(listener.address, "bench-tls", load.partitions)
-        produced = client.produce(listener.address, "bench-tls", load)
-        return produced, client.consume(listener.address, "bench-tls", load)
+        client.create_topic(listener.address, topic, load.partitions)
+        produced = client.produce(listener.address, topic, load)
+        consumed = client.consume(listener.address, topic, load)
+        admin = AdminClient({**client.COMMON, "bootstrap.servers": listener.address})
+        admin.delete_topics([topic])[topic].result(client.TIMEOUT_S)
+        return produced, consumed
     finally:
         client.COMMON.clear()
         client.COMMON.update(before)
