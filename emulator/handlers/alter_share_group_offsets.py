@@ -39,7 +39,8 @@ def alter_share_group_offsets(
     except Refused as refused:
         return Response(error_code=refused.error, error_message=sentence_of(refused), responses=[])
     # What is unknown comes first, and not at all if no partition of it was named.
-    unknown, known = [], []
+    unknown: list[Response.Topic] = []
+    known: list[Response.Topic] = []
     for (name, offsets), altered in zip(wanted, answers, strict=True):
         topic = cluster.topics.get(name)
         if topic is None and not offsets:
