@@ -232,19 +232,19 @@ group.share.assignment.interval.ms                 INT      1000 0.. cluster
 group.share.min.assignment.interval.ms             INT      0 0..
 group.share.max.assignment.interval.ms             INT      15000 0..
 group.share.initialize.retry.interval.ms           INT      30000 1.. internal
-group.streams.session.timeout.ms                   INT      45000 1.. #no-streams-groups
-group.streams.min.session.timeout.ms               INT      45000 1.. #no-streams-groups
-group.streams.max.session.timeout.ms               INT      60000 1.. #no-streams-groups
-group.streams.heartbeat.interval.ms                INT      5000 1.. #no-streams-groups
-group.streams.min.heartbeat.interval.ms            INT      5000 1.. #no-streams-groups
-group.streams.max.heartbeat.interval.ms            INT      15000 1.. #no-streams-groups
-group.streams.max.size                             INT      2147483647 1.. #no-streams-groups
-group.streams.num.standby.replicas                 INT      0 0.. #no-streams-groups
-group.streams.max.standby.replicas                 INT      2 0.. #no-streams-groups
-group.streams.initial.rebalance.delay.ms           INT      3000 0.. #no-streams-groups
-group.streams.assignment.interval.ms               INT      1000 0.. cluster #no-streams-groups
-group.streams.min.assignment.interval.ms           INT      0 0.. #no-streams-groups
-group.streams.max.assignment.interval.ms           INT      15000 0.. #no-streams-groups
+group.streams.session.timeout.ms                   INT      45000 1..
+group.streams.min.session.timeout.ms               INT      45000 1..
+group.streams.max.session.timeout.ms               INT      60000 1..
+group.streams.heartbeat.interval.ms                INT      5000 1..
+group.streams.min.heartbeat.interval.ms            INT      5000 1..
+group.streams.max.heartbeat.interval.ms            INT      15000 1..
+group.streams.max.size                             INT      2147483647 1..
+group.streams.num.standby.replicas                 INT      0 0..
+group.streams.max.standby.replicas                 INT      2 0..
+group.streams.initial.rebalance.delay.ms           INT      3000 0..
+group.streams.assignment.interval.ms               INT      1000 0.. cluster
+group.streams.min.assignment.interval.ms           INT      0 0..
+group.streams.max.assignment.interval.ms           INT      15000 0..
 log.cleaner.threads                                INT      1 0.. cluster
 log.cleaner.io.max.bytes.per.second                DOUBLE   1.7976931348623157E308 * cluster #frugal-cleaner
 log.cleaner.dedupe.buffer.size                     LONG     134217728 * cluster

@@ -93,6 +93,7 @@ ROOMS = {
         classic
         consumer
         share
+        streams
         coordinator offsets_topic coordinators
     """,
     "emulator/share": """
