@@ -102,6 +102,10 @@ def all_cases() -> list[Case]:
         share_fetches,
         share_groups,
         share_states,
+        streams_groups,
+        streams_mixing,
+        streams_tasks,
+        streams_topologies,
         topics,
         transactional_data,
         transactions,
@@ -120,4 +124,11 @@ def cases_named(
         if (prefixes or case.is_old == served.converts)
         and (not prefixes or case.name.startswith(tuple(prefixes)))
         for sequence in case.sequences(served, every_version)
+        if prefixes or _is_served(sequence, served)
     ]
+
+
+def _is_served(sequence: Sequence, served: Served) -> bool:
+    """Whether both brokers serve every API that is asked."""
+    asked = (step.request for step in sequence.steps if isinstance(step, Ask))
+    return all(type(request) in served.ranges for request in asked)
