@@ -36,8 +36,9 @@ when they are set."""
 OUR_DEFAULTS = {
     # Kafka has no default: every node must say who it is.
     "node.id": "1",
-    # Kafka waits 3 s for more consumers before it starts a new group; a test would wait with it.
+    # Kafka waits 3 s for more members before it starts a new group; a test would wait with it.
     "group.initial.rebalance.delay.ms": "0",
+    "group.streams.initial.rebalance.delay.ms": "0",
     # Kafka's 3 (and 2 in sync) ask for three brokers before a consumer or a transaction can start.
     "offsets.topic.replication.factor": "1",
     "transaction.state.log.replication.factor": "1",

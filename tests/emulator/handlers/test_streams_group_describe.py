@@ -27,8 +27,8 @@ from tests.support.cluster import Client, open_cluster
 
 @pytest.fixture
 def cluster(tmp_path: Path) -> Any:
-    """With t, of two partitions; groups are assigned at once."""
-    cluster = open_cluster(tmp_path / "data", group_streams_initial_rebalance_delay_ms="0")
+    """With t, of two partitions."""
+    cluster = open_cluster(tmp_path / "data")
     cluster.groups.ensure_topic()
     cluster.create_topic("t", 2, {})
     yield cluster

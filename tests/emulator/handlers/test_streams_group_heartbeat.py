@@ -27,7 +27,6 @@ from tests.requests.streams_groups import (
 )
 from tests.support.cluster import Client, open_cluster
 
-AT_ONCE = {"group_streams_initial_rebalance_delay_ms": "0"}
 INTERVAL_MS = 1000
 UNSAFE_DOWNGRADE = 3
 STATEFUL = topology(subtopology(changelogs=["c"]))
@@ -35,8 +34,8 @@ STATEFUL = topology(subtopology(changelogs=["c"]))
 
 @pytest.fixture
 def cluster(tmp_path: Path) -> Any:
-    """With t, of two partitions; groups are assigned at once."""
-    cluster = open_cluster(tmp_path / "data", **AT_ONCE)
+    """With t, of two partitions."""
+    cluster = open_cluster(tmp_path / "data")
     cluster.groups.ensure_topic()
     cluster.create_topic("t", 2, {})
     yield cluster
@@ -166,7 +165,7 @@ def test_what_keeps_internal_topics_from_being_created_is_told_for_a_while(
 
 
 def test_a_new_group_waits_for_members(tmp_path: Path) -> None:
-    cluster = open_cluster(tmp_path / "waits")
+    cluster = open_cluster(tmp_path / "waits", group_streams_initial_rebalance_delay_ms="3000")
     cluster.groups.ensure_topic()
     cluster.create_topic("t", 2, {})
     client = Client(cluster)
@@ -355,7 +354,7 @@ def test_types_mix_where_a_group_is_empty(cluster: Cluster, client: Client) -> N
 
 
 def test_a_restart_restores_the_group(tmp_path: Path) -> None:
-    cluster = open_cluster(tmp_path / "kept", **AT_ONCE)
+    cluster = open_cluster(tmp_path / "kept")
     cluster.groups.ensure_topic()
     cluster.create_topic("t", 2, {})
     client = Client(cluster)
