@@ -190,7 +190,7 @@ def _refused(refused: Refused) -> StreamsGroupHeartbeatResponse:
         heartbeat_interval_ms=0,
         acceptable_recovery_lag=0,
         task_offset_interval_ms=0,
-        status=None,
+        status=[],
         endpoint_information_epoch=0,
     )
 
