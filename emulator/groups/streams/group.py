@@ -7,7 +7,7 @@ kept here without records, and so is what a broker keeps in memory only (`Unwrit
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
 
@@ -21,6 +21,7 @@ from ..settings import GroupSettings
 from ..topics_view import TopicsView
 from .configured import Configured
 from .members import LEAVE_EPOCH, StreamsMember, with_current_value, with_member_value
+from .messages import MemberPlace
 from .reconcile import Holders
 from .records import group_tombstones, restored_target
 from .states import MemberState, StreamsGroupState
@@ -60,6 +61,8 @@ class Unwritten:
     """Rises when the tasks of a member with an endpoint change."""
     shutdown_by: str | None = None
     """The member that asked for the shutdown of the application."""
+    places: dict[str, MemberPlace] = field(default_factory=dict)
+    """What was told of members' endpoints, by member id, until the member or the topics change."""
 
 
 class StreamsGroup:
@@ -120,6 +123,7 @@ class StreamsGroup:
         self.unwritten.shown = self.shown_configured(writes)
         self.unwritten.configured = configured
         self.unwritten.configured_at = writes
+        self.unwritten.places.clear()
 
     def shown_configured(self, writes: int) -> Configured | None:
         """What calls that only look see of it: a real broker shows them what there was when the
@@ -243,6 +247,7 @@ class StreamsGroup:
             self.holders.remove(before)
         self.members[member.member_id] = member
         self.holders.add(member)
+        self.unwritten.places.pop(member.member_id, None)
 
     def _apply_member(self, member_id: str, value: Any) -> None:
         member = self.members.get(member_id)
@@ -251,6 +256,7 @@ class StreamsGroup:
         elif member is not None:
             self.holders.remove(member)
             del self.members[member_id]
+            self.unwritten.places.pop(member_id, None)
             if not self.members:
                 self.unwritten.shutdown_by = None
 

@@ -130,6 +130,7 @@ def _news(
     """The tasks that the member is told; None if it knows them."""
     if beat.epoch != JOINING_EPOCH and before.assigned == after.assigned:
         return None
+    group.unwritten.places.pop(after.member_id, None)
     if after.endpoint is not None:
         group.unwritten.endpoint_epoch += 1
     return after.assigned

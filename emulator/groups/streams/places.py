@@ -18,7 +18,16 @@ def places(group: StreamsGroup, after: StreamsMember) -> list[MemberPlace]:
     Refused(UNKNOWN_SERVER_ERROR) while topics are missing, as a real broker fails then."""
     names = timeline_order(group.members, size=len(group) + 1)
     others = [group.members[name] for name in names if name != after.member_id]
-    return [_place(group, each) for each in (*others, after) if each.endpoint is not None]
+    return [_kept(group, each) for each in (*others, after) if each.endpoint is not None]
+
+
+def _kept(group: StreamsGroup, member: StreamsMember) -> MemberPlace:
+    """What was told last, until the member's records are written: the answer to the heartbeat that
+    changes an endpoint has the old one, if that was told before."""
+    told = group.unwritten.places
+    if member.member_id not in told:
+        told[member.member_id] = _place(group, member)
+    return told[member.member_id]
 
 
 def _place(group: StreamsGroup, member: StreamsMember) -> MemberPlace:

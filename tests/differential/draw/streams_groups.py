@@ -25,6 +25,7 @@ from ..ask.consumer_groups import (
     fetch_offsets_as,
     known_topic,
 )
+from ..ask.group_records import WRITTEN_S
 from ..ask.groups import commit, describe, join, leave, offsets_of
 from ..ask.share_groups import share_enter
 from ..ask.streams_groups import (
@@ -46,7 +47,9 @@ from ..engine.steps import Ask, Sleep, Steps, seen
 
 _MEMBERS = ("a", "b", "c", "worker-10", "worker-9", "Zoë", "0f8a6c1e")
 _PROCESSES = ("p1", "p1", "p2", "p3", "process-20")
-_DELAY_MS, _DELAYED_S = "400", 0.7
+_DELAY_MS, _DELAYED_S = "800", 1.2
+_LONG_MS = "60000"
+"""A delay that is not over before the sequence is."""
 
 
 def _chain(count: int) -> Topology:
@@ -200,9 +203,26 @@ class _Group:
 
     def add_depart(self) -> None:
         member = self.member()
-        self.members.discard(member)
         more: dict[str, Any] = {"shutdown": True} if self.random.random() < 0.05 else {}
+        self.leave(member, **more)
+
+    def leave(self, member: str, **more: Any) -> None:
+        """A member leaves."""
+        self.members.discard(member)
         self.steps.append(Ask(stream_depart(member, **more), 0))
+
+    def add_end(self) -> None:
+        """All leave; perhaps the group is deleted, or waits for new members."""
+        for member in sorted(self.members):
+            self.leave(member)
+        what = self.random.choice(("delete", "delay", "another topology", "nothing"))
+        if what == "delete":
+            self.steps += [Sleep(WRITTEN_S), delete_groups()]
+        elif what == "delay":
+            self.add_delay()
+        elif what == "another topology":
+            self.told = self.random.choice(_topologies())
+        self.add_enter()
 
     def add_topic(self) -> None:
         """A topic is made, grows or goes."""
@@ -229,12 +249,8 @@ class _Group:
         self.steps.append(Sleep(SETTLED_S))
 
     def add_config(self) -> None:
-        random = self.random
-        if random.random() < 0.7:
-            self.steps.append(streams_config(num_standby_replicas=random.choice((*"0122", None))))
-        else:
-            value = random.choice((_DELAY_MS, "0"))
-            self.steps.append(streams_config(initial_rebalance_delay_ms=value))
+        value = self.random.choice((*"0122", None))
+        self.steps.append(streams_config(num_standby_replicas=value))
 
     def add_offsets(self) -> None:
         random, member = self.random, self.member()
@@ -267,14 +283,21 @@ class _Group:
             leave((self.member(), None)),
             describe(),
         ]
-        if self.random.random() < 0.3:
+        if self.random.random() < 0.2:
             self.steps.append(delete_groups())
         else:
             request = self.random.choice(requests)
             self.ask(request, 3 if isinstance(request, JoinGroupRequest) else 0)
 
-    def add_wait(self) -> None:
-        self.steps.append(Sleep(_DELAYED_S))
+    def add_delay(self) -> None:
+        """If the group is empty, its first assignment comes later: after a while, or not at all."""
+        delay_ms = self.random.choice((_DELAY_MS, _LONG_MS))
+        self.steps.append(streams_config(initial_rebalance_delay_ms=delay_ms))
+        self.add_enter()
+        self.add_rounds()
+        if delay_ms == _DELAY_MS:
+            self.steps.append(Sleep(_DELAYED_S))
+        self.steps.append(streams_config(initial_rebalance_delay_ms="0"))
 
 
 def stream_members(random: Random, served: Served) -> Steps:
@@ -289,9 +312,11 @@ def stream_members(random: Random, served: Served) -> Steps:
         group.add_offsets: 3,
         group.add_look: 2,
         group.add_config: 1,
+        group.add_end: 1,
         group.add_other: 1,
-        group.add_wait: 1,
     }
+    if random.random() < 0.1:
+        group.add_delay()
     group.add_enter()
     for _ in range(40):
         random.choices(list(often), list(often.values()))[0]()
