@@ -129,6 +129,7 @@ ROOMS = {
         asserting
         topics
         groups share_groups
+        streams_groups
         processed_once
         share_powers shared
         watching
