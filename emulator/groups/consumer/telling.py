@@ -58,10 +58,14 @@ OVERDUE = {
 
 @contextmanager
 def told(
-    telling: Telling, group: TellsOfGroup, departure: Departure = LEFT, why: str = ""
+    telling: Telling,
+    group: TellsOfGroup,
+    departure: Departure = LEFT,
+    why: str = "",
+    change: str = "its subscriptions or their topics changed",
 ) -> Iterator[None]:
     """Tell what has changed at the end. `why` the group rebalances follows from that if it is not
-    given."""
+    given; `change`: what else than members that come and go makes it."""
     if not telling.is_on:
         yield
         return
@@ -80,7 +84,9 @@ def told(
     if not group.members:
         return
     if group.epoch > epoch or (come and not members):
-        telling.tell(group.group_id, "rebalance begun", reason=why or _why(come, gone, departure))
+        telling.tell(
+            group.group_id, "rebalance begun", reason=why or _why(come, gone, departure, change)
+        )
         was_stable = False
     if not was_stable and group.state == ConsumerGroupState.STABLE:
         end = {"generation": group.epoch, "members": len(group.members)}
@@ -102,10 +108,13 @@ def _tell_members(
 
 
 def _why(
-    come: Collection[TellsOfMember], gone: Collection[TellsOfMember], departure: Departure
+    come: Collection[TellsOfMember],
+    gone: Collection[TellsOfMember],
+    departure: Departure,
+    change: str,
 ) -> str:
     if come:
         return "a member joined"
     if not gone:
-        return "its subscriptions or their topics changed"
+        return change
     return f"a member's {departure.kind}" if departure.kind.startswith("s") else "a member left"

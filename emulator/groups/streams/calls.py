@@ -37,8 +37,8 @@ from .heartbeat import (
 from .members import JOINING_EPOCH, LEAVE_EPOCH, StreamsMember
 from .messages import StreamsAnswer, StreamsBeat
 from .records import DECODERS
-from .states import MemberState
-from .telling import OVERDUE
+from .states import MemberState, Status
+from .telling import CHANGE, OVERDUE
 
 _TRY_AGAIN_MS = 500
 TimesOf = Callable[[str], StreamsTimes]
@@ -85,8 +85,16 @@ class StreamsCalls:
         if is_new:  # a real broker makes another object of the records
             group.unwritten = Unwritten()
         self._write(shard, group, outcome.records, first=first)
+        self._tell_problem(group, outcome.problem)
         self._runtime.note_deadline(group)
         return outcome.answer._replace(endpoint_epoch=0) if is_new else outcome.answer
+
+    def _tell_problem(self, group: StreamsGroup, problem: Status | None) -> None:
+        """What keeps tasks from being assigned, once."""
+        detail = "" if problem is None else problem.detail
+        if detail and detail != group.told_problem:
+            self._runtime.telling.tell(group.group_id, "not ready", reason=detail)
+        group.told_problem = detail
 
     def _group_for(self, shard: Shard, beat: StreamsBeat) -> tuple[StreamsGroup, list[Record]]:
         """The group of a heartbeat, perhaps a new one, and the records that delete another in its
@@ -153,7 +161,7 @@ class StreamsCalls:
         if first or records:
             self._runtime.write(group.group_id, [*first, *records])
         shard.groups[group.group_id] = group
-        with told(self._runtime.telling, group, departure, why):
+        with told(self._runtime.telling, group, departure, why, CHANGE):
             for record in records:
                 group.apply(record)
 

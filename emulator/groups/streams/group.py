@@ -89,6 +89,8 @@ class StreamsGroup:
         self.revoking_epochs: dict[str, int] = {}
         """By member id: the member's epoch when its rebalance timer began."""
         self.unwritten = Unwritten()
+        self.told_problem = ""
+        """What events have told last of topics that do not fit."""
 
     def __iter__(self) -> Iterator[StreamsMember]:
         return iter(self.members.values())

@@ -55,10 +55,12 @@ class StreamsTimes(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """The records to write and then to apply, and the answer after that."""
+    """The records to write and then to apply, the answer after that, and how the topics do not fit
+    the topology."""
 
     records: list[MessageRecord]
     answer: StreamsAnswer
+    problem: Status | None
 
 
 def heartbeat(
@@ -95,7 +97,7 @@ def heartbeat(
         places(group, after) if kept.endpoint_epoch != beat.endpoint_epoch else None,
         configured.missing if configured.problem is not None else {},
     )
-    return Outcome(step.records, answer)
+    return Outcome(step.records, answer, configured.problem)
 
 
 def removal(group: StreamsGroup, member: StreamsMember) -> list[MessageRecord]:

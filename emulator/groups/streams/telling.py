@@ -1,4 +1,4 @@
-"""How members of a streams group go, as events tell it."""
+"""How members of a streams group go, and why it rebalances, as events tell it."""
 
 from __future__ import annotations
 
@@ -9,3 +9,4 @@ OVERDUE = {
     Due.SESSION: Departure("session timed out", "no heartbeat within its session timeout"),
     Due.REBALANCE: Departure("kicked", "it did not give up its tasks in time"),
 }
+CHANGE = "a member, its topics, or its standbys changed"
