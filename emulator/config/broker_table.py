@@ -190,7 +190,7 @@ security.inter.broker.protocol                     STRING   PLAINTEXT PLAINTEXT|
 inter.broker.listener.name                         STRING   -
 replica.selector.class                             STRING   -
 follower.fetch.last.tiered.offset.enable           BOOLEAN  false * cluster #no-tiers
-group.coordinator.rebalance.protocols              LIST     classic,consumer,streams !consumer|classic|share|streams #all-protocols
+group.coordinator.rebalance.protocols              LIST     classic,consumer,streams !consumer|classic|share|streams
 group.coordinator.threads                          INT      4 1.. #one-thread
 group.coordinator.background.threads               INT      2 1.. #one-thread
 group.coordinator.append.linger.ms                 INT      -1 -1.. #coordinators

@@ -35,7 +35,6 @@ REASONS = {
     "frugal-cleaner": "the cleaner takes no more than it needs",
     "coordinators": "coordinators write at once, and load at once",
     "uncompressed": "their records are not compressed",
-    "all-protocols": "every protocol that is emulated is on",
     "no-two-phase-commit": "there is no two-phase commit",
     "no-unstable": "there are no unstable versions",
 }

@@ -27,6 +27,7 @@ from ..groups.streams.messages import MemberPlace, Partitions, StreamsAnswer, St
 from ..groups.streams.tasks import Epochs, Owned, Tasks
 from ..groups.streams.topology import topology_value
 from ..metadata.topic_rules import name_problem
+from .consumer_group_heartbeat import has_protocol
 from .registry import handles
 from .streams_internal_topics import with_created
 
@@ -55,8 +56,10 @@ def streams_group_heartbeat(
 
 
 def has_streams_groups(cluster: Cluster) -> bool:
-    """Whether there are streams groups: the feature `streams.version` says so."""
-    return cluster.release.has_streams_groups and cluster.features.level("streams.version") > 0
+    """Whether there are streams groups: the feature `streams.version` says so, and the protocols
+    that the broker has."""
+    is_on = cluster.release.has_streams_groups and cluster.features.level("streams.version") > 0
+    return is_on and has_protocol(cluster, "streams")
 
 
 def required_topics(request: Request) -> list[str]:

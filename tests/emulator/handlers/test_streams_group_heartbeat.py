@@ -372,6 +372,15 @@ def test_a_restart_restores_the_group(tmp_path: Path) -> None:
     again.close()
 
 
+def test_without_the_protocol_there_are_none(tmp_path: Path) -> None:
+    protocols = {"group_coordinator_rebalance_protocols": "classic"}
+    cluster = open_cluster(tmp_path / "classic", **protocols)
+    cluster.groups.ensure_topic()
+    assert streams_beat(Client(cluster)).error_code == Error.UNSUPPORTED_VERSION
+    assert beat(Client(cluster)).error_code == Error.UNSUPPORTED_VERSION
+    cluster.close()
+
+
 def test_without_the_feature_there_are_none(cluster: Cluster, client: Client) -> None:
     client.ask(*level("streams.version", 0, UNSAFE_DOWNGRADE))
     assert streams_beat(client).error_code == Error.UNSUPPORTED_VERSION
