@@ -124,11 +124,4 @@ def cases_named(
         if (prefixes or case.is_old == served.converts)
         and (not prefixes or case.name.startswith(tuple(prefixes)))
         for sequence in case.sequences(served, every_version)
-        if prefixes or _is_served(sequence, served)
     ]
-
-
-def _is_served(sequence: Sequence, served: Served) -> bool:
-    """Whether both brokers serve every API that is asked."""
-    asked = (step.request for step in sequence.steps if isinstance(step, Ask))
-    return all(type(request) in served.ranges for request in asked)

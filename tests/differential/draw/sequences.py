@@ -76,6 +76,7 @@ _OFTEN = {
     "configs": 3,
     "consumers": 2,
     "shares": 2,
+    "streams": 2,
     "transactions": 4,
     "cluster": 3,
 }

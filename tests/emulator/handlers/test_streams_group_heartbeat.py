@@ -328,6 +328,21 @@ def test_endpoints_tell_who_has_which_partitions(cluster: Cluster, client: Clien
     assert known.partitions_by_user_endpoint is None
 
 
+def test_a_new_endpoint_is_told_from_the_next_heartbeat_on(
+    cluster: Cluster, client: Client
+) -> None:
+    """A real broker keeps what it told, until the member's record is written."""
+
+    def hosts(epoch: int, **more: Any) -> list[str]:
+        told = streams_beat(client, epoch=epoch, endpoint_information_epoch=9, **more)
+        return [each.user_endpoint.host for each in told.partitions_by_user_endpoint]
+
+    streams_beat(client, user_endpoint=Request.Endpoint(host="old", port=1))
+    assert hosts(2) == ["old"]
+    assert hosts(2, user_endpoint=Request.Endpoint(host="new", port=1)) == ["old"]
+    assert hosts(2) == ["new"]
+
+
 def test_a_deleted_source_takes_the_tasks_away(cluster: Cluster, client: Client) -> None:
     streams_beat(client)
     client.ask(*delete("t"))
