@@ -44,14 +44,14 @@ def streams_group_heartbeat(
     cluster: Cluster, call: Call, request: StreamsGroupHeartbeatRequest
 ) -> StreamsGroupHeartbeatResponse:
     if not has_streams_groups(cluster):
-        return _refused(Refused(Error.UNSUPPORTED_VERSION))
+        return refused_answer(Refused(Error.UNSUPPORTED_VERSION))
     try:
         check_topics(required_topics(request))
         _check(request)
         streams = cluster.groups.at(call.node_id).streams
         answer = streams.heartbeat(_beat(call, request))
     except Refused as refused:
-        return _refused(refused)
+        return refused_answer(refused)
     return _response(with_created(cluster, call, streams.creation_errors, answer))
 
 
@@ -184,7 +184,8 @@ def _reported(tasks: list[Request.TaskIds]) -> tuple[tuple[str, tuple[int, ...]]
     return tuple((each.subtopology_id, tuple(each.partitions)) for each in tasks)
 
 
-def _refused(refused: Refused) -> StreamsGroupHeartbeatResponse:
+def refused_answer(refused: Refused) -> StreamsGroupHeartbeatResponse:
+    """What a member is answered that is refused."""
     return Response(
         error_code=refused.error,
         error_message=refused.message,

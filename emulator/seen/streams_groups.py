@@ -146,6 +146,14 @@ class StreamsGroupView(MemberWaits, GroupWaits):
         name = None if topic is None else self._source.topic_name(topic)
         return sum(each for place, each in self.lags().items() if name in (None, place[0]))
 
+    # What a test does to it
+
+    def rebalance(self) -> None:
+        """Have the tasks assigned anew: each member gets a new epoch, and what the assignor gives
+        it. An emulator's only. Raises Refused: GROUP_ID_NOT_FOUND, UNKNOWN_MEMBER_ID if it has no
+        members."""
+        self._source.powers.rebalance(self.group_id)
+
     # Helpers
 
     def _found(self) -> Any:

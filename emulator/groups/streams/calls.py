@@ -161,9 +161,10 @@ class StreamsCalls:
         if first or records:
             self._runtime.write(group.group_id, [*first, *records])
         shard.groups[group.group_id] = group
-        with told(self._runtime.telling, group, departure, why, CHANGE):
-            for record in records:
-                group.apply(record)
+        if records:
+            with told(self._runtime.telling, group, departure, why, CHANGE):
+                for record in records:
+                    group.apply(record)
 
     def _remove(
         self, shard: Shard, group: StreamsGroup, member: StreamsMember, departure: Departure

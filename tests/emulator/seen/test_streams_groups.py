@@ -68,6 +68,17 @@ def test_tasks_by_member(cluster: Cluster, app: Client, view: StreamsGroupView) 
     assert view.wait_assigned("t", "r") == (member,)
 
 
+def test_a_rebalance_that_a_test_forces(
+    cluster: Cluster, app: Client, view: StreamsGroupView
+) -> None:
+    streams_beat(app)
+    cluster.advance(1000)
+    view.rebalance()
+    assert (view.state, view.epoch) == ("Assigning", 3)
+    assert streams_beat(app, epoch=2).member_epoch == 3
+    assert view.state == "Stable"
+
+
 def test_offsets_and_lag(cluster: Cluster, app: Client, view: StreamsGroupView) -> None:
     streams_beat(app)
     assert view.lags() == {("t", number): 0 for number in range(3)}
