@@ -53,6 +53,8 @@ from odradek.wire.api.share_acknowledge import ShareAcknowledgeRequest
 from odradek.wire.api.share_fetch import ShareFetchRequest
 from odradek.wire.api.share_group_describe import ShareGroupDescribeRequest
 from odradek.wire.api.share_group_heartbeat import ShareGroupHeartbeatRequest
+from odradek.wire.api.streams_group_describe import StreamsGroupDescribeRequest
+from odradek.wire.api.streams_group_heartbeat import StreamsGroupHeartbeatRequest
 from odradek.wire.api.update_features import UpdateFeaturesRequest
 from odradek.wire.api.write_share_group_state import WriteShareGroupStateRequest
 from odradek.wire.api.write_txn_markers import WriteTxnMarkersRequest
@@ -177,6 +179,11 @@ UNORDERED: dict[type[Request], dict[str, Unordered]] = {
     ShareGroupHeartbeatRequest: _hashed(
         "assignment.topic_partitions", "assignment.topic_partitions.partitions"
     ),
+    StreamsGroupDescribeRequest: {
+        "groups": _SHARDED,
+        "groups.members": _HASHED,
+    },
+    StreamsGroupHeartbeatRequest: {},
     WriteShareGroupStateRequest: _hashed("results", "results.partitions"),
     UpdateFeaturesRequest: _hashed("results"),
     WriteTxnMarkersRequest: _hashed("markers", "markers.topics", "markers.topics.partitions"),
