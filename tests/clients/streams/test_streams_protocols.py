@@ -69,7 +69,7 @@ def bootstrap(request: pytest.FixtureRequest) -> Iterator[str]:
 Start = Callable[..., Application]
 
 
-@pytest.fixture(params=list(PROTOCOLS))
+@pytest.fixture(params=["streams", pytest.param("classic", marks=pytest.mark.long)])
 def start(request: pytest.FixtureRequest, bootstrap: str, tmp_path: Path) -> Iterator[Start]:
     """Starts one more instance of an application, with either protocol."""
     made: list[Application] = []
