@@ -315,6 +315,8 @@ def stream_members(random: Random, served: Served) -> Steps:
         group.add_other: 1,
     }
     if random.random() < 0.1:
+        group.ask(commit(("~t", 0, 5)))
+    if random.random() < 0.1:
         group.add_delay()
     group.add_enter()
     for _ in range(40):
