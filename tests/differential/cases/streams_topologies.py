@@ -253,7 +253,8 @@ def copartitioned_topics() -> Steps:
         ]
     return [
         *steps,
-        metadata("~r", "~r2", "~x", "~y", "~x2", "~y2"),
+        metadata("~r", "~r2"),
+        metadata("~x", "~y", "~x2", "~y2"),
         Ask(describe_streams(*told)),
         *grown("~t", 3),
         *(Ask(stream_beat("a", 2, group=group)) for group in told),

@@ -335,7 +335,7 @@ def test_a_new_endpoint_is_told_from_the_next_heartbeat_on(
 
     def hosts(epoch: int, **more: Any) -> list[str]:
         told = streams_beat(client, epoch=epoch, endpoint_information_epoch=9, **more)
-        return [each.user_endpoint.host for each in told.partitions_by_user_endpoint]
+        return [each.user_endpoint.host for each in told.partitions_by_user_endpoint or ()]
 
     streams_beat(client, user_endpoint=Request.Endpoint(host="old", port=1))
     assert hosts(2) == ["old"]
