@@ -314,7 +314,7 @@ def test_a_shutdown_is_told_to_all_until_none_is_left(cluster: Cluster, client: 
 def test_endpoints_tell_who_has_which_partitions(cluster: Cluster, client: Client) -> None:
     joined = streams_beat(client, user_endpoint=Request.Endpoint(host="h", port=1))
     assert joined.endpoint_information_epoch == 0
-    (place,) = joined.partitions_by_user_endpoint or ()
+    (place,) = joined.partitions_by_user_endpoint or []
     assert (place.user_endpoint.host, place.user_endpoint.port) == ("h", 1)
     assert [(each.topic, each.partitions) for each in place.active_partitions] == [("t", [0, 1])]
     assert streams_beat(client, epoch=2).partitions_by_user_endpoint is None
