@@ -67,7 +67,7 @@ class Application:
         def answers() -> list[str]:
             return [each for each in self.said[before:] if not each.startswith(("state", "error"))]
 
-        wait_until(answers, f"an answer to {words}: {self.said}", ANSWER_S)
+        wait_until(lambda: bool(answers()), f"an answer to {words}: {self.said}", ANSWER_S)
         return answers()[0].split()
 
     def close(self) -> None:

@@ -136,9 +136,7 @@ def test_counts_are_found_at_the_instance_that_has_them(bootstrap: str, start: S
         each.await_running()
     _await_counts(instances, shop.counts())
     for each in instances.values():
-        wait_until(
-            lambda each=each: each.ask("hosts")[1:] == [*servers], "both are known", ENOUGH_S
-        )
+        _await_hosts(each, servers)
         for customer in CUSTOMERS:
             _await_places(each, customer, servers)
     gone, left = servers

@@ -13,8 +13,10 @@ from ..ask.streams_groups import (
     CREATED_S,
     LEAVES,
     describe_streams,
+    enters,
     internal,
     plain,
+    rounds,
     stateful,
     stream_beat,
     stream_depart,
@@ -22,10 +24,11 @@ from ..ask.streams_groups import (
     streams_config,
     streams_group,
     subtopology,
+    tells,
     topology,
     words,
 )
-from ..engine.steps import Ask, Sleep, Steps
+from ..engine.steps import Ask, Restart, Sleep, Steps, seen
 from . import case
 
 LOG = 12
@@ -261,6 +264,27 @@ def how_a_streams_group_is_written() -> Steps:
         *log_of(),
         Ask(describe_streams()),
         Ask(stream_enter("b", words())),
+        *log_of(),
+    ]
+
+
+@case("N39, N35")
+def a_streams_group_comes_back_after_a_restart() -> Steps:
+    return [
+        *known_topic("~t", 2),
+        enters("a", words(), endpoint=("here", 80)),
+        *rounds("a", times=2),
+        enters("b", words(), endpoint=("there", 81), shutdown=True),
+        *rounds("a", "b", times=2),
+        Ask(describe_streams()),
+        Restart(),
+        Ask(describe_streams()),
+        tells("a"),
+        Ask(describe_streams()),
+        *rounds("b", "a", times=2),
+        Ask(stream_beat("a", seen("epoch a"), known=9)),
+        enters("c", words()),
+        *rounds("a", "b", "c"),
         *log_of(),
     ]
 

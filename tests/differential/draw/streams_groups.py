@@ -236,8 +236,7 @@ class _Group:
         what = random.choice(("make", "make", "grow", "grow", "delete"))
         if what == "make":
             self.steps += known_topic(name, random.choice((1, 2, self.size)))
-            return
-        if what == "grow":
+        elif what == "grow":
             topic = CreatePartitionsRequest.Topic(
                 name=name, count=random.choice((2, 3, 4, 6)), assignments=None
             )
@@ -246,7 +245,7 @@ class _Group:
             )
         else:
             self.steps.append(Ask(DeleteTopicsRequest(topic_names=[name], timeout_ms=9000), 5))
-        self.steps.append(Sleep(SETTLED_S))
+        self.steps.append(Sleep(3 * SETTLED_S))
 
     def add_config(self) -> None:
         value = self.random.choice((*"0122", None))
@@ -315,6 +314,8 @@ def stream_members(random: Random, served: Served) -> Steps:
         group.add_end: 1,
         group.add_other: 1,
     }
+    if random.random() < 0.1:
+        group.ask(commit(("~t", 0, 5)))
     if random.random() < 0.1:
         group.add_delay()
     group.add_enter()
