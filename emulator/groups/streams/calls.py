@@ -79,7 +79,8 @@ class StreamsCalls:
         if beat.epoch == LEAVE_EPOCH:
             return self._leave(shard, beat)
         group, first = self._group_for(shard, beat)
-        is_new = shard.groups.get(beat.group_id) is not group
+        replaced = shard.groups.get(beat.group_id)
+        is_new = replaced is not group
         now = self._runtime.now()
         outcome = heartbeat(group, beat, self._times_of(beat.group_id), now, shard.writes)
         if is_new:  # a real broker makes another object of the records
@@ -87,7 +88,7 @@ class StreamsCalls:
         self._write(shard, group, outcome.records, first=first)
         self._tell_problem(group, outcome.problem)
         self._runtime.note_deadline(group)
-        return outcome.answer._replace(endpoint_epoch=0) if is_new else outcome.answer
+        return outcome.answer._replace(endpoint_epoch=0) if replaced is None else outcome.answer
 
     def _tell_problem(self, group: StreamsGroup, problem: Status | None) -> None:
         """What keeps tasks from being assigned, once."""

@@ -55,8 +55,13 @@ class Unwritten:
     """The same as calls that only look see it, until something is written to the partition."""
     configured_at: int = 0
     """How often the partition was written to when `configured` was set."""
-    checked_generation: int | None = None
-    """The generation of the topics with which the metadata hash was last compared."""
+    seen_generation: int | None = None
+    """The generation of the topics when `seen_hash` was computed."""
+    seen_hash: int = 0
+    """The hash of the topology's topics."""
+    compared_epoch: int | None = None
+    """The group's epoch, raised by the heartbeat since which the topics have not changed: the hash
+    is compared again when they change, or if the group did not come to that epoch."""
     endpoint_epoch: int = 0
     """Rises when the tasks of a member with an endpoint change."""
     shutdown_by: str | None = None

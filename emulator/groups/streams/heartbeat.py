@@ -248,6 +248,7 @@ class _Step:
         if not is_changed:
             return group.epoch
         epoch = group.epoch + 1
+        group.unwritten.compared_epoch = epoch
         record = group_record(group.group_id, epoch, metadata_hash, validated_epoch, configs)
         self.records.append(record)
         return epoch
@@ -256,15 +257,18 @@ class _Step:
         """Hold the topology against the topics, if either may have changed. Returns the hash of
         the topics."""
         group, kept = self.group, self.group.unwritten
-        generation = group.view.generation
-        if kept.configured is not None and kept.checked_generation == generation:
+        if kept.seen_generation != group.view.generation:
+            seen_hash = group.view.hash_of(topology.required_topics)
+            if seen_hash != kept.seen_hash:
+                kept.compared_epoch = None
+            kept.seen_hash, kept.seen_generation = seen_hash, group.view.generation
+        is_compared = kept.compared_epoch is not None and kept.compared_epoch <= group.epoch
+        if kept.configured is not None and is_compared:
             self.configured = kept.configured
             return group.metadata_hash
-        metadata_hash = group.view.hash_of(topology.required_topics)
+        metadata_hash = kept.seen_hash
         if kept.configured is None or metadata_hash != group.metadata_hash:
             group.set_configured(configure(topology, group.view), self.writes)
-        if metadata_hash == group.metadata_hash:  # else checked again, if the write is refused
-            kept.checked_generation = generation
         assert kept.configured is not None
         self.configured = kept.configured
         return metadata_hash

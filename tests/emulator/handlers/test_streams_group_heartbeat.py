@@ -12,11 +12,13 @@ from odradek.wire import Error
 from odradek.wire.api.streams_group_heartbeat import StreamsGroupHeartbeatRequest as Request
 
 from tests.requests.administration import delete, level, replace
+from tests.requests.committed_offsets import commit
 from tests.requests.consumer_groups import beat
 from tests.requests.groups import join_request
 from tests.requests.share_groups import share_beat
 from tests.requests.streams_groups import (
     LEAVES,
+    describe_streams,
     held,
     statuses,
     streams_beat,
@@ -350,6 +352,37 @@ def test_a_deleted_source_takes_the_tasks_away(cluster: Cluster, client: Client)
     assert (answer.member_epoch, held(answer)) == (2, {})
     assert statuses(answer) == [(1, "Source topics t are missing.")]
     assert streams_beat(client, epoch=2, active={}).member_epoch == 3
+
+
+def test_topics_are_compared_again_when_a_raised_epoch_was_not_written(
+    cluster: Cluster, client: Client
+) -> None:
+    """A heartbeat that fails has raised the epoch in vain: the next one after another member has
+    raised it does not compare, and writes the old hash."""
+    place = Request.Endpoint(host="h", port=1)
+    streams_beat(client, user_endpoint=place)
+    client.ask(*delete("t"))
+    assert streams_beat(client, epoch=2, endpoint_information_epoch=9).error_code == -1
+    streams_beat(client, epoch=LEAVES)
+    streams_beat(client, "b")
+    (group,) = describe_streams(client, "g")
+    assert group.group_epoch == 4
+    streams_beat(client, "b", epoch=2)
+    assert describe_streams(client, "g")[0].group_epoch == 4
+    failed = streams_beat(client, "c", user_endpoint=place, endpoint_information_epoch=9)
+    assert failed.error_code == -1
+    streams_beat(client, "b", epoch=2)
+    assert describe_streams(client, "g")[0].group_epoch == 5
+
+
+def test_a_group_in_the_place_of_offsets_tells_its_endpoint_epoch_at_once(
+    cluster: Cluster, client: Client
+) -> None:
+    place = Request.Endpoint(host="h", port=1)
+    assert streams_beat(client, user_endpoint=place).endpoint_information_epoch == 0
+    assert commit(client, 5, group="simple") == 0
+    joined = streams_beat(client, group_id="simple", user_endpoint=place)
+    assert joined.endpoint_information_epoch == 1
 
 
 def test_types_mix_where_a_group_is_empty(cluster: Cluster, client: Client) -> None:
