@@ -8,6 +8,9 @@ initialised.
 Brokers ask each other here without a connection: what a real one sends to the coordinator, and
 sends again for a while, is a call, which raises Refused(COORDINATOR_NOT_AVAILABLE) while the broker
 that coordinates is down.
+
+Where logs are flushed by number (flush.messages), a record is on disk before anything follows from
+it: an answer to a member, a higher delivery count, the group's record that a state is initialised.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from ...storage import Log
 from ...wire import Error, Refused, WireError
 from ...wire.batch import read_header
 from ...wire.records import build_batch, read_records
@@ -174,10 +178,18 @@ class ShareCoordinators:
             if len(batch) > partition.topic.config.max_message_bytes:
                 raise Refused(Error.MESSAGE_TOO_LARGE)
             first = partition.append(batch, read_header(batch), now)
+            self._flush(partition.log)
         except Refused as refused:
             raise as_coordinator(refused) from refused
         for offset, record in enumerate(records, first):
             shard.replay(record, offset)
+
+    def _flush(self, stored: Log) -> None:
+        """Wait until what was appended is on disk, if configs ask for that. Raises Refused."""
+        if stored.awaited_offset is not None:
+            self._cluster.log_manager.flusher.drain()
+            if stored.flush_failure is not None:
+                raise stored.flush_failure
 
     def _try(self, shard: StateShard, records: Iterable[StateRecord]) -> bool:
         """Write what nobody waits for. Returns whether there was anything, and it is written."""

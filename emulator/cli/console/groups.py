@@ -22,7 +22,17 @@ from .arguments import partitions
 from .asking import add_yes, confirm
 from .client import Brokers, ConsoleError, check, report
 from .escapes import one_line
-from .group_reading import CLASSIC, CONSUMER, DEAD, Group, Listed, committed, describe, list_groups
+from .group_reading import (
+    CLASSIC,
+    CONSUMER,
+    DEAD,
+    STREAMS,
+    Group,
+    Listed,
+    committed,
+    describe,
+    list_groups,
+)
 from .habits import add_action
 from .kicking import add_kick, kick_members
 from .offsets import Place, bounds, parse_position, resolve
@@ -177,8 +187,8 @@ def _show_one(brokers: Brokers, name: str, group: Group, offsets: dict[Place, in
 
 
 def _has_offsets(listed: Listed) -> bool:
-    """Whether it is a group of consumers, which commit offsets."""
-    return listed.kind in (CLASSIC, CONSUMER)
+    """Whether its members commit offsets."""
+    return listed.kind in (CLASSIC, CONSUMER, STREAMS)
 
 
 def _limits(brokers: Brokers, places: Iterable[Place]) -> dict[Place, tuple[int, int]]:
