@@ -143,7 +143,7 @@ def test_a_time_before_1970_is_not_taken_for_the_names_of_the_ends(text: str) ->
     assert parse_position(text).timestamp == 0
 
 
-@pytest.mark.parametrize("kind", ["share", "streams"])
+@pytest.mark.parametrize("kind", ["streams"])
 def test_a_group_that_is_none_of_consumers_is_listed_and_no_more(
     shell: Shell, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
