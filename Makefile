@@ -74,7 +74,8 @@ situations: $(READY)  ## What stock clients do in each situation: the table of d
 
 table: $(READY)  ## The README's table of clients, from a run of the client tests
 	ODRADEK_RESULTS=build/results.json $(BIN)/python -m pytest -q tests/clients
-	$(BIN)/python -m odradek.compat.table build/results.json README.md
+	ODRADEK_RESULTS=build/logins.json $(BIN)/python -m pytest -q -m long tests/clients/test_logins.py
+	$(BIN)/python -m odradek.compat.table build/results.json build/logins.json README.md
 
 clean:  ## Remove what was made, the virtual environment too
 	rm -rf $(VENV) build *.egg-info

@@ -1,11 +1,12 @@
 """The table of the README: what each stock client was seen to do, made from the tests' results.
 
     ODRADEK_RESULTS=results.json pytest tests/clients
-    python -m odradek.compat.table results.json README.md
+    python -m odradek.compat.table results.json [more.json ...] README.md
 
-replaces what stands between the two marker lines in the README. A cell is the outcome of one test:
-yes, NO (it failed), "not yet" (the tests say that it is not emulated), or empty where it does not
-apply. If the file has results of a real Kafka too, a difference from them is marked with a star.
+replaces what stands between the two marker lines in the README. A cell is the outcome of one test,
+or the worst of several: yes, NO (it failed), "not yet" (the tests say that it is not emulated), or
+empty where it does not apply. If the files have results of a real Kafka too, a difference from them
+is marked with a star.
 """
 
 from __future__ import annotations
@@ -19,7 +20,12 @@ from .scenarios import SCENARIOS
 
 BEGIN = "<!-- client table: made by `make table` -->"
 END = "<!-- end of client table -->"
-_WORDS = {"passed": "yes", "failed": "NO", "not emulated": "not yet", "skipped": ""}
+_WORDS = {
+    "skipped": "",
+    "passed": "yes",
+    "not emulated": "not yet",
+    "failed": "NO",
+}  # the worst last
 
 Result = Mapping[str, str]
 
@@ -28,7 +34,11 @@ def table(results: Sequence[Result]) -> str:
     """A Markdown table: a row a scenario, a column a client."""
     ours = [result for result in results if result["broker"] == "odradek"]
     clients = sorted({(r["client"], r["version"]) for r in ours})
-    outcomes = {(r["broker"], r["client"], r["scenario"]): r["outcome"] for r in results}
+    outcomes: dict[tuple[str, str, str], str] = {}
+    for result in results:
+        key = (result["broker"], result["client"], result["scenario"])
+        found = (outcomes.get(key, "skipped"), result["outcome"])
+        outcomes[key] = max(found, key=list(_WORDS).index)
     scenarios = dict.fromkeys(r["scenario"] for r in ours)
     lines = [
         "| | " + " | ".join(f"{name} {version}" for name, version in clients) + " |",
@@ -66,12 +76,13 @@ def insert(readme: str, made: str) -> str:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """`python -m odradek.compat.table RESULTS README`."""
-    if len(arguments) != 2:
+    """`python -m odradek.compat.table RESULTS [...] README`."""
+    if len(arguments) < 2:
         print(__doc__, file=sys.stderr)
         return 2
-    results = json.loads(Path(arguments[0]).read_text())["results"]
-    readme = Path(arguments[1])
+    files = [Path(name) for name in arguments[:-1]]
+    results = [result for file in files for result in json.loads(file.read_text())["results"]]
+    readme = Path(arguments[-1])
     readme.write_text(insert(readme.read_text(), table(results)))
     return 0
 

@@ -37,8 +37,11 @@ if TYPE_CHECKING:
     from .seen import SeenMember as SeenMember
     from .seen import SeenProducer as SeenProducer
     from .seen import SeenRecord as SeenRecord
+    from .seen import SeenSubtopology as SeenSubtopology
+    from .seen import SeenTask as SeenTask
     from .seen import SeenTransaction as SeenTransaction
     from .seen import ShareGroupView as ShareGroupView
+    from .seen import StreamsGroupView as StreamsGroupView
     from .seen import TopicView as TopicView
     from .seen import WaitTimeout as WaitTimeout
     from .seen import assert_exactly_once as assert_exactly_once
@@ -70,11 +73,14 @@ __all__ = [
     "SeenMember",
     "SeenProducer",
     "SeenRecord",
+    "SeenSubtopology",
+    "SeenTask",
     "SeenTransaction",
     "ShareGroupView",
     "Situation",
     "Snapshot",
     "StateError",
+    "StreamsGroupView",
     "SystemClock",
     "TokenEndpoint",
     "TopicView",
@@ -109,11 +115,14 @@ _HOMES = {
     "SeenMember": ".seen",
     "SeenProducer": ".seen",
     "SeenRecord": ".seen",
+    "SeenSubtopology": ".seen",
+    "SeenTask": ".seen",
     "SeenTransaction": ".seen",
     "ShareGroupView": ".seen",
     "Situation": ".situations",
     "Snapshot": ".state",
     "StateError": ".state",
+    "StreamsGroupView": ".seen",
     "SystemClock": ".base.clock",
     "TokenEndpoint": ".security.token_endpoint",
     "TopicView": ".seen",

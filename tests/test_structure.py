@@ -69,9 +69,21 @@ def tree_of(path: Path) -> ast.Module:
     return ast.parse(path.read_text())
 
 
-def imports(path: Path) -> Iterator[tuple[tuple[str, ...], bool]]:
+@pytest.fixture(scope="module", autouse=True)
+def _forget_the_trees() -> Iterator[None]:
+    """They are hundreds of megabytes, and other modules are run by this process."""
+    yield
+    tree_of.cache_clear()
+
+
+@cache
+def imports(path: Path) -> list[tuple[tuple[str, ...], bool]]:
     """Each name that a file imports from this project, as its path from the root, and whether it
     is imported as a type only."""
+    return list(_imports(path))
+
+
+def _imports(path: Path) -> Iterator[tuple[tuple[str, ...], bool]]:
     tree = tree_of(path)
     typing = {
         node
@@ -192,10 +204,7 @@ def chains(trees: dict[Name, ast.Module]) -> dict[str, list[str]]:
 
 
 def test_classes_are_composed_rather_than_inherited() -> None:
-    trees = {
-        path.relative_to(ROOT).with_suffix("").parts: ast.parse(path.read_text())
-        for path in sources()
-    }
+    trees = {path.relative_to(ROOT).with_suffix("").parts: tree_of(path) for path in sources()}
     found = chains(trees)
     assert found["storage.disk.memory_files.MemoryFile"] == ["MemoryFile", "File"]
     implementations = (chain for chain in found.values() if chain[-1:] != [ROOT_OF_MESSAGES])
@@ -297,7 +306,7 @@ def test_every_test_is_run() -> None:
 def test_no_test_module_imports_another() -> None:
     """What several of them need stands in tests/requests, tests/support, or a `support` nearby."""
     for path in sorted((ROOT / "tests").rglob("*.py")):
-        for node in ast.walk(tree_of(path)):
+        for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.ImportFrom) and (node.level or "tests" in f"{node.module}"):
                 names = [*f"{node.module}".split("."), *(alias.name for alias in node.names)]
                 borrowed = [each for each in names if each.startswith(("test_", "conftest"))]

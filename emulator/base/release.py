@@ -79,6 +79,8 @@ class Release:
     ILLEGAL_GENERATION, as before v9."""
     has_share_coordinator: bool = True
     """FindCoordinator checks the keys of share groups; else their coordinator is not available."""
+    has_streams_groups: bool = True
+    """Groups of KIP-1071, with the feature streams.version."""
 
     # Metadata
     fences_at_start: bool = True
@@ -286,6 +288,7 @@ KAFKA_3_9 = Release(
     keeps_topic_ids_of_offsets=False,
     tells_commits_of_missing_groups=False,
     has_share_coordinator=False,
+    has_streams_groups=False,
     fences_at_start=False,
     updates_features_one_by_one=True,
     cordons_directories=False,

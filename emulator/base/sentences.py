@@ -49,6 +49,7 @@ SENTENCES = {
     "rebalance begun": "group {group} began to rebalance: {reason}",
     "rebalance finished": "group {group} finished its rebalance: "
     "generation {generation}, {members}",
+    "not ready": "group {group} cannot be assigned yet: {reason}",
     # Share groups
     "took": "{client} took {offsets} of {place} in group {group}, delivery {delivery}",
     "acknowledged": "{client} acknowledged {offsets} of {place} in group {group}",

@@ -12,6 +12,7 @@ Source: Kafka 4.3.1's answers.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 
 from ..base.java_order import hash_map_order
@@ -22,6 +23,7 @@ from .topic_table import topic_definitions
 Values = Mapping[str, Value]
 
 LISTENER_PREFIX = "listener.name."
+_OF_A_LISTENER = re.compile(r"listener\.name\.[^.]*\.(.*)")
 
 # Configs of TLS that are read again at run time: only with a listener's prefix.
 PER_LISTENER = (
@@ -161,6 +163,9 @@ def check_change(
         raise _listed(scattered, f"{what} listener prefix")
     for name in known:
         definitions[name].parse(texts[name])
+    for name, text in texts.items():
+        if (of_listener := _OF_A_LISTENER.fullmatch(name)) and of_listener[1] in definitions:
+            definitions[of_listener[1]].parse(text)
     if not one_broker:
         _check_cluster_wide(list(texts), definitions)
     for name in ("listeners", "listener.security.protocol.map"):

@@ -36,8 +36,9 @@ when they are set."""
 OUR_DEFAULTS = {
     # Kafka has no default: every node must say who it is.
     "node.id": "1",
-    # Kafka waits 3 s for more consumers before it starts a new group; a test would wait with it.
+    # Kafka waits 3 s for more members before it starts a new group; a test would wait with it.
     "group.initial.rebalance.delay.ms": "0",
+    "group.streams.initial.rebalance.delay.ms": "0",
     # Kafka's 3 (and 2 in sync) ask for three brokers before a consumer or a transaction can start.
     "offsets.topic.replication.factor": "1",
     "transaction.state.log.replication.factor": "1",
@@ -185,11 +186,11 @@ auto.leader.rebalance.enable                       BOOLEAN  true
 leader.imbalance.check.interval.seconds            LONG     300 1..
 unclean.leader.election.interval.ms                LONG     300000 1.. internal
 unclean.leader.election.enable                     BOOLEAN  false * cluster
-security.inter.broker.protocol                     STRING   PLAINTEXT PLAINTEXT|SSL|SASL_PLAINTEXT|SASL_SSL #one-process
+security.inter.broker.protocol                     STRING   PLAINTEXT PLAINTEXT|SSL|SASL_PLAINTEXT|SASL_SSL
 inter.broker.listener.name                         STRING   -
 replica.selector.class                             STRING   -
 follower.fetch.last.tiered.offset.enable           BOOLEAN  false * cluster #no-tiers
-group.coordinator.rebalance.protocols              LIST     classic,consumer,streams !consumer|classic|share|streams #all-protocols
+group.coordinator.rebalance.protocols              LIST     classic,consumer,streams !consumer|classic|share|streams
 group.coordinator.threads                          INT      4 1.. #one-thread
 group.coordinator.background.threads               INT      2 1.. #one-thread
 group.coordinator.append.linger.ms                 INT      -1 -1.. #coordinators
@@ -232,19 +233,19 @@ group.share.assignment.interval.ms                 INT      1000 0.. cluster
 group.share.min.assignment.interval.ms             INT      0 0..
 group.share.max.assignment.interval.ms             INT      15000 0..
 group.share.initialize.retry.interval.ms           INT      30000 1.. internal
-group.streams.session.timeout.ms                   INT      45000 1.. #no-streams-groups
-group.streams.min.session.timeout.ms               INT      45000 1.. #no-streams-groups
-group.streams.max.session.timeout.ms               INT      60000 1.. #no-streams-groups
-group.streams.heartbeat.interval.ms                INT      5000 1.. #no-streams-groups
-group.streams.min.heartbeat.interval.ms            INT      5000 1.. #no-streams-groups
-group.streams.max.heartbeat.interval.ms            INT      15000 1.. #no-streams-groups
-group.streams.max.size                             INT      2147483647 1.. #no-streams-groups
-group.streams.num.standby.replicas                 INT      0 0.. #no-streams-groups
-group.streams.max.standby.replicas                 INT      2 0.. #no-streams-groups
-group.streams.initial.rebalance.delay.ms           INT      3000 0.. #no-streams-groups
-group.streams.assignment.interval.ms               INT      1000 0.. cluster #no-streams-groups
-group.streams.min.assignment.interval.ms           INT      0 0.. #no-streams-groups
-group.streams.max.assignment.interval.ms           INT      15000 0.. #no-streams-groups
+group.streams.session.timeout.ms                   INT      45000 1..
+group.streams.min.session.timeout.ms               INT      45000 1..
+group.streams.max.session.timeout.ms               INT      60000 1..
+group.streams.heartbeat.interval.ms                INT      5000 1..
+group.streams.min.heartbeat.interval.ms            INT      5000 1..
+group.streams.max.heartbeat.interval.ms            INT      15000 1..
+group.streams.max.size                             INT      2147483647 1..
+group.streams.num.standby.replicas                 INT      0 0..
+group.streams.max.standby.replicas                 INT      2 0..
+group.streams.initial.rebalance.delay.ms           INT      3000 0..
+group.streams.assignment.interval.ms               INT      1000 0.. cluster
+group.streams.min.assignment.interval.ms           INT      0 0..
+group.streams.max.assignment.interval.ms           INT      15000 0..
 log.cleaner.threads                                INT      1 0.. cluster
 log.cleaner.io.max.bytes.per.second                DOUBLE   1.7976931348623157E308 * cluster #frugal-cleaner
 log.cleaner.dedupe.buffer.size                     LONG     134217728 * cluster

@@ -55,19 +55,19 @@ share.renew.acknowledge.enable           BOOLEAN  true * cluster
 share.assignment.interval.ms             INT      1000 0.. cluster
     from group.share.assignment.interval.ms
     Minimum time between two assignments of a share group.
-streams.session.timeout.ms               INT      45000 1.. cluster #no-streams-groups
+streams.session.timeout.ms               INT      45000 1.. cluster
     from group.streams.session.timeout.ms
     Time without a heartbeat after which a member of a streams group is removed.
-streams.heartbeat.interval.ms            INT      5000 1.. cluster #no-streams-groups
+streams.heartbeat.interval.ms            INT      5000 1.. cluster
     from group.streams.heartbeat.interval.ms
     Interval at which members of a streams group are to send heartbeats.
-streams.num.standby.replicas             INT      0 0.. cluster #no-streams-groups
+streams.num.standby.replicas             INT      0 0.. cluster
     from group.streams.num.standby.replicas
     Number of standby copies of each task's state.
-streams.initial.rebalance.delay.ms       INT      3000 0.. cluster #no-streams-groups
+streams.initial.rebalance.delay.ms       INT      3000 0.. cluster
     from group.streams.initial.rebalance.delay.ms
     Time for which a new streams group waits for members before it is assigned tasks.
-streams.assignment.interval.ms           INT      1000 0.. cluster #no-streams-groups
+streams.assignment.interval.ms           INT      1000 0.. cluster
     from group.streams.assignment.interval.ms
     Minimum time between two assignments of a streams group.
 """.replace("@isolation", "read_committed|read_uncommitted")

@@ -20,7 +20,6 @@ REASONS = {
     "one-process": "there are no connections between brokers",
     "shared-data": "the brokers share their data: nothing is copied",
     "no-tiers": "there is no tiered storage",
-    "no-streams-groups": "there are no streams groups",
     "plaintext": "the listener speaks plain text",
     "given-address": "it follows from the address that the emulator is started with",
     "no-classes": "no classes are loaded",
@@ -36,7 +35,6 @@ REASONS = {
     "frugal-cleaner": "the cleaner takes no more than it needs",
     "coordinators": "coordinators write at once, and load at once",
     "uncompressed": "their records are not compressed",
-    "all-protocols": "every protocol that is emulated is on",
     "no-two-phase-commit": "there is no two-phase commit",
     "no-unstable": "there are no unstable versions",
 }

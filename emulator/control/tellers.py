@@ -14,6 +14,7 @@ from ...wire.api.list_offsets import ListOffsetsRequest
 from ...wire.api.metadata import MetadataRequest
 from ...wire.api.offset_commit import OffsetCommitRequest
 from ...wire.api.offset_fetch import OffsetFetchRequest
+from ...wire.api.streams_group_heartbeat import StreamsGroupHeartbeatRequest
 from ...wire.api.txn_offset_commit import TxnOffsetCommitRequest
 from ..base.meanings import QUIET, QUIET_OF
 from .refusals import Refusal
@@ -43,7 +44,9 @@ def _beat(request: HeartbeatRequest, response: Any) -> tuple[str, str] | None:
     return None if response.error_code else (request.group_id, request.member_id)
 
 
-def _new_beat(request: ConsumerGroupHeartbeatRequest, response: Any) -> tuple[str, str] | None:
+def _new_beat(
+    request: ConsumerGroupHeartbeatRequest | StreamsGroupHeartbeatRequest, response: Any
+) -> tuple[str, str] | None:
     is_leaving = request.member_epoch < 0
     return None if response.error_code or is_leaving else (request.group_id, response.member_id)
 
@@ -52,6 +55,7 @@ MEMBERSHIPS: dict[int, Callable[[Any, Any], tuple[str, str] | None]] = {
     JoinGroupRequest.api_key: _joined,
     HeartbeatRequest.api_key: _beat,
     ConsumerGroupHeartbeatRequest.api_key: _new_beat,
+    StreamsGroupHeartbeatRequest.api_key: _new_beat,
 }
 """Group and member that a request is about, if it has succeeded."""
 

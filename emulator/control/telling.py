@@ -27,6 +27,7 @@ from ..base.logger import log
 from ..groups.classic.group import ClassicGroup
 from ..groups.consumer.group import ConsumerGroup
 from ..groups.share.group import ShareGroup
+from ..groups.streams.group import StreamsGroup
 from .refusals import refusals
 from .tellers import LOOKS, MEMBERSHIPS, TELLERS, tell_refusals
 
@@ -183,6 +184,6 @@ def _member(cluster: Cluster, group_id: str, member_id: str) -> Any:
             group = shard.groups.get(group_id)
             if isinstance(group, ClassicGroup):
                 return group.roster.get(member_id)
-            if isinstance(group, ConsumerGroup | ShareGroup):
+            if isinstance(group, ConsumerGroup | ShareGroup | StreamsGroup):
                 return group.members.get(member_id)
     return None

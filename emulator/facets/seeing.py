@@ -10,6 +10,7 @@ from ..seen import (
     SeenProducer,
     SeenTransaction,
     ShareGroupView,
+    StreamsGroupView,
     TopicView,
 )
 from ..seen.source import no_topic
@@ -40,6 +41,12 @@ class Seeing(Facet):
         """A view of a share group (KIP-932), which need not exist yet. Raises TypeError."""
         parameters.group_id(group_id)
         return ShareGroupView(self._inside, group_id)
+
+    def streams_group(self, group_id: str) -> StreamsGroupView:
+        """A view of a streams group (KIP-1071), by the application's id; it need not exist yet.
+        Raises TypeError."""
+        parameters.group_id(group_id)
+        return StreamsGroupView(self._inside, group_id)
 
     def transactions(self) -> list[SeenTransaction]:
         """Every transactional id that the broker knows, and its transaction, by name."""

@@ -3,9 +3,9 @@
 coordinators.py has one coordinator for each broker; coordinator.py puts its parts together, and
 offsets_topic.py is the topic that it writes to and is restored from. All types of group share
 runtime.py (shards, writing, the timer), records.py (encoding), group.py (what is asked of any
-group) and topics_view.py. offsets/ keeps what is committed; classic/ and consumer/ (KIP-848) each
-hold one type of group: its records, its calls, its state. Everything is synchronous and takes the
-time as an argument.
+group) and topics_view.py. offsets/ keeps what is committed; classic/, consumer/ (KIP-848), share/
+(KIP-932) and streams/ (KIP-1071) each hold one type of group: its records, its calls, its state.
+Everything is synchronous and takes the time as an argument.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The group coordinator: what it is made of, and the calls about groups of every type.
 
 Each part answers its own calls: `offsets` those about offsets, `classic` those of the classic
-protocol, `consumer` those of KIP-848, `share` those of share groups (KIP-932). A new type of group
-is a folder beside them with calls that register with the runtime, and one more part here. Left out:
-streams groups.
+protocol, `consumer` those of KIP-848, `share` those of share groups (KIP-932), `streams` those of
+streams groups (KIP-1071). A new type of group is a folder beside them with calls that register with
+the runtime, and one more part here.
 
 A coordinator has the groups of the partitions that its broker leads; coordinators.py decides which
 these are. Any other group it refuses with NOT_COORDINATOR.
@@ -34,6 +34,9 @@ from .share.calls import ShareCalls, StateKeeper
 from .share.calls import TimesOf as ShareTimesOf
 from .share.group import ShareGroup
 from .share.keeping import NoStates
+from .streams.calls import StreamsCalls
+from .streams.calls import TimesOf as StreamsTimesOf
+from .streams.group import StreamsGroup
 from .topics_view import NoTopics, TopicsView
 
 
@@ -71,6 +74,7 @@ class Coordinator:
         journal: Journal | None = None,
         share_states: StateKeeper | None = None,
         share_times_of: ShareTimesOf | None = None,
+        streams_times_of: StreamsTimesOf | None = None,
     ) -> None:
         self.settings = settings or GroupSettings()
         self.runtime = Runtime(
@@ -87,6 +91,7 @@ class Coordinator:
         self.share = ShareCalls(
             self.runtime, self.classic, share_states or NoStates(), share_times_of
         )
+        self.streams = StreamsCalls(self.runtime, self.classic, streams_times_of)
         self.offsets = OffsetCalls(self.runtime, self.classic.create)
         self._removal = Removal(self.runtime, self.offsets.store)
         self._topic = topic
@@ -115,7 +120,7 @@ class Coordinator:
             listing
             for shard in self.shards.values()
             for listing in [group.listing() for group in shard.visible_groups()]
-            if (not wanted_states or listing.state.lower() in wanted_states)
+            if (not wanted_states or listing.state_filter in wanted_states)
             and (not wanted_types or listing.type in wanted_types)
         ]
 
@@ -132,6 +137,8 @@ class Coordinator:
             self.consumer.rebalance(group)
         elif isinstance(group, ShareGroup):
             self.share.rebalance(group)
+        elif isinstance(group, StreamsGroup):
+            self.streams.rebalance(group)
 
     def end_session(self, group_id: str, member_id: str) -> None:
         """A member's session is over now, as if no heartbeat had come in time. Raises Refused:
@@ -144,6 +151,8 @@ class Coordinator:
             self.consumer.end_session(group, member_id)
         elif isinstance(group, ShareGroup):
             self.share.end_session(group, member_id)
+        elif isinstance(group, StreamsGroup):
+            self.streams.end_session(group, member_id)
 
     def delete(self, group_ids: Iterable[str]) -> list[tuple[str, Error]]:
         """DeleteGroups: the error of each, in their order; one named twice is answered once."""

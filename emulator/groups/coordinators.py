@@ -26,6 +26,7 @@ from .offsets_topic import ClusterOffsetsTopic
 from .records import TransactionEnd
 from .settings import settings_of
 from .share.heartbeat import ShareTimes
+from .streams.heartbeat import StreamsTimes
 from .topics_view import TopicsView
 
 if TYPE_CHECKING:
@@ -133,6 +134,7 @@ class Groups:
             journal=cluster.journal,
             share_states=cluster.share_coordinators,
             share_times_of=partial(_share_times_of, cluster, config),
+            streams_times_of=partial(_streams_times_of, cluster, config),
         )
 
     def _send(self, call: Call, answer: Answer) -> None:
@@ -159,4 +161,16 @@ def _share_times_of(cluster: Cluster, broker: BrokerConfig, group_id: str) -> Sh
         configs.get("share.session.timeout.ms"),
         configs.get("share.heartbeat.interval.ms"),
         configs.get("share.assignment.interval.ms"),
+    )
+
+
+def _streams_times_of(cluster: Cluster, broker: BrokerConfig, group_id: str) -> StreamsTimes:
+    """What holds for a streams group as of now: its own configs, or else the broker's."""
+    configs = group_config(cluster, group_id, broker)
+    return StreamsTimes(
+        configs.get("streams.session.timeout.ms"),
+        configs.get("streams.heartbeat.interval.ms"),
+        configs.get("streams.assignment.interval.ms"),
+        configs.get("streams.initial.rebalance.delay.ms"),
+        configs.get("streams.num.standby.replicas"),
     )

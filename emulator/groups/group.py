@@ -21,6 +21,11 @@ class GroupListing(NamedTuple):
     state: str
     type: str
 
+    @property
+    def state_filter(self) -> str:
+        """What a filter of ListGroups calls the state, in lower case."""
+        return "not_ready" if self.state == "NotReady" else self.state.lower()
+
 
 class Group(Protocol):
     """A group of any type, without its offsets."""

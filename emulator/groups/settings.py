@@ -40,6 +40,12 @@ class GroupSettings:
     share_assignment_interval_ms: int = 1000  # group.share.assignment.interval.ms
     share_max_size: int = 200  # group.share.max.size
     share_initialize_retry_interval_ms: int = 30_000  # group.share.initialize.retry.interval.ms
+    streams_session_timeout_ms: int = 45_000  # group.streams.session.timeout.ms
+    streams_heartbeat_interval_ms: int = 5000  # group.streams.heartbeat.interval.ms
+    streams_assignment_interval_ms: int = 1000  # group.streams.assignment.interval.ms
+    streams_initial_rebalance_delay_ms: int = 3000  # group.streams.initial.rebalance.delay.ms
+    streams_standbys: int = 0  # group.streams.num.standby.replicas
+    streams_max_size: int = 2**31 - 1  # group.streams.max.size
 
 
 def settings_of(config: BrokerConfig) -> GroupSettings:
@@ -66,6 +72,7 @@ def settings_of(config: BrokerConfig) -> GroupSettings:
         consumer_migration_policy=config.get("group.consumer.migration.policy"),
         consumer_regex_refresh_interval_ms=config.get("group.consumer.regex.refresh.interval.ms"),
         **_share_settings(config),
+        **_streams_settings(config),
     )
 
 
@@ -81,4 +88,20 @@ def _share_settings(config: BrokerConfig) -> dict[str, int]:
         "share_initialize_retry_interval_ms": config.get(
             "group.share.initialize.retry.interval.ms"
         ),
+    }
+
+
+def _streams_settings(config: BrokerConfig) -> dict[str, int]:
+    """Those of streams groups, which old releases do not have."""
+    if not config.release.has_streams_groups:
+        return {}
+    return {
+        "streams_session_timeout_ms": config.get("group.streams.session.timeout.ms"),
+        "streams_heartbeat_interval_ms": config.get("group.streams.heartbeat.interval.ms"),
+        "streams_assignment_interval_ms": config.get("group.streams.assignment.interval.ms"),
+        "streams_initial_rebalance_delay_ms": config.get(
+            "group.streams.initial.rebalance.delay.ms"
+        ),
+        "streams_standbys": config.get("group.streams.num.standby.replicas"),
+        "streams_max_size": config.get("group.streams.max.size"),
     }

@@ -28,6 +28,8 @@ class Shard:
         self.vanished: dict[str, Group] = {}
         """Groups that are gone without a record of it, nor any record to the partition since.
         Describing, listing and fetching offsets still show them."""
+        self.writes = 0
+        """How often records were written to the partition since it is here."""
 
     def visible(self, group_id: str) -> Group | None:
         """The group, for calls that only look at it."""
@@ -46,6 +48,7 @@ class Shard:
 
     def written(self) -> None:
         """A record was written to the partition: what is there now is visible."""
+        self.writes += 1
         self.unwritten.clear()
         self.vanished.clear()
 

@@ -1,6 +1,16 @@
 """Guards: what each API asks of the authorizer, and what it answers where that says no."""
 
-from . import cluster_wide, configs, groups, offsets, records, share, topics, transactions
+from . import (
+    cluster_wide,
+    configs,
+    groups,
+    offsets,
+    records,
+    share,
+    streams,
+    topics,
+    transactions,
+)
 from .guard import Guard
 
 __all__ = [
@@ -11,6 +21,7 @@ __all__ = [
     "offsets",
     "records",
     "share",
+    "streams",
     "topics",
     "transactions",
 ]

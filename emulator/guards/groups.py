@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ...wire import Error
@@ -96,7 +97,14 @@ def describe_groups(asking: Asking, request: DescribeGroupsRequest) -> Verdict:
 
 @guards(ConsumerGroupDescribeRequest, ShareGroupDescribeRequest)
 def group_describe(asking: Asking, request: Any) -> Verdict:
-    """Of groups with topics that may not be described nothing is told."""
+    return described_groups(asking, request, _without_secret_topics)
+
+
+def described_groups(
+    asking: Asking, request: Any, without_secrets: Callable[[Asking, Any], Any]
+) -> Narrowed:
+    """What becomes of a request that describes groups: of groups with topics that may not be
+    described nothing is told."""
     asked: Any = type(request)
     groups, has_bits = request.group_ids, request.include_authorized_operations
     allowed = asking.allowed(Operation.DESCRIBE, Kind.GROUP, groups)
@@ -108,7 +116,7 @@ def group_describe(asking: Asking, request: Any) -> Verdict:
     described = _described(asking, refused, has_bits=has_bits)
 
     def finish(own: Any) -> None:
-        own.groups = [_without_secret_topics(asking, group) for group in own.groups]
+        own.groups = [without_secrets(asking, group) for group in own.groups]
         described(own)
 
     return Narrowed(rest, finish)

@@ -16,6 +16,7 @@ from ...wire.api.alter_share_group_offsets import (
 from ..base.call import Call
 from .registry import handles
 from .share_acknowledgements import has_share_groups
+from .share_group_offsets import sentence_of
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -36,11 +37,15 @@ def alter_share_group_offsets(
     try:
         answers = cluster.groups.at(call.node_id).share.alter_offsets(request.group_id, wanted)
     except Refused as refused:
-        return Response(error_code=refused.error, error_message=refused.message, responses=[])
-    topics = []
-    for (name, _), altered in zip(wanted, answers, strict=True):
+        return Response(error_code=refused.error, error_message=sentence_of(refused), responses=[])
+    # What is unknown comes first, and not at all if no partition of it was named.
+    unknown: list[Response.Topic] = []
+    known: list[Response.Topic] = []
+    for (name, offsets), altered in zip(wanted, answers, strict=True):
         topic = cluster.topics.get(name)
-        topics.append(
+        if topic is None and not offsets:
+            continue
+        (unknown if topic is None else known).append(
             Response.Topic(
                 topic_name=name,
                 topic_id=NO_ID if topic is None else topic.id,
@@ -54,4 +59,4 @@ def alter_share_group_offsets(
                 ],
             )
         )
-    return Response(responses=topics)
+    return Response(responses=unknown + known)

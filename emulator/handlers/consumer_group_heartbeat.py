@@ -53,9 +53,15 @@ def consumer_group_heartbeat(
 
 
 def has_new_protocol(cluster: Cluster) -> bool:
-    """Whether there are consumer groups: the feature `group.version` says so. Of 3.9 they are a
-    preview, which is left out."""
-    return cluster.release.has_consumer_groups and cluster.features.level("group.version") > 0
+    """Whether there are consumer groups: the feature `group.version` says so, and the protocols
+    that the broker has. Of 3.9 they are a preview, which is left out."""
+    is_on = cluster.release.has_consumer_groups and cluster.features.level("group.version") > 0
+    return is_on and has_protocol(cluster, "consumer")
+
+
+def has_protocol(cluster: Cluster, name: str) -> bool:
+    """Whether the brokers have this protocol of groups."""
+    return name in cluster.config.get("group.coordinator.rebalance.protocols")
 
 
 def _sentence(refused: Refused) -> str | None:

@@ -12,6 +12,7 @@ from ...wire.api.delete_share_group_offsets import (
 from ..base.call import Call
 from .registry import handles
 from .share_acknowledgements import has_share_groups
+from .share_group_offsets import sentence_of
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -29,7 +30,7 @@ def delete_share_group_offsets(
     try:
         deleted = cluster.groups.at(call.node_id).share.delete_offsets(request.group_id, names)
     except Refused as refused:
-        return Response(error_code=refused.error, error_message=refused.message, responses=[])
+        return Response(error_code=refused.error, error_message=sentence_of(refused), responses=[])
     return Response(
         responses=[
             Response.Topic(

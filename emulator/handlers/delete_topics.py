@@ -54,25 +54,25 @@ def delete_topics(
         answers = [_failed(each, refused) for each in asked]
     else:
         answers = _delete(cluster, call, asked, is_late=request.timeout_ms <= 0)
+        who = told_as(call.principal)
         deleted: list[tuple[str, dict[str, Any]]] = [
-            (answer.name or "", told_as(call.principal))
-            for answer in answers
-            if not answer.error_code
+            (answer.name or "", who) for answer in answers if not answer.error_code
         ]
         cluster.journal.several("topic deleted", call.connection.name, deleted)
     return DeleteTopicsResponse(responses=answers)
 
 
 def _delete(cluster: Cluster, call: Call, asked: list[Asked], is_late: bool) -> list[Answer]:
-    answers = []
-    planned = []
-    times = Counter(each for each in asked if _problem(each) is None)
+    wrong = {each: problem for each in asked if (problem := _problem(each)) is not None}
+    times = Counter(each for each in asked if each not in wrong) if wrong else Counter(asked)
     if is_late and 1 in times.values():  # there is something to look for, and no time
         return [_failed(each, Refused(Error.REQUEST_TIMED_OUT)) for each in asked]
-    for each in asked:
-        problem = _problem(each)
-        if problem is not None:
-            answers.append(_failed(each, Refused(Error.INVALID_REQUEST, problem)))
+    answers = [
+        _failed(each, Refused(Error.INVALID_REQUEST, wrong[each]))
+        for each in asked
+        if each in wrong
+    ]
+    planned = []
     for each, count in times.items():
         try:
             if count > 1:

@@ -1,7 +1,9 @@
 """DescribeShareGroupOffsets (90): where share groups begin in partitions, and how far they lag.
 
 The lag is what is left from the start offset to the end, without what is done with. What has no
-offset yet, or does not exist, is -1 without an error (semantics N20).
+offset yet, or does not exist, is -1 without an error (semantics N20). The group "", or a topic
+without partitions, is what Kafka's coordinator of states cannot be asked: then the group has
+UNKNOWN_SERVER_ERROR.
 """
 
 from __future__ import annotations
@@ -21,12 +23,14 @@ from ..share.state import UNINITIALIZED, ShareKey
 from ..share.state_batches import NO_OFFSET
 from .registry import handles
 from .share_acknowledgements import has_share_groups
+from .share_group_offsets import sentence_of
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
 
 Response: TypeAlias = DescribeShareGroupOffsetsResponse
 Answered: TypeAlias = Response.Group.Topic.Partition
+_UNEXPECTED = "The server experienced an unexpected error when processing the request."
 
 
 @handles(DescribeShareGroupOffsetsRequest)
@@ -53,7 +57,7 @@ def _group(
             group_id=group_id,
             topics=[],
             error_code=refused.error,
-            error_message=refused.message,
+            error_message=sentence_of(refused),
         )
     return Response.Group(group_id=group_id, topics=topics)
 
@@ -71,10 +75,13 @@ def _named(
     group_id: str,
     asked: Iterable[DescribeShareGroupOffsetsRequest.Group.Topic],
 ) -> list[Response.Group.Topic]:
+    """Those that exist, then the others. Raises Refused."""
     found, missing = [], []
     for each in asked:
         topic = cluster.topics.get(each.topic_name)
         if topic is not None:
+            if not group_id or not each.partitions:
+                raise Refused(Error.UNKNOWN_SERVER_ERROR, _UNEXPECTED)
             found.append(_topic(cluster, group_id, topic, each.partitions))
             continue
         missing.append(

@@ -1,7 +1,4 @@
-"""ListGroups (16): the groups there are, by state and type if asked.
-
-Not emulated: streams groups.
-"""
+"""ListGroups (16): the groups there are, by state and type if asked."""
 
 from __future__ import annotations
 

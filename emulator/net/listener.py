@@ -1,17 +1,7 @@
-"""A listening socket of one broker, and how many connections it may have.
+"""A listening socket of one broker.
 
-As Kafka does (SocketServer's ConnectionQuotas, tried on 4.3.1):
-
-- While a broker has `max.connections`, the next client is connected and nothing it sends is read
-  until another one leaves; later ones wait in the backlog of the socket. Where several listeners
-  are there, that of the brokers is exempt; here a broker has one listener, which is not.
-- A client whose address has `max.connections.per.ip`, or the number of its own in
-  `max.connections.per.ip.overrides`, is connected and then closed at once.
-- So is one that comes too soon by the quota `connection_creation_rate` of its address; there, the
-  connection is closed when the throttle time is over.
-- All can be changed at run time. While a broker then has more than `max.connections`, one is
-  closed after the other: there those that were silent longest on each network thread, here those
-  that were silent longest by half of `connections.max.idle.ms` (server.py).
+How many connections there may be is told by its Admission (connections.py): who comes when there is
+no slot is connected, and nothing it sends is read until there is one.
 
 When the process has no descriptor left, that is said in one line, and again only after a while;
 clients wait in the backlog meanwhile. Connections are accepted here and not by the event loop's own
@@ -23,13 +13,11 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections import Counter
 from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import partial
 from typing import Protocol
 
 from ..base.logger import log
-from ..config.configs import BrokerConfig
 from .tls import Tls, accept_tls
 
 BACKLOG = 1024
@@ -41,11 +29,9 @@ _SAY_AGAIN_S = 10.0
 class Admission(Protocol):
     """How many connections there may be."""
 
-    total: int
-
     @property
-    def most(self) -> int:
-        """How many are read; who comes then waits."""
+    def has_slot(self) -> bool:
+        """Whether who comes is read; otherwise it waits."""
         ...
 
     def admit(self, address: str) -> bool:
@@ -54,66 +40,6 @@ class Admission(Protocol):
 
     def left(self, address: str) -> None:
         """One has ended."""
-
-
-class Connections:
-    """The connections of one broker, counted."""
-
-    def __init__(self, config: BrokerConfig, may_come: Callable[[str], bool]) -> None:
-        """`may_come` tells of an address whether its quota allows another connection now."""
-        self._config = config
-        self._may_come = may_come
-        self._by_address: Counter[str] = Counter()
-        self.total = 0
-
-    def use(self, config: BrokerConfig) -> None:
-        """How many there may be is in this config from now on."""
-        self._config = config
-
-    @property
-    def most(self) -> int:
-        """How many there may be."""
-        most: int = self._config.get("max.connections")
-        return most
-
-    def admit(self, address: str) -> bool:
-        """Count a new one, unless its address has as many as it may."""
-        most = self._most_of(address)
-        if self._by_address[address] >= most:
-            log.info("refused a connection from %s: it has %d, as many as it may", address, most)
-            return False
-        if not self._may_come(address):
-            log.info("refused a connection from %s: too many have come from there lately", address)
-            return False
-        self._by_address[address] += 1
-        self.total += 1
-        return True
-
-    def left(self, address: str) -> None:
-        """One has ended."""
-        self.total -= 1
-        self._by_address[address] -= 1
-        if not self._by_address[address]:
-            del self._by_address[address]
-
-    def _most_of(self, address: str) -> int:
-        overrides = self._config.get("max.connections.per.ip.overrides")
-        for entry in overrides.split(",") if overrides else ():
-            host, _, number = entry.strip().rpartition(":")
-            if address in _addresses(host.strip()):
-                return int(number)
-        most: int = self._config.get("max.connections.per.ip")
-        return most
-
-
-@lru_cache(maxsize=256)
-def _addresses(host: str) -> frozenset[str]:
-    """What a host is called by its number; nothing for one that is unknown."""
-    try:
-        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
-    except OSError:
-        return frozenset()
-    return frozenset(str(each[4][0]) for each in found[:1])
 
 
 class Listener:
@@ -223,7 +149,7 @@ class Listener:
         """Connect the client that is held, or refuse it. Returns whether another may come."""
         if self._held is None:
             return True
-        if self._connections.total >= self._connections.most:
+        if not self._connections.has_slot:
             return False
         (client, address), self._held = self._held, None
         if self._connections.admit(address):

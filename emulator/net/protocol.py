@@ -85,7 +85,7 @@ class ClientProtocol(asyncio.BufferedProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._server.protocols.pop(self, None)
-        self._server.connections[self.node_id].left(self._client_host)
+        self._server.connections[self.node_id].left(self._listener, self._client_host)
         self._end_answer()
         self.connection.lost()
         self._server.room.keep(self, 0)

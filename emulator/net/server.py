@@ -28,7 +28,8 @@ from ..metadata.image import BROKER_RESOURCE, MetadataImage
 from ..replication.brokers import BrokerState, Process
 from ..security.listeners import PLAINTEXT
 from .alarm import Alarm
-from .listener import Connections, Listener
+from .connections import Connections
+from .listener import Listener
 from .network.fault import DOWN, UP, Effect, Fault
 from .network.network import Network
 from .protocol import ClientProtocol, FollowingProtocol
@@ -38,6 +39,7 @@ from .sockets import bound, copy_of
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
+    from ..config.configs import BrokerConfig
 
 # What transports may hold of answers that are not sent, all together, and one of them.
 _UNSENT_BYTES = 8 << 20
@@ -59,8 +61,7 @@ class Server:
         size: int = cluster.config.get("queued.max.request.bytes")
         self.room = Room(size if size > 0 else ROOM_BYTES, self._loop.call_later)
         self.connections = {
-            node_id: Connections(broker.config, self._may_come)
-            for node_id, broker in cluster.brokers.items()
+            node_id: self._counted(broker.config) for node_id, broker in cluster.brokers.items()
         }
         self._listeners: list[Listener] = []
         self.network = Network(self, self._loop)
@@ -69,6 +70,9 @@ class Server:
         self.is_down = False
         """Between `go_down` and `come_back`: its cluster is not to be used."""
         self._attach(cluster)
+
+    def _counted(self, config: BrokerConfig) -> Connections:
+        return Connections(config, self._may_come, self._close_excess_soon)
 
     def _may_come(self, address: str) -> bool:
         return self.cluster.throttle.may_connect(address)
@@ -95,7 +99,8 @@ class Server:
         self._turns.wake = self._turn_soon
         self._idle_ms = cluster.max_idle_ms
         self._sweep: asyncio.TimerHandle | None = None
-        self._excess = self._loop.call_later(0, self._close_excess)
+        self._excess: asyncio.TimerHandle | None = None
+        self._close_excess_soon()
         self._close_idle_later()
         cluster.metadata.subscribe(self._configs_changed)
         cluster.replication.moved = self._process_moved
@@ -137,11 +142,12 @@ class Server:
         sock = bound(host, port)
         name = sock.getsockname()
         config = self.cluster.config.of_node(node_id)
-        connections = self.connections.setdefault(node_id, Connections(config, self._may_come))
+        connections = self.connections.setdefault(node_id, self._counted(config))
         follows = isinstance(self.cluster.clock, TestClock)
         protocol = FollowingProtocol if follows else ClientProtocol
         new = partial(protocol, self, node_id, listener)
-        accepting = Listener(sock, connections, new, node_id, self._tls(node_id, listener))
+        admission = connections.at(listener)
+        accepting = Listener(sock, admission, new, node_id, self._tls(node_id, listener))
         self._listeners.append(accepting)
         if self._processes.get(node_id) is Process.DOWN:
             accepting.refuse(node_id)
@@ -278,22 +284,30 @@ class Server:
 
     def _configs_changed(self, delta: MetadataDelta, _: MetadataImage) -> None:
         if any(kind == BROKER_RESOURCE for kind, _ in delta.configs):
-            self._excess.cancel()
+            self._close_excess_soon()
+
+    def _close_excess_soon(self) -> None:
+        if self._excess is None:
             self._excess = self._loop.call_later(_EXCESS_S, self._close_excess)
 
     def _close_excess(self) -> None:
         """Close one connection of each broker that has more than `max.connections`, and soon the
         next: of those that were silent longest the one that came first."""
+        self._excess = None
         is_excess = False
         for node_id, connections in self.connections.items():
-            if connections.total > connections.most:
+            if connections.has_excess:
                 is_excess = True
-                those = (each for each in self.protocols if each.node_id == node_id)
+                those = (
+                    each
+                    for each in self.protocols
+                    if each.node_id == node_id and not connections.is_kept(each.connection.listener)
+                )
                 silent = max(those, key=lambda each: each.silent_for, default=None)
                 if silent is not None:
                     silent.abort()
         if is_excess:
-            self._excess = self._loop.call_later(_EXCESS_S, self._close_excess)
+            self._close_excess_soon()
 
     def _until(self, when: int) -> float | None:
         """Real milliseconds until the clock says so; None while it stands still."""

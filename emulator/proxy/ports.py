@@ -118,8 +118,7 @@ class Ports:
 class _AnyNumber:
     """Nobody is refused, and nobody waits, for being one too many."""
 
-    total = 0
-    most = 1
+    has_slot = True
 
     def admit(self, address: str) -> bool:
         """It stays."""

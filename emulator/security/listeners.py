@@ -5,7 +5,8 @@
 - `listener.security.protocol.map` gives a name its protocol; the names of the protocols stand for
   themselves.
 - `advertised.listeners` has the addresses that clients are given, if they are others.
-- `inter.broker.listener.name` has to be one of them; nothing else follows from it here.
+- `inter.broker.listener.name` has to be one of them. No broker connects there: that listener is
+  the one that `max.connections` spares.
 
 Every problem is a ConfigError that begins with the name of the config. Source: Kafka 4.3.1's
 SocketServerConfigs and KafkaConfig; KIP-103.

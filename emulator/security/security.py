@@ -122,6 +122,7 @@ def check_security(config: BrokerConfig) -> dict[str, Listener]:
     listeners = listeners_of(config)
     for listener in listeners.values():
         own = ListenerConfig(config, listener.name)
+        own.get("max.connections")
         if listener.has_sasl and PLAIN in mechanisms_of(own):
             passwords_of(own)
         if listener.has_sasl and OAUTHBEARER in mechanisms_of(own):

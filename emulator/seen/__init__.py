@@ -16,6 +16,7 @@ from .seeds import read_seeds
 from .segments import SeenSegment
 from .share_groups import ShareGroupView
 from .source import Powers, Source
+from .streams_groups import SeenSubtopology, SeenTask, StreamsGroupView
 from .topics import PartitionView, TopicView
 from .transactions import SeenProducer, SeenTransaction, transactions_of
 from .verbs import Records
@@ -35,9 +36,12 @@ __all__ = [
     "SeenProducer",
     "SeenRecord",
     "SeenSegment",
+    "SeenSubtopology",
+    "SeenTask",
     "SeenTransaction",
     "ShareGroupView",
     "Source",
+    "StreamsGroupView",
     "TopicView",
     "WaitTimeout",
     "assert_exactly_once",

@@ -60,6 +60,7 @@ _LOOKING = (
     "Metadata",
     "OffsetFetch",
     "ShareGroupDescribe",
+    "StreamsGroupDescribe",
 )
 """How the names of requests begin that change nothing."""
 

@@ -21,7 +21,7 @@ Whose = dict[str, str]
 """Whose coordinator: {"group": ...} or {"transactional_id": ...}."""
 _OF_GROUPS = (
     *("JoinGroup", "SyncGroup", "Heartbeat", "LeaveGroup", "ConsumerGroupHeartbeat"),
-    *("OffsetCommit", "OffsetFetch", "TxnOffsetCommit"),
+    *("StreamsGroupHeartbeat", "OffsetCommit", "OffsetFetch", "TxnOffsetCommit"),
 )
 _OF_TRANSACTIONS = ("InitProducerId", "AddPartitionsToTxn", "AddOffsetsToTxn", "EndTxn")
 _ADDS_PARTITIONS_SINCE = 12

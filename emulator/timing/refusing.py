@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...wire import Error, Request, Response
+from ...wire import Error, Refused, Request, Response
 from ...wire.api.add_offsets_to_txn import AddOffsetsToTxnRequest, AddOffsetsToTxnResponse
 from ...wire.api.add_partitions_to_txn import (
     AddPartitionsToTxnRequest,
@@ -27,9 +27,11 @@ from ...wire.api.join_group import JoinGroupRequest, JoinGroupResponse
 from ...wire.api.leave_group import LeaveGroupRequest, LeaveGroupResponse
 from ...wire.api.offset_commit import OffsetCommitRequest, OffsetCommitResponse
 from ...wire.api.offset_fetch import OffsetFetchRequest, OffsetFetchResponse
+from ...wire.api.streams_group_heartbeat import StreamsGroupHeartbeatRequest
 from ...wire.api.sync_group import SyncGroupRequest, SyncGroupResponse
 from ...wire.api.txn_offset_commit import TxnOffsetCommitRequest, TxnOffsetCommitResponse
 from ..config.internal_topics import CONSUMER_OFFSETS, TRANSACTION_STATE
+from ..handlers.streams_group_heartbeat import refused_answer
 
 _GROUPS_SINCE = 8
 _MANY_SINCE = 4
@@ -147,6 +149,10 @@ def _add(request: AddPartitionsToTxnRequest, version: int, error: Error) -> Resp
     )
 
 
+def _streams_beat(request: Request, version: int, error: Error) -> Response:
+    return refused_answer(Refused(error))
+
+
 def _plain(response: Any) -> Callable[[Any, int, Error], Response]:
     def refusal(request: Request, version: int, error: Error) -> Response:
         made: Response = response(error_code=error)
@@ -161,6 +167,7 @@ _REFUSALS: dict[type[Request], Callable[[Any, int, Error], Response]] = {
     HeartbeatRequest: _plain(HeartbeatResponse),
     LeaveGroupRequest: _plain(LeaveGroupResponse),
     ConsumerGroupHeartbeatRequest: _plain(ConsumerGroupHeartbeatResponse),
+    StreamsGroupHeartbeatRequest: _streams_beat,
     OffsetCommitRequest: _commit,
     OffsetFetchRequest: _offset_fetch,
     TxnOffsetCommitRequest: _txn_commit,
@@ -178,6 +185,7 @@ _COORDINATORS: dict[type[Request], str] = {
             HeartbeatRequest,
             LeaveGroupRequest,
             ConsumerGroupHeartbeatRequest,
+            StreamsGroupHeartbeatRequest,
             OffsetCommitRequest,
             OffsetFetchRequest,
             TxnOffsetCommitRequest,

@@ -361,10 +361,15 @@ class Directory:
         return os.access(self.path, os.R_OK | os.W_OK | os.X_OK, effective_ids=True)
 
     def files(self) -> dict[str, int]:
-        """Name and size of each plain file."""
+        """Name and size of each plain file. Those that go meanwhile are left out."""
         self._tell("list")
+        found = {}
         with os.scandir(self.path) as entries:
-            return {entry.name: entry.stat().st_size for entry in entries if entry.is_file()}
+            for entry in entries:
+                with suppress(FileNotFoundError):  # another process writes here, and we only look
+                    if entry.is_file():
+                        found[entry.name] = entry.stat().st_size
+        return found
 
     def names(self) -> list[str]:
         """The names of all files and subdirectories, in a fifth of the time of `files`."""

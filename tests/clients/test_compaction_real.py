@@ -274,6 +274,7 @@ def wait_until_cleaned(kafka: RealKafka, pairs: list[Pair]) -> None:
     pytest.fail(f"not cleaned: {wanted} {cleaned_offsets(kafka)}\n{kafka.log[-3000:]}")
 
 
+@pytest.mark.long
 def test_both_leave_the_same_bytes(kafka: RealKafka, tmp_path: Path) -> None:
     create(kafka)
     kafka.stop()

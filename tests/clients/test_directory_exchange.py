@@ -154,6 +154,7 @@ def test_kafka_takes_its_directory_back_from_us(theirs: Theirs, tmp_path: Path) 
         kafka_goes_on(kafka, shown, filled, torn=True)
 
 
+@pytest.mark.long
 def test_a_directory_of_ours_goes_back_and_forth(tmp_path: Path) -> None:
     """Written by us, compacted, with a metadata snapshot, and stopped; by Kafka and stopped; by us
     and killed; by Kafka and killed; read by us."""

@@ -1,4 +1,7 @@
-"""Stock clients log in, by each mechanism with and without TLS; and fail, with the right words."""
+"""Stock clients log in, by each mechanism with and without TLS; and fail, with the right words.
+
+Four rows of the README's table are from here.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +13,35 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from odradek.compat import client as client_named
 from odradek.compat.clients.time_limits import wait_until
 from odradek.compat.real_kafka import VERSION, run_tool
 from odradek.emulator import Emulator
 from odradek.emulator.security.clients import client_context
 from odradek.emulator.security.mechanisms import KNOWN, WITH_PASSWORDS
 
+LOGS_IN = "Logs in with PLAIN and SCRAM, in plain text and over TLS"
+SHOWS_CERTIFICATE = "Shows a certificate, which is its user"
+SAYS_WHY = "Says that a password or user is wrong"
+TRUSTS_FEW = "Does not trust an expired or foreign certificate, nor one of another host"
 USERS = {"alice": "alice's secret", "a,b=c": 'an odd "word\\'}
 PROTOCOLS = ("SASL_PLAINTEXT", "SASL_SSL", "SSL")
 TIMEOUT_S = 30
+
+
+Entering = Callable[[str, str], None]
+
+
+@pytest.fixture
+def enter(seen_by: Callable[[str, str, str], None]) -> Entering:
+    """Enters a test in the results, as (client, row)."""
+
+    def entered(name: str, row: str) -> None:
+        known = {"confluent": "confluent-kafka"}
+        client = client_named(known.get(name, name))
+        seen_by(client.name, client.version, row)
+
+    return entered
 
 
 @pytest.fixture(scope="module")
@@ -88,8 +111,14 @@ CLIENTS: dict[str, Callable[[dict[str, Any]], object]] = {
 @pytest.mark.parametrize("mechanism", WITH_PASSWORDS)
 @pytest.mark.parametrize("user", USERS)
 def test_a_user_logs_in(
-    brokers: dict[str, Emulator], client: str, protocol: str, mechanism: str, user: str
+    brokers: dict[str, Emulator],
+    client: str,
+    protocol: str,
+    mechanism: str,
+    user: str,
+    enter: Entering,
 ) -> None:
+    enter(client, LOGS_IN)
     if client == "kafka-python" and user != "alice" and mechanism != "PLAIN":
         user = "alice"  # it does not escape the names of users
     kafka = brokers[protocol]
@@ -105,7 +134,8 @@ def test_librdkafka_logs_in_with_a_token(brokers: dict[str, Emulator], protocol:
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_a_certificate_logs_in(brokers: dict[str, Emulator], client: str) -> None:
+def test_a_certificate_logs_in(brokers: dict[str, Emulator], client: str, enter: Entering) -> None:
+    enter(client, SHOWS_CERTIFICATE)
     kafka = brokers["SSL"]
     alice = kafka.certificates.client("alice")
     CLIENTS[client](kafka.client_config(client, "admin", certificate=alice))
@@ -131,7 +161,9 @@ def test_a_wrong_login_says_so(
     password: str,
     reason: str,
     caplog: pytest.LogCaptureFixture,
+    enter: Entering,
 ) -> None:
+    enter(client, SAYS_WHY)
     kafka = brokers["SASL_PLAINTEXT"]
     config = kafka.client_config(client, "admin", user="alice", mechanism=mechanism)
     config = changed(client, config, user, password)
@@ -168,8 +200,9 @@ def confluent_error(config: dict[str, Any]) -> str:
 @pytest.mark.parametrize("client", CLIENTS)
 @pytest.mark.parametrize("bad", ["expired", "wrong_host", "foreign"])
 def test_a_client_does_not_trust_every_certificate(
-    client: str, bad: str, caplog: pytest.LogCaptureFixture
+    client: str, bad: str, caplog: pytest.LogCaptureFixture, enter: Entering
 ) -> None:
+    enter(client, TRUSTS_FEW)
     with Emulator(security="SSL") as kafka:
         made = kafka.certificates
         kafka.show_certificate(
@@ -226,8 +259,15 @@ def listed_by_java(tmp_path: Path, config: dict[str, Any]) -> tuple[int, str]:
     ],
 )
 def test_java_logs_in(
-    brokers: dict[str, Emulator], tmp_path: Path, protocol: str, mechanism: str, user: str
+    brokers: dict[str, Emulator],
+    tmp_path: Path,
+    protocol: str,
+    mechanism: str,
+    user: str,
+    enter: Entering,
 ) -> None:
+    if mechanism in WITH_PASSWORDS:
+        enter("java", LOGS_IN)
     kafka = brokers[protocol]
     config = kafka.client_config("java", user=user, mechanism=mechanism)
     status, said = listed_by_java(tmp_path, config)
@@ -235,14 +275,20 @@ def test_java_logs_in(
 
 
 @pytest.mark.long
-def test_java_shows_a_certificate(brokers: dict[str, Emulator], tmp_path: Path) -> None:
+def test_java_shows_a_certificate(
+    brokers: dict[str, Emulator], tmp_path: Path, enter: Entering
+) -> None:
+    enter("java", SHOWS_CERTIFICATE)
     kafka = brokers["SSL"]
     alice = kafka.certificates.client("alice")
     status, said = listed_by_java(tmp_path, kafka.client_config("java", certificate=alice))
     assert status == 0, said
 
 
-def test_java_says_that_a_password_is_wrong(brokers: dict[str, Emulator], tmp_path: Path) -> None:
+def test_java_says_that_a_password_is_wrong(
+    brokers: dict[str, Emulator], tmp_path: Path, enter: Entering
+) -> None:
+    enter("java", SAYS_WHY)
     config = brokers["SASL_PLAINTEXT"].client_config("java", user="alice", mechanism="PLAIN")
     config["sasl.jaas.config"] = config["sasl.jaas.config"].replace(USERS["alice"], "wrong")
     status, said = listed_by_java(tmp_path, config)
@@ -251,9 +297,14 @@ def test_java_says_that_a_password_is_wrong(brokers: dict[str, Emulator], tmp_pa
 
 
 @pytest.mark.long
-def test_java_does_not_trust_a_foreign_authority(tmp_path: Path) -> None:
+@pytest.mark.parametrize("bad", ["expired", "wrong_host", "foreign"])
+def test_java_does_not_trust_every_certificate(tmp_path: Path, bad: str, enter: Entering) -> None:
+    enter("java", TRUSTS_FEW)
     with Emulator(security="SSL") as kafka:
-        kafka.show_certificate(kafka.certificates.foreign().server())
+        made = kafka.certificates
+        kafka.show_certificate(
+            made.foreign().server() if bad == "foreign" else getattr(made, bad)()
+        )
         status, said = listed_by_java(tmp_path, kafka.client_config("java"))
     assert status != 0
     assert "SSL handshake failed" in said

@@ -277,6 +277,53 @@ def test_java_is_told_that_it_may_not_read_any_more(ruled: Emulator) -> None:
     consumer.close()
 
 
+@pytest.mark.slow
+def test_kafka_python_is_told_that_it_may_not_read_any_more(ruled: Emulator) -> None:
+    from kafka import KafkaConsumer
+    from kafka.errors import KafkaError as Told
+
+    config = ruled.client_config("kafka-python", user="alice", mechanism="SCRAM-SHA-256")
+    consumer = KafkaConsumer("t", **config, group_id="g", auto_offset_reset="earliest")
+
+    def poll() -> tuple[list[bytes], str]:
+        try:
+            found = consumer.poll(timeout_ms=200)
+        except Told as error:
+            return [], type(error).__name__
+        return [record.value for records in found.values() for record in records], ""
+
+    refused_and_back(ruled, poll)
+    consumer.close()
+
+
+@pytest.mark.slow
+def test_aiokafka_is_told_that_it_may_not_read_any_more(ruled: Emulator) -> None:
+    from aiokafka import AIOKafkaConsumer
+    from aiokafka.errors import KafkaError as Told
+
+    config = ruled.client_config("aiokafka", user="alice", mechanism="SCRAM-SHA-256")
+
+    async def made() -> AIOKafkaConsumer:
+        consumer = AIOKafkaConsumer("t", **config, group_id="g", auto_offset_reset="earliest")
+        await consumer.start()
+        return consumer
+
+    with asyncio.Runner() as runner:
+        consumer = runner.run(made())
+
+        def poll() -> tuple[list[bytes], str]:
+            try:
+                found = runner.run(consumer.getmany(timeout_ms=200))
+            except Told as error:
+                return [], type(error).__name__
+            return [record.value for records in found.values() for record in records], ""
+
+        try:
+            refused_and_back(ruled, poll)
+        finally:
+            runner.run(consumer.stop())
+
+
 # Users
 
 

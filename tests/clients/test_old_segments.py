@@ -168,7 +168,7 @@ def compacted_alike(ours: Path, theirs: Path, keyed: list[Keyed], version: str) 
 
 @pytest.mark.real
 @pytest.mark.slow
-@pytest.mark.parametrize("version", ["3.9.2", "4.3.1"])
+@pytest.mark.parametrize("version", [pytest.param("3.9.2", marks=pytest.mark.long), "4.3.1"])
 def test_we_do_with_old_segments_as_a_real_broker_does(tmp_path: Path, version: str) -> None:
     ours, theirs = tmp_path / "ours", tmp_path / "theirs"
     old_directory(ours, version)

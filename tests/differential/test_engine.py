@@ -45,6 +45,7 @@ from tests.differential.engine.steps import (
     Send,
     Sequence,
     Sleep,
+    World,
     now,
     seen,
 )
@@ -327,6 +328,20 @@ def test_who_is_answered_is_told_apart_before_who_leads() -> None:
     ]
     assert [tree["member_id"] for tree in trees] == ["c-<uuid 1>"] * 2
     assert [tree["leader"] for tree in trees] == ["c-<uuid 1>", "c-<uuid 2>"]
+
+
+def test_the_epoch_of_a_refused_heartbeat_is_not_kept() -> None:
+    from odradek.wire.api.consumer_group_heartbeat import ConsumerGroupHeartbeatResponse
+
+    from tests.differential.engine.kept import keep
+
+    world = World("ns-", 0)
+    for error_code, epoch in ((0, 5), (110, 0)):
+        answer = ConsumerGroupHeartbeatResponse(
+            error_code=error_code, member_epoch=epoch, heartbeat_interval_ms=0
+        )
+        keep(world, answer, {"epoch": "member_epoch"})
+    assert world.kept == {"epoch": 5}
 
 
 def test_the_same_seed_draws_the_same_sequence(engine: Engine) -> None:

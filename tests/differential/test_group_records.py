@@ -14,6 +14,7 @@ from odradek.wire.stored.offsets import OffsetCommitKey
 from tests.differential.ask.consumer_groups import delete_groups, enter, known_topic
 from tests.differential.ask.group_records import kept_in, written
 from tests.differential.ask.groups import commit, stable_group
+from tests.differential.ask.streams_groups import stream_enter
 from tests.differential.ask.topics import create
 from tests.differential.cases import all_cases, cases_named
 from tests.differential.engine.brokers import CONFIG, EmulatedBroker
@@ -54,6 +55,19 @@ def test_every_record_of_a_group_is_shown_in_its_order(engine: Engine) -> None:
         "TargetAssignmentMetadataKey",
         "CurrentMemberAssignmentKey",
     ]
+
+
+def test_every_record_of_a_streams_group_is_shown(engine: Engine) -> None:
+    found = shown(engine, *known_topic(), Ask(stream_enter("a")))
+    assert [name.removeprefix("StreamsGroup") for name, _ in found] == [
+        "MemberMetadataKey",
+        "TopologyKey",
+        "MetadataKey",
+        "TargetAssignmentMemberKey",
+        "TargetAssignmentMetadataKey",
+        "CurrentMemberAssignmentKey",
+    ]
+    assert {version for _, version in found} == {0}
 
 
 def test_groups_of_other_sequences_are_left_out() -> None:

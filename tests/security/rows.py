@@ -497,6 +497,55 @@ TRANSACTIONS = (
 _SHARE_MEMBER = {"group_id": "", "member_id": "b2RyYWRlay5vZHJhZGVrLg"}
 
 
+def _streams_beat(a: About, **subtopology: Any) -> dict[str, Any]:
+    topics = {
+        each: []
+        for each in (
+            *("source_topics", "source_topic_regex", "state_changelog_topics"),
+            *("repartition_sink_topics", "repartition_source_topics", "copartition_groups"),
+        )
+    }
+    return {
+        "group_id": a.group,
+        "member_id": "b2RyYWRlay5vZHJhZGVrLg",
+        "member_epoch": 0,
+        "endpoint_information_epoch": 0,
+        "rebalance_timeout_ms": 10_000,
+        "topology": {
+            "epoch": 0,
+            "subtopologies": [{"subtopology_id": "0", **topics, **subtopology}],
+        },
+        "active_tasks": [],
+        "standby_tasks": [],
+        "warmup_tasks": [],
+        "process_id": "p",
+    }
+
+
+def _streams_beat_of_a_repartition_topic(a: About) -> dict[str, Any]:
+    topic = {"name": a.topic, "partitions": 2, "replication_factor": 1, "topic_configs": []}
+    return _streams_beat(a, repartition_sink_topics=[a.topic], repartition_source_topics=[topic])
+
+
+STREAMS = (
+    Row(
+        *("StreamsGroupHeartbeat", 88, 0),
+        lambda a: _streams_beat(a, source_topics=[a.topic]),
+        (Need(_O.READ, _G), Need(_O.DESCRIBE, _T)),
+    ),
+    Row(
+        *("StreamsGroupHeartbeat that creates a topic", 88, 0),
+        _streams_beat_of_a_repartition_topic,
+        (Need(_O.READ, _G), Need(_O.DESCRIBE, _T), Need(_O.CREATE, _T)),
+    ),
+    Row(
+        *("StreamsGroupDescribe", 89, 0),
+        lambda a: {"group_ids": [a.group], "include_authorized_operations": True},
+        (Need(_O.DESCRIBE, _G),),
+    ),
+)
+
+
 def _state(a: About, **partition: Any) -> dict[str, Any]:
     return {
         "group_id": a.group,
@@ -718,4 +767,4 @@ CLUSTER = (
         },
     ),
 )
-ROWS = (*RECORDS, *TOPICS, *GROUPS, *SHARE, *TRANSACTIONS, *CLUSTER)
+ROWS = (*RECORDS, *TOPICS, *GROUPS, *SHARE, *STREAMS, *TRANSACTIONS, *CLUSTER)

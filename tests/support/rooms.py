@@ -93,6 +93,7 @@ ROOMS = {
         classic
         consumer
         share
+        streams
         coordinator offsets_topic coordinators
     """,
     "emulator/share": """
@@ -128,6 +129,7 @@ ROOMS = {
         asserting
         topics
         groups share_groups
+        streams_groups
         processed_once
         share_powers shared
         watching

@@ -1,7 +1,7 @@
-"""Groups of both protocols: the list, their members, their committed offsets.
+"""Groups of consumers and of Kafka Streams: the list, their members, their committed offsets.
 
-Share groups are in share_group_reading.py. Left out: members of streams groups; these are only
-listed.
+A member of a streams group has the partitions of its active tasks, by the topics that those read.
+Share groups are in share_group_reading.py.
 """
 
 from __future__ import annotations
@@ -16,6 +16,10 @@ from ....wire.api.consumer_group_describe import (
 from ....wire.api.describe_groups import DescribeGroupsRequest, DescribeGroupsResponse
 from ....wire.api.list_groups import ListGroupsRequest
 from ....wire.api.offset_fetch import OffsetFetchRequest
+from ....wire.api.streams_group_describe import (
+    StreamsGroupDescribeRequest,
+    StreamsGroupDescribeResponse,
+)
 from ....wire.stored.consumer_protocol import ConsumerProtocolAssignment
 from ....wire.stored.keyed import read_value
 from .client import Brokers, check
@@ -24,6 +28,7 @@ from .offsets import Place
 CLASSIC = "classic"
 CONSUMER = "consumer"
 SHARE = "share"
+STREAMS = "streams"
 DEAD = "Dead"
 """The state of a group that does not exist."""
 _BY_NAME_UP_TO = 9  # OffsetFetch
@@ -74,8 +79,10 @@ def list_groups(brokers: Brokers) -> dict[str, Listed]:
 def describe(brokers: Brokers, name: str, listed: Listed | None) -> Group:
     """A group, whose type `listed` tells; Dead if there is none. Raises ConsoleError.
 
-    A group of another type than the two protocols has no members here: they are not consumers.
+    A group of another type has no members here: they are not consumers.
     """
+    if listed is not None and listed.kind == STREAMS:
+        return _streams_group(brokers, name)
     if listed is not None and listed.kind not in (CLASSIC, CONSUMER):
         return Group(listed.kind, listed.state, "")
     if listed is not None and listed.kind == CONSUMER:
@@ -93,6 +100,34 @@ def describe(brokers: Brokers, name: str, listed: Listed | None) -> Group:
         check(group.error_code, f"group {name}", group.error_message)
     classic = [_classic_member(member) for member in group.members]
     return Group(CLASSIC, group.group_state, group.protocol_data, classic)
+
+
+def _streams_group(brokers: Brokers, name: str) -> Group:
+    request = StreamsGroupDescribeRequest(group_ids=[name], include_authorized_operations=False)
+    (group,) = brokers.ask_coordinator(name, request).groups
+    if group.error_code == NO_SUCH_GROUP:  # not any more
+        return Group(STREAMS, DEAD, "")
+    check(group.error_code, f"group {name}", group.error_message)
+    read = {
+        each.subtopology_id: [
+            *each.source_topics,
+            *(topic.name for topic in each.repartition_source_topics),
+        ]
+        for each in group.topology.subtopologies
+    }
+    members = [_streams_member(member, read) for member in group.members]
+    return Group(STREAMS, group.group_state, "", members)
+
+
+def _streams_member(
+    member: StreamsGroupDescribeResponse.Group.Member, read: dict[str, list[str]]
+) -> Member:
+    assigned: dict[str, list[int]] = {}
+    for tasks in member.assignment.active_tasks:
+        topics = read.get(tasks.subtopology_id, ())
+        assigned |= {topic: list(tasks.partitions) for topic in topics}
+    identity = member.member_id, member.instance_id, member.client_id, member.client_host
+    return Member(*identity, assigned)
 
 
 def _member(member: ConsumerGroupDescribeResponse.Group.Member) -> Member:

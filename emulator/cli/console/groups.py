@@ -27,6 +27,7 @@ from .group_reading import (
     CONSUMER,
     DEAD,
     SHARE,
+    STREAMS,
     Group,
     Listed,
     committed,
@@ -149,7 +150,7 @@ def _described(
         group = describe_shares(brokers, name)
         return group, _OF_SHARES, _share_rows(brokers, group, share_offsets(brokers, name))
     if listed is not None and not _has_offsets(listed):
-        raise ConsoleError(f"{name} is a {listed.kind} group, of which only the list tells")
+        raise ConsoleError(f"{name} is a group of type {listed.kind}, of which only the list tells")
     group = describe(brokers, name, listed)
     offsets = committed(brokers, name)
     if group.state == DEAD and not offsets:
@@ -216,8 +217,8 @@ def _show_one(name: str, group: Group) -> None:
 
 
 def _has_offsets(listed: Listed) -> bool:
-    """Whether it is a group of consumers, which commit offsets."""
-    return listed.kind in (CLASSIC, CONSUMER)
+    """Whether its members commit offsets."""
+    return listed.kind in (CLASSIC, CONSUMER, STREAMS)
 
 
 def _limits(brokers: Brokers, places: Iterable[Place]) -> dict[Place, tuple[int, int]]:

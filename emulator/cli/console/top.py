@@ -16,7 +16,7 @@ from typing import Any
 
 from .arguments import INT32, seconds, whole
 from .client import Brokers
-from .group_reading import CLASSIC, CONSUMER, committed, describe, list_groups
+from .group_reading import CLASSIC, CONSUMER, STREAMS, committed, describe, list_groups
 from .offsets import EARLIEST, LATEST, Place, look_up
 from .tables import add_json, objects, print_json, print_table
 
@@ -89,7 +89,7 @@ class Seen:
         }
         groups = {}
         for name, listed in list_groups(brokers).items():
-            if listed.kind not in (CLASSIC, CONSUMER):
+            if listed.kind not in (CLASSIC, CONSUMER, STREAMS):
                 groups[name] = SeenGroup(listed.state, 0, None, {})
                 continue
             group = describe(brokers, name, listed)

@@ -1,4 +1,4 @@
-"""What a write of a consumer group's records changes, told to the journal.
+"""What a write of the records of a consumer or a streams group changes, told to the journal.
 
 A group is compared before and after: who came and went, whether its epoch rose (a rebalance began),
 and whether all members have now reached their target (it has ended).
@@ -6,14 +6,37 @@ and whether all members have now reached their target (it has ended).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
-from ..telling import Telling
-from .group import ConsumerGroup, Due
-from .members import STATIC_LEAVE_EPOCH, ConsumerMember
+from ..telling import Telling, TellsOf
+from .group import Due
+from .members import STATIC_LEAVE_EPOCH
 from .states import ConsumerGroupState
+
+
+class TellsOfMember(TellsOf, Protocol):
+    """A member, as far as this compares it."""
+
+    @property
+    def epoch(self) -> int: ...
+
+
+class TellsOfGroup(Protocol):
+    """A group since KIP-848, as far as this compares it."""
+
+    @property
+    def group_id(self) -> str: ...
+
+    @property
+    def epoch(self) -> int: ...
+
+    @property
+    def state(self) -> str: ...
+
+    @property
+    def members(self) -> Mapping[str, TellsOfMember]: ...
 
 
 class Departure(NamedTuple):
@@ -35,15 +58,19 @@ OVERDUE = {
 
 @contextmanager
 def told(
-    telling: Telling, group: ConsumerGroup, departure: Departure = LEFT, why: str = ""
+    telling: Telling,
+    group: TellsOfGroup,
+    departure: Departure = LEFT,
+    why: str = "",
+    change: str = "its subscriptions or their topics changed",
 ) -> Iterator[None]:
     """Tell what has changed at the end. `why` the group rebalances follows from that if it is not
-    given."""
+    given; `change`: what else than members that come and go makes it."""
     if not telling.is_on:
         yield
         return
     members, epoch = dict(group.members), group.epoch
-    was_stable = not members or group.state is ConsumerGroupState.STABLE
+    was_stable = not members or group.state == ConsumerGroupState.STABLE
     yield
     come = [each for name, each in group.members.items() if name not in members]
     gone = [each for name, each in members.items() if name not in group.members]
@@ -57,18 +84,20 @@ def told(
     if not group.members:
         return
     if group.epoch > epoch or (come and not members):
-        telling.tell(group.group_id, "rebalance begun", reason=why or _why(come, gone, departure))
+        telling.tell(
+            group.group_id, "rebalance begun", reason=why or _why(come, gone, departure, change)
+        )
         was_stable = False
-    if not was_stable and group.state is ConsumerGroupState.STABLE:
+    if not was_stable and group.state == ConsumerGroupState.STABLE:
         end = {"generation": group.epoch, "members": len(group.members)}
         telling.tell(group.group_id, "rebalance finished", details=end)
 
 
 def _tell_members(
     telling: Telling,
-    group: ConsumerGroup,
-    come: Collection[ConsumerMember],
-    gone: Collection[ConsumerMember],
+    group: TellsOfGroup,
+    come: Collection[TellsOfMember],
+    gone: Collection[TellsOfMember],
     departure: Departure,
 ) -> None:
     number = {"members": len(group.members)}
@@ -79,10 +108,13 @@ def _tell_members(
 
 
 def _why(
-    come: Collection[ConsumerMember], gone: Collection[ConsumerMember], departure: Departure
+    come: Collection[TellsOfMember],
+    gone: Collection[TellsOfMember],
+    departure: Departure,
+    change: str,
 ) -> str:
     if come:
         return "a member joined"
     if not gone:
-        return "its subscriptions or their topics changed"
+        return change
     return f"a member's {departure.kind}" if departure.kind.startswith("s") else "a member left"

@@ -14,13 +14,13 @@ from ....wire.errors import Error, Refused
 from ....wire.stored.share_groups import ShareGroupMetadataKey
 from ...share.state import ShareKey, ShareState
 from ..classic.calls import ClassicCalls
+from ..classic.not_classic import NotClassic
 from ..group import Group, existing
 from ..records import MessageRecord
 from ..runtime import Runtime
 from ..settings import GroupSettings
 from ..shard import Shard, ShardState
 from . import states
-from .classic_calls import NoClassicMembers
 from .group import ShareGroup
 from .heartbeat import ShareTimes, heartbeat, removal
 from .members import JOINING_EPOCH, LEAVE_EPOCH, ShareBeat, ShareBeatAnswer, ShareMember
@@ -86,7 +86,7 @@ class ShareCalls:
         self._keeper = keeper
         self._times_of = times_of or default_times(runtime.settings)
         runtime.register_type(self)
-        classic.register(ShareGroup, NoClassicMembers(classic))
+        classic.register(ShareGroup, NotClassic(classic, lambda group: False))
 
     # What members ask
 

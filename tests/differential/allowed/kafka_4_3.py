@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from odradek.wire import Error
 from odradek.wire.api.alter_configs import AlterConfigsRequest
-from odradek.wire.api.api_versions import ApiVersionsRequest
 from odradek.wire.api.describe_configs import DescribeConfigsRequest
 from odradek.wire.api.describe_topic_partitions import DescribeTopicPartitionsRequest
 from odradek.wire.api.fetch import FetchRequest
@@ -27,16 +26,13 @@ _STARTED = (
     "controller.listener.names",
     "controller.quorum.voters",
     "group.initial.rebalance.delay.ms",
+    "group.streams.initial.rebalance.delay.ms",
     "listener.security.protocol.map",
     "listeners",
     "log.dirs",
     "node.id",
     "process.roles",
 )
-
-
-def _is_not_served(request: ApiVersionsRequest, difference: Difference) -> bool:
-    return difference.place.startswith("api_keys.") and is_missing(difference.ours)
 
 
 def _is_past_the_last(request: DescribeTopicPartitionsRequest, difference: Difference) -> bool:
@@ -88,13 +84,6 @@ def _lists_in_another_order(request: object, difference: Difference) -> bool:
 
 
 ALLOWED: tuple[Allowed, ...] = (
-    Allowed(
-        "an API that is not emulated yet is not advertised",
-        ApiVersionsRequest,
-        "*",
-        "to advertise what would close the connection helps nobody; goes with each API that comes",
-        _is_not_served,
-    ),
     *ALLOWED_OF_THE_CLUSTER,
     Allowed(
         "who leads a group whose leader left",

@@ -53,6 +53,8 @@ from odradek.wire.api.share_acknowledge import ShareAcknowledgeRequest
 from odradek.wire.api.share_fetch import ShareFetchRequest
 from odradek.wire.api.share_group_describe import ShareGroupDescribeRequest
 from odradek.wire.api.share_group_heartbeat import ShareGroupHeartbeatRequest
+from odradek.wire.api.streams_group_describe import StreamsGroupDescribeRequest
+from odradek.wire.api.streams_group_heartbeat import StreamsGroupHeartbeatRequest
 from odradek.wire.api.update_features import UpdateFeaturesRequest
 from odradek.wire.api.write_share_group_state import WriteShareGroupStateRequest
 from odradek.wire.api.write_txn_markers import WriteTxnMarkersRequest
@@ -91,6 +93,7 @@ _HASHED = Unordered("the answer is put together in a hash map")
 _REFUSED = Unordered("entries that are refused at once are gathered in a hash map", keeps_good=True)
 _STORED = Unordered("committed offsets are kept in hash maps", applies=_asks_for_all)
 _SHARDED = Unordered("each partition of the coordinator is asked for its groups")
+_SALTED = Unordered("an immutable map of Java, whose order is drawn when the process begins")
 _HASHED_UNTIL_3_9 = Unordered("up to 3.9 they are gathered in a hash set")
 
 
@@ -177,6 +180,15 @@ UNORDERED: dict[type[Request], dict[str, Unordered]] = {
     ShareGroupHeartbeatRequest: _hashed(
         "assignment.topic_partitions", "assignment.topic_partitions.partitions"
     ),
+    StreamsGroupDescribeRequest: {
+        "groups": _SHARDED,
+        "groups.members": _HASHED,
+    },
+    StreamsGroupHeartbeatRequest: {
+        "partitions_by_user_endpoint.active_partitions": _SALTED,
+        "partitions_by_user_endpoint.active_partitions.partitions": _HASHED,
+        "partitions_by_user_endpoint.standby_partitions.partitions": _HASHED,
+    },
     WriteShareGroupStateRequest: _hashed("results", "results.partitions"),
     UpdateFeaturesRequest: _hashed("results"),
     WriteTxnMarkersRequest: _hashed("markers", "markers.topics", "markers.topics.partitions"),

@@ -14,10 +14,12 @@ records. The rest depends on its kind:
 - cluster: quotas, credentials, features, moves of partitions;
 - configs: configs of topics, groups, metrics and brokers; topics that are created and deleted;
 - shares: members of a share group (KIP-932);
+- streams: members of a streams group (KIP-1071);
 - transactions: two transactional producers of both generations;
 - old: message sets and clients of before 0.11, where the release still serves them.
 
-After offsets, groups, consumers and transactions, the records written of the group are compared.
+After offsets, groups, consumers, streams and transactions, the records written of the group are
+compared.
 """
 
 from __future__ import annotations
@@ -41,6 +43,7 @@ from . import (
     logs,
     old_versions,
     share_groups,
+    streams_groups,
     transactions,
 )
 from .pools import CONFIGS
@@ -57,10 +60,11 @@ KINDS: dict[str, Callable[[Random, Served], Steps]] = {
     "cluster": cluster.administration,
     "configs": configs.configurations,
     "shares": share_groups.share_members,
+    "streams": streams_groups.stream_members,
     "transactions": transactions.transactions,
     "old": old_versions.old_protocol,
 }
-_WRITES_GROUPS = frozenset({"offsets", "groups", "consumers", "transactions"})
+_WRITES_GROUPS = frozenset({"offsets", "groups", "consumers", "streams", "transactions"})
 _OFTEN = {
     "any": 5,
     "log": 4,
@@ -72,6 +76,7 @@ _OFTEN = {
     "configs": 3,
     "consumers": 2,
     "shares": 2,
+    "streams": 2,
     "transactions": 4,
     "cluster": 3,
 }

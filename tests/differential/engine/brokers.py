@@ -23,6 +23,8 @@ CONFIG = {
     # A group's assignment is computed at once after a change, not a second later.
     "group.consumer.assignment.interval.ms": "0",
     "group.share.assignment.interval.ms": "0",
+    "group.streams.assignment.interval.ms": "0",
+    "group.streams.initial.rebalance.delay.ms": "0",
     # Locks of acquired records, which groups may set no lower than this.
     "group.share.min.record.lock.duration.ms": "1000",
     # Transactions that have timed out are aborted within 0.1 s, not 10 s.

@@ -36,6 +36,8 @@ from odradek.wire.api.update_features import UpdateFeaturesRequest
 from odradek.wire.headers import RequestHeader, write_request_header
 
 from ..allowed import Allowances, allowances_for
+from ..ask.consumer_groups import SETTLED_S
+from ..ask.streams_groups import NO_INTERNAL
 from ..settle.settler import RESTART_S, Settler
 from .brokers import Broker
 from .compare import NOTHING, Comparison, Difference
@@ -157,6 +159,9 @@ class SequenceRun:
         if isinstance(step, Ask):
             if isinstance(step.request, _MAY_CHANGE_TOPICS):
                 settler.wait_for_topics(self.names, self.groups)
+            elif _makes_topics(self.result.log[index].real):
+                settler.wait_for_topics(self.names, ())
+                time.sleep(SETTLED_S)
             elif isinstance(step.request, _MAY_CHANGE_CONFIGS):
                 settler.wait_for_configs(self.worlds[0].resolve(step.request), self.names)
             elif isinstance(step.request, _MAY_CHANGE_CLUSTER):
@@ -210,6 +215,9 @@ class SequenceRun:
             text = name if isinstance(name, str) else getattr(name, "name", None)
             if text:
                 self.names.add(text)
+        for each in getattr(getattr(request, "topology", None), "subtopologies", ()):
+            made = (*each.state_changelog_topics, *each.repartition_source_topics)
+            self.names.update(topic.name for topic in made)
         if group := getattr(request, "group_id", ""):
             self.groups.add(group)
         transactional_id = getattr(request, "transactional_id", "")
@@ -334,6 +342,14 @@ def _answer_version(request: Request, claimed: int, served: Served) -> int:
     if isinstance(request, ApiVersionsRequest) and claimed not in served.versions(type(request)):
         return 0
     return claimed
+
+
+def _makes_topics(real: Any) -> bool:
+    """Whether internal topics of a streams group are missing: they are made then."""
+    statuses = (
+        real.get("answer", {}).get("status") if isinstance(real.get("answer"), dict) else None
+    )
+    return any(each["status_code"] == NO_INTERNAL for each in statuses or ())
 
 
 def _is_unknown_failure(tree: Any) -> bool:

@@ -19,6 +19,7 @@ from odradek.wire.records import read_records
 from odradek.wire.stored import consumer_groups as groups
 from odradek.wire.stored import share_groups as shares
 from odradek.wire.stored import share_state as states
+from odradek.wire.stored import streams_groups as streams
 from odradek.wire.stored.groups import GroupMetadataKey, GroupMetadataValue
 from odradek.wire.stored.keyed import Key, read_key, read_value
 from odradek.wire.stored.offsets import OffsetCommitKey, OffsetCommitValue
@@ -46,6 +47,16 @@ _VALUES: dict[type[Key], type[Message]] = {
     shares.ShareGroupTargetAssignmentMemberKey: shares.ShareGroupTargetAssignmentMemberValue,
     shares.ShareGroupCurrentMemberAssignmentKey: shares.ShareGroupCurrentMemberAssignmentValue,
     shares.ShareGroupStatePartitionMetadataKey: shares.ShareGroupStatePartitionMetadataValue,
+    streams.StreamsGroupMemberMetadataKey: streams.StreamsGroupMemberMetadataValue,
+    streams.StreamsGroupMetadataKey: streams.StreamsGroupMetadataValue,
+    streams.StreamsGroupTargetAssignmentMetadataKey: (
+        streams.StreamsGroupTargetAssignmentMetadataValue
+    ),
+    streams.StreamsGroupTargetAssignmentMemberKey: streams.StreamsGroupTargetAssignmentMemberValue,
+    streams.StreamsGroupCurrentMemberAssignmentKey: (
+        streams.StreamsGroupCurrentMemberAssignmentValue
+    ),
+    streams.StreamsGroupTopologyKey: streams.StreamsGroupTopologyValue,
 }
 # The same of `__share_group_state`.
 _STATE_VALUES: dict[type[Key], type[Message]] = {
@@ -55,7 +66,11 @@ _STATE_VALUES: dict[type[Key], type[Message]] = {
 _TARGETS = (
     groups.ConsumerGroupTargetAssignmentMemberKey.__name__,
     shares.ShareGroupTargetAssignmentMemberKey.__name__,
+    streams.StreamsGroupTargetAssignmentMemberKey.__name__,
 )
+
+# Entries with one of these fields come from a hash map.
+_UNORDERED = {"topic_id", "member_id"}
 
 
 def own_records(
@@ -87,14 +102,14 @@ def normalized(tree: Any, now_ms: int, near_ms: int, order: Order) -> Any:
     that come from hash maps are sorted."""
     if isinstance(tree, list):
         soft = [normalized(value, now_ms, near_ms, order) for value in tree]
-        is_unordered = any("topic_id" in e or "member_id" in e for e in soft if isinstance(e, dict))
+        is_unordered = any(_UNORDERED & e.keys() for e in soft if isinstance(e, dict))
         return sorted(soft, key=order) if is_unordered else soft
     if not isinstance(tree, dict):
         return tree
     if "expire_timestamp" in tree:  # shown as the time from the commit on
         lasts_ms = tree["expire_timestamp"] - tree["commit_timestamp"]
         tree = {**tree, "expire_timestamp": f"after {lasts_ms} ms"}
-    if "topic_id" in tree and "partitions" in tree:
+    if ("topic_id" in tree or "subtopology_id" in tree) and "partitions" in tree:
         tree = {**tree, **_sorted_partitions(tree)}
     rest = {name: normalized(value, now_ms, near_ms, order) for name, value in tree.items()}
     for name, value in rest.items():

@@ -12,6 +12,8 @@ from .steps import OWN, World
 
 _ALWAYS_KEPT = {"session": "session_id", "pid": "producer_id"}
 """The label, and the field of any answer whose value is kept under it."""
+_NOT_OF_ERRORS = {"member_epoch", "endpoint_information_epoch"}
+"""Fields that are 0 in an answer with an error: what was kept before is still right."""
 
 
 def keep(world: World, answer: Response, paths: Mapping[str, str]) -> None:
@@ -25,9 +27,10 @@ def keep(world: World, answer: Response, paths: Mapping[str, str]) -> None:
         value = getattr(answer, name, -1)
         if isinstance(value, int) and value >= 0:
             world.kept[label] = value
+    is_refused = bool(getattr(answer, "error_code", 0))
     for label, path in paths.items():
         found = _at(answer, path)
-        if found is not None:
+        if found is not None and not (is_refused and path in _NOT_OF_ERRORS):
             world.kept[label] = found
 
 

@@ -20,8 +20,14 @@ PROTOCOLS = {
     "SHORT": "SASL_PLAINTEXT",
     "TLS": "SSL",
     "MUTUAL": "SSL",
+    "LIMITED": "PLAINTEXT",
 }
-"""The listeners. Sessions at SHORT end."""
+"""The listeners. Sessions at SHORT end; LIMITED has few connections."""
+LIMITED_CONNECTIONS = 2
+FEW, FEW_CONNECTIONS = "127.0.0.9", 2
+"""An address that may have few connections."""
+OFTEN = "127.0.0.8"
+"""An address that may seldom connect (users.py)."""
 SHORT_MS = 3000
 PASSWORDS = {"alice": "alice-secret", "bob": "bob-secret", "a,b=c": "odd"}
 MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER")
@@ -50,6 +56,8 @@ def _configs(ports: Mapping[str, int]) -> dict[str, str]:
         "ssl.principal.mapping.rules": "RULE:^CN=(mapped),.*$/$1/U,DEFAULT",
         "listener.name.mutual.ssl.client.auth": "required",
         "listener.name.tls.ssl.client.auth": "requested",
+        "listener.name.limited.max.connections": str(LIMITED_CONNECTIONS),
+        "max.connections.per.ip.overrides": f"{FEW}:{FEW_CONNECTIONS}",
     }
     for name in ("sasl", "short"):
         prefix = f"listener.name.{name}."

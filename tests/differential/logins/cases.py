@@ -20,14 +20,11 @@ from odradek.wire.api.renew_delegation_token import RenewDelegationTokenRequest
 from odradek.wire.api.sasl_authenticate import SaslAuthenticateRequest
 from odradek.wire.api.sasl_handshake import SaslHandshakeRequest
 
-from .talk import Talk, plain
+from .limits import ALONE, LIMITS
+from .talk import Case, Open, Talk, plain
 
 BARE = " without TLS"
 """After the name of a listener: connect as to one without TLS."""
-Open = Callable[[str], Talk]
-"""Connects to a listener by its name."""
-Case = Callable[[Open], list[str]]
-
 _VERSIONS = ApiVersionsRequest(client_software_name="app", client_software_version="1")
 _COORDINATOR = FindCoordinatorRequest(key="g", coordinator_keys=["g"])
 _METADATA = MetadataRequest(topics=[])
@@ -590,4 +587,4 @@ TLS: dict[str, Case] = {
     "Handshake over TLS": _one(_handshake_and_token, "TLS"),
 }
 
-CASES = TLS | BEFORE | PLAIN | SCRAM | BEARER | SHORT | TOKENS
+CASES = TLS | BEFORE | PLAIN | SCRAM | BEARER | SHORT | TOKENS | LIMITS | ALONE

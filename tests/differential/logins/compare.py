@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 
 from .brokers import Address
-from .cases import BARE, CASES, Open
-from .talk import Talk
+from .cases import BARE, CASES
+from .limits import ALONE
+from .talk import Open, Talk, divided
 
 Said = list[str]
 _AT_ONCE = 8
@@ -24,8 +25,10 @@ def differences(
         case = CASES[name]
         return name, case(_opener(ours)), case(_opener(theirs))
 
+    chosen = list(names)
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        found = list(pool.map(asked, names))
+        found = list(pool.map(asked, (name for name in chosen if name not in ALONE)))
+    found += [asked(name) for name in chosen if name in ALONE]
     return {name: (said, expected) for name, said, expected in found if said != expected}
 
 
@@ -33,7 +36,8 @@ def _opener(addresses: dict[str, Address]) -> Open:
     def opened(name: str) -> Talk:
         if name.endswith(BARE):
             return Talk(addresses[name.removesuffix(BARE)])
-        return Talk(addresses[name], _trusting() if name in _TLS else None)
+        listener, source = divided(name)
+        return Talk(addresses[listener], _trusting() if name in _TLS else None, source)
 
     return opened
 

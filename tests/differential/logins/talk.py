@@ -23,14 +23,23 @@ from .brokers import PASSWORDS, Address
 SILENCE_S = 1.5
 """After so long without an answer there is none."""
 ANSWER_S = 30.0
+_FROM = " from "
+
+
+def came_from(listener: str, address: str) -> str:
+    """After the name of a listener: connect to it from this address of the machine."""
+    return f"{listener}{_FROM}{address}"
 
 
 class Talk:
     """A connection to a listener. `said` has what was answered, in order."""
 
-    def __init__(self, address: Address, tls: ssl.SSLContext | None = None) -> None:
+    def __init__(
+        self, address: Address, tls: ssl.SSLContext | None = None, source: str = ""
+    ) -> None:
         self.said: list[str] = []
-        plain = socket.create_connection(address, timeout=ANSWER_S)
+        own = (source, 0) if source else None
+        plain = socket.create_connection(address, timeout=ANSWER_S, source_address=own)
         self.socket = plain if tls is None else tls.wrap_socket(plain, server_hostname="localhost")
 
     def raw(self, data: bytes) -> None:
@@ -170,3 +179,14 @@ def plain(name: str = "alice", password: str | None = None, wanted: str = "") ->
     """PLAIN's token."""
     secret = PASSWORDS.get(name, "") if password is None else password
     return f"{wanted}\0{name}\0{secret}".encode()
+
+
+Open = Callable[[str], Talk]
+"""Connects to a listener by its name."""
+Case = Callable[[Open], list[str]]
+
+
+def divided(name: str) -> tuple[str, str]:
+    """The listener, and the address from which to connect to it, if one is named."""
+    listener, _, address = name.partition(_FROM)
+    return listener, address

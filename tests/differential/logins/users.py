@@ -1,4 +1,4 @@
-"""Users of SCRAM, the same at both brokers."""
+"""Users of SCRAM, and a quota of an address, the same at both brokers."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import hashlib
 import time
 from typing import Any
 
+from odradek.wire.api.alter_client_quotas import AlterClientQuotasRequest
 from odradek.wire.api.alter_user_scram_credentials import AlterUserScramCredentialsRequest
 from odradek.wire.api.describe_user_scram_credentials import DescribeUserScramCredentialsRequest
 
-from .brokers import PASSWORDS, Address
+from .brokers import OFTEN, PASSWORDS, Address
 from .talk import Talk
 
 _HASHES = {1: "sha256", 2: "sha512"}
@@ -35,6 +36,13 @@ def add_users(address: Address) -> None:
         )
         answer = talk.ask(AlterUserScramCredentialsRequest(deletions=[], upsertions=[change]), 0)
         assert [each.error_code for each in answer.results] == [0]
+    entity = AlterClientQuotasRequest.Entry.Entity(entity_type="ip", entity_name=OFTEN)
+    rate = AlterClientQuotasRequest.Entry.Op(
+        key="connection_creation_rate", value=1.0, remove=False
+    )
+    entry = AlterClientQuotasRequest.Entry(entity=[entity], ops=[rate])
+    answer = talk.ask(AlterClientQuotasRequest(entries=[entry], validate_only=False), 1)
+    assert [each.error_code for each in answer.entries] == [0]
     deadline = time.monotonic() + _PATIENCE_S
     while _known(talk) < len(PASSWORDS) + 1:
         assert time.monotonic() < deadline

@@ -107,7 +107,7 @@ def test_every_broker_config_acts_or_is_inert() -> None:
             or name in by_topics
             or name in OTHERWISE
             or name in by_groups
-            or (name in bounds and name.startswith(("group.consumer.", "group.share.")))
+            or name in bounds
         )
         if acts and name in inert_broker_configs():
             both.append(name)

@@ -37,6 +37,7 @@ from tests.requests.groups import (
 )
 from tests.requests.offsets import LATEST, delete_before, look_up
 from tests.requests.produce import batch, produce, produce_request
+from tests.requests.streams_groups import streams_beat, subtopology, topology
 from tests.requests.topics import create_topics, new_topic
 from tests.support.cluster import Client, client_of, open_cluster
 from tests.support.connection import Connection
@@ -326,6 +327,32 @@ def test_a_group_of_the_consumer_protocol(cluster: Cluster, app: Client) -> None
     assert told(cluster, "rebalance finished")[0] == (
         "group g finished its rebalance: generation 2, 1 member"
     )
+
+
+def test_a_streams_group(cluster: Cluster, app: Client) -> None:
+    find(app)
+    streams_beat(app, topology=topology(subtopology(changelogs=["c"])))
+    streams_beat(app, epoch=2)
+    pass_ms(cluster, 1000)
+    streams_beat(app, epoch=2)
+    streams_beat(app, epoch=3, rack_id="r")
+    pass_ms(cluster, 1000)
+    streams_beat(app, epoch=3)
+    app.connection.lost()
+    pass_ms(cluster, 45_001)
+    assert told(cluster, "not ready", *GROUP) == [
+        "app joined group g (1 member)",
+        "group g began to rebalance: a member joined",
+        "group g cannot be assigned yet: Internal topics are missing: c",
+        "group g began to rebalance: a member, its topics, or its standbys changed",
+        "group g finished its rebalance: generation 3, 1 member",
+        "group g began to rebalance: a member, its topics, or its standbys changed",
+        "group g finished its rebalance: generation 4, 1 member",
+        "app closed its connection without leaving group g "
+        "(it stays a member until its session times out)",
+        "app was removed from group g: no heartbeat within its session timeout "
+        "(0 members remaining)",
+    ]
 
 
 # Transactions

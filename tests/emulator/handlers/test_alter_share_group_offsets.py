@@ -38,7 +38,7 @@ def test_a_missing_group_is_created(cluster: Cluster, client: Client) -> None:
         for each in answer.responses
         for part in each.partitions
     ]
-    assert found == [("t", 0, 0), ("none", 0, Error.UNKNOWN_TOPIC_OR_PARTITION)]
+    assert found == [("none", 0, Error.UNKNOWN_TOPIC_OR_PARTITION), ("t", 0, 0)]
     group = cluster.groups.at(1).share.group("g")
     assert (group.state, group.epoch) == ("Empty", 1)
     assert acquired(share_fetch(client, {(topic.id, 0): ()})) == [(3, 4, 1)]
@@ -56,3 +56,18 @@ def test_who_may_not(cluster: Cluster, client: Client) -> None:
     assert alter(client, "g", {("t", 0): 1}).error_code == 0
     (topic,) = alter(client, "g", {("t", 7): 1}).responses
     assert topic.partitions[0].error_code == Error.UNKNOWN_TOPIC_OR_PARTITION
+
+
+def test_unknown_topics_come_first_and_only_with_partitions(
+    cluster: Cluster, client: Client
+) -> None:
+    cluster.groups.ensure_topic()
+    cluster.create_topic("t", 1, {})
+    part = Topic.Partition(partition_index=0, start_offset=0)
+    asked = {"t": [], "none": [], "nope": [part]}
+    topics = [Topic(topic_name=name, partitions=parts) for name, parts in asked.items()]
+    answer = client.ask(AlterShareGroupOffsetsRequest(group_id="g", topics=topics), 0)
+    assert [(each.topic_name, len(each.partitions)) for each in answer.responses] == [
+        ("nope", 1),
+        ("t", 0),
+    ]

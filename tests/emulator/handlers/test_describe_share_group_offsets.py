@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from odradek.emulator.cluster import Cluster
-from odradek.wire import NO_ID
+from odradek.wire import NO_ID, Error
 from odradek.wire.api.describe_share_group_offsets import DescribeShareGroupOffsetsRequest
 
 from tests.requests.produce import batch, produce
@@ -58,3 +58,35 @@ def test_a_missing_topic_has_no_id(cluster: Cluster, client: Client) -> None:
     request = DescribeShareGroupOffsetsRequest(groups=[Group(group_id="g", topics=topics)])
     (group,) = client.ask(request, 1).groups
     assert group.topics[0].topic_id == NO_ID
+
+
+@pytest.mark.parametrize(
+    ("group_id", "topics", "code"),
+    [
+        ("g", {"t": []}, Error.UNKNOWN_SERVER_ERROR),
+        ("g", {"t": [0], "u": []}, Error.UNKNOWN_SERVER_ERROR),
+        ("", {"t": [0]}, Error.UNKNOWN_SERVER_ERROR),
+        ("g", {"none": []}, 0),
+        ("", {"none": [0]}, 0),
+        ("", {}, 0),
+    ],
+)
+def test_what_the_coordinator_of_states_cannot_be_asked(
+    cluster: Cluster, client: Client, group_id: str, topics: dict[str, list[int]], code: int
+) -> None:
+    cluster.groups.ensure_topic()
+    cluster.create_topic("t", 1, {})
+    cluster.create_topic("u", 1, {})
+    named = [Group.Topic(topic_name=n, partitions=parts) for n, parts in topics.items()]
+    request = DescribeShareGroupOffsetsRequest(groups=[Group(group_id=group_id, topics=named)])
+    (group,) = client.ask(request, 1).groups
+    assert group.error_code == code
+    assert [each.topic_name for each in group.topics] == ([] if code else list(topics))
+    assert ("unexpected error" in (group.error_message or "")) == bool(code)
+
+
+def test_a_broker_that_does_not_coordinate_says_so(client: Client) -> None:
+    request = DescribeShareGroupOffsetsRequest(groups=[Group(group_id="g", topics=None)])
+    (group,) = client.ask(request, 1).groups
+    assert group.error_code == Error.NOT_COORDINATOR
+    assert group.error_message == "This is not the correct coordinator."

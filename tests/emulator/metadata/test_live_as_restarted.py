@@ -223,7 +223,7 @@ TestMetadata = Metadata.TestCase
 TestMetadata.settings = settings(max_examples=12, stateful_step_count=40)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_more_of_the_same() -> None:
     many = settings(
         max_examples=60, stateful_step_count=40, suppress_health_check=list(HealthCheck)

@@ -5,16 +5,17 @@ from __future__ import annotations
 import asyncio
 import socket
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import pytest
-from odradek.emulator import Emulator
+from odradek.emulator import ConfigError, Emulator
 from odradek.emulator.cluster import Cluster
 from odradek.emulator.metadata.image import BROKER_RESOURCE
 from odradek.emulator.net.server import Server
 from odradek.emulator.security.quotas import IP, quota_records
+from odradek.wire import Error
 from odradek.wire.api.incremental_alter_configs import IncrementalAlterConfigsRequest
 
 from tests.support.cluster import open_cluster
@@ -82,6 +83,78 @@ def test_who_comes_when_there_are_enough_waits_until_one_leaves() -> None:
         all_five[0].close()
         expected = [SILENT, SILENT, ANSWERED, SILENT]
         assert heard(all_five[1:], expected) == expected
+
+
+LISTENERS = {
+    "listeners": "PLAINTEXT://127.0.0.1:0,OTHER://127.0.0.1:0",
+    "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,OTHER:PLAINTEXT",
+}
+
+
+@contextmanager
+def at_both(configs: Mapping[str, int | str]) -> Iterator[Callable[[str], socket.socket]]:
+    """A broker with two listeners; gives what connects to one of them."""
+    with Emulator({**LISTENERS, **configs}) as kafka, ExitStack() as stack:
+
+        def connected(listener: str) -> socket.socket:
+            place = kafka.run(lambda cluster: cluster.nodes[1].at(listener))
+            return stack.enter_context(socket.create_connection(place, timeout=COMES_S))
+
+        yield connected
+
+
+def test_a_listener_has_a_number_of_its_own() -> None:
+    with at_both({"listener.name.other.max.connections": 2}) as connected:
+        others = [connected("OTHER") for _ in range(4)]
+        expected = [ANSWERED] * 2 + [SILENT] * 2
+        assert asked(others, expected) == expected
+        plain = [connected("PLAINTEXT") for _ in range(4)]
+        assert asked(plain, [ANSWERED] * 4) == [ANSWERED] * 4
+        others[0].close()
+        expected = [SILENT, ANSWERED, SILENT]
+        assert heard(others[1:], expected) == expected
+
+
+def test_the_listener_of_the_brokers_is_spared_where_there_are_others() -> None:
+    with at_both({"max.connections": 3}) as connected:
+        plain = [connected("PLAINTEXT")]
+        assert asked(plain, [ANSWERED]) == [ANSWERED]
+        others = [connected("OTHER") for _ in range(3)]
+        expected = [ANSWERED] * 2 + [SILENT]
+        assert asked(others, expected) == expected
+        plain.append(connected("PLAINTEXT"))
+        assert asked(plain, [ANSWERED] * 2) == [ANSWERED] * 2
+        assert heard(others, [CLOSED, SILENT, SILENT]) == [CLOSED, SILENT, SILENT]
+        plain += [connected("PLAINTEXT"), connected("PLAINTEXT")]
+        expected = [ANSWERED] * 3 + [SILENT]
+        assert asked(plain, expected) == expected  # the number counts at each listener, too
+
+
+def test_another_listener_may_be_that_of_the_brokers() -> None:
+    configs: dict[str, int | str] = {"max.connections": 2, "inter.broker.listener.name": "OTHER"}
+    with at_both(configs) as connected:
+        plain = [connected("PLAINTEXT") for _ in range(2)]
+        assert asked(plain, [ANSWERED] * 2) == [ANSWERED] * 2
+        others = [connected("OTHER")]
+        assert asked(others, [ANSWERED]) == [ANSWERED]
+        assert heard(plain, [CLOSED, SILENT]) == [CLOSED, SILENT]
+
+
+def test_a_number_that_is_none_is_refused_at_the_start_and_at_run_time() -> None:
+    name = "listener.name.plaintext.max.connections"
+    with pytest.raises(ConfigError, match=rf"{name}.*Not a number"):
+        Emulator({name: "many"})
+    with Emulator() as kafka:
+        many = IncrementalAlterConfigsRequest.Resource.Config(
+            name=name, config_operation=0, value="many"
+        )
+        resource = IncrementalAlterConfigsRequest.Resource(
+            resource_type=BROKER_RESOURCE, resource_name="1", configs=[many]
+        )
+        request = IncrementalAlterConfigsRequest(resources=[resource], validate_only=False)
+        (answer,) = ask(kafka.bootstrap_servers, request, 1).responses
+        assert answer.error_code == Error.INVALID_REQUEST
+        assert "Invalid value many for configuration max.connections" in answer.error_message
 
 
 def test_the_configs_can_be_changed_at_run_time() -> None:

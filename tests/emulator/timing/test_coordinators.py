@@ -22,6 +22,7 @@ from tests.requests.groups import (
     leave_request,
     sync_request,
 )
+from tests.requests.streams_groups import streams_beat
 from tests.requests.transactions import (
     add_offsets_request,
     add_request,
@@ -87,6 +88,7 @@ OF_GROUPS: dict[str, Ask] = {
     "OffsetFetch v9": lambda c: int(c.ask(offset_fetch_request(), 9).groups[0].error_code),
     "TxnOffsetCommit": txn_commit,
     "ConsumerGroupHeartbeat": lambda c: beat(c).error_code,
+    "StreamsGroupHeartbeat": lambda c: streams_beat(c).error_code,
 }
 OF_TRANSACTIONS: dict[str, Ask] = {
     "InitProducerId": lambda c: int(c.ask(init_request(), 4).error_code),

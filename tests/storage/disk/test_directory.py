@@ -299,3 +299,21 @@ def test_a_lock_excludes_other_processes(files: Directory) -> None:
 
     assert files.exists(".lock")
     assert subprocess.run(other, capture_output=True, check=False).returncode == 0
+
+
+def test_a_file_that_goes_while_it_is_listed_is_left_out(
+    files: Directory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written(files, "stays", b"abc").close()
+    written(files, "goes", b"abc").close()
+
+    @contextmanager
+    def raced(path: str) -> Iterator[list[os.DirEntry[str]]]:
+        with scan(path) as entries:
+            found = list(entries)
+        os.unlink(os.path.join(path, "goes"))
+        yield found
+
+    scan = os.scandir
+    monkeypatch.setattr(os, "scandir", raced)
+    assert files.files() == {"stays": 3}

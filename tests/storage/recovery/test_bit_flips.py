@@ -237,7 +237,7 @@ def test_a_flipped_bit_is_never_served(way: str) -> None:
     flip_all(way, flips(17, lambda: [random.randrange(8)]))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(("way", "bits"), [(MARKER, 8), (NO_MARKER, 4)])
 def test_no_flipped_bit_is_ever_served(way: str, bits: int) -> None:
     random = Random(2)
@@ -280,7 +280,7 @@ def test_a_lost_or_made_up_tail_is_never_served(way: str) -> None:
     spoil_all(way, 41)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("way", [MARKER, NO_MARKER])
 def test_no_lost_or_made_up_tail_is_ever_served(way: str) -> None:
     spoil_all(way, 1)

@@ -129,18 +129,18 @@ def test_a_power_cut_after_any_change_loses_nothing_flushed() -> None:
     hold(cuts(False, lambda disk: disk.crash(random), every=8), power=True)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_kill_after_every_change() -> None:
     hold(cuts(False, MemoryDisk.kill), power=False)  # what was synced makes no difference to it
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("durable", [False, True])
 def test_a_power_cut_after_every_change_that_leaves_only_what_was_synced(durable: bool) -> None:
     hold(cuts(durable, MemoryDisk.crash), power=True)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("durable", [False, True])
 def test_a_power_cut_after_every_change_that_leaves_anything(durable: bool) -> None:
     random = Random(2)
@@ -313,7 +313,7 @@ TestCrashes = Crashes.TestCase
 TestCrashes.settings = settings(max_examples=20, stateful_step_count=20, deadline=None)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_many_more_lives() -> None:
     many = settings(
         max_examples=100,

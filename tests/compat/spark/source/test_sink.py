@@ -38,7 +38,11 @@ def same(ours: Any, theirs: Any, columns: list[str] = COLUMNS) -> None:
     assert right.exceptAll(left).collect() == []
 
 
-@pytest.mark.parametrize("codec", ["none", "gzip", "snappy", "lz4", "zstd"])
+@pytest.mark.parametrize(
+    "codec",
+    ["none", "zstd"]
+    + [pytest.param(each, marks=pytest.mark.long) for each in ("gzip", "snappy", "lz4")],
+)
 def test_what_is_written_is_read_back(spark: Any, tmp_path: Path, codec: str) -> None:
     written = frame(spark)
     asked = {"topic": "t", "numPartitions": "4", "kafka.compression.type": codec}

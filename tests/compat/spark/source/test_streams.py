@@ -111,6 +111,7 @@ def test_a_running_query_follows_the_broker(query: Callable[..., Query], tmp_pat
     assert found == of(0, *range(7)) + of(1, *range(5))
 
 
+@pytest.mark.long
 def test_a_limit_is_shared_out(query: Callable[..., Query], tmp_path: Path) -> None:
     placed(tmp_path / "data", {0: b"".join(numbered(base, 10) for base in range(0, 80, 10))})
     placed(tmp_path / "data", {0: numbered(0, 20)}, partition=1)
@@ -126,6 +127,7 @@ def test_a_limit_is_shared_out(query: Callable[..., Query], tmp_path: Path) -> N
     assert found == of(0, *range(80)) + of(1, *range(20))
 
 
+@pytest.mark.long
 def test_a_limited_run_goes_on_in_the_next(
     query: Callable[..., Query], tmp_path: Path, spark: Any
 ) -> None:
@@ -235,6 +237,7 @@ def failing_once(stream: Query) -> None:
         stream.run()
 
 
+@pytest.mark.long
 def test_a_batch_that_failed_is_read_again_with_the_same_offsets(
     query: Callable[..., Query], tmp_path: Path
 ) -> None:
@@ -255,6 +258,7 @@ def test_a_batch_that_failed_is_read_again_with_the_same_offsets(
     assert found == of(0, *range(10, 20))
 
 
+@pytest.mark.long
 def test_latest_is_where_the_query_began_though_its_first_batch_failed(
     query: Callable[..., Query], tmp_path: Path
 ) -> None:

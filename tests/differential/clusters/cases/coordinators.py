@@ -22,6 +22,7 @@ from ...ask.consumer_groups import depart, describe_consumers, enter, heartbeat
 from ...ask.groups import beat, commit, describe, join, leave, offsets_of, sync
 from ...ask.homes import homed
 from ...ask.records import fetch, list_offsets, produce
+from ...ask.streams_groups import describe_streams, stream_beat, stream_depart, stream_enter
 from ...ask.transactions import (
     add,
     add_offsets,
@@ -92,6 +93,9 @@ def groups_asked_at_every_broker() -> Steps:
         (heartbeat(group=G), 1),
         (enter("a", group=homed("k", 3)), 1),
         (describe_consumers(homed("k", 3)), 1),
+        (stream_enter("a", group=homed("l", 3)), 0),
+        (stream_beat("a", 2, group=homed("l", 3)), 0),
+        (describe_streams(homed("l", 3)), 0),
         (OffsetDeleteRequest(group_id=G, topics=[]), 0),
         (DeleteGroupsRequest(groups_names=[G, H]), 2),
     ]
@@ -107,6 +111,7 @@ def groups_asked_at_every_broker() -> Steps:
         *steps,
         *at_each(ListGroupsRequest(states_filter=[], types_filter=[]), 5),
         Ask(depart("a", group=homed("k", 3)), 1, at=3),
+        Ask(stream_depart("a", group=homed("l", 3)), 0, at=3),
     ]
 
 
@@ -213,6 +218,26 @@ def a_consumer_group_moves() -> Steps:
         *at_each(heartbeat("a", 1, group=G), 1),
         *at_each(offsets_of(G), 7),
         Ask(depart("a", group=G), 1, at=2),
+    ]
+
+
+@case("O30")
+def a_streams_group_moves() -> Steps:
+    return [
+        topic_on([2, 3, 1], [3, 1, 2]),
+        Ask(stream_enter("a", group=G), 0, at=1),
+        Ask(commit(("~t", 0, 3), group=G, member="a", generation=2), 9, at=1),
+        stop(1),
+        Ask(describe_streams(G), 0, at=2),
+        Ask(stream_beat("a", 2, group=G), 0, at=2),
+        Ask(commit(("~t", 0, 4), group=G, member="a", generation=2), 9, at=2),
+        Ask(stream_beat("a", 2, group=G), 0, at=3),
+        Ask(stream_enter("b", group=G), 0, at=2),
+        start(1),
+        *at_each(stream_beat("a", 2, group=G), 0),
+        *at_each(describe_streams(G), 0),
+        *at_each(offsets_of(G), 7),
+        Ask(stream_depart("a", group=G), 0, at=2),
     ]
 
 

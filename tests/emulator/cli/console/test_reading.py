@@ -21,6 +21,7 @@ from odradek.wire.api.offset_fetch import OffsetFetchRequest
 from odradek.wire.records import NewRecord
 
 from tests.emulator.cli.console.support import Shell, commit, fill
+from tests.requests.streams_groups import streams_beat_request, subtopology, topology
 from tests.support.clock import NOW
 from tests.support.cluster import at_once
 from tests.support.transactional_producer import TxnClient
@@ -143,14 +144,27 @@ def test_a_time_before_1970_is_not_taken_for_the_names_of_the_ends(text: str) ->
     assert parse_position(text).timestamp == 0
 
 
-@pytest.mark.parametrize("kind", ["streams"])
-def test_a_group_that_is_none_of_consumers_is_listed_and_no_more(
-    shell: Shell, monkeypatch: pytest.MonkeyPatch, kind: str
+def test_a_group_of_another_type_is_listed_and_no_more(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(groups, "list_groups", lambda _: {"g": Listed(kind, "Stable")})
-    assert shell("groups")[1:] == [["g", kind, "Stable", "-", "-"]]
+    monkeypatch.setattr(groups, "list_groups", lambda _: {"g": Listed("other", "Stable")})
+    assert shell("groups")[1:] == [["g", "other", "Stable", "-", "-"]]
     (line,) = shell("groups", "show", "g", status=1)
-    assert " ".join(line) == f"odradek: g is a {kind} group, of which only the list tells"
+    assert " ".join(line) == "odradek: g is a group of type other, of which only the list tells"
+
+
+def test_a_streams_group_and_its_members_are_shown(kafka: Emulator, shell: Shell) -> None:
+    request = streams_beat_request(
+        group_id="app", topology=topology(subtopology(sources=["orders"]))
+    )
+    fill(kafka, 1, record(b"first"))
+    with Brokers(kafka.bootstrap_servers) as brokers:
+        assert brokers.ask_coordinator("app", request).error_code == 0
+    assert shell("groups")[1:] == [["app", "streams", "Stable", "1", "0"]]
+    head, _, member, _, _, *places = shell("groups", "show", "app")
+    assert head == ["app:", "Stable,", "streams"]
+    assert (member[0], member[-1]) == ("a", "orders:0-1")
+    assert [line[-1] for line in places] == ["a", "a"]
 
 
 def test_a_consumer_group_that_has_just_gone_spares_the_list(

@@ -234,8 +234,10 @@ class Network:
         self.asked: Counter[type[Request]] = Counter()
         ask = Connection.ask
 
-        def wrongly(connection: Connection, request: Request, version: int) -> Any:
-            answer = ask(connection, request, version)
+        def wrongly(
+            connection: Connection, request: Request, version: int, more_s: float = 0
+        ) -> Any:
+            answer = ask(connection, request, version, more_s)
             self.asked[type(request)] += 1
             for wrong in self.wrong:
                 if isinstance(request, wrong[0]):

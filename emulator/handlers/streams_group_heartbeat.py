@@ -1,0 +1,237 @@
+"""StreamsGroupHeartbeat (88): a member of a streams group (KIP-1071) joins, stays, or leaves.
+
+What is refused, in the order in which it is checked (semantics N27, N28): topics of Kafka's own and
+names that no topic can have (130); what Kafka does not support yet; empty ids; a join without
+rebalance timeout, topology, or empty lists of tasks; a changelog with a number of partitions (130);
+an epoch below -1; some kinds of tasks without the others; a topology without joining (42).
+
+Internal topics that are missing are created as by CreateTopics, after the answer was made. What
+went wrong with that is told with later heartbeats, and not tried again for two intervals of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, TypeAlias
+
+from ...wire import Error, Refused
+from ...wire.api.streams_group_heartbeat import (
+    StreamsGroupHeartbeatRequest,
+    StreamsGroupHeartbeatResponse,
+)
+from ..base.call import Call
+from ..base.java_order import hash_map_order
+from ..config.internal_topics import INTERNAL_TOPICS
+from ..groups.streams.members import JOINING_EPOCH, Endpoint
+from ..groups.streams.messages import MemberPlace, Partitions, StreamsAnswer, StreamsBeat
+from ..groups.streams.tasks import Epochs, Owned, Tasks
+from ..groups.streams.topology import topology_value
+from ..metadata.topic_rules import name_problem
+from .consumer_group_heartbeat import has_protocol
+from .registry import handles
+from .streams_internal_topics import with_created
+
+if TYPE_CHECKING:
+    from ..cluster import Cluster
+
+Request: TypeAlias = StreamsGroupHeartbeatRequest
+Response: TypeAlias = StreamsGroupHeartbeatResponse
+_STATIC_LEAVE_EPOCH = -2
+
+
+@handles(StreamsGroupHeartbeatRequest)
+def streams_group_heartbeat(
+    cluster: Cluster, call: Call, request: StreamsGroupHeartbeatRequest
+) -> StreamsGroupHeartbeatResponse:
+    if not has_streams_groups(cluster):
+        return refused_answer(Refused(Error.UNSUPPORTED_VERSION))
+    try:
+        check_topics(required_topics(request))
+        _check(request)
+        streams = cluster.groups.at(call.node_id).streams
+        answer = streams.heartbeat(_beat(call, request))
+    except Refused as refused:
+        return refused_answer(refused)
+    return _response(with_created(cluster, call, streams.creation_errors, answer))
+
+
+def has_streams_groups(cluster: Cluster) -> bool:
+    """Whether there are streams groups: the feature `streams.version` says so, and the protocols
+    that the broker has."""
+    is_on = cluster.release.has_streams_groups and cluster.features.level("streams.version") > 0
+    return is_on and has_protocol(cluster, "streams")
+
+
+def required_topics(request: Request) -> list[str]:
+    """The topics of the topology that a member brings, each once."""
+    names: list[str] = []
+    for each in () if request.topology is None else request.topology.subtopologies:
+        names += each.source_topics
+        names += each.repartition_sink_topics
+        names += [topic.name for topic in each.repartition_source_topics]
+        names += [topic.name for topic in each.state_changelog_topics]
+    return [*dict.fromkeys(names)]
+
+
+def check_topics(names: Iterable[str]) -> None:
+    """Raises Refused(STREAMS_INVALID_TOPOLOGY) for topics that an application may not have."""
+    listed = [*names]
+    internal = [name for name in listed if name in INTERNAL_TOPICS]
+    if internal:
+        raise _invalid_topology(
+            f"Use of Kafka internal topics {','.join(internal)} in a Kafka Streams topology is"
+            " prohibited."
+        )
+    wrong = [name for name in listed if name_problem(name) is not None]
+    if wrong:
+        raise _invalid_topology(f"Topic names {','.join(wrong)} are not valid topic names.")
+
+
+def _check(request: Request) -> None:
+    _check_support(request)
+    _not_empty(request.member_id, "MemberId")
+    _not_empty(request.group_id, "GroupId")
+    _not_empty(request.rack_id, "RackId")
+    epoch = request.member_epoch
+    if epoch == JOINING_EPOCH:
+        _check_joining(request)
+    elif epoch == _STATIC_LEAVE_EPOCH:  # no member has an instance
+        raise _invalid("InstanceId can't be null.")
+    elif epoch < _STATIC_LEAVE_EPOCH:
+        raise _invalid(f"MemberEpoch is {epoch}, but must be greater than or equal to -2.")
+    kinds = (request.active_tasks, request.standby_tasks, request.warmup_tasks)
+    if None in kinds and any(kind is not None for kind in kinds):
+        raise _invalid("If one task-type is non-null, all must be non-null.")
+    if epoch != JOINING_EPOCH and request.topology is not None:
+        raise _invalid("Topology can only be provided when (re-)joining.")
+
+
+def _check_support(request: Request) -> None:
+    if request.instance_id is not None:
+        raise _invalid("Static membership is not yet supported.")
+    if request.task_offsets is not None:
+        raise _invalid("TaskOffsets are not supported yet.")
+    if request.task_end_offsets is not None:
+        raise _invalid("TaskEndOffsets are not supported yet.")
+    if request.warmup_tasks:
+        raise _invalid("WarmupTasks are not supported yet.")
+    for each in () if request.topology is None else request.topology.subtopologies:
+        if each.source_topic_regex:
+            raise _invalid("Regular expressions for source topics are not supported yet.")
+
+
+def _check_joining(request: Request) -> None:
+    if request.rebalance_timeout_ms == -1:
+        raise _invalid("RebalanceTimeoutMs must be provided in first request.")
+    for name, tasks in (
+        ("ActiveTasks", request.active_tasks),
+        ("StandbyTasks", request.standby_tasks),
+        ("WarmupTasks", request.warmup_tasks),
+    ):
+        if tasks is None or tasks:
+            raise _invalid(f"{name} must be empty when (re-)joining.")
+    if request.topology is None:
+        raise _invalid("Topology must be non-null when (re-)joining.")
+    for subtopology in request.topology.subtopologies:
+        for topic in subtopology.state_changelog_topics:
+            if topic.partitions:
+                raise _invalid_topology(
+                    f"Changelog topic {topic.name} must have an undefined partition count, but it"
+                    f" is set to {topic.partitions}."
+                )
+
+
+def _not_empty(text: str | None, name: str) -> None:
+    if text is not None and not text.strip():
+        raise _invalid(f"{name} can't be empty.")
+
+
+def _invalid(message: str) -> Refused:
+    return Refused(Error.INVALID_REQUEST, message)
+
+
+def _invalid_topology(message: str) -> Refused:
+    return Refused(Error.STREAMS_INVALID_TOPOLOGY, message)
+
+
+def _beat(call: Call, request: Request) -> StreamsBeat:
+    at, tags = request.user_endpoint, request.client_tags
+    return StreamsBeat(
+        group_id=request.group_id,
+        member_id=request.member_id,
+        epoch=request.member_epoch,
+        endpoint_epoch=request.endpoint_information_epoch,
+        client_id=call.client_id,
+        client_host=f"/{call.client_host}",
+        rack_id=request.rack_id,
+        rebalance_timeout_ms=request.rebalance_timeout_ms,
+        topology=None if request.topology is None else topology_value(request.topology),
+        owned=_owned(request),
+        process_id=request.process_id,
+        endpoint=None if at is None else Endpoint(at.host, at.port),
+        client_tags=None if tags is None else [(tag.key, tag.value) for tag in tags],
+        shuts_down=request.shutdown_application,
+    )
+
+
+def _owned(request: Request) -> Owned | None:
+    if request.active_tasks is None or request.standby_tasks is None:
+        return None
+    return Owned(_reported(request.active_tasks), _reported(request.standby_tasks))
+
+
+def _reported(tasks: list[Request.TaskIds]) -> tuple[tuple[str, tuple[int, ...]], ...]:
+    return tuple((each.subtopology_id, tuple(each.partitions)) for each in tasks)
+
+
+def refused_answer(refused: Refused) -> StreamsGroupHeartbeatResponse:
+    """What a member is answered that is refused."""
+    return Response(
+        error_code=refused.error,
+        error_message=refused.message,
+        member_id="",
+        member_epoch=0,
+        heartbeat_interval_ms=0,
+        acceptable_recovery_lag=0,
+        task_offset_interval_ms=0,
+        status=[],
+        endpoint_information_epoch=0,
+    )
+
+
+def _response(answer: StreamsAnswer) -> StreamsGroupHeartbeatResponse:
+    held, at = answer.assigned, answer.places
+    return Response(
+        member_id=answer.member_id,
+        member_epoch=answer.epoch,
+        heartbeat_interval_ms=answer.heartbeat_interval_ms,
+        acceptable_recovery_lag=0,
+        task_offset_interval_ms=0,
+        status=[
+            Response.Status(status_code=each.code, status_detail=each.detail)
+            for each in answer.statuses
+        ],
+        active_tasks=None if held is None else _task_ids(held.active),
+        standby_tasks=None if held is None else _task_ids(held.standby),
+        warmup_tasks=None if held is None else [],
+        endpoint_information_epoch=answer.endpoint_epoch,
+        partitions_by_user_endpoint=None if at is None else [_place(each) for each in at],
+    )
+
+
+def _task_ids(tasks: Epochs | Tasks) -> list[Response.TaskIds]:
+    return [
+        Response.TaskIds(subtopology_id=name, partitions=sorted(tasks[name]))
+        for name in hash_map_order(sorted(tasks))
+    ]
+
+
+def _place(place: MemberPlace) -> Response.EndpointToPartitions:
+    def partitions(of: Partitions) -> list[Response.TopicPartition]:
+        return [Response.TopicPartition(topic=name, partitions=[*each]) for name, each in of]
+
+    return Response.EndpointToPartitions(
+        user_endpoint=Response.Endpoint(host=place.endpoint.host, port=place.endpoint.port),
+        active_partitions=partitions(place.active),
+        standby_partitions=partitions(place.standby),
+    )

@@ -1,0 +1,86 @@
+"""The internal topics of streams groups (KIP-1071): they are created for the member that finds them
+missing, by its rights: CREATE on the cluster, or on each topic (semantics N30)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ...wire.api.create_topics import CreateTopicsRequest
+from ..base.call import Call
+from ..groups.streams.configured import InternalTopic
+from ..groups.streams.creation_errors import CreationErrors
+from ..groups.streams.messages import StreamsAnswer
+from ..groups.streams.states import Status, StatusCode
+from ..security.authorizer.terms import CLUSTER_NAME, Kind, Operation
+from .create_topics import create_topics
+
+if TYPE_CHECKING:
+    from ..cluster import Cluster
+
+_TIMEOUT_MS = 30_000
+_DEFAULT = -1
+_MOST_TOLD = 3
+
+
+def with_created(
+    cluster: Cluster, call: Call, errors: CreationErrors, answer: StreamsAnswer
+) -> StreamsAnswer:
+    """Create what is missing. Returns the answer with what keeps topics from being created."""
+    missing = answer.missing
+    if not missing:
+        return answer
+    denied = _denied(cluster, call, [*missing])
+    if denied:
+        return _told(answer, f"Unauthorized to CREATE on topics {', '.join(denied)}.")
+    now = cluster.clock.now()
+    known = errors.of(missing, now)
+    wanted = [topic for name, topic in missing.items() if name not in known]
+    if wanted:
+        request = CreateTopicsRequest(topics=_asked(wanted), timeout_ms=_TIMEOUT_MS)
+        until = now + 2 * answer.heartbeat_interval_ms
+        for topic in create_topics(cluster, call, request).topics:
+            if topic.error_code:
+                errors.put(topic.name, topic.error_message or "", until)
+    if not known:
+        return answer
+    listed = [f"{name} ({message})" for name, message in known.items()]
+    more = len(listed) - _MOST_TOLD
+    text = ", ".join(listed[:_MOST_TOLD]) + (f" and {more} more" if more > 0 else "")
+    return _told(answer, f"Creation failed: {text}.")
+
+
+def _denied(cluster: Cluster, call: Call, names: Sequence[str]) -> list[str]:
+    """The topics that the client may not create."""
+    authorizer = cluster.authorizer
+    if authorizer is None:
+        return []
+    who, host, create = call.principal, call.client_host, Operation.CREATE
+    if authorizer.may(who, host, create, Kind.CLUSTER, CLUSTER_NAME):
+        return []
+    return [name for name in names if not authorizer.may(who, host, create, Kind.TOPIC, name)]
+
+
+def _asked(topics: Sequence[InternalTopic]) -> list[CreateTopicsRequest.Topic]:
+    asked = CreateTopicsRequest.Topic
+    return [
+        asked(
+            name=topic.name,
+            num_partitions=topic.partitions,
+            replication_factor=topic.replication_factor or _DEFAULT,
+            assignments=[],
+            configs=[asked.Config(name=key, value=value) for key, value in topic.configs.items()],
+        )
+        for topic in topics
+    ]
+
+
+def _told(answer: StreamsAnswer, text: str) -> StreamsAnswer:
+    """The answer with a sentence more about the missing topics."""
+    statuses = [
+        Status(each.code, f"{each.detail}; {text}")
+        if each.code is StatusCode.MISSING_INTERNAL_TOPICS
+        else each
+        for each in answer.statuses
+    ]
+    return answer._replace(statuses=statuses)

@@ -1,0 +1,148 @@
+"""How many connections a broker may have: of each listener, of each address, and in all.
+
+As Kafka does (SocketServer's ConnectionQuotas, tried on 4.3.1):
+
+- While a broker has `max.connections`, or a listener `listener.name.NAME.max.connections`, the next
+  client is connected and nothing it sends is read until another one leaves; later ones wait in the
+  backlog of the socket.
+- Where there are several listeners, that of the brokers (`inter.broker.listener.name`, or that of
+  `security.inter.broker.protocol`) may have its own number whatever there is at the others, one of
+  whose connections is closed then.
+- A client whose address has `max.connections.per.ip`, or the number of its own in
+  `max.connections.per.ip.overrides`, is connected and then closed at once.
+- So is one that comes too soon by the quota `connection_creation_rate` of its address; there, the
+  connection is closed when the throttle time is over.
+- All can be changed at run time. While a broker then has more than `max.connections`, one is
+  closed after the other: there those that were silent longest on each network thread, here those
+  that were silent longest by half of `connections.max.idle.ms` (server.py). A listener that has
+  more than its own number keeps them.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections import Counter
+from collections.abc import Callable
+from functools import lru_cache
+from typing import NamedTuple
+
+from ..base.logger import log
+from ..config.configs import BrokerConfig
+from ..config.listener_configs import ListenerConfig
+
+_MOST = "max.connections"
+
+
+class Connections:
+    """The connections of one broker, counted."""
+
+    def __init__(
+        self,
+        config: BrokerConfig,
+        may_come: Callable[[str], bool],
+        exceeded: Callable[[], object] = lambda: None,
+    ) -> None:
+        """`may_come` tells of an address whether its quota allows another connection now;
+        `exceeded` is called when there are more than there may be."""
+        self._config = config
+        self._may_come = may_come
+        self._exceeded = exceeded
+        self._by_address: Counter[str] = Counter()
+        self._by_listener: dict[str, int] = {}
+        self.total = 0
+
+    def at(self, listener: str) -> Place:
+        """Those of one listener, which the broker has from now on."""
+        self._by_listener.setdefault(listener, 0)
+        return Place(self, listener)
+
+    def use(self, config: BrokerConfig) -> None:
+        """How many there may be is in this config from now on."""
+        self._config = config
+
+    @property
+    def has_excess(self) -> bool:
+        """Whether one is to be closed: there are more than there may be, and not only those of
+        other brokers."""
+        kept = sum(number for name, number in self._by_listener.items() if self.is_kept(name))
+        most: int = self._config.get(_MOST)
+        return self.total > most and self.total > kept
+
+    def is_kept(self, listener: str) -> bool:
+        """Whether connections of this listener stay when there are too many: it is the brokers'."""
+        if len(self._by_listener) < 2:
+            return False
+        named = self._config.text_of("inter.broker.listener.name")
+        between: str = named or self._config.get("security.inter.broker.protocol")
+        return listener == between.upper()
+
+    def has_slot(self, listener: str) -> bool:
+        """Whether one that has come to this listener is read now; otherwise it waits."""
+        most: int = ListenerConfig(self._config, listener).get(_MOST)
+        if self._by_listener[listener] >= most:
+            return False
+        most = self._config.get(_MOST)
+        return self.total < most or self.is_kept(listener)
+
+    def admit(self, listener: str, address: str) -> bool:
+        """Count a new one, unless its address has as many as it may."""
+        most = self._most_of(address)
+        if self._by_address[address] >= most:
+            log.info("refused a connection from %s: it has %d, as many as it may", address, most)
+            return False
+        if not self._may_come(address):
+            log.info("refused a connection from %s: too many have come from there lately", address)
+            return False
+        self._by_address[address] += 1
+        self._by_listener[listener] += 1
+        self.total += 1
+        if self.has_excess:
+            self._exceeded()
+        return True
+
+    def left(self, listener: str, address: str) -> None:
+        """One has ended."""
+        self.total -= 1
+        self._by_listener[listener] -= 1
+        self._by_address[address] -= 1
+        if not self._by_address[address]:
+            del self._by_address[address]
+
+    def _most_of(self, address: str) -> int:
+        overrides = self._config.get("max.connections.per.ip.overrides")
+        for entry in overrides.split(",") if overrides else ():
+            host, _, number = entry.strip().rpartition(":")
+            if address in _addresses(host.strip()):
+                return int(number)
+        most: int = self._config.get("max.connections.per.ip")
+        return most
+
+
+class Place(NamedTuple):
+    """The connections of one listener."""
+
+    connections: Connections
+    listener: str
+
+    @property
+    def has_slot(self) -> bool:
+        """Whether who comes is read; otherwise it waits."""
+        return self.connections.has_slot(self.listener)
+
+    def admit(self, address: str) -> bool:
+        """One has come from this address: whether it stays."""
+        return self.connections.admit(self.listener, address)
+
+    def left(self, address: str) -> None:
+        """One has ended."""
+        self.connections.left(self.listener, address)
+
+
+@lru_cache(maxsize=256)
+def _addresses(host: str) -> frozenset[str]:
+    """What a host is called by its number; nothing for one that is unknown."""
+    try:
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except OSError:
+        return frozenset()
+    return frozenset(str(each[4][0]) for each in found[:1])

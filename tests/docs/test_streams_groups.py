@@ -1,0 +1,59 @@
+"""docs/streams-groups.md: every example runs as it stands, and every verb is named."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from odradek.compat import Unavailable
+from odradek.emulator import StreamsGroupView
+from odradek.emulator.seen import SeenSubtopology, SeenTask
+
+from tests.clients.streams.application import archives
+
+ROOT = Path(__file__).parents[2]
+TEXT = (ROOT / "docs/streams-groups.md").read_text()
+BLOCKS = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
+APPLICATION = """
+import pytest
+from tests.clients.streams.word_count import WordCount
+
+
+@pytest.fixture
+def start_word_count(tmp_path):
+    made = []
+
+    def start(bootstrap_servers):
+        config = {"group.protocol": "streams", "replication.factor": 1}
+        made.append(WordCount(bootstrap_servers, tmp_path, config))
+
+    yield start
+    for each in made:
+        each.kill()
+"""
+
+
+@pytest.mark.client
+@pytest.mark.slow
+def test_every_example_passes(pytester: pytest.Pytester) -> None:
+    """Together, in the order of the page: later ones use the imports of earlier ones."""
+    try:
+        archives()
+    except Unavailable as reason:
+        pytest.skip(f"unavailable: {reason}")
+    examples = "\n\n".join(BLOCKS)
+    pytester.makeconftest(APPLICATION)
+    pytester.syspathinsert(ROOT)
+    pytester.makepyfile(examples)
+    result = pytester.runpytest_subprocess(
+        *("-p", "no:cacheprovider", "-p", "no:randomly", "-p", "no:hypothesispytest"),
+        timeout=300,
+    )
+    result.assert_outcomes(passed=len(re.findall(r"^def test_", examples, re.MULTILINE)))
+
+
+@pytest.mark.parametrize("view", [StreamsGroupView, SeenTask, SeenSubtopology])
+def test_every_verb_is_named(view: type) -> None:
+    verbs = {name for name in dir(view) if not name.startswith("_")}
+    assert [name for name in sorted(verbs) if not re.search(rf"\b{name}\b", TEXT)] == []

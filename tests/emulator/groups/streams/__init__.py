@@ -1,0 +1,1 @@
+"""Streams groups, without a broker."""
