@@ -26,7 +26,8 @@ test: lint types  ## Everything: style, types and all tests
 slow: $(READY)  ## What is too long for `make test`, which tries a sample of it
 	$(BIN)/python -m tests.prepare
 	ODRADEK_CHAOS_S=30 $(BIN)/python -m pytest -q -m long tests
-	ODRADEK_CHAOS_S=30 $(BIN)/python -m pytest -q tests/clients/test_group_chaos.py tests/cluster_chaos
+	ODRADEK_CHAOS_S=30 $(BIN)/python -m pytest -q tests/clients/test_group_chaos.py tests/cluster_chaos \
+		tests/share_chaos
 
 test-real: $(READY)  ## The client tests also against a real Apache Kafka
 	ODRADEK_REAL=1 $(BIN)/python -m pytest -q tests/clients

@@ -83,7 +83,7 @@ class _Work:
         self.epoch = request.share_session_epoch
         self.session: Session | None = None
         self.results: dict[Part, AckResult] = {}
-        self.unknown: dict[Part, Fetched] = {}
+        self.failed: dict[Part, Fetched] = {}
         self.renews = call.version >= RENEWALS_SINCE and request.is_renew_ack
 
     def open(self) -> None:
@@ -178,12 +178,18 @@ class _Work:
         """The partitions of the session that there are, in the order in which they are read."""
         assert self.session is not None
         found: dict[Part, Partition] = {}
+        # What a step of the chain refuses: base/chain.py.
+        refuses = None if self.call.passage is None else self.call.passage.refuses
         for part in self.session.parts:
             topic = self.cluster.topics.by_id(part.topic_id)
-            if topic is None or not 0 <= part.partition < len(topic.partitions):
-                self.unknown[part] = Fetched(Error.UNKNOWN_TOPIC_OR_PARTITION)
-            else:
+            try:
+                if topic is None or not 0 <= part.partition < len(topic.partitions):
+                    raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION)
+                if refuses is not None:
+                    refuses(topic.name, part.partition)
                 found[part] = topic.partitions[part.partition]
+            except Refused as refused:
+                self.failed[part] = Fetched(refused.error)
         parts = list(found)
         at = self.epoch % len(parts) if parts and self.epoch >= 1 else 0
         return {part: found[part] for part in parts[at:] + parts[:at]}
@@ -199,7 +205,7 @@ class _Work:
         later = None if self.epoch == INITIAL_EPOCH else self.session
         topics: dict[bytes, Topic] = {}
         leaders: set[int] = set()
-        told = {**found, **self.unknown}
+        told = {**found, **self.failed}
         if self._is_overtaken():
             response.error_code, told = Error.INVALID_SHARE_SESSION_EPOCH, {}
         for part, fetched in told.items():

@@ -347,6 +347,10 @@ class Inside:
         """Release what is in flight in a share group."""
         return self._call(lambda each: share_powers.redeliver(each, group_id, member_id))
 
+    def poison_share(self, group_id: str, topic: str, partition: int, offset: int) -> None:
+        """Make a record poison to a share group."""
+        self._call(lambda each: share_powers.poison(each, group_id, topic, partition, offset))
+
     def clients(self) -> list[SeenClient]:
         """The connections there are."""
 

@@ -91,6 +91,20 @@ class ShareGroupView(MemberWaits):
         TypeError, ValueError."""
         return self._source.powers.redeliver(self.group_id, self._member_id(member))
 
+    def poison(self, topic: str, offset: int, *, partition: int = 0) -> None:
+        """Make a record poison: as if every member that gets it failed, whoever accepts it releases
+        it. So it is delivered as often as it may be, and then archived; who rejects it is done with
+        it. The record may be one that is written later. An emulator's only. Raises Refused
+        (UNKNOWN_TOPIC_OR_PARTITION), TypeError, and ValueError for a record that the group is done
+        with."""
+        for name, value in (("offset", offset), ("partition", partition)):
+            if not isinstance(value, int) or isinstance(value, bool):
+                raise TypeError(f"{name} is an int, not {value!r}")
+            if value < 0:
+                raise ValueError(f"{name} is 0 or more, not {value}")
+        name = self._source.topic_name(topic)
+        self._source.powers.poison_share(self.group_id, name, partition, offset)
+
     # What a test waits for
 
     def wait_acknowledged(self, *topics: str, timeout: float | None = None) -> None:

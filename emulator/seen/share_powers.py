@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from ..share.acknowledging import release
 from ..share.in_flight import InFlight, RecordState
 from ..share.share_partition import SharePartition
+from ..share.state import ShareKey
 from .members import SeenInFlight
 
 if TYPE_CHECKING:
@@ -54,6 +55,20 @@ def redeliver(cluster: Cluster, group_id: str, member_id: str | None) -> int:
                 release(share, holder, "by the test")
     cluster.settle()
     return count
+
+
+def poison(cluster: Cluster, group_id: str, topic: str, partition: int, offset: int) -> None:
+    """Have every member that accepts a record release it instead. Raises Refused
+    (UNKNOWN_TOPIC_OR_PARTITION), ValueError for a record that the group is done with."""
+    key = ShareKey(group_id, cluster.topic(topic).id, partition)
+    cluster.partition(topic, partition)
+    for share in cluster.share_leaders.of_group(group_id):
+        if share.key == key and offset < share.start_offset:
+            raise ValueError(
+                f"share group {group_id!r} is done with offset {offset} of {topic}-{partition}:"
+                f" it begins at {share.start_offset}"
+            )
+    cluster.share_leaders.poison.setdefault(key, set()).add(offset)
 
 
 def _count(cluster: Cluster, group_id: str, member_id: str | None) -> int:

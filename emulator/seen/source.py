@@ -56,6 +56,9 @@ class Powers(Protocol):
         """Release what a member of a share group has acquired, or all (None); return how many
         records."""
 
+    def poison_share(self, group_id: str, topic: str, partition: int, offset: int) -> None:
+        """Have every member of a share group that accepts a record release it instead."""
+
     def clients(self) -> list[SeenClient]:
         """The connections there are, in the order in which they came."""
 

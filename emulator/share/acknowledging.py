@@ -21,7 +21,7 @@ from .in_flight import Batch, InFlight, RecordState
 from .share_partition import SharePartition, Told, at_limit
 from .state_batches import StateBatch
 
-RENEW = 4
+ACCEPT, RELEASE, RENEW = 1, 2, 4
 _STATES = {
     0: RecordState.ARCHIVED,
     1: RecordState.ACKNOWLEDGED,
@@ -100,7 +100,8 @@ class _Step:
             self._check_member(whole)
             is_whole = batch.is_within(asked.first_offset, asked.last_offset)
             moved = share.straddles_start(batch.first, batch.last)
-            if not is_whole or len(asked.types) > 1 or moved:
+            has_poison = share.has_poison(batch.first, batch.last)
+            if not is_whole or len(asked.types) > 1 or moved or has_poison:
                 if whole.state is not RecordState.ACQUIRED:
                     raise _invalid_state(
                         "The batch cannot be acknowledged. The subset batch is not in the acquired"
@@ -119,6 +120,8 @@ class _Step:
                     "The batch cannot be acknowledged. The batch is not in the acquired state."
                 )
             kind = asked.type_of(first) if batch.whole is None else asked.types[0]
+            if kind == ACCEPT and share.has_poison(first, last):
+                kind = RELEASE
             if kind == RENEW:
                 self._renew(first, last, state)
             else:

@@ -7,7 +7,7 @@ group has ended with its connection: the next fetch loads what the share coordin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING
 
 from ...wire import Error, Refused
@@ -99,6 +99,10 @@ class ShareLeader:
     def write(self, key: ShareKey, state_epoch: int, leader_epoch: int, change: Change) -> None:
         """Have the share coordinator note a change. Raises Refused."""
         self._cluster.share_coordinators.write(key, state_epoch, leader_epoch, change)
+
+    def poison(self, key: ShareKey) -> Collection[int]:
+        """The offsets that a test has made poison."""
+        return self._cluster.share_leaders.poison.get(key, ())
 
     def tell(self, key: ShareKey, told: Told) -> None:
         """What has become of a range of offsets, if anything is told."""
@@ -239,6 +243,8 @@ class ShareLeaders:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._leaders = {node_id: ShareLeader(cluster, node_id) for node_id in cluster.brokers}
+        self.poison: dict[ShareKey, set[int]] = {}
+        """The offsets that a test has made poison, whoever leads."""
 
     def at(self, node_id: int) -> ShareLeader:
         """Those of a broker."""

@@ -83,10 +83,14 @@ class SessionCache:
 
     def get(self, key: SessionKey) -> Session:
         """A session. Raises Refused(SHARE_SESSION_NOT_FOUND)."""
-        session = self._sessions.get(key)
+        session = self.find(key)
         if session is None:
             raise Refused(Error.SHARE_SESSION_NOT_FOUND)
         return session
+
+    def find(self, key: SessionKey) -> Session | None:
+        """A session, if there is one."""
+        return self._sessions.get(key)
 
     def open(self, key: SessionKey, parts: Iterable[Part], connection: object) -> Session:
         """Open a session anew. Raises Refused(SHARE_SESSION_LIMIT_REACHED)."""

@@ -15,7 +15,7 @@ Source: KIP-932; Kafka 4.3.1's answers (SharePartition).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import NamedTuple, Protocol
 
@@ -74,6 +74,9 @@ class Surroundings(Protocol):
 
     def tell(self, key: ShareKey, told: Told, /) -> None:
         """What a member did, or what became of its records, for the journal."""
+
+    def poison(self, key: ShareKey, /) -> Collection[int]:
+        """The offsets that a test has made poison: who accepts one releases it."""
 
 
 class Gap(NamedTuple):
@@ -187,6 +190,10 @@ class SharePartition:
     def straddles_start(self, first: int, last: int) -> bool:
         """Whether the start offset lies within these offsets, but not at the first."""
         return first < self.start_offset <= last
+
+    def has_poison(self, first: int, last: int) -> bool:
+        """Whether a test has made any of these offsets poison."""
+        return any(first <= offset <= last for offset in self._around.poison(self.key))
 
     # Locks
 

@@ -1,4 +1,4 @@
-"""The two small Go programs: built once into the cache directory, never into the repository.
+"""Small Go programs: built once into the cache directory, never into the repository.
 
 A program is known by a digest of its sources and of the Go release, so a change builds another one.
 Left out: cleaning the cache.
@@ -39,9 +39,10 @@ def required_version(name: str, module: str) -> str:
     raise LookupError(f"{name}/go.mod does not require {module}")
 
 
-def built(name: str) -> Path:
-    """Return the executable of that program, built now if need be. Raises Unavailable."""
-    source = HERE / name
+def built(name: str, above: Path = HERE) -> Path:
+    """Return the executable of that program, whose sources are in a folder of that name, built now
+    if need be. Raises Unavailable."""
+    source = above / name
     digest = hashlib.sha256(go_version().encode())
     for path in sorted(source.iterdir()):
         digest.update(path.name.encode() + b"\0" + path.read_bytes())

@@ -1,7 +1,7 @@
 """Groups of consumers and of Kafka Streams: the list, their members, their committed offsets.
 
 A member of a streams group has the partitions of its active tasks, by the topics that those read.
-Left out: members of share groups, which are only listed.
+Share groups are in share_group_reading.py.
 """
 
 from __future__ import annotations
@@ -27,11 +27,12 @@ from .offsets import Place
 
 CLASSIC = "classic"
 CONSUMER = "consumer"
+SHARE = "share"
 STREAMS = "streams"
 DEAD = "Dead"
 """The state of a group that does not exist."""
 _BY_NAME_UP_TO = 9  # OffsetFetch
-_NO_SUCH_GROUP = 69
+NO_SUCH_GROUP = 69
 
 
 @dataclass(frozen=True)
@@ -89,13 +90,13 @@ def describe(brokers: Brokers, name: str, listed: Listed | None) -> Group:
             group_ids=[name], include_authorized_operations=False
         )
         (new,) = brokers.ask_coordinator(name, request).groups
-        if new.error_code == _NO_SUCH_GROUP:  # not any more
+        if new.error_code == NO_SUCH_GROUP:  # not any more
             return Group(CONSUMER, DEAD, "")
         check(new.error_code, f"group {name}", new.error_message)
         members = [_member(member) for member in new.members]
         return Group(CONSUMER, new.group_state, new.assignor_name, members)
     (group,) = brokers.ask_coordinator(name, DescribeGroupsRequest(groups=[name])).groups
-    if group.error_code != _NO_SUCH_GROUP:
+    if group.error_code != NO_SUCH_GROUP:
         check(group.error_code, f"group {name}", group.error_message)
     classic = [_classic_member(member) for member in group.members]
     return Group(CLASSIC, group.group_state, group.protocol_data, classic)
@@ -104,7 +105,7 @@ def describe(brokers: Brokers, name: str, listed: Listed | None) -> Group:
 def _streams_group(brokers: Brokers, name: str) -> Group:
     request = StreamsGroupDescribeRequest(group_ids=[name], include_authorized_operations=False)
     (group,) = brokers.ask_coordinator(name, request).groups
-    if group.error_code == _NO_SUCH_GROUP:  # not any more
+    if group.error_code == NO_SUCH_GROUP:  # not any more
         return Group(STREAMS, DEAD, "")
     check(group.error_code, f"group {name}", group.error_message)
     read = {

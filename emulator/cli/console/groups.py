@@ -11,7 +11,7 @@ odradek groups localhost:9092 delete billing
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from ....wire import Error
 from ....wire.api.delete_groups import DeleteGroupsRequest
@@ -26,6 +26,7 @@ from .group_reading import (
     CLASSIC,
     CONSUMER,
     DEAD,
+    SHARE,
     STREAMS,
     Group,
     Listed,
@@ -36,11 +37,13 @@ from .group_reading import (
 from .habits import add_action
 from .kicking import add_kick, kick_members
 from .offsets import Place, bounds, parse_position, resolve
+from .share_group_reading import UNKNOWN, describe_shares, share_offsets
 from .tables import add_json, objects, print_json, print_rows, print_table, ranges
 
 _BY_NAME_UP_TO = 9  # OffsetCommit
 _HEADS = ("group", "type", "state", "members", "lag")
 _OF_PLACES = ("topic", "partition", "committed", "next", "lag", "member")
+_OF_SHARES = ("topic", "partition", "start", "next", "lag", "members")
 # What to do about errors without a message.
 _HINTS = {
     Error.NON_EMPTY_GROUP: "it has members: stop its consumers first",
@@ -112,6 +115,11 @@ def _list(brokers: Brokers, *, as_json: bool) -> None:
     limits = _limits(brokers, {place for of_group in offsets.values() for place in of_group})
     rows = []
     for name, listed in groups.items():
+        if listed.kind == SHARE:
+            shares = describe_shares(brokers, name)
+            lag = sum(max(0, lag) for _, lag in share_offsets(brokers, name).values())
+            rows.append([name, SHARE, shares.state, len(shares.members), lag])
+            continue
         group = describe(brokers, name, listed)
         row: list[object] = [name, group.kind, group.state]
         if name in offsets:
@@ -124,24 +132,47 @@ def _list(brokers: Brokers, *, as_json: bool) -> None:
 def _show(brokers: Brokers, names: Iterable[str], *, as_json: bool) -> None:
     groups = list_groups(brokers)
     for number, name in enumerate(names):
-        listed = groups.get(name)
-        if listed is not None and not _has_offsets(listed):
-            raise ConsoleError(f"{name} is a {listed.kind} group, of which only the list tells")
-        group = describe(brokers, name, listed)
-        offsets = committed(brokers, name)
-        if group.state == DEAD and not offsets:
-            raise ConsoleError(f"there is no group {name}")
+        group, heads, rows = _described(brokers, name, groups.get(name))
         if as_json:
-            print_json(_told(brokers, name, group, offsets))
+            print_json(_told(name, group, objects(heads, rows)))
             continue
         if number:
             print()
-        _show_one(brokers, name, group, offsets)
+        _show_one(name, group)
+        print_table(heads, rows)
 
 
-def _told(
-    brokers: Brokers, name: str, group: Group, offsets: dict[Place, int]
-) -> dict[str, object]:
+def _described(
+    brokers: Brokers, name: str, listed: Listed | None
+) -> tuple[Group, Sequence[str], list[list[object]]]:
+    """A group, and a table of its partitions: heads and rows. Raises ConsoleError."""
+    if listed is not None and listed.kind == SHARE:
+        group = describe_shares(brokers, name)
+        return group, _OF_SHARES, _share_rows(brokers, group, share_offsets(brokers, name))
+    if listed is not None and not _has_offsets(listed):
+        raise ConsoleError(f"{name} is a group of type {listed.kind}, of which only the list tells")
+    group = describe(brokers, name, listed)
+    offsets = committed(brokers, name)
+    if group.state == DEAD and not offsets:
+        raise ConsoleError(f"there is no group {name}")
+    return group, _OF_PLACES, _rows(brokers, group, offsets)
+
+
+def _share_rows(
+    brokers: Brokers, group: Group, offsets: dict[Place, tuple[int, int]]
+) -> list[list[object]]:
+    """Of each partition that the group has; several members may have the same."""
+    rows: list[list[object]] = []
+    limits = _limits(brokers, offsets)
+    for place, known in sorted(offsets.items()):
+        start, lag = (None if each == UNKNOWN else each for each in known)
+        _, after = limits.get(place, (None, None))
+        members = [each for each in group.members if place[1] in each.assigned.get(place[0], ())]
+        rows.append([*place, start, after, lag, len(members)])
+    return rows
+
+
+def _told(name: str, group: Group, offsets: object) -> dict[str, object]:
     members = [
         {
             "member": each.member_id,
@@ -157,7 +188,7 @@ def _told(
         "state": group.state,
         "type": group.kind,
         "members": members,
-        "offsets": objects(_OF_PLACES, _rows(brokers, group, offsets)),
+        "offsets": offsets,
     }
 
 
@@ -171,7 +202,7 @@ def _rows(brokers: Brokers, group: Group, offsets: dict[Place, int]) -> list[lis
     ]
 
 
-def _show_one(brokers: Brokers, name: str, group: Group, offsets: dict[Place, int]) -> None:
+def _show_one(name: str, group: Group) -> None:
     how = f", {group.how}" if group.how else ""
     print(one_line(f"{name}: {group.state}, {group.kind}{how}"))
     if group.members:
@@ -183,7 +214,6 @@ def _show_one(brokers: Brokers, name: str, group: Group, offsets: dict[Place, in
             ],
         )
         print()
-    print_table(_OF_PLACES, _rows(brokers, group, offsets))
 
 
 def _has_offsets(listed: Listed) -> bool:

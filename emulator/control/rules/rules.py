@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING
 
 from ....wire import NO_ID, Request, Response
 from ....wire.api.fetch import FetchRequest
+from ....wire.api.share_fetch import ShareFetchRequest
 from ...base.call import Call
 from ...base.chain import Onward, Outcome, Step
 from ...base.never_matched import KNOWN
 from ...base.timers import Timer
 from ...partitions.fetch_sessions import Wanted
-from .entries import Entry, entries
+from ...share.sessions import Part, SessionKey
+from .entries import Entry, entries, own_values
 from .meeting import Meeting
 from .places import PARTITION, TOPIC
 from .rule import Rule
@@ -139,7 +141,24 @@ class Rules(Step):
         found = entries(request, call.version, self.topic_name)
         if isinstance(request, FetchRequest) and request.session_epoch > 0:
             return chain(found, (self.entry_of(each) for each in self.in_session(call, request)))
+        if isinstance(request, ShareFetchRequest) and request.share_session_epoch > 0:
+            return chain(found, self._in_share_session(call, request))
         return found
+
+    def _in_share_session(self, call: Call, request: ShareFetchRequest) -> Iterator[Entry]:
+        """What a share fetch asks for without naming it."""
+        key = SessionKey(request.group_id or "", request.member_id or "")
+        session = self.cluster.share_leaders.at(call.node_id).sessions.find(key)
+        own = own_values(request, call.version)
+        forgotten = {
+            Part(topic.topic_id, index)
+            for topic in request.forgotten_topics_data
+            for index in topic.partitions
+        }
+        for part in [] if session is None else session.parts:
+            if part not in forgotten:
+                name = self.topic_name(part.topic_id)
+                yield {**own, TOPIC: name, PARTITION: part.partition}
 
     def in_session(self, call: Call, request: FetchRequest) -> Iterator[Wanted]:
         """What a fetch asks for without naming it."""

@@ -1,9 +1,10 @@
 """Members of a share group (KIP-932), drawn from a seed: what they acquire, acknowledge and lose.
 
-Two members fetch and acknowledge, each on its own connection, while records are written and
-deleted. Most acknowledgements are of what the member has, as far as a guess goes; others are of
-records that another member has, that nobody has, or that are done with. At the end the states that
-were written of the group are compared.
+Two members fetch and acknowledge, each on a connection of its own, and later perhaps on two, while
+records are written and deleted, configs of the group change, connections close, and the topic is
+deleted and created again. Most acknowledgements are of what the member has, as far as a guess goes;
+others are of records that another member has, that nobody has, or that are done with. At the end
+the states that were written of the group are compared.
 """
 
 from __future__ import annotations
@@ -12,24 +13,29 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
+from odradek.wire.api.delete_topics import DeleteTopicsRequest
+
 from ..ask.batches import batch
+from ..ask.consumer_groups import known_topic
 from ..ask.group_records import WRITTEN_S, state_written
 from ..ask.records import delete_records, produce, put
 from ..ask.share_groups import (
     ACCEPT,
     GAP,
+    INITIALIZED_S,
     LEAVES,
     REJECT,
     RELEASE,
     RENEW,
     share_ack,
+    share_config,
     share_enter,
     share_fetch,
     share_group,
     share_offsets,
 )
 from ..engine.served import Served
-from ..engine.steps import Ask, Sleep, Steps
+from ..engine.steps import Ask, Close, Sleep, Steps
 
 _T0 = ("~t", 0)
 _LOG_VERSION = 12
@@ -50,6 +56,14 @@ class _Group:
 
     ends: list[int] = field(default_factory=list)
     """The last offset of each batch."""
+    lines: dict[str, list[str]] = field(default_factory=lambda: {"a": ["a"], "b": ["b"]})
+    """The connections of each member."""
+    is_new: bool = False
+    """Whether the topic was created again."""
+
+    def line(self, member: str) -> str:
+        """One of a member's connections."""
+        return self.random.choice(self.lines[member])
 
     def acquire(self, member: str, most: int, *, is_limit: bool = False) -> None:
         """The member acquires so many records, up to the end of a batch if that is no limit."""
@@ -110,7 +124,8 @@ def _open(group: _Group, member: str) -> Steps:
     group.epochs[member] = 1
     group.held[member].clear()
     group.acquire(member, 1)
-    return [Ask(share_fetch({_T0: ()}, 0, member, max_wait_ms=600, max_records=1), on=member)]
+    request = share_fetch({_T0: ()}, 0, member, max_wait_ms=600, max_records=1)
+    return [Ask(request, on=group.line(member))]
 
 
 def _next(group: _Group, member: str) -> int:
@@ -129,7 +144,8 @@ def _fetch(group: _Group) -> Steps:
     }
     acks = group.acks(member) if random.random() < 0.4 else []
     group.acquire(member, more["max_records"], is_limit=more["share_acquire_mode"] == 1)
-    return [Ask(share_fetch({_T0: acks}, _next(group, member), member, **more), on=member)]
+    request = share_fetch({_T0: acks}, _next(group, member), member, **more)
+    return [Ask(request, on=group.line(member))]
 
 
 def _acknowledge(group: _Group) -> Steps:
@@ -138,7 +154,7 @@ def _acknowledge(group: _Group) -> Steps:
     acks = group.acks(member)
     renews = any(RENEW in kinds for *_, kinds in acks) or random.random() < 0.1
     request = share_ack({_T0: acks}, _next(group, member), member, is_renew_ack=renews)
-    return [Ask(request, on=member)]
+    return [Ask(request, on=group.line(member))]
 
 
 def _write(group: _Group) -> Steps:
@@ -153,17 +169,74 @@ def _write(group: _Group) -> Steps:
 
 
 def _other(group: _Group) -> Steps:
-    """Something rarer: records are deleted, a session ends, the offset is described."""
-    random = group.random
-    what = random.choice(("delete", "end", "acknowledge and end", "offsets"))
-    if what == "delete":
-        before = random.randint(0, group.records // 2)
-        return [Ask(delete_records(("~t", 0, before))), Sleep(WRITTEN_S)]
-    if what == "offsets":
-        return [Sleep(WRITTEN_S), Ask(share_offsets({"~t": [0]}))]
-    member = random.choice("ab")
-    if what == "end":
-        ended = Ask(share_fetch({}, LEAVES, member), on=member)
+    """Something rarer."""
+    hows = (_delete, _describe, _end, _end, _configure, _connect, _hang_up, _create_again)
+    return group.random.choice(hows)(group)
+
+
+def _delete(group: _Group) -> Steps:
+    before = group.random.randint(0, group.records // 2)
+    return [Ask(delete_records(("~t", 0, before))), Sleep(WRITTEN_S)]
+
+
+def _describe(group: _Group) -> Steps:
+    return [Sleep(WRITTEN_S), Ask(share_offsets({"~t": [0]}))]
+
+
+def _end(group: _Group) -> Steps:
+    """A session ends, perhaps with acknowledgements, and another begins."""
+    member = group.random.choice("ab")
+    if group.random.random() < 0.5:
+        ended = Ask(share_fetch({}, LEAVES, member), on=group.line(member))
     else:
-        ended = Ask(share_ack({_T0: group.acks(member)}, LEAVES, member), on=member)
+        acks = {_T0: group.acks(member)}
+        ended = Ask(share_ack(acks, LEAVES, member), on=group.line(member))
     return [ended, Sleep(WRITTEN_S), *_open(group, member)]
+
+
+def _configure(group: _Group) -> Steps:
+    random = group.random
+    name, values = random.choice(
+        (
+            ("delivery_count_limit", _LIMITS),
+            ("partition_max_record_locks", ("100", "200")),
+            ("renew_acknowledge_enable", ("true", "false")),
+            ("isolation_level", ("read_committed", "read_uncommitted")),
+        )
+    )
+    return [share_config(**{name: random.choice(values)}), Sleep(WRITTEN_S)]
+
+
+def _connect(group: _Group) -> Steps:
+    """A member has one more connection, on which it perhaps opens its session anew."""
+    member = group.random.choice("ab")
+    line = f"{member}{len(group.lines[member])}"
+    group.lines[member].append(line)
+    return _open(group, member) if group.random.random() < 0.5 else []
+
+
+def _hang_up(group: _Group) -> Steps:
+    """One of a member's connections closes, and with it perhaps the session."""
+    member = group.random.choice("ab")
+    return [Close(group.line(member)), Sleep(WRITTEN_S), *_open(group, member)]
+
+
+def _create_again(group: _Group) -> Steps:
+    """Once at most: it takes a real broker long."""
+    if group.is_new:
+        return []
+    group.is_new = True
+    group.records = 0
+    for known in (group.done, group.ends):
+        known.clear()
+    return [
+        Ask(DeleteTopicsRequest(topic_names=["~t"], timeout_ms=5000), 5),
+        Sleep(WRITTEN_S),
+        Ask(share_fetch({}, _next(group, "a"), "a"), on=group.line("a")),
+        *known_topic("~t", 1),
+        Ask(share_enter("a")),
+        Sleep(INITIALIZED_S),
+        Ask(share_enter("a")),
+        *_open(group, "a"),
+        *_open(group, "b"),
+    ]

@@ -7,6 +7,7 @@ from odradek.emulator import WaitTimeout
 from odradek.emulator.cluster import Cluster
 from odradek.emulator.seen.members import SeenInFlight
 from odradek.emulator.seen.waiting import polled
+from odradek.wire import Refused
 from odradek.wire.api.incremental_alter_configs import IncrementalAlterConfigsRequest
 
 from tests.emulator.seen.support.seen import Seen
@@ -141,6 +142,47 @@ def test_what_a_test_releases_of_one_member(
     assert group.redeliver() == 4
     assert other.take() == [(0, 1, 2), (2, 3, 3)]
     assert group.expire_locks(next(each for each in group.members if each.member_id == "b")) == 4
+
+
+def test_a_record_that_is_poison(watched: Watched, worker: Worker) -> None:
+    group = watched.share_group()
+    group.poison("t", 2)
+    assert worker.take() == [(0, 3, 1)]
+    worker.does(ACCEPT, 0, 3)
+    for delivery in range(2, 6):
+        assert worker.take() == [(2, 2, delivery)]
+        worker.does(ACCEPT, 2, 2)
+    assert worker.take() == []
+    group.wait_acknowledged("t")
+    told = [each.sentence.partition(" in 2 ")[0] for each in watched.events()]
+    assert told[-2:] == [
+        "w-a released offset 2 of t-0 in group g",
+        "group g gets offset 2 of t-0 no more (delivered 5 times, which is the limit)",
+    ]
+
+
+def test_who_rejects_poison_is_done_with_it(watched: Watched, worker: Worker) -> None:
+    group = watched.share_group()
+    group.poison("t", 0)
+    group.poison("t", 9)  # not written yet
+    worker.take()
+    worker.does(REJECT, 0, 3)
+    group.wait_acknowledged("t")
+
+
+def test_what_cannot_be_made_poison(watched: Watched, worker: Worker) -> None:
+    group = watched.share_group()
+    worker.take()
+    worker.does(ACCEPT, 0, 1)
+    with pytest.raises(ValueError, match="is done with offset 1 of t-0: it begins at 2"):
+        group.poison("t", 1)
+    with pytest.raises(ValueError, match="offset is 0 or more, not -1"):
+        group.poison("t", -1)
+    with pytest.raises(TypeError, match="offset is an int, not '3'"):
+        group.poison("t", "3")  # type: ignore[arg-type]
+    for topic, partition in (("none", 0), ("t", 7)):
+        with pytest.raises(Refused, match="UNKNOWN_TOPIC_OR_PARTITION"):
+            group.poison(topic, 0, partition=partition)
 
 
 def test_a_member_that_is_none(watched: Watched, worker: Worker) -> None:

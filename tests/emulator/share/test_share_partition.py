@@ -58,6 +58,9 @@ class Broker:
     def tell(self, key: ShareKey, told: Told) -> None:
         self.told.append(told)
 
+    def poison(self, key: ShareKey) -> set[int]:
+        return set()
+
     def share(self) -> SharePartition:
         """The share partition, loaded."""
         state, record = self.shard.read(KEY, 0, self.time)

@@ -4,7 +4,8 @@
 - A request for everything (all topics, all offsets of a group) is carried out, and answered with
   the error for what is meant.
 - Fetch is refused partition by partition, in its session too; errors of the session itself refuse
-  all of it.
+  all of it. So is ShareFetch where a rule names topics or partitions; its acknowledgements are
+  carried out.
 - AddPartitionsToTxn adds all partitions of a transaction or none: where one fails, the others are
   OPERATION_NOT_ATTEMPTED.
 - A Produce with acks=0 has no answer: its connection is closed, as Kafka does.
@@ -20,6 +21,7 @@ from .....wire.api.add_partitions_to_txn import AddPartitionsToTxnRequest
 from .....wire.api.api_versions import ApiVersionsResponse
 from .....wire.api.fetch import FetchRequest
 from .....wire.api.produce import ProduceRequest
+from .....wire.api.share_fetch import ShareFetchRequest
 from ....base.call import NO_REPLY
 from ....base.chain import Onward, Outcome
 from ..apis import name_of
@@ -89,7 +91,8 @@ class Fail(Verb):
             return None
         request, version = meeting.request, meeting.version
         where = self._where(version)
-        if isinstance(request, FetchRequest) and where == {2}:
+        is_fetch = isinstance(request, FetchRequest) and where == {2}
+        if is_fetch or (isinstance(request, ShareFetchRequest) and min(where)):
             self._fail_partitions(meeting)
             return None
         if not self._narrowing.of_entry or not min(where):
@@ -119,12 +122,12 @@ class Fail(Verb):
     def _fail_partitions(self, meeting: Meeting) -> None:
         passage = meeting.call.passage
         assert passage is not None, "a call that meets rules passes the chain"
-        before = passage.refuses
+        before, own = passage.refuses, own_values(meeting.request, meeting.version)
 
         def refuse(topic: str, partition: int) -> None:
             if before is not None:
                 before(topic, partition)
-            if self._narrowing.fits({TOPIC: topic, PARTITION: partition}):
+            if self._narrowing.fits({**own, TOPIC: topic, PARTITION: partition}):
                 raise Refused(self._error)
 
         passage.refuses = refuse

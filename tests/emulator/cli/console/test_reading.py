@@ -144,11 +144,13 @@ def test_a_time_before_1970_is_not_taken_for_the_names_of_the_ends(text: str) ->
     assert parse_position(text).timestamp == 0
 
 
-def test_a_share_group_is_listed_and_no_more(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(groups, "list_groups", lambda _: {"g": Listed("share", "Stable")})
-    assert shell("groups")[1:] == [["g", "share", "Stable", "-", "-"]]
+def test_a_group_of_another_type_is_listed_and_no_more(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(groups, "list_groups", lambda _: {"g": Listed("other", "Stable")})
+    assert shell("groups")[1:] == [["g", "other", "Stable", "-", "-"]]
     (line,) = shell("groups", "show", "g", status=1)
-    assert " ".join(line) == "odradek: g is a share group, of which only the list tells"
+    assert " ".join(line) == "odradek: g is a group of type other, of which only the list tells"
 
 
 def test_a_streams_group_and_its_members_are_shown(kafka: Emulator, shell: Shell) -> None:

@@ -36,6 +36,7 @@ from odradek.wire.api.metadata import MetadataRequest
 from odradek.wire.api.offset_commit import OffsetCommitRequest
 from odradek.wire.api.offset_fetch import OffsetFetchRequest
 from odradek.wire.api.produce import ProduceRequest
+from odradek.wire.api.share_fetch import ShareFetchRequest
 
 from tests.requests.produce import batch, produce_all
 from tests.support.cluster import open_cluster
@@ -49,9 +50,10 @@ FAILED = Error.UNKNOWN_SERVER_ERROR
 _IDS_SINCE = 10  # of Metadata
 _KEY_TYPES = {GROUP: 0, TRANSACTIONAL_ID: 1}
 _TOPIC, _ACL_GROUP, _CONFIG_GROUP = 2, 3, 32
-# Fetch is refused partition by partition where it reads; two have one error for all.
+# Fetches are refused partition by partition where they read; two have one error for all.
 _OTHERWISE = (
     *(FetchRequest, DescribeLogDirsRequest, ListPartitionReassignmentsRequest),
+    ShareFetchRequest,
     AddPartitionsToTxnRequest,  # all or nothing
 )
 CASES = [

@@ -1,0 +1,1 @@
+"""The Java program of bench_share.py."""
