@@ -69,9 +69,9 @@ def _fail(connection: Connection, login: Login, step: Step) -> None:
     failure = LogInFailure(
         cluster.clock.now(),
         *(_shortened(login.user), _shortened(login.mechanism), step.failure),
-        *(connection.listener, connection.client_id, connection.client_host),
+        *(connection.listener, _shortened(connection.client_id), connection.client_host),
     )
-    tell_failure(cluster, failure, connection.name)
+    tell_failure(cluster, failure, _shortened(connection.name))
     delay_ms: int = _config(connection).get("connection.failed.authentication.delay.ms")
     if not step.is_delayed or delay_ms <= 0:
         _end(connection, step)

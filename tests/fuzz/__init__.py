@@ -1,6 +1,7 @@
 """Fuzzing: damaged requests for a running broker, and bytes of any kind for the wire package.
 
     python -m tests.fuzz --frames 1000000 --seed 7      at the socket (its options: --help)
+    python -m tests.fuzz --frames 250000 --listener sasl_ssl     before a log-in (siege.py)
     python -m tests.fuzz --replay build/fuzz/FILE       what a run has found, once more
     python -m tests.fuzz.guided -max_total_time=60      guided by coverage, without sockets
     python -m tests.fuzz.wire -max_total_time=60        decoding only, guided by coverage

@@ -11,14 +11,18 @@ from pathlib import Path
 from odradek.emulator.base.release import KAFKA_4_3
 
 from .arena import Arena, Setup, in_arena
+from .beginnings import LISTENERS
+from .broker import PLAINTEXT
 from .driver import Driver
 from .events import FOUND, Case
 from .findings import Finding
 from .replay import replayed
 from .served import served_by
 from .shrink import shrunk
+from .siege import Siege
 
 ERA = 20_000
+ERA_OF_A_SIEGE = 125_000
 SAY_EVERY_S = 10.0
 
 
@@ -27,9 +31,16 @@ class Fuzzing:
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.options = options
+        self.is_siege = options.listener != PLAINTEXT
         self.setup = Setup(
-            options.kafka_version, options.memory_mb, options.hang_s, module=options.module
+            options.kafka_version,
+            options.memory_mb,
+            options.hang_s,
+            ends=not self.is_siege,  # nobody has written anything
+            module=options.module,
+            listener=options.listener,
         )
+        self._era_frames = ERA_OF_A_SIEGE if self.is_siege else ERA
         self.served = served_by(options.kafka_version)
         self.cases: dict[tuple[str, str], Case] = {}
         self.frames = self.answers = self.closed = 0
@@ -37,18 +48,18 @@ class Fuzzing:
 
     def run(self) -> None:
         """All eras, or the one that was asked for."""
-        eras = range((self.options.frames + ERA - 1) // ERA)
+        eras = range((self.options.frames + self._era_frames - 1) // self._era_frames)
         if self.options.era is not None:
             eras = range(self.options.era, self.options.era + 1)
         for era in eras:
-            self._era(era, min(ERA, self.options.frames - self.frames))
+            self._era(era, min(self._era_frames, self.options.frames - self.frames))
 
     def _era(self, number: int, frames: int) -> None:
         seed = f"{self.options.seed}/{number}"
-        drivers: list[Driver] = []
+        drivers: list[Driver | Siege] = []
 
         def play(arena: Arena) -> None:
-            driver = Driver(arena, self.served, seed, self.options.connections)
+            driver = self._driver(arena, seed)
             drivers.append(driver)
             arena.on_found = lambda finding: self._found(finding, seed, driver)
             driver.run(frames, lambda each: self._say(number, each))
@@ -62,8 +73,16 @@ class Fuzzing:
         polite = arena.polite
         slowest = f", the polite one's slowest round {polite.longest_s:.2f} s" if polite else ""
         self._line(f"era {number} ended: memory +{grown} MB{slowest}", self.frames)
+        if isinstance(driver, Siege):
+            print(f"  {driver.told}", flush=True)
 
-    def _found(self, finding: Finding, seed: str, driver: Driver) -> None:
+    def _driver(self, arena: Arena, seed: str) -> Driver | Siege:
+        options = self.options
+        if self.is_siege:
+            return Siege(arena, options.listener, seed, options.connections)
+        return Driver(arena, self.served, seed, options.connections)
+
+    def _found(self, finding: Finding, seed: str, driver: Driver | Siege) -> None:
         key = finding.kind, finding.place
         if key in self.cases:
             return
@@ -72,7 +91,7 @@ class Fuzzing:
         path = case.save(self.options.found)
         print(f"FOUND {finding.kind}: {finding.place}\n{finding.text}\n-> {path}", flush=True)
 
-    def _say(self, era: int, driver: Driver) -> None:
+    def _say(self, era: int, driver: Driver | Siege) -> None:
         if time.monotonic() > self._said + SAY_EVERY_S:
             self._said = time.monotonic()
             self._line(f"era {era}", self.frames + driver.frames)
@@ -97,7 +116,7 @@ def main(arguments: list[str] | None = None) -> int:
         return _replay(options)
     fuzzing = Fuzzing(options)
     fuzzing.run()
-    if options.shrink_s > 0:
+    if options.shrink_s > 0 and not fuzzing.is_siege:
         fuzzing.shrink()
     counts = f"{fuzzing.answers:,} answers, {fuzzing.closed:,} connections closed by the broker"
     print(f"{fuzzing.frames:,} frames, {counts}, {len(fuzzing.cases)} found")
@@ -121,6 +140,13 @@ def _parsed(arguments: list[str] | None) -> argparse.Namespace:
     add("--seed", type=int, default=1, help="what is drawn depends on it (%(default)s)")
     add("--connections", type=int, default=8, help="that send mutated frames (%(default)s)")
     add("--kafka-version", default=KAFKA_4_3.name, help="the release (%(default)s)")
+    add(
+        "--listener",
+        type=str.upper,
+        choices=LISTENERS,
+        default=PLAINTEXT,
+        help="what is attacked; if not PLAINTEXT, before a log-in (%(default)s)",
+    )
     add("--era", type=int, help="this era of the seed alone")
     add("--memory-mb", type=int, default=400, help="allowed above idle (%(default)s)")
     add("--hang-s", type=float, default=8.0, help="longer is too long (%(default)s)")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-from .broker import ROOT, SERVE, Broker, DidNotStart
+from .broker import PLAINTEXT, ROOT, SERVE, Broker, DidNotStart
 from .findings import Finding, Log
 from .polite import Polite
 
@@ -21,6 +21,8 @@ REPAIR_S = 300.0
 # What `odradek repair` says of a partition that was deleted less than a minute ago; and the lines
 # around what it says: headings and a sum.
 _DELETED = "half removed"
+_OF_CLIENTS = "  clients of "
+"""In each line that tells what clients need."""
 _AROUND = ("PARTITION", "DIRECTORY:")
 
 
@@ -42,6 +44,8 @@ class Setup:
     is_killed: bool = False
     """Whether it is not asked to stop, but killed."""
     module: str = SERVE
+    listener: str = PLAINTEXT
+    """The security protocol of the listener that is attacked."""
 
 
 class Arena:
@@ -49,7 +53,7 @@ class Arena:
 
     def __init__(self, setup: Setup, directory: Path) -> None:
         self.setup = setup
-        self.broker = Broker(directory, setup.release, setup.module)
+        self.broker = Broker(directory, setup.release, setup.module, setup.listener)
         self.broker.start()
         self.findings: dict[tuple[str, str], Finding] = {}
         # Called with each finding the first time that it is seen.
@@ -137,7 +141,8 @@ class Arena:
         except DidNotStart as error:
             self.over("restart", "does not start", str(error))
         if not self.setup.is_killed:  # then it has nothing to tell
-            words = self.broker.log.read_text(errors="replace")[said:]
+            lines = self.broker.log.read_text(errors="replace")[said:].splitlines(True)
+            words = "".join(line for line in lines if _OF_CLIENTS not in line)
             if words:
                 self.note(Finding("restart", "says something", words[-3000:]))
 

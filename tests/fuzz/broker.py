@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 import select
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 from odradek.emulator.base.release import KAFKA_3_9
@@ -13,8 +15,11 @@ from odradek.emulator.config.kafka_3_9 import is_settable
 
 from tests.support.processes import memory
 
+from .guest import USER
+
 ROOT = Path(__file__).parents[2]
 START_S = 60.0
+PLAINTEXT = "PLAINTEXT"
 SERVE = "odradek.emulator.cli"
 CONFIG = {
     # Sequences write records of long ago, which retention would delete at any moment.
@@ -40,7 +45,11 @@ class DidNotStart(Exception):
 class Broker:
     """One process on a directory. What it says on standard error goes to the file `log`."""
 
-    def __init__(self, directory: Path, release: str, module: str = SERVE) -> None:
+    def __init__(
+        self, directory: Path, release: str, module: str = SERVE, listener: str = PLAINTEXT
+    ) -> None:
+        """`listener` is the security protocol of one more, if it is not that of the first."""
+        self._listener = listener
         self.log = directory / "log"
         self.data = directory / "data"
         settings = {
@@ -51,12 +60,20 @@ class Broker:
         self._command = [sys.executable, "-m", module, "serve", "--port", "0"]
         self._command += ["--data-dir", str(self.data), "--kafka-version", release]
         self._command += [part for pair in settings.items() for part in ("--set", "=".join(pair))]
+        if listener != PLAINTEXT:
+            names = ",".join(f"{name}://127.0.0.1:0" for name in (PLAINTEXT, listener))
+            self._command += ["--set", f"listeners={names}"]
+        if listener.startswith("SASL"):
+            mechanisms = "PLAIN,SCRAM-SHA-256,SCRAM-SHA-512,OAUTHBEARER"
+            self._command += ["--set", f"sasl.enabled.mechanisms={mechanisms}"]
+            self._command += ["--user", f"{USER}:{USER}"]
         self._process: subprocess.Popen[str] | None = None
-        self.address = ("", 0)
+        self.address = self.attacked = ("", 0)
 
     def start(self) -> None:
         """Start it. Raises DidNotStart."""
         with self.log.open("a") as log:
+            said = log.tell()
             self._process = subprocess.Popen(
                 self._command, stdout=subprocess.PIPE, stderr=log, cwd=ROOT, text=True
             )
@@ -67,7 +84,23 @@ class Broker:
         if found is None:
             self.kill()
             raise DidNotStart(self.log.read_text(errors="replace")[-2000:])
-        self.address = found[1], int(found[2])
+        self.address = self.attacked = found[1], int(found[2])
+        if self._listener != PLAINTEXT:
+            self.attacked = self._other(said)
+
+    def _other(self, said: int) -> tuple[str, int]:
+        """The address of the other listener, which the log has after so many characters. Raises
+        DidNotStart."""
+        deadline = time.monotonic() + START_S
+        wanted = re.compile(rf"of {self._listener} need bootstrap.servers=([^:]+):(\d+),")
+        while True:
+            found = wanted.search(self.log.read_text(errors="replace"), said)
+            if found is not None:
+                return found[1], int(found[2])
+            if time.monotonic() > deadline:
+                self.kill()
+                raise DidNotStart(f"nothing was said of the listener {self._listener}")
+            time.sleep(0.01)
 
     @property
     def bootstrap(self) -> str:
@@ -88,6 +121,15 @@ class Broker:
             self._process.wait()
             return 0
         return found.resident if found.anonymous is None else found.anonymous
+
+    def held(self) -> tuple[int, int]:
+        """How many descriptors and threads it has; 0 where the system does not tell."""
+        assert self._process is not None
+        process = Path(f"/proc/{self._process.pid}")
+        try:
+            return tuple(len(os.listdir(process / each)) for each in ("fd", "task"))  # type: ignore[return-value]
+        except OSError:
+            return 0, 0
 
     def stop(self, limit_s: float) -> str | None:
         """End it by SIGTERM, for good if that takes long. Returns what was wrong with its end."""

@@ -7,6 +7,9 @@ hang         neither answered nor closed for some seconds, although a whole fram
 unanswered   a later request was answered, and one before it, that has an answer, was not
 unasked      an answer to nothing that was asked
 polite       the polite client saw a wrong answer, an error, or waited for some seconds
+guest        who logs in properly at the listener that is attacked is refused, or waits for some
+             seconds
+kept         more descriptors or threads after hostile connections have ended than before
 memory       more memory than is allowed
 stop         SIGTERM does not end it in time with status 0
 restart      it does not start again on its directory, or the polite client's data is not there

@@ -1,4 +1,5 @@
-"""Hostile beginnings of connections at each kind of listener: nothing stays, nobody else waits."""
+"""Who does not log in at a listener: it is closed, and nobody else waits. What else may come before
+a log-in: `python -m tests.fuzz --listener`."""
 
 from __future__ import annotations
 
@@ -6,31 +7,22 @@ import socket
 from collections.abc import Iterator
 
 import pytest
-from odradek.compat.clients.time_limits import wait_until
 from odradek.emulator import Emulator
 from odradek.emulator.security.clients import client_context
-from odradek.wire.api.metadata import MetadataRequest
+from odradek.wire.api.sasl_handshake import SaslHandshakeRequest
 from odradek.wire.frames import SIZE
+from odradek.wire.headers import RequestHeader, write_request_header
 
-from tests.hostile.logins import LISTENERS, _connections, attack, broker
-from tests.support.connection import ask
-
-SAMPLE = 300
-GROWN_KB = 64 * 1024
+LISTENERS = ("SASL_PLAINTEXT", "SSL", "SASL_SSL")
 
 
 @pytest.fixture(scope="module")
 def kafka() -> Iterator[Emulator]:
-    with broker() as made:
+    """A broker with each kind of listener."""
+    names = ",".join(f"{name}://127.0.0.1:0" for name in ("PLAINTEXT", *LISTENERS))
+    config = {"listeners": names, "sasl.enabled.mechanisms": "PLAIN"}
+    with Emulator(config, users={"alice": "secret"}) as made:
         yield made
-
-
-@pytest.mark.parametrize("listener", LISTENERS)
-def test_nothing_of_them_stays(kafka: Emulator, listener: str) -> None:
-    kept = attack(kafka, listener, SAMPLE, seed=7)
-    assert kept.grown_kb < GROWN_KB
-    wait_until(lambda: _connections(kafka) == 0, "the end of every connection")
-    assert ask(kafka.bootstrap_servers, MetadataRequest(topics=[]), 9).brokers
 
 
 def test_a_huge_size_before_the_login_is_refused_at_once(kafka: Emulator) -> None:
@@ -38,6 +30,21 @@ def test_a_huge_size_before_the_login_is_refused_at_once(kafka: Emulator) -> Non
     with socket.create_connection(place, timeout=30) as client:
         client.sendall(SIZE.pack(524_289))
         assert client.recv(1) == b""
+
+
+def test_what_a_stranger_is_called_is_kept_short(kafka: Emulator) -> None:
+    """It may be of 32 KB, and a thousand failures are kept."""
+    place = kafka.run(lambda cluster: cluster.nodes[1].at("SASL_PLAINTEXT"))
+    header = RequestHeader(SaslHandshakeRequest.api_key, 1, 1, "x" * 30_000)
+    frame = write_request_header(header) + SaslHandshakeRequest(mechanism="y" * 30_000).encode(1)
+    with socket.create_connection(place, timeout=30) as client:
+        client.sendall(SIZE.pack(len(frame)) + frame)
+        while client.recv(1 << 16):
+            pass
+    failed = kafka.log_in_failures[-1]
+    assert failed.client_id.startswith("xxx")
+    told = [event for event in kafka.events if event.kind == "log-in failed"]
+    assert len(repr((failed, told[-1]))) < 2_000
 
 
 @pytest.mark.parametrize("listener", LISTENERS)

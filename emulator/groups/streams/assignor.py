@@ -117,7 +117,7 @@ class _Assignment:
 
     def _give_active(self, member: Member, task: TaskId) -> bool:
         """Whether the member has room for it and got it."""
-        if member.count >= self._active_share.each:
+        if member.number >= self._active_share.each:
             return False
         count = member.process.add(member.member_id, task, is_active=True)
         self._active_share.given(count)
@@ -152,7 +152,7 @@ class _Assignment:
     def _give_standby_to(self, member: Member, task: TaskId, *, is_checked: bool = False) -> bool:
         if not is_checked and task in member.process.tasks:
             return False
-        if member.count >= self._share.each:
+        if member.number >= self._share.each:
             return False
         self._share.given(member.process.add(member.member_id, task, is_active=False))
         return True
@@ -180,12 +180,12 @@ def _least_loaded(members: list[Member], task: TaskId | None) -> Member | None:
     """Of members that had a task, one in a process that is loaded less than the first's and is
     loaded less itself; None if the first's process has the task."""
     found = first = members[0]
-    load, count = first.process.load, first.count
+    load, number = first.process.load, first.number
     for member in members[1:]:
         process = member.process
         is_free = task is None or task not in process.tasks
-        if process.load < load and is_free and member.count < count:
-            found, load, count = member, process.load, member.count
+        if process.load < load and is_free and member.number < number:
+            found, load, number = member, process.load, member.number
     return found if task is None or task not in first.process.tasks else None
 
 

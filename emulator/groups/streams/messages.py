@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import NamedTuple
 
+from ....wire.stored.streams_groups import StreamsGroupTopologyValue
 from .configured import InternalTopic
 from .members import Endpoint
 from .states import Status
 from .tasks import Held, Owned
-from .topology import TopologyValue
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class StreamsBeat:
     client_host: str
     rack_id: str | None = None
     rebalance_timeout_ms: int = -1
-    topology: TopologyValue | None = None
+    topology: StreamsGroupTopologyValue | None = None
     owned: Owned | None = None
     process_id: str | None = None
     endpoint: Endpoint | None = None

@@ -119,7 +119,7 @@ def _same(names: Sequence[str], told: Sequence[str], counts: Counts) -> int:
 
 
 def _of_changelogs(topology: Topology, counts: Counts) -> dict[str, int]:
-    found = {}
+    found: dict[str, int] = {}
     for each in topology.subtopologies:
         read = source_topics(each)
         if not read:

@@ -94,6 +94,6 @@ class Member(NamedTuple):
     member_id: str
 
     @property
-    def count(self) -> int:
+    def number(self) -> int:
         """How many tasks it has by now."""
         return self.process.counts[self.member_id]

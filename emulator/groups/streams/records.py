@@ -14,7 +14,6 @@ from ....wire.stored.keyed import Key
 from ..records import MessageRecord, message_decoders
 from .members import StreamsMember, current_value, member_value
 from .tasks import Target, Tasks
-from .topology import TopologyValue
 
 DECODERS = message_decoders(
     {
@@ -104,7 +103,7 @@ def current_record(group_id: str, member: StreamsMember) -> MessageRecord:
     return MessageRecord(key, current_value(member))
 
 
-def topology_record(group_id: str, topology: TopologyValue) -> MessageRecord:
+def topology_record(group_id: str, topology: stored.StreamsGroupTopologyValue) -> MessageRecord:
     """23: the topology."""
     return MessageRecord(stored.StreamsGroupTopologyKey(group_id=group_id), topology)
 

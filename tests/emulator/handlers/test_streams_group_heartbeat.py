@@ -314,17 +314,16 @@ def test_a_shutdown_is_told_to_all_until_none_is_left(cluster: Cluster, client: 
 
 
 def test_endpoints_tell_who_has_which_partitions(cluster: Cluster, client: Client) -> None:
-    places = {"user_endpoint": Request.Endpoint(host="h", port=1)}
-    joined = streams_beat(client, **places)
+    joined = streams_beat(client, user_endpoint=Request.Endpoint(host="h", port=1))
     assert joined.endpoint_information_epoch == 0
-    (place,) = joined.partitions_by_user_endpoint
+    (place,) = joined.partitions_by_user_endpoint or []
     assert (place.user_endpoint.host, place.user_endpoint.port) == ("h", 1)
     assert [(each.topic, each.partitions) for each in place.active_partitions] == [("t", [0, 1])]
     assert streams_beat(client, epoch=2).partitions_by_user_endpoint is None
     streams_beat(client, "b", user_endpoint=Request.Endpoint(host="i", port=2))
     told = streams_beat(client, epoch=2)
     assert told.endpoint_information_epoch == 1
-    hosts = [each.user_endpoint.host for each in told.partitions_by_user_endpoint]
+    hosts = [each.user_endpoint.host for each in told.partitions_by_user_endpoint or ()]
     assert hosts == ["i", "h"]
     known = streams_beat(client, epoch=2, endpoint_information_epoch=1)
     assert known.partitions_by_user_endpoint is None

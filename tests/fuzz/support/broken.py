@@ -1,5 +1,6 @@
 """`python -m tests.fuzz.support.broken serve ...`: `odradek serve` with the defect that the
-environment variable FAULT names. Most show when DescribeAcls is asked."""
+environment variable FAULT names. Most show when DescribeAcls is asked, some when somebody connects.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +16,7 @@ from odradek.emulator import Emulator, handlers
 from odradek.emulator.base.call import NO_REPLY, PARKED
 from odradek.emulator.cli.main import main
 from odradek.emulator.handlers.registry import SERVED
+from odradek.emulator.net.protocol import ClientProtocol
 from odradek.wire.api.describe_acls import DescribeAclsRequest, DescribeAclsResponse
 from odradek.wire.api.heartbeat import HeartbeatRequest, HeartbeatResponse
 
@@ -22,7 +24,11 @@ from tests.fuzz.polite import NAME
 
 FAULTS: dict[str, Callable[..., Any]] = {}
 HOARD: list[bytearray] = []
+CAME: list[None] = []
+MOST = 300
+"""Connections until what is wrong with them shows: after those of a guest before an attack."""
 stop = Emulator.stop
+connection_made = ClientProtocol.connection_made
 
 
 def fault(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -97,6 +103,34 @@ def lies(cluster: Any, call: Any, request: Any) -> Any:
     return HeartbeatResponse(error_code=25)
 
 
+# Connections
+
+
+@fault
+def keeps_descriptors(protocol: ClientProtocol, transport: Any) -> None:
+    connection_made(protocol, transport)
+    os.dup(protocol.descriptor)
+
+
+@fault
+def turns_clients_away(protocol: ClientProtocol, transport: Any) -> None:
+    connection_made(protocol, transport)
+    CAME.append(None)
+    if len(CAME) > MOST:
+        transport.abort()
+
+
+@fault
+def is_held_up(protocol: ClientProtocol, transport: Any) -> None:
+    connection_made(protocol, transport)
+    CAME.append(None)
+    if len(CAME) == MOST:
+        time.sleep(8)
+
+
+CONNECTIONS = (keeps_descriptors, turns_clients_away, is_held_up)
+
+
 # Ends
 
 
@@ -150,6 +184,8 @@ def broken() -> int:
     chosen = FAULTS[os.environ["FAULT"]]
     if chosen in ENDS:
         Emulator.stop = chosen  # type: ignore[method-assign]
+    elif chosen in CONNECTIONS:
+        ClientProtocol.connection_made = chosen  # type: ignore[method-assign]
     else:
         api = HeartbeatRequest if chosen is lies else DescribeAclsRequest
         SERVED[api.api_key].handler = chosen
