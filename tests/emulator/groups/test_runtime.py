@@ -1,6 +1,6 @@
 """A type of group that registers is written, restored, listed, deleted and called like the others.
 
-The type here is made up; its records are those of share groups.
+The type here is made up, and its records are.
 """
 
 from __future__ import annotations
@@ -26,12 +26,21 @@ from odradek.emulator.groups.records import MessageRecord, encode, message_decod
 from odradek.emulator.groups.shard import Shard
 from odradek.wire.errors import Error, Refused
 from odradek.wire.records import Record as LoggedRecord
-from odradek.wire.stored.streams_groups import StreamsGroupMetadataKey, StreamsGroupMetadataValue
+from odradek.wire.schema import Message, i32
+from odradek.wire.stored.keyed import Key
 
 from tests.emulator.groups.support.world import START, World, sync_request
 
 SESSION_MS = 5000
 COMMIT = CommitRequest(9, "", None, -1, [OffsetCommit("t", 0, 5)])
+
+
+class NewKey(Key, record_types="99", versions="0"):
+    group_id: str
+
+
+class NewValue(Message, versions="0", flexible="0+"):
+    epoch: i32
 
 
 class NewGroup:
@@ -75,7 +84,7 @@ class NewGroup:
     offsets_expire_since = None
 
     def tombstones(self) -> list[MessageRecord]:
-        return [MessageRecord(StreamsGroupMetadataKey(group_id=self.group_id), None)]
+        return [MessageRecord(NewKey(group_id=self.group_id), None)]
 
     def listing(self) -> GroupListing:
         return GroupListing(self.group_id, "new", self.state, "new")
@@ -85,7 +94,7 @@ class NewCalls:
     """The new type, and how it answers members of the classic protocol."""
 
     group_class = NewGroup
-    decoders = message_decoders({StreamsGroupMetadataKey: StreamsGroupMetadataValue})
+    decoders = message_decoders({NewKey: NewValue})
 
     def __init__(self, coordinator: Coordinator) -> None:
         self.coordinator = coordinator
@@ -94,8 +103,8 @@ class NewCalls:
         coordinator.classic.register(NewGroup, self)
 
     def raise_epoch(self, group_id: str, epoch: int) -> None:
-        key = StreamsGroupMetadataKey(group_id=group_id)
-        record = MessageRecord(key, StreamsGroupMetadataValue(epoch=epoch, metadata_hash=0))
+        key = NewKey(group_id=group_id)
+        record = MessageRecord(key, NewValue(epoch=epoch))
         runtime = self.coordinator.runtime
         runtime.write_and_apply(runtime.shard_for(group_id), group_id, [record])
 
