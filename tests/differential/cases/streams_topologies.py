@@ -10,6 +10,7 @@ from odradek.wire.api.metadata import MetadataRequest
 from ..ask.consumer_groups import SETTLED_S, known_topic
 from ..ask.streams_groups import (
     CREATED_S,
+    TopicInfo,
     Topology,
     describe_streams,
     enters,
@@ -104,8 +105,8 @@ def internal_topics_with_numbers_and_configs_of_their_own() -> Steps:
 
 @case("N30")
 def internal_topics_that_cannot_be_made() -> Steps:
-    def told(*changelogs: object) -> Topology:
-        return topology(subtopology("0", "~t", changelogs=list(changelogs)))  # type: ignore[arg-type]
+    def told(*changelogs: TopicInfo) -> Topology:
+        return topology(subtopology("0", "~t", changelogs=changelogs))
 
     return [
         *known_topic("~t", 3),
@@ -118,10 +119,10 @@ def internal_topics_that_cannot_be_made() -> Steps:
         Ask(stream_enter("a", told(internal("~not a name")), group="~named")),
         Sleep(CREATED_S),
         Ask(stream_beat("a", 2, group="~named")),
-        Ask(stream_enter("a", told(internal("__internal~", unknown="1")), group="~unknown")),
+        Ask(stream_enter("a", told(internal("~e", unknown="1")), group="~unknown")),
         Sleep(CREATED_S),
         Ask(stream_beat("a", 2, group="~unknown")),
-        metadata("~c", "~d"),
+        metadata("~c", "~d", "~e"),
         Ask(describe_streams("~replicated", "~configured", "~named", "~unknown")),
     ]
 
