@@ -16,7 +16,6 @@ from odradek.wire.api.heartbeat import HeartbeatRequest
 from odradek.wire.api.join_group import JoinGroupRequest
 from odradek.wire.api.leave_group import LeaveGroupRequest
 from odradek.wire.api.produce import ProduceRequest
-from odradek.wire.api.streams_group_heartbeat import StreamsGroupHeartbeatRequest
 
 from tests.requests.produce import batch, produce_all
 from tests.support.cluster import client_of
@@ -93,6 +92,12 @@ def test_a_request_is_meant(
     assert rule.requests == [request_] * is_meant
 
 
+class UnservedRequest(HeartbeatRequest):
+    """Of an API that no broker has."""
+
+    api_key = 9999
+
+
 @pytest.mark.parametrize(
     ("api", "name"),
     [
@@ -115,12 +120,7 @@ def test_an_api_is_its_class_or_its_name(cluster: Cluster, api: Any, name: str) 
     [
         ("Produc", {}, ValueError, "there is no API 'Produc'; do you mean Produce"),
         ("Zzz", {}, ValueError, "there is no API 'Zzz'. There are .*Fetch"),
-        (
-            StreamsGroupHeartbeatRequest,
-            {},
-            ValueError,
-            "this broker does not serve StreamsGroupHeartbeat",
-        ),
+        (UnservedRequest, {}, ValueError, "this broker does not serve Unserved"),
         (7, {}, TypeError, "an API is the class of its request"),
         (int, {}, TypeError, "an API is the class of its request"),
         (
