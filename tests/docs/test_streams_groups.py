@@ -15,8 +15,12 @@ from tests.clients.streams.application import archives
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs/streams-groups.md").read_text()
 BLOCKS = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
-APPLICATION = """
+APPLICATION = f"""
+import sys
+
 import pytest
+
+sys.path.insert(0, {str(ROOT)!r})
 from tests.clients.streams.word_count import WordCount
 
 
@@ -25,7 +29,7 @@ def start_word_count(tmp_path):
     made = []
 
     def start(bootstrap_servers):
-        config = {"group.protocol": "streams", "replication.factor": 1}
+        config = {{"group.protocol": "streams", "replication.factor": 1}}
         made.append(WordCount(bootstrap_servers, tmp_path, config))
 
     yield start
@@ -44,7 +48,6 @@ def test_every_example_passes(pytester: pytest.Pytester) -> None:
         pytest.skip(f"unavailable: {reason}")
     examples = "\n\n".join(BLOCKS)
     pytester.makeconftest(APPLICATION)
-    pytester.syspathinsert(ROOT)
     pytester.makepyfile(examples)
     result = pytester.runpytest_subprocess(
         *("-p", "no:cacheprovider", "-p", "no:randomly", "-p", "no:hypothesispytest"),
