@@ -372,13 +372,14 @@ def _refused(cluster: Cluster, request: FetchRequest, version: int, error: Error
 
 def _failed(version: int, index: int, error: Error, partition: Partition | None) -> Answered:
     """A partition without data. Only one that is not even looked for has a list of aborted
-    transactions (an empty one)."""
+    transactions (an empty one); one whose topic was created again is looked for, by its name."""
+    is_looked_for = partition is not None or error is Error.INCONSISTENT_TOPIC_ID
     answer = Answered(
         partition_index=index,
         error_code=error,
         high_watermark=-1,
         records=b"",
-        aborted_transactions=[] if partition is None else None,
+        aborted_transactions=None if is_looked_for else [],
     )
     if (
         version >= _LEADER_SINCE

@@ -282,15 +282,16 @@ def test_an_id_in_a_session_that_is_deleted_and_made_again(
     given = fetch_request(asked(), topic="", topic_id=known, session_epoch=0)
     session = client.ask(given, 13).session_id
 
-    def code(epoch: int) -> int:
-        return only(
-            client.ask(fetch_request(session_id=session, session_epoch=epoch), 13)
-        ).error_code
+    def failed(epoch: int) -> tuple[int, object]:
+        """The error of its partition, and what it says of aborted transactions."""
+        asked_again = fetch_request(session_id=session, session_epoch=epoch)
+        found = only(client.ask(asked_again, 13))
+        return found.error_code, found.aborted_transactions
 
     cluster.topics.delete(cluster.topic("t"))
-    assert code(1) == Error.UNKNOWN_TOPIC_OR_PARTITION
+    assert failed(1) == (Error.UNKNOWN_TOPIC_OR_PARTITION, [])
     cluster.create_topic("t", 1, {})
-    assert code(2) == Error.INCONSISTENT_TOPIC_ID
+    assert failed(2) == (Error.INCONSISTENT_TOPIC_ID, None)
     sessionless = fetch_request(asked(), topic="", topic_id=known)
     assert only(client.ask(sessionless, 13)).error_code == Error.UNKNOWN_TOPIC_ID
 
