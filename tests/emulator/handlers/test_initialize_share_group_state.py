@@ -26,3 +26,13 @@ def test_what_is_not_there(cluster: Cluster, client: Client) -> None:
     assert initialize(client, topic_id, partition=2).error_code == Error.UNKNOWN_TOPIC_OR_PARTITION
     assert initialize(client, topic_id, partition=-1).error_code == Error.INVALID_REQUEST
     assert initialize(client, topic_id, group="") is None
+
+
+def test_the_first_epoch_is_any(cluster: Cluster, client: Client) -> None:
+    topic_id = state_topic(cluster)
+    epochs = (-7, -5, -7, -1, 0, -2)
+    refused = Error.FENCED_STATE_EPOCH
+    answers = [initialize(client, topic_id, state_epoch=epoch).error_code for epoch in epochs]
+    assert answers == [0, 0, refused, 0, 0, refused]
+    missing = initialize(client, bytes(16), state_epoch=-9)
+    assert missing.error_code == Error.UNKNOWN_TOPIC_OR_PARTITION
