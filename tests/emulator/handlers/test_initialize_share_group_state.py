@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from odradek.emulator.cluster import Cluster
 from odradek.wire import Error
+from odradek.wire.api.initialize_share_group_state import InitializeShareGroupStateRequest
 
 from tests.requests.share_states import initialize, read_state, state_topic, write_state
 from tests.support.cluster import Client
@@ -36,3 +37,18 @@ def test_the_first_epoch_is_any(cluster: Cluster, client: Client) -> None:
     assert answers == [0, 0, refused, 0, 0, refused]
     missing = initialize(client, bytes(16), state_epoch=-9)
     assert missing.error_code == Error.UNKNOWN_TOPIC_OR_PARTITION
+
+
+def test_a_topic_without_partitions_is_passed_over(cluster: Cluster, client: Client) -> None:
+    """The other requests for states are answered with nothing then."""
+    topic_id = state_topic(cluster)
+    Topic = InitializeShareGroupStateRequest.Topic
+    part = Topic.Partition(partition=1, state_epoch=0, start_offset=0)
+    first = Topic.Partition(partition=0, state_epoch=0, start_offset=0)
+    topics = [
+        Topic(topic_id=topic_id, partitions=[]),
+        Topic(topic_id=topic_id, partitions=[part, first]),
+    ]
+    answer = client.ask(InitializeShareGroupStateRequest(group_id="g", topics=topics), 0)
+    (found,) = answer.results
+    assert [each.partition for each in found.partitions] == [0, 1]
