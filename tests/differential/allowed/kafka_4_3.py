@@ -5,6 +5,7 @@ from __future__ import annotations
 from odradek.wire import Error
 from odradek.wire.api.alter_configs import AlterConfigsRequest
 from odradek.wire.api.describe_configs import DescribeConfigsRequest
+from odradek.wire.api.describe_share_group_offsets import DescribeShareGroupOffsetsRequest
 from odradek.wire.api.describe_topic_partitions import DescribeTopicPartitionsRequest
 from odradek.wire.api.fetch import FetchRequest
 from odradek.wire.api.incremental_alter_configs import IncrementalAlterConfigsRequest
@@ -114,6 +115,14 @@ ALLOWED: tuple[Allowed, ...] = (
         "",
         "the same, when the fetch has waited: the real broker then never answers",
         _names_unknown_ids,
+        ends=True,
+    ),
+    Allowed(
+        "where a share group is in a partition that there is not",
+        DescribeShareGroupOffsetsRequest,
+        "",
+        "the real broker never answers; ours says that there is no offset",
+        lambda request, difference: is_missing(difference.real),
         ends=True,
     ),
     Allowed(
