@@ -162,7 +162,7 @@ def _assigned(view: WithMembers, topics: tuple[str, ...]) -> Wait[tuple[SeenMemb
         missing = [f"{_at(each)} is assigned to nobody" for each in wanted if each not in assigned]
         return Checked(members, missing)
 
-    return group_wait(view, f"have all partitions of {_and(topics)} assigned", check)
+    return group_wait(view, f"have all partitions of {and_(topics)} assigned", check)
 
 
 def _consumed(view: Grouped, topics: tuple[str, ...], isolation: str) -> Wait[dict[Place, int]]:
@@ -177,7 +177,7 @@ def _consumed(view: Grouped, topics: tuple[str, ...], isolation: str) -> Wait[di
         missing += _unread(view, places, offsets, isolation)
         return Checked({each: offsets[each] for each in places if each in offsets}, missing)
 
-    what = f"have consumed {_and(topics)}" if topics else "have consumed all of its topics"
+    what = f"have consumed {and_(topics)}" if topics else "have consumed all of its topics"
     return group_wait(view, what, check)
 
 
@@ -250,8 +250,18 @@ def _at(place: Place) -> str:
     return f"{place[0]}-{place[1]}"
 
 
-def _and(topics: tuple[str, ...]) -> str:
+def and_(topics: tuple[str, ...]) -> str:
+    """The names of topics that a test gives, in words. Raises TypeError for what is no name."""
+    for topic in topics:
+        topic_name_of(topic)
     return " and ".join(topics)
+
+
+def topic_name_of(topic: object) -> str:
+    """A topic's name that a test gives. Raises TypeError for a list of them, or a view."""
+    if not isinstance(topic, str):
+        raise TypeError(f"a topic is given by its name, a str, not {topic!r}")
+    return topic
 
 
 def _members(count: int) -> str:

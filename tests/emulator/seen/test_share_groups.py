@@ -180,9 +180,21 @@ def test_what_cannot_be_made_poison(watched: Watched, worker: Worker) -> None:
         group.poison("t", -1)
     with pytest.raises(TypeError, match="offset is an int, not '3'"):
         group.poison("t", "3")  # type: ignore[arg-type]
-    for topic, partition in (("none", 0), ("t", 7)):
-        with pytest.raises(Refused, match="UNKNOWN_TOPIC_OR_PARTITION"):
+    with pytest.raises(TypeError, match="a topic is given by its name, a str, not <"):
+        group.poison(watched.view("t"), 0)  # type: ignore[arg-type]
+    for topic, partition, told in (
+        ("none", 0, "there is no topic 'none'; there are "),
+        ("t", 7, "there is no partition 7"),
+    ):
+        with pytest.raises(Refused, match=f"UNKNOWN_TOPIC_OR_PARTITION: .*{told}"):
             group.poison(topic, 0, partition=partition)
+
+
+def test_topics_are_given_by_their_names(watched: Watched) -> None:
+    group = watched.share_group()
+    for wait in (group.wait_acknowledged, group.assert_acknowledged, group.wait_assigned):
+        with pytest.raises(TypeError, match=r"a topic is given by its name, a str, not \['t'\]"):
+            wait(["t"])
 
 
 def test_a_member_that_is_none(watched: Watched, worker: Worker) -> None:
