@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 from odradek.emulator import WaitTimeout
 from odradek.emulator.cluster import Cluster
@@ -190,9 +193,25 @@ def test_what_cannot_be_made_poison(watched: Watched, worker: Worker) -> None:
             group.poison(topic, 0, partition=partition)
 
 
+def test_a_view_of_another_type_says_which_one_shows_the_group(
+    watched: Watched, worker: Worker
+) -> None:
+    text = r"there is a share group of this name: kafka.share_group\('g'\) shows it"
+    with pytest.raises(WaitTimeout, match=text):
+        watched.group().wait_stable(1)
+    with pytest.raises(WaitTimeout) as raised:
+        watched.share_group("h").wait_stable(1)
+    assert "of this name" not in str(raised.value)
+
+
 def test_topics_are_given_by_their_names(watched: Watched) -> None:
     group = watched.share_group()
-    for wait in (group.wait_acknowledged, group.assert_acknowledged, group.wait_assigned):
+    waits: tuple[Callable[..., Any], ...] = (
+        group.wait_acknowledged,
+        group.assert_acknowledged,
+        group.wait_assigned,
+    )
+    for wait in waits:
         with pytest.raises(TypeError, match=r"a topic is given by its name, a str, not \['t'\]"):
             wait(["t"])
 
