@@ -24,6 +24,10 @@ _DESCRIBE, _OFFSETS = 1, 1
 _NOT_HERE = (Error.NOT_COORDINATOR, Error.COORDINATOR_NOT_AVAILABLE, Error.GROUP_ID_NOT_FOUND)
 _UNKNOWN = -1
 SHARE = "share"
+_LATEST = (
+    "a group does not get what was written before its first fetch,"
+    " unless its config share.auto.offset.reset says so"
+)
 
 
 class ShareGroupView(MemberWaits):
@@ -215,7 +219,7 @@ def _not_done(
     source: Source, places: Iterable[Place], offsets: dict[Place, tuple[int, int]]
 ) -> list[str]:
     """In which partitions records are left, in sentences."""
-    missing = []
+    missing, untouched = [], False
     for topic, index in places:
         _, lag = offsets.get((topic, index), (_UNKNOWN, _UNKNOWN))
         if lag > 0:
@@ -227,4 +231,5 @@ def _not_done(
             end = offsets_at(source, topic, [index], LATEST)[index]
             if end > start:
                 missing.append(f"of {topic}-{index} nothing is acknowledged, its end is {end}")
-    return missing
+                untouched = True
+    return [*missing, _LATEST] if untouched else missing
