@@ -231,6 +231,7 @@ def test_until_all_is_acknowledged(watched: Watched, worker: Worker) -> None:
     text = str(raised.value)
     assert "for group 'g' to have acknowledged t." in text
     assert "of t-0 nothing is acknowledged, its end is 4" in text
+    assert "unless its config share.auto.offset.reset says so" in text
     worker.take()
     worker.does(ACCEPT, 0, 2)
     with pytest.raises(WaitTimeout, match="t-0 has 1 record left to be acknowledged"):
