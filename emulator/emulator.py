@@ -505,6 +505,7 @@ class Emulator(
         if kept is not None:
             put_back(cluster, kept)
         self._rules.attach(cluster)
+        cluster.share_leaders.poison = self._rules.poison
         self._keep_requests(cluster)
         return cluster
 

@@ -78,7 +78,7 @@ def _refuse(parser: argparse.ArgumentParser, more: list[str]) -> NoReturn:
     """Name what is not understood, with the likely option. The usage is that of the command."""
     known = [option for action in _actions(parser) for option in action.option_strings]
     option = next((each for each in more if each.startswith("-")), more[0]).partition("=")[0]
-    close = get_close_matches(option, known, 1)
+    close = [each for each in get_close_matches(option, known, 1) if each != option]
     hint = f"; is {close[0]} meant?" if close else ""
     parser.error(f"unrecognized arguments: {' '.join(more)}{hint}")
 

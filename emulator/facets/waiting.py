@@ -8,6 +8,7 @@ from ...wire.api.fetch import FetchRequest
 from ...wire.api.heartbeat import HeartbeatRequest
 from ...wire.api.join_group import JoinGroupRequest
 from ...wire.api.list_groups import ListGroupsRequest
+from ...wire.api.share_fetch import ShareFetchRequest
 from ...wire.api.sync_group import SyncGroupRequest
 from ..base.fitting import fits, told
 from ..base.words import number_of
@@ -20,7 +21,13 @@ from .facet import Facet
 
 _LONG_POLLS = {
     each.__name__.removesuffix("Request")
-    for each in (FetchRequest, JoinGroupRequest, SyncGroupRequest, HeartbeatRequest)
+    for each in (
+        FetchRequest,
+        ShareFetchRequest,
+        JoinGroupRequest,
+        SyncGroupRequest,
+        HeartbeatRequest,
+    )
 }
 _AT_REST = ("Stable", "Empty", "Dead")
 _LIST_GROUPS = 4  # a version that all of these releases serve

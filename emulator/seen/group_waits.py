@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
+from ...wire import Refused
+from ...wire.api.list_groups import ListGroupsRequest
 from ..base.fitting import told
 from ..base.words import number_of
 from .matching import differences_of
@@ -14,6 +16,10 @@ from .source import Source
 from .waiting import WITHIN_S, Wait, count_of, seconds_of
 
 T = TypeVar("T")
+
+_LIST_GROUPS = 5
+_VIEWS = {"share": "share_group", "streams": "streams_group"}
+"""By the type of a group; those of other types are shown by `group`."""
 
 
 class WithMembers(Protocol):
@@ -132,9 +138,28 @@ def group_wait(view: V, what: str, check: Callable[[V], Checked[T]]) -> Wait[T]:
         return None if found.missing else found.result
 
     def there() -> str:
-        return "\n".join([f"There is {view!r}.", *(f"  {each}" for each in check(view).missing)])
+        missing = [*check(view).missing, *of_another_type(view)]
+        return "\n".join([f"There is {view!r}.", *(f"  {each}" for each in missing)])
 
     return Wait(f"group {view.group_id!r} to {what}", look, there, group=view.group_id)
+
+
+def of_another_type(view: WithMembers) -> list[str]:
+    """A sentence, if the group of this name is one that another view shows."""
+    described = view._described()
+    if described.state != DEAD:
+        return []
+    try:
+        groups = view._source.ask(ListGroupsRequest(), _LIST_GROUPS).groups
+    except Refused:  # a broker that is too old to have groups of other types, for instance
+        return []
+    kinds = [each.group_type.lower() for each in groups if each.group_id == view.group_id]
+    shown_by = {kind: _VIEWS.get(kind, "group") for kind in kinds}
+    return [
+        f"there is a {kind} group of this name: kafka.{verb}({view.group_id!r}) shows it"
+        for kind, verb in shown_by.items()
+        if verb != _VIEWS.get(described.type, "group")
+    ]
 
 
 def _stable(view: WithMembers, members: int | None) -> Wait[tuple[SeenMember, ...]]:
@@ -162,7 +187,7 @@ def _assigned(view: WithMembers, topics: tuple[str, ...]) -> Wait[tuple[SeenMemb
         missing = [f"{_at(each)} is assigned to nobody" for each in wanted if each not in assigned]
         return Checked(members, missing)
 
-    return group_wait(view, f"have all partitions of {_and(topics)} assigned", check)
+    return group_wait(view, f"have all partitions of {and_(topics)} assigned", check)
 
 
 def _consumed(view: Grouped, topics: tuple[str, ...], isolation: str) -> Wait[dict[Place, int]]:
@@ -177,7 +202,7 @@ def _consumed(view: Grouped, topics: tuple[str, ...], isolation: str) -> Wait[di
         missing += _unread(view, places, offsets, isolation)
         return Checked({each: offsets[each] for each in places if each in offsets}, missing)
 
-    what = f"have consumed {_and(topics)}" if topics else "have consumed all of its topics"
+    what = f"have consumed {and_(topics)}" if topics else "have consumed all of its topics"
     return group_wait(view, what, check)
 
 
@@ -250,8 +275,18 @@ def _at(place: Place) -> str:
     return f"{place[0]}-{place[1]}"
 
 
-def _and(topics: tuple[str, ...]) -> str:
+def and_(topics: tuple[str, ...]) -> str:
+    """The names of topics that a test gives, in words. Raises TypeError for what is no name."""
+    for topic in topics:
+        topic_name_of(topic)
     return " and ".join(topics)
+
+
+def topic_name_of(topic: object) -> str:
+    """A topic's name that a test gives. Raises TypeError for a list of them, or a view."""
+    if not isinstance(topic, str):
+        raise TypeError(f"a topic is given by its name, a str, not {topic!r}")
+    return topic
 
 
 def _members(count: int) -> str:

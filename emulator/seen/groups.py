@@ -21,7 +21,7 @@ from ...wire.api.offset_commit import OffsetCommitRequest
 from ...wire.api.offset_fetch import OffsetFetchRequest
 from ...wire.stored.consumer_protocol import ConsumerProtocolAssignment
 from ...wire.stored.keyed import read_value
-from .group_waits import GroupWaits, MemberWaits, places_of
+from .group_waits import GroupWaits, MemberWaits, of_another_type, places_of
 from .members import DEAD, Described, Place, SeenMember, SeenOffset
 from .moving import GROUP, CoordinatorPartition
 from .produced import to_ms
@@ -265,7 +265,8 @@ class GroupView(MemberWaits, GroupWaits):
             members = ", ".join(map(repr, self.members))
             why = "Kafka takes offsets from outside only while a group has no members"
             todo = "close its consumers, or kick them, first"
-            raise Refused(Error.UNKNOWN_MEMBER_ID, f"{what}: {why}. It has {members}: {todo}")
+            has = f"It has {members}: {todo}" if members else "; ".join(of_another_type(self))
+            raise Refused(Error.UNKNOWN_MEMBER_ID, f"{what}: {why}. {has}")
         check(code, what)
 
 

@@ -14,7 +14,7 @@ from ...wire import Error
 from ...wire.api.describe_share_group_offsets import DescribeShareGroupOffsetsRequest
 from ...wire.api.share_group_describe import ShareGroupDescribeRequest
 from ..base.words import number_of
-from .group_waits import Checked, MemberWaits, group_wait
+from .group_waits import Checked, MemberWaits, and_, group_wait, topic_name_of
 from .members import DEAD, Described, Place, SeenInFlight, SeenMember
 from .reading import EARLIEST, LATEST, offsets_at, partition_count
 from .source import Source, check, described
@@ -24,6 +24,10 @@ _DESCRIBE, _OFFSETS = 1, 1
 _NOT_HERE = (Error.NOT_COORDINATOR, Error.COORDINATOR_NOT_AVAILABLE, Error.GROUP_ID_NOT_FOUND)
 _UNKNOWN = -1
 SHARE = "share"
+_LATEST = (
+    "a group does not get what was written before its first fetch,"
+    " unless its config share.auto.offset.reset says so"
+)
 
 
 class ShareGroupView(MemberWaits):
@@ -54,7 +58,7 @@ class ShareGroupView(MemberWaits):
 
     def start_offsets(self) -> dict[Place, int]:
         """By topic and partition: all records below this offset are done with. -1 where nothing
-        was acquired yet."""
+        was acknowledged yet."""
         return {place: start for place, (start, _) in self._offsets().items()}
 
     def lags(self) -> dict[Place, int]:
@@ -63,8 +67,8 @@ class ShareGroupView(MemberWaits):
         return {place: lag for place, (_, lag) in self._offsets().items()}
 
     def lag(self, topic: str | None = None) -> int:
-        """How many records are yet to be done with, of one topic or of all, as far as it is
-        known."""
+        """How many records are yet to be done with, of one topic or of all. A partition of which
+        nothing is done with yet counts as 0, as nothing is known of it."""
         name = None if topic is None else self._source.topic_name(topic)
         found = self.lags().items()
         return sum(max(0, each) for place, each in found if name in (None, place[0]))
@@ -102,7 +106,7 @@ class ShareGroupView(MemberWaits):
                 raise TypeError(f"{name} is an int, not {value!r}")
             if value < 0:
                 raise ValueError(f"{name} is 0 or more, not {value}")
-        name = self._source.topic_name(topic)
+        name = self._source.topic_name(topic_name_of(topic))
         self._source.powers.poison_share(self.group_id, name, partition, offset)
 
     # What a test waits for
@@ -207,7 +211,7 @@ def _acknowledged(view: ShareGroupView, topics: tuple[str, ...]) -> Wait[bool]:
         missing += _not_done(source, places, offsets)
         return Checked(True, missing)
 
-    what = " and ".join(topics) if topics else "all of its topics"
+    what = and_(topics) if topics else "all of its topics"
     return group_wait(view, f"have acknowledged {what}", look)
 
 
@@ -215,7 +219,7 @@ def _not_done(
     source: Source, places: Iterable[Place], offsets: dict[Place, tuple[int, int]]
 ) -> list[str]:
     """In which partitions records are left, in sentences."""
-    missing = []
+    missing, untouched = [], False
     for topic, index in places:
         _, lag = offsets.get((topic, index), (_UNKNOWN, _UNKNOWN))
         if lag > 0:
@@ -227,4 +231,5 @@ def _not_done(
             end = offsets_at(source, topic, [index], LATEST)[index]
             if end > start:
                 missing.append(f"of {topic}-{index} nothing is acknowledged, its end is {end}")
-    return missing
+                untouched = True
+    return [*missing, _LATEST] if untouched else missing

@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from ...wire import Error, Refused
 from ..share.acknowledging import release
 from ..share.in_flight import InFlight, RecordState
 from ..share.share_partition import SharePartition
 from ..share.state import ShareKey
 from .members import SeenInFlight
+from .source import no_partition, no_topic
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -60,8 +62,12 @@ def redeliver(cluster: Cluster, group_id: str, member_id: str | None) -> int:
 def poison(cluster: Cluster, group_id: str, topic: str, partition: int, offset: int) -> None:
     """Have every member that accepts a record release it instead. Raises Refused
     (UNKNOWN_TOPIC_OR_PARTITION), ValueError for a record that the group is done with."""
-    key = ShareKey(group_id, cluster.topic(topic).id, partition)
-    cluster.partition(topic, partition)
+    if (found := cluster.topics.get(topic)) is None:
+        raise no_topic(topic, [each.name for each in cluster.topics])
+    if partition >= (count := len(found.partitions)):
+        text = no_partition(topic, partition, count)
+        raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION, text)
+    key = ShareKey(group_id, found.id, partition)
     for share in cluster.share_leaders.of_group(group_id):
         if share.key == key and offset < share.start_offset:
             raise ValueError(

@@ -38,6 +38,7 @@ from .habits import add_action
 from .kicking import add_kick, kick_members
 from .offsets import Place, bounds, parse_position, resolve
 from .share_group_reading import UNKNOWN, describe_shares, share_offsets
+from .share_group_writing import forget_starts, set_starts
 from .tables import add_json, objects, print_json, print_rows, print_table, ranges
 
 _BY_NAME_UP_TO = 9  # OffsetCommit
@@ -60,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     show = add_action(actions, "show", "members, offsets and lag")
     for each in (parser, listed, show):
         add_json(each)
-    reset = add_action(actions, "reset", "commit other offsets for a group without members")
+    reset = add_action(actions, "reset", "have a group without members go on from elsewhere")
     forget = add_action(actions, "forget", "delete a group's offsets of a topic")
     delete = add_action(actions, "delete", "delete groups without members")
     kick = add_action(actions, "kick", "remove members; a consumer that runs joins again")
@@ -256,23 +257,35 @@ def _places(assigned: dict[str, list[int]]) -> str:
 
 
 def _reset(brokers: Brokers, asked: argparse.Namespace) -> None:
-    group = describe(brokers, asked.group, list_groups(brokers).get(asked.group))
+    listed = list_groups(brokers).get(asked.group)
+    is_share = listed is not None and listed.kind == SHARE
+    group = (
+        describe_shares(brokers, asked.group)
+        if is_share
+        else describe(brokers, asked.group, listed)
+    )
     if group.members:
         raise ConsoleError(
             f"group {asked.group} is {group.state} and has members: stop its consumers first"
         )
-    before = committed(brokers, asked.group)
+    before = _starts(brokers, asked.group) if is_share else committed(brokers, asked.group)
     wanted = asked.topic or [(topic, None) for topic, _ in before]
     topics = _narrowed(brokers, wanted, None if asked.topic else set(before))
     target = resolve(brokers, topics, asked.to)
     if not target:
         raise ConsoleError(f"group {asked.group} has no offsets; name a topic with --topic")
     if not asked.dry_run:
-        _commit(brokers, asked.group, target)
+        (set_starts if is_share else _commit)(brokers, asked.group, target)
     print_table(
         ["topic", "partition", "before", "after"],
         [[*place, before.get(place), offset] for place, offset in sorted(target.items())],
     )
+
+
+def _starts(brokers: Brokers, name: str) -> dict[Place, int | None]:
+    """Where a share group begins; None where nothing was acknowledged yet."""
+    found = share_offsets(brokers, name).items()
+    return {place: None if start == UNKNOWN else start for place, (start, _) in found}
 
 
 def _narrowed(
@@ -316,6 +329,16 @@ def _commit(brokers: Brokers, group: str, offsets: dict[Place, int]) -> None:
 
 
 def _forget(brokers: Brokers, group: str, wanted: list[tuple[str, int | None]]) -> None:
+    listed = list_groups(brokers).get(group)
+    if listed is not None and listed.kind == SHARE:
+        forget_starts(brokers, group, wanted)
+    else:
+        _delete_offsets(brokers, group, wanted)
+    forgotten = ", ".join(name if index is None else f"{name}:{index}" for name, index in wanted)
+    print(one_line(f"{group} has no offsets of {forgotten} any more"))
+
+
+def _delete_offsets(brokers: Brokers, group: str, wanted: list[tuple[str, int | None]]) -> None:
     topics = []
     for topic in _narrowed(brokers, wanted, None):
         parts = [
@@ -329,8 +352,6 @@ def _forget(brokers: Brokers, group: str, wanted: list[tuple[str, int | None]]) 
         for part in topic.partitions:
             place = f"{topic.name}-{part.partition_index}"
             check(part.error_code, place, _HINTS.get(part.error_code))
-    forgotten = ", ".join(name if index is None else f"{name}:{index}" for name, index in wanted)
-    print(one_line(f"{group} has no offsets of {forgotten} any more"))
 
 
 def _delete(brokers: Brokers, names: Iterable[str]) -> None:

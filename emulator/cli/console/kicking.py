@@ -7,7 +7,7 @@ from argparse import ArgumentParser, Namespace
 from ....wire import Error
 from ....wire.api.leave_group import LeaveGroupRequest
 from .client import Brokers, ConsoleError, check, report
-from .group_reading import Member, describe, list_groups
+from .group_reading import SHARE, STREAMS, Member, describe, list_groups
 
 _REASON = "removed by odradek groups kick"
 _HINTS = {Error.UNKNOWN_MEMBER_ID: "it has left by now"}
@@ -33,7 +33,12 @@ def kick_members(brokers: Brokers, asked: Namespace) -> None:
     """Remove members. Raises ConsoleError."""
     if not (asked.member or asked.client or asked.all):
         raise ConsoleError("which members? name them with --member or --client, or say --all")
-    group = describe(brokers, asked.group, list_groups(brokers).get(asked.group))
+    listed = list_groups(brokers).get(asked.group)
+    if listed is not None and listed.kind in (SHARE, STREAMS):
+        raise ConsoleError(
+            f"{asked.group} is a {listed.kind} group: Kafka has no request that removes its members"
+        )
+    group = describe(brokers, asked.group, listed)
     for option, given, known in (
         ("--member", asked.member, {name for each in group.members for name in _names(each)}),
         ("--client", asked.client, {each.client_id for each in group.members}),

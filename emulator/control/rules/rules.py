@@ -18,6 +18,7 @@ from ...base.never_matched import KNOWN
 from ...base.timers import Timer
 from ...partitions.fetch_sessions import Wanted
 from ...share.sessions import Part, SessionKey
+from ...share.state import ShareKey
 from .entries import Entry, entries, own_values
 from .meeting import Meeting
 from .places import PARTITION, TOPIC
@@ -37,6 +38,8 @@ class Rules(Step):
         """Sentences that were given up before they had a verb."""
         self._active: list[Rule] = []
         self._meetings: dict[Call, Meeting] = {}
+        self.poison: dict[ShareKey, set[int]] = {}
+        """The offsets that a test has made poison to share groups."""
         self._cluster: Cluster | None = None
 
     # What is set
@@ -85,6 +88,7 @@ class Rules(Step):
             self.retire(rule)
         self.all.clear()
         self.unfinished.clear()
+        self.poison.clear()
         self._meetings.clear()
 
     @property

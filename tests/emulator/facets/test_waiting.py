@@ -15,9 +15,12 @@ from odradek.storage import MemoryDisk
 from odradek.wire import Request
 from odradek.wire.api.fetch import FetchRequest
 from odradek.wire.api.find_coordinator import FindCoordinatorRequest
+from odradek.wire.api.metadata import MetadataRequest
 from odradek.wire.headers import RequestHeader, write_request_header
 
 from tests.requests.groups import joined
+from tests.requests.share_groups import share_beat, share_fetch_request
+from tests.support.connection import Connection
 from tests.support.sockets import api_versions, connect, framed, receive
 
 SHORT_S = 0.05
@@ -90,6 +93,18 @@ def test_a_long_poll_is_idle(kafka: Emulator) -> None:
         assert receive(sock)
         waiting.join(30)
         assert not waiting.is_alive()
+
+
+def test_a_share_fetch_that_waits_is_idle(kafka: Emulator) -> None:
+    with Connection(kafka.bootstrap_servers) as member, connect(kafka) as sock:
+        member.ask(FindCoordinatorRequest(coordinator_keys=["g"]), 6)
+        named = MetadataRequest(topics=[MetadataRequest.Topic(name="orders")])
+        part = (member.ask(named, 12).topics[0].topic_id, 0)
+        share_beat(member, subscribed_topic_names=["orders"])
+        send(sock, share_fetch_request({part: ()}, max_wait_ms=30_000, min_bytes=1), 1)
+        while not any(each.waits_for == "ShareFetch" for each in kafka.clients()):
+            continue
+        kafka.wait_idle()
 
 
 def test_a_rebalance_is_not_idle(kafka: Emulator) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 from odradek.emulator import WaitTimeout
 from odradek.emulator.cluster import Cluster
@@ -180,9 +183,37 @@ def test_what_cannot_be_made_poison(watched: Watched, worker: Worker) -> None:
         group.poison("t", -1)
     with pytest.raises(TypeError, match="offset is an int, not '3'"):
         group.poison("t", "3")  # type: ignore[arg-type]
-    for topic, partition in (("none", 0), ("t", 7)):
-        with pytest.raises(Refused, match="UNKNOWN_TOPIC_OR_PARTITION"):
+    with pytest.raises(TypeError, match="a topic is given by its name, a str, not <"):
+        group.poison(watched.view("t"), 0)  # type: ignore[arg-type]
+    for topic, partition, told in (
+        ("none", 0, "there is no topic 'none'; there are "),
+        ("t", 7, "there is no partition 7"),
+    ):
+        with pytest.raises(Refused, match=f"UNKNOWN_TOPIC_OR_PARTITION: .*{told}"):
             group.poison(topic, 0, partition=partition)
+
+
+def test_a_view_of_another_type_says_which_one_shows_the_group(
+    watched: Watched, worker: Worker
+) -> None:
+    text = r"there is a share group of this name: kafka.share_group\('g'\) shows it"
+    with pytest.raises(WaitTimeout, match=text):
+        watched.group().wait_stable(1)
+    with pytest.raises(WaitTimeout) as raised:
+        watched.share_group("h").wait_stable(1)
+    assert "of this name" not in str(raised.value)
+
+
+def test_topics_are_given_by_their_names(watched: Watched) -> None:
+    group = watched.share_group()
+    waits: tuple[Callable[..., Any], ...] = (
+        group.wait_acknowledged,
+        group.assert_acknowledged,
+        group.wait_assigned,
+    )
+    for wait in waits:
+        with pytest.raises(TypeError, match=r"a topic is given by its name, a str, not \['t'\]"):
+            wait(["t"])
 
 
 def test_a_member_that_is_none(watched: Watched, worker: Worker) -> None:
@@ -200,6 +231,7 @@ def test_until_all_is_acknowledged(watched: Watched, worker: Worker) -> None:
     text = str(raised.value)
     assert "for group 'g' to have acknowledged t." in text
     assert "of t-0 nothing is acknowledged, its end is 4" in text
+    assert "unless its config share.auto.offset.reset says so" in text
     worker.take()
     worker.does(ACCEPT, 0, 2)
     with pytest.raises(WaitTimeout, match="t-0 has 1 record left to be acknowledged"):

@@ -6,6 +6,7 @@ import pytest
 from odradek.emulator.cluster import Cluster
 from odradek.emulator.seen import SeenSubtopology, StreamsGroupView
 from odradek.emulator.seen.waiting import polled
+from odradek.wire import Refused
 
 from tests.emulator.seen.support.seen import Seen
 from tests.requests.committed_offsets import commit
@@ -88,3 +89,12 @@ def test_offsets_and_lag(cluster: Cluster, app: Client, view: StreamsGroupView) 
     streams_beat(app, epoch=-1)
     view.wait_empty()
     assert view.state == "Empty"
+
+
+def test_a_commit_from_outside_says_which_view_shows_the_members(
+    cluster: Cluster, app: Client, view: StreamsGroupView
+) -> None:
+    streams_beat(app)
+    text = r"there is a streams group of this name: kafka.streams_group\('g'\) shows it"
+    with pytest.raises(Refused, match=text):
+        Watched(cluster).group().commit({("t", 0): 0})

@@ -150,6 +150,8 @@ def test_what_is_misspelt_is_answered_with_what_is_likely_meant(
     assert said("configs topic orders --set retention.msec=1").endswith("; is retention.ms meant?)")
     wrong = "odradek records: error: unrecognized arguments: --folow; is --follow meant?"
     assert said("records orders --folow") == wrong
+    other = "odradek groups: error: unrecognized arguments: --yes"  # an option of other actions
+    assert said("groups reset g --to 0 --yes") == other
 
 
 @pytest.mark.parametrize(

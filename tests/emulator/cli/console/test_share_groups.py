@@ -80,3 +80,38 @@ def test_one_without_members_is_deleted(shell: Shell, member: Connection) -> Non
     share_beat(member, "a", LEAVES)
     assert shell("groups", "show", "g")[0] == ["g:", "Empty,", "share,", "simple"]
     assert shell("groups", "delete", "g", "--yes") == [["deleted", "g"]]
+
+
+def test_where_one_without_members_begins_is_set(shell: Shell, member: Connection) -> None:
+    (refused,) = shell("groups", "reset", "g", "--to", "latest", status=1)
+    assert "stop its consumers first" in " ".join(refused)
+    share_beat(member, "a", LEAVES)
+    reset = ("groups", "reset", "g", "--to", "3", "--topic", "orders:1")
+    heads = ["topic", "partition", "before", "after"]
+    assert shell(*reset, "--dry-run") == [heads, ["orders", "1", "0", "3"]]
+    assert shell("groups", "show", "g")[3] == ["orders", "1", "0", "4", "3", "0"]
+    assert shell(*reset) == [heads, ["orders", "1", "0", "3"]]
+    assert shell("groups", "show", "g")[3] == ["orders", "1", "3", "4", "1", "0"]
+
+
+def test_what_one_without_members_has_of_a_topic_is_deleted(
+    shell: Shell, member: Connection
+) -> None:
+    forget = ("groups", "forget", "g", "--yes", "--topic")
+    (refused,) = shell(*forget, "orders", status=1)
+    assert "NON_EMPTY_GROUP" in " ".join(refused)
+    share_beat(member, "a", LEAVES)
+    (refused,) = shell(*forget, "orders:1", status=1)
+    assert "a share group forgets whole topics" in " ".join(refused)
+    assert shell(*forget, "orders") == [
+        ["g", "has", "no", "offsets", "of", "orders", "any", "more"]
+    ]
+    assert shell("groups", "show", "g") == [
+        ["g:", "Empty,", "share,", "simple"],
+        ["topic", "partition", "start", "next", "lag", "members"],
+    ]
+
+
+def test_members_are_not_removed(shell: Shell, member: Connection) -> None:
+    (refused,) = shell("groups", "kick", "g", "--all", status=1)
+    assert "g is a share group: Kafka has no request" in " ".join(refused)
