@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from reprlib import repr as shortened
@@ -39,6 +40,8 @@ def users_given(users: Mapping[str, str] | None) -> dict[str, str]:
             raise ValueError(f"users: the password of {name!r} is empty")
         if "\0" in name + password:
             raise ValueError(f"users: name and password of {name!r} have a character of code 0")
+        if any("\ud800" <= each <= "\udfff" for each in name + password):
+            raise ValueError(f"users: name or password of {name!r} cannot be written in UTF-8")
     return dict(users)
 
 
@@ -120,7 +123,8 @@ def free_ports(config: BrokerConfig) -> BrokerConfig:
 
 
 def ensure_scram_users(cluster: Cluster, users: Mapping[str, str]) -> None:
-    """Write the credentials of those users that have none. Raises Refused."""
+    """Write the credentials of those users that have none, or those of another password. Raises
+    Refused."""
     metadata, random, records = cluster.metadata, cluster.random, []
     mechanisms = {
         each: None
@@ -131,7 +135,8 @@ def ensure_scram_users(cluster: Cluster, users: Mapping[str, str]) -> None:
     }
     for name, password in users.items():
         for mechanism in mechanisms:
-            if NUMBERS[mechanism] in metadata.image.scram.get(name, {}):
+            known = metadata.image.scram.get(name, {}).get(NUMBERS[mechanism])
+            if known is not None and _is_of(known, mechanism, password):
                 continue
             salt = random.randbytes(_SALT_BYTES)
             found = credential_of(mechanism, password.encode(), salt, ITERATIONS)
@@ -142,3 +147,9 @@ def ensure_scram_users(cluster: Cluster, users: Mapping[str, str]) -> None:
             )
     if records:
         metadata.append(records)
+
+
+def _is_of(known: UserScramCredentialRecord, mechanism: str, password: str) -> bool:
+    """Whether a credential was made of this password."""
+    made = credential_of(mechanism, password.encode(), known.salt, known.iterations)
+    return hmac.compare_digest(made.stored_key, known.stored_key)

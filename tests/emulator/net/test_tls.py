@@ -83,6 +83,19 @@ def test_a_certificate_of_a_foreign_authority_is_refused(kafka: Emulator) -> Non
         secured(kafka, foreign)
 
 
+def test_a_certificate_that_no_rule_maps_is_a_login_that_failed() -> None:
+    rules = {"ssl.client.auth": "required", "ssl.principal.mapping.rules": "RULE:^CN=bob$/bob/"}
+    with Emulator(rules, security="SSL") as kafka:
+        with pytest.raises((OSError, AssertionError)):  # closed before or after it has asked
+            secured(kafka, context(kafka, kafka.certificates.client("alice")))
+        secured(kafka, context(kafka, kafka.certificates.client("bob"))).close()
+        (failed,) = kafka.log_in_failures
+        sentence = "CN=alice, TLS, no rule of ssl.principal.mapping.rules matches it"
+        assert str(failed) == f"log-in failed: {sentence}"
+        assert (failed.listener, failed.host) == ("SSL", "127.0.0.1")
+        assert sentence in kafka.timeline()
+
+
 def test_an_expired_certificate_is_refused(kafka: Emulator) -> None:
     with pytest.raises(ssl.SSLError, match=r"(?i)certificate.expired"):
         secured(kafka, context(kafka, kafka.certificates.expired("alice")))
