@@ -133,6 +133,10 @@ class ClientConfig(Facet):
                 raise ValueError(
                     f"{name} is for a listener with SASL, and there is {found.protocol}"
                 )
+        if certificate is not None and not isinstance(certificate, Certificate):
+            raise TypeError(
+                f"certificate is one of kafka.certificates, not a {type(certificate).__name__}"
+            )
         if certificate is not None and not found.has_tls:
             raise ValueError(f"certificate is for a listener with TLS, not {found.protocol}")
         if found.protocol == PLAINTEXT:
