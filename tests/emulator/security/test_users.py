@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -29,7 +30,7 @@ MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 def let_in(kafka: Emulator, password: str) -> list[str]:
     """By which mechanisms alice may log in with a password."""
 
-    def done(cluster: Cluster, mechanism: str) -> bool:
+    def done(mechanism: str, cluster: Cluster) -> bool:
         config = ListenerConfig(cluster.config, "SASL_PLAINTEXT")
         broker = cluster.security.begin(config, mechanism, 0)
         client = exchange(ClientSecurity("SASL_PLAINTEXT", mechanism, "alice", password))
@@ -43,7 +44,7 @@ def let_in(kafka: Emulator, password: str) -> list[str]:
             return False
         return True
 
-    return [each for each in MECHANISMS if kafka.run(lambda cluster, at=each: done(cluster, at))]
+    return [each for each in MECHANISMS if kafka.run(partial(done, each))]
 
 
 def delete(kafka: Emulator) -> None:
@@ -90,10 +91,10 @@ def test_a_fork_has_topics_as_clients_have_left_them() -> None:
     with Emulator(topics={"orders": 1, "gone": 1}) as kafka:
         with Connection(kafka.bootstrap_servers) as client:
             more = CreatePartitionsRequest.Topic(name="orders", count=3, assignments=None)
-            request = CreatePartitionsRequest(topics=[more], timeout_ms=1000, validate_only=False)
-            assert client.ask(request, 2).results[0].error_code == 0
-            request = DeleteTopicsRequest(topic_names=["gone"], timeout_ms=1000)
-            assert client.ask(request, 4).responses[0].error_code == 0
+            grown = CreatePartitionsRequest(topics=[more], timeout_ms=1000, validate_only=False)
+            assert client.ask(grown, 2).results[0].error_code == 0
+            deleted = DeleteTopicsRequest(topic_names=["gone"], timeout_ms=1000)
+            assert client.ask(deleted, 4).responses[0].error_code == 0
         with kafka.fork() as other:
             assert other.topics() == ["orders"]
             assert len(other.topic("orders")) == 3
