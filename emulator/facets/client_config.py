@@ -117,7 +117,10 @@ class ClientConfig(Facet):
         return prefixed(client, made)
 
     def unsecured_token(self, user: str, *, lifetime_s: float = 3600) -> str:
-        """An unsecured JSON Web Token for OAUTHBEARER, that holds so long by the broker's clock."""
+        """An unsecured JSON Web Token for OAUTHBEARER, that holds so long by the broker's clock.
+        Raises TypeError."""
+        if not isinstance(user, str):
+            raise TypeError(f"user is a str, not {user!r}")
         now = self.run(lambda cluster: cluster.clock.now())
         return unsecured_token(user, now, now + round(lifetime_s * 1000))
 

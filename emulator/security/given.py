@@ -15,7 +15,15 @@ from ..config.configs import BrokerConfig
 from ..config.listener_configs import ListenerConfig
 from .listeners import PROTOCOLS, SASL_PLAINTEXT, SASL_SSL, Listener, listeners_of
 from .login.scram import ITERATIONS, NUMBERS, credential_of
-from .mechanisms import PLAIN, WITH_PASSWORDS, mechanisms_of, passwords_of, plain_jaas
+from .mechanisms import (
+    PLAIN,
+    WITH_PASSWORDS,
+    check_passwords,
+    mechanisms_of,
+    passwords_of,
+    plain_config,
+    plain_jaas,
+)
 from .tls.certificates import HOSTS, Certificate, Certificates
 from .tls.stores import has_key_store, has_trust_store
 
@@ -77,8 +85,8 @@ def with_users(
     for listener in listeners.values():
         own = ListenerConfig(config, listener.name)
         if users and listener.has_sasl and PLAIN in mechanisms_of(own):
-            name = f"{LISTENER_PREFIX}{listener.name.lower()}.{PLAIN.lower()}.sasl.jaas.config"
-            found[name] = plain_jaas({**passwords_of(own), **users})
+            check_passwords(own, config.text_of("sasl.jaas.config"))
+            found[plain_config(listener.name)] = plain_jaas({**passwords_of(own), **users})
     return found
 
 

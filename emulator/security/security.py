@@ -25,7 +25,7 @@ from .login.oauthbearer import NAME as OAUTHBEARER
 from .login.oauthbearer import OAuthBearer
 from .login.plain import Plain
 from .login.scram import NUMBERS, Credential, Known, Scram
-from .mechanisms import PLAIN, mechanisms_of, passwords_of, validator_of
+from .mechanisms import PLAIN, check_passwords, mechanisms_of, passwords_of, validator_of
 from .tls.changes import check_stores
 from .tls.context import Contexts, context_of
 from .tls.principals import parsed
@@ -124,7 +124,7 @@ def check_security(config: BrokerConfig) -> dict[str, Listener]:
         own = ListenerConfig(config, listener.name)
         own.get("max.connections")
         if listener.has_sasl and PLAIN in mechanisms_of(own):
-            passwords_of(own)
+            check_passwords(own, config.text_of("sasl.jaas.config"))
         if listener.has_sasl and OAUTHBEARER in mechanisms_of(own):
             check_keys(own)
         if listener.has_tls:

@@ -41,6 +41,8 @@ def test_a_certificate_is_one_of_those_that_were_made() -> None:
         with pytest.raises(TypeError, match=r"certificate is one of kafka\.") as refused:
             kafka.client_config("confluent", certificate=pem)
         assert pem not in str(refused.value)
+        with pytest.raises(TypeError, match="user is a str, not None"):
+            kafka.unsecured_token(None)  # type: ignore[arg-type]
 
 
 def test_librdkafka_takes_them_without_a_word(capfd: pytest.CaptureFixture[str]) -> None:
