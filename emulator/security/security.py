@@ -57,12 +57,17 @@ class LogInFailure:
 
 
 class Security:
-    """The listeners of a cluster. Raises ConfigError for what cannot be meant."""
+    """The listeners of a cluster, which are checked already."""
 
     def __init__(
-        self, config: BrokerConfig, image: MetadataImage, random: Random, key_sets: KeySets
+        self,
+        config: BrokerConfig,
+        listeners: dict[str, Listener],
+        image: MetadataImage,
+        random: Random,
+        key_sets: KeySets,
     ) -> None:
-        self.listeners: dict[str, Listener] = check_security(config)
+        self.listeners = listeners
         self.failures: deque[LogInFailure] = deque(maxlen=_MOST_FAILURES)
         self.bound: dict[tuple[str, str], None] = {}
         """The address that each listener is bound to, with its name."""
