@@ -55,6 +55,7 @@ DEFAULTS = {
     "share.coordinator.state.topic.replication.factor": "1",
     "share.coordinator.state.topic.min.isr": "1",
     "group.initial.rebalance.delay.ms": "0",
+    "group.streams.initial.rebalance.delay.ms": "0",
     "log.cleaner.dedupe.buffer.size": "4194304",  # allocated at start: 128 MiB by default
 }
 

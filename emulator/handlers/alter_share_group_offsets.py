@@ -30,10 +30,11 @@ def alter_share_group_offsets(
 ) -> AlterShareGroupOffsetsResponse:
     if not has_share_groups(cluster):
         return Response(error_code=Error.UNSUPPORTED_VERSION, responses=[])
-    wanted = [
-        (each.topic_name, {part.partition_index: part.start_offset for part in each.partitions})
-        for each in request.topics
-    ]
+    named: dict[str, list[tuple[int, int]]] = {}
+    for each in request.topics:
+        offsets = [(part.partition_index, part.start_offset) for part in each.partitions]
+        named.setdefault(each.topic_name, []).extend(offsets)
+    wanted = [(name, dict(offsets)) for name, offsets in named.items()]
     try:
         answers = cluster.groups.at(call.node_id).share.alter_offsets(request.group_id, wanted)
     except Refused as refused:
@@ -41,21 +42,22 @@ def alter_share_group_offsets(
     # What is unknown comes first, and not at all if no partition of it was named.
     unknown: list[Response.Topic] = []
     known: list[Response.Topic] = []
-    for (name, offsets), altered in zip(wanted, answers, strict=True):
+    for (name, offsets), altered in zip(named.items(), answers, strict=True):
         topic = cluster.topics.get(name)
         if topic is None and not offsets:
             continue
+        found = {each.partition: each for each in altered}
         (unknown if topic is None else known).append(
             Response.Topic(
                 topic_name=name,
                 topic_id=NO_ID if topic is None else topic.id,
                 partitions=[
                     Response.Topic.Partition(
-                        partition_index=each.partition,
-                        error_code=each.error,
-                        error_message=each.message,
+                        partition_index=index,
+                        error_code=found[index].error,
+                        error_message=found[index].message,
                     )
-                    for each in altered
+                    for index, _ in offsets
                 ],
             )
         )

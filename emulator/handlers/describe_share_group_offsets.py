@@ -1,9 +1,10 @@
 """DescribeShareGroupOffsets (90): where share groups begin in partitions, and how far they lag.
 
 The lag is what is left from the start offset to the end, without what is done with. What has no
-offset yet, or does not exist, is -1 without an error (semantics N20). The group "", or a topic
-without partitions, is what Kafka's coordinator of states cannot be asked: then the group has
-UNKNOWN_SERVER_ERROR.
+offset yet, or does not exist, is -1 without an error (semantics N20). The group "", a topic without
+partitions, or a partition below 0 is what Kafka's coordinator of states cannot be asked: then the
+group has UNKNOWN_SERVER_ERROR. A partition that a topic does not have is answered here as one
+without an offset; Kafka never answers such a request.
 """
 
 from __future__ import annotations
@@ -75,14 +76,16 @@ def _named(
     group_id: str,
     asked: Iterable[DescribeShareGroupOffsetsRequest.Group.Topic],
 ) -> list[Response.Group.Topic]:
-    """Those that exist, then the others. Raises Refused."""
-    found, missing = [], []
+    """Those that exist, each once and in the order of Java's hash maps, then the others as they
+    were asked. Raises Refused."""
+    known: dict[bytes, set[int]] = {}
+    missing = []
     for each in asked:
         topic = cluster.topics.get(each.topic_name)
         if topic is not None:
-            if not group_id or not each.partitions:
+            if not group_id or not each.partitions or min(each.partitions) < 0:
                 raise Refused(Error.UNKNOWN_SERVER_ERROR, _UNEXPECTED)
-            found.append(_topic(cluster, group_id, topic, each.partitions))
+            known.setdefault(topic.id, set()).update(each.partitions)
             continue
         missing.append(
             Response.Group.Topic(
@@ -91,7 +94,10 @@ def _named(
                 partitions=[_none(index, epoch=0) for index in each.partitions],
             )
         )
-    return found + missing
+    found = ((cluster.topics.by_id(topic_id), known[topic_id]) for topic_id in id_order(known))
+    return [
+        _topic(cluster, group_id, topic, int_order(parts)) for topic, parts in found if topic
+    ] + missing
 
 
 def _topic(

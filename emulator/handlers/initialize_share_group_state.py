@@ -44,6 +44,6 @@ def initialize_share_group_state(
     return Response(
         results=[
             Response.Topic(topic_id=topic_id, partitions=partitions)
-            for topic_id, partitions in by_topic(request, one)
+            for topic_id, partitions in by_topic(request, one, passes_over_empty=True)
         ]
     )

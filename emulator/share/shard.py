@@ -54,8 +54,7 @@ class StateShard:
     ) -> StateRecord:
         """Begin anew, at this offset. Raises Refused."""
         _check_partition(key)
-        if NO_EPOCH != state_epoch < self._state_epochs.get(key, NO_EPOCH):
-            raise _refused(Error.FENCED_STATE_EPOCH)
+        self._check_state_epoch(key, state_epoch)
         self._check_exists(key)
         before = self.states.get(key)
         epoch = 0 if before is None else before.snapshot_epoch + 1
@@ -70,8 +69,7 @@ class StateShard:
         _check_partition(key)
         state = self._state(key, "Write")
         self._check_leader_epoch(key, leader_epoch)
-        if NO_EPOCH != state_epoch < self._state_epochs.get(key, NO_EPOCH):
-            raise _refused(Error.FENCED_STATE_EPOCH)
+        self._check_state_epoch(key, state_epoch)
         self._check_exists(key)
         return self._change(key, state, state.leader_epoch, change, now)
 
@@ -166,6 +164,11 @@ class StateShard:
             message = f"{what} operation on uninitialized share partition not allowed."
             raise Refused(Error.INVALID_REQUEST, message)
         return state
+
+    def _check_state_epoch(self, key: ShareKey, state_epoch: int) -> None:
+        known = self._state_epochs.get(key)
+        if known is not None and NO_EPOCH != state_epoch < known:
+            raise _refused(Error.FENCED_STATE_EPOCH)
 
     def _check_leader_epoch(self, key: ShareKey, leader_epoch: int) -> None:
         if NO_EPOCH != leader_epoch < self._leader_epochs.get(key, NO_EPOCH):

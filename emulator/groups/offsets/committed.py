@@ -118,11 +118,12 @@ class Offsets:
 
     def tombstones(self, group_id: str, keys: Iterable[Key] | None = None) -> list[OffsetTombstone]:
         """The tombstones that delete the offsets of these partitions or of all, pending ones too;
-        none for a partition without an offset."""
+        none for a partition without an offset, and two for one that is named twice, as Kafka has
+        them."""
         present = dict.fromkeys(self._committed)
         for pending in self._pending.values():
             present |= dict.fromkeys(pending)
-        chosen = present if keys is None else [key for key in dict.fromkeys(keys) if key in present]
+        chosen = present if keys is None else [key for key in keys if key in present]
         return [OffsetTombstone(group_id, topic, partition) for topic, partition in chosen]
 
     def expired(self, group: Group, now: int, retention_ms: int) -> list[Key]:

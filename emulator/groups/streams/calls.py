@@ -82,7 +82,12 @@ class StreamsCalls:
         replaced = shard.groups.get(beat.group_id)
         is_new = replaced is not group
         now = self._runtime.now()
-        outcome = heartbeat(group, beat, self._times_of(beat.group_id), now, shard.writes)
+        try:
+            outcome = heartbeat(group, beat, self._times_of(beat.group_id), now, shard.writes)
+        except Refused:
+            if not is_new:
+                self._runtime.note_deadline(group)  # what it was to wait for goes on
+            raise
         if is_new:  # a real broker makes another object of the records
             group.unwritten = Unwritten()
         self._write(shard, group, outcome.records, first=first)

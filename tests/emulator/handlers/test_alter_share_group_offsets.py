@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from odradek.emulator.cluster import Cluster
+from odradek.emulator.share.state import ShareKey
 from odradek.wire import Error
 from odradek.wire.api.alter_share_group_offsets import AlterShareGroupOffsetsRequest
 
@@ -71,3 +72,29 @@ def test_unknown_topics_come_first_and_only_with_partitions(
         ("nope", 1),
         ("t", 0),
     ]
+
+
+def test_a_topic_named_twice_is_answered_once(cluster: Cluster, client: Client) -> None:
+    cluster.groups.ensure_topic()
+    for name in ("t", "u"):
+        cluster.create_topic(name, 2, {})
+    asked = [("t", 0), ("u", 0), ("t", 7), ("none", 0), ("t", 0), ("none", 0)]
+    topics = [
+        Topic(
+            topic_name=name,
+            partitions=[Topic.Partition(partition_index=index, start_offset=offset)],
+        )
+        for offset, (name, index) in enumerate(asked)
+    ]
+    answer = client.ask(AlterShareGroupOffsetsRequest(group_id="g", topics=topics), 0)
+    unknown = Error.UNKNOWN_TOPIC_OR_PARTITION
+    assert [
+        (each.topic_name, [(part.partition_index, part.error_code) for part in each.partitions])
+        for each in answer.responses
+    ] == [
+        ("none", [(0, unknown), (0, unknown)]),
+        ("t", [(0, 0), (7, unknown), (0, 0)]),
+        ("u", [(0, 0)]),
+    ]
+    topic = cluster.topic("t")
+    assert cluster.share_coordinators.summary(ShareKey("g", topic.id, 0)).start_offset == 4

@@ -66,6 +66,7 @@ def test_a_missing_topic_has_no_id(cluster: Cluster, client: Client) -> None:
         ("g", {"t": []}, Error.UNKNOWN_SERVER_ERROR),
         ("g", {"t": [0], "u": []}, Error.UNKNOWN_SERVER_ERROR),
         ("", {"t": [0]}, Error.UNKNOWN_SERVER_ERROR),
+        ("g", {"t": [0, -1]}, Error.UNKNOWN_SERVER_ERROR),
         ("g", {"none": []}, 0),
         ("", {"none": [0]}, 0),
         ("", {}, 0),
@@ -90,3 +91,12 @@ def test_a_broker_that_does_not_coordinate_says_so(client: Client) -> None:
     (group,) = client.ask(request, 1).groups
     assert group.error_code == Error.NOT_COORDINATOR
     assert group.error_message == "This is not the correct coordinator."
+
+
+def test_what_exists_is_answered_once(cluster: Cluster, client: Client) -> None:
+    cluster.groups.ensure_topic()
+    cluster.create_topic("t", 3, {})
+    found = [
+        (name, index) for name, index, *_ in _offsets(client, 1, {"t": [2, 0, 2], "n": [1, 1]})
+    ]
+    assert found == [("t", 0), ("t", 2), ("n", 1), ("n", 1)]

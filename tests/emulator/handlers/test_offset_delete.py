@@ -47,6 +47,16 @@ def test_offsets_go_and_what_was_never_committed_is_no_error(client: Client) -> 
     assert committed(client).committed_offset == -1
 
 
+def test_what_is_named_twice_is_deleted_twice(cluster: Cluster, client: Client) -> None:
+    commit(client, 5)
+    logs = [each.log for each in cluster.topic("__consumer_offsets").partitions]
+    before = sum(log.log_end_offset for log in logs)
+    gone = [("t", 0, Error.NONE)] * 2
+    assert delete(client, ("t", [0]), ("t", [0])) == (Error.NONE, gone)
+    assert sum(log.log_end_offset for log in logs) == before + 2
+    assert committed(client).committed_offset == -1
+
+
 def test_what_does_not_exist_comes_first(client: Client) -> None:
     commit(client, 5)
     unknown = Error.UNKNOWN_TOPIC_OR_PARTITION

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from odradek.emulator.cluster import Cluster
 from odradek.emulator.config.group import GROUP_RESOURCE
+from odradek.emulator.groups.streams.group import FIRST_ASSIGNMENT
 from odradek.wire import Error
 from odradek.wire.api.streams_group_heartbeat import StreamsGroupHeartbeatRequest as Request
 
@@ -180,6 +181,22 @@ def test_a_new_group_waits_for_members(tmp_path: Path) -> None:
     cluster.advance(1)
     assert held(streams_beat(client, epoch=1)) == {"0": [0]}
     assert held(streams_beat(client, "b", epoch=1)) == {"0": [1]}
+    cluster.close()
+
+
+def test_the_wait_that_a_refused_heartbeat_began_ends(tmp_path: Path) -> None:
+    cluster = open_cluster(tmp_path / "waits", group_streams_initial_rebalance_delay_ms="3000")
+    cluster.groups.ensure_topic()
+    client = Client(cluster)
+    streams_beat(client)  # its source topic is missing
+    cluster.advance(3_000)
+    streams_beat(client, epoch=-1)
+    refused = streams_beat(client, "b", user_endpoint=Request.Endpoint(host="h", port=1))
+    assert refused.error_code == Error.UNKNOWN_SERVER_ERROR, "nobody knows its partitions"
+    waits = cluster.groups.at(1).streams.group("g").deadlines
+    assert waits.get(FIRST_ASSIGNMENT) is not None
+    cluster.advance(3_000)
+    assert waits.get(FIRST_ASSIGNMENT) is None
     cluster.close()
 
 
