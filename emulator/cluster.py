@@ -116,7 +116,6 @@ class Cluster:
         self.controller_id = min(self.nodes)
         self.scan_limit = _scan_limit(scan_limit)
         self._set_limits(config)
-        # Before anything is open: what they read may be gone since the start.
         listeners, key_sets = check_security(config), key_sets_of(config, self.clock.now())
         self.log_dir = LogDirectory.open(data_dir, node_id=config.get("node.id"), naming=naming)
         self.cluster_id = self.log_dir.properties.cluster_id

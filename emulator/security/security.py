@@ -123,7 +123,8 @@ def key_sets_of(config: BrokerConfig, now: int) -> KeySets:
 
 
 def check_security(config: BrokerConfig) -> dict[str, Listener]:
-    """The listeners. Raises ConfigError for any problem of theirs."""
+    """The listeners. Raises ConfigError for any problem of theirs: to be called before anything is
+    open, as files that they read may be gone since the last time."""
     listeners = listeners_of(config)
     for listener in listeners.values():
         own = ListenerConfig(config, listener.name)
