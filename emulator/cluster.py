@@ -52,7 +52,7 @@ from .replication.gate import ControllerGate
 from .replication.replication import Replication
 from .security.authorizer.authorizer import Authorizer, authorizer_of
 from .security.delegation_tokens import TokenExpiry
-from .security.security import Security, key_sets_of
+from .security.security import Security, check_security, key_sets_of
 from .security.throttling.throttle import Throttle
 from .share import open_share
 from .timing.kafka_timing import KafkaTiming
@@ -116,7 +116,7 @@ class Cluster:
         self.controller_id = min(self.nodes)
         self.scan_limit = _scan_limit(scan_limit)
         self._set_limits(config)
-        key_sets = key_sets_of(config, self.clock.now())
+        listeners, key_sets = check_security(config), key_sets_of(config, self.clock.now())
         self.log_dir = LogDirectory.open(data_dir, node_id=config.get("node.id"), naming=naming)
         self.cluster_id = self.log_dir.properties.cluster_id
         self.log_manager = LogManager(self, retention)
@@ -129,7 +129,7 @@ class Cluster:
         self.log_dir.report_unknown_partitions()
         self.metadata_upkeep, self.producer_expiry = MetadataUpkeep(self), ProducerExpiry(self)
         self.authorizer, self.features = self._open_authorizer(), Features(self.metadata)
-        self.security = Security(config, self.metadata.image, self.random, key_sets)
+        self.security = Security(config, listeners, self.metadata.image, self.random, key_sets)
         self.telemetry, self.loggers = TelemetryClients(), Loggers()
         self.share_coordinators, self.share_leaders = shares = open_share(self)
         self.groups, self.transactions = open_groups(self), open_transactions(self)

@@ -337,7 +337,7 @@ class Emulator(
         """The configs with listener and users in them, judged. Raises ConfigError, ValueError,
         TypeError."""
         self._listens_by_config = "listeners" in texts
-        self._users = users_given(users)
+        self._users = self._new_users = users_given(users)
         config = BrokerConfig(secured(texts, security), self._release)
         listeners = listeners_of(config)
         hosts = [each.host for each in listeners.values() if each.host]
@@ -431,7 +431,7 @@ class Emulator(
             self._listen_for(server, broker)
         cluster.topics.changed()
         cluster.replication.register(is_start=True)
-        self._ensure_topics(cluster)
+        self._ensure_given(cluster)
 
     def _listen_for(self, server: Server, broker: Node) -> None:
         """Accept connections for a broker: ports follow each other, if the first one is given.
@@ -448,7 +448,10 @@ class Emulator(
             broker.protocols[listener.name] = PROTOCOLS[listener.protocol]
         broker.host, broker.port = next(iter(broker.listeners.values()))
 
-    def _ensure_topics(self, cluster: Cluster) -> None:
+    def _ensure_given(self, cluster: Cluster) -> None:
+        """Of what the emulator was given, have what is not there yet: not after a restart, when
+        clients may have deleted it."""
+        ensure_scram_users(cluster, self._new_users)
         for name, partitions in self._topics.items():
             _ensure_topic(cluster, name, partitions)
 
@@ -501,7 +504,6 @@ class Emulator(
             journal=self._journal,
             timing=self._timing,
         )
-        ensure_scram_users(cluster, self._users)
         if kept is not None:
             put_back(cluster, kept)
         self._rules.attach(cluster)

@@ -139,7 +139,8 @@ class Frames:
             return None
         (size,) = SIZE.unpack_from(small, start)
         if size < 0 or size > self._max_bytes:
-            raise WireError(f"frame of {size} bytes; at most {self._max_bytes} are allowed")
+            seems = _begins_as(bytes(small[start : start + 4]))
+            raise WireError(f"frame of {size} bytes; at most {self._max_bytes} are allowed{seems}")
         start += 4
         stop = start + size
         if stop > end:
@@ -281,3 +282,10 @@ def _slices(data: Buffer, most: Callable[[], int]) -> Iterator[Buffer]:
         stop = position + most()
         yield view[position:stop] if position or stop < len(view) else data
         position = stop
+
+
+def _begins_as(head: bytes) -> str:
+    """What else than a size the first bytes of a frame may be."""
+    if head[:2] == b"\x16\x03":
+        return ": it begins as TLS does, which is not spoken here"
+    return ": it begins as HTTP does" if head in (b"GET ", b"POST", b"HEAD", b"PUT ") else ""

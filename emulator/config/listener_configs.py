@@ -46,6 +46,10 @@ class ListenerConfig:
         except ConfigError as error:
             raise ConfigError(full_name, f"{full_name}: {error}") from None
 
+    def is_set(self, name: str) -> bool:
+        """Whether anything is set, for the listener or for the broker."""
+        return self.own(name) is not None or self._config.text_of(name) is not None
+
     def own(self, name: str, mechanism: str = "") -> tuple[str, str] | None:
         """The full name and the text of what is set for the listener, or for a mechanism there;
         None if nothing is."""

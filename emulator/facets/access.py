@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import uuid
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
@@ -10,6 +11,7 @@ from typing import TypeAlias
 from ...wire import Refused
 from ..base.client import Principal
 from ..cluster import Cluster
+from ..metadata.topic_rules import name_problem
 from ..security.authorizer.acl import Acl, AclFilter, parse_principal
 from ..security.authorizer.changes import create, delete
 from ..security.authorizer.listing import AclList
@@ -74,8 +76,9 @@ class Access(Facet):
         host              an IP address of the client; "*" is any
 
         It counts from the next request on, also on connections that are open. Raises ValueError for
-        an operation that a resource does not have, and for no resource, TypeError, RuntimeError
-        without an authorizer.
+        an operation that a resource does not have, for no resource, and for a topic or host that
+        cannot be, so that the rule would never count; TypeError, RuntimeError without an
+        authorizer.
         """
         kinds = _resources(
             topic=topic,
@@ -182,8 +185,7 @@ class Access(Facet):
     ) -> AclList:
         who = _principal(principal)
         operations = [_operation(each) for each in _several("operation", operation)]
-        if not isinstance(host, str) or not host:
-            raise TypeError(f'host is an IP address, or "*" for any, not {host!r}')
+        _check_host(host)
         if not kinds:
             raise ValueError(
                 "say what it is about: topic=, topic_prefix=, group=, group_prefix=, "
@@ -265,12 +267,40 @@ def _check_has(kind: Kind, operation: Operation) -> None:
         raise ValueError(f"a {word} has no operation {operation.name}; it has {names}, ALL")
 
 
+def _check_host(host: str) -> None:
+    """Raises TypeError, ValueError for what is no client's address."""
+    if not isinstance(host, str) or not host:
+        raise TypeError(f'host is an IP address, or "*" for any, not {host!r}')
+    if host == WILDCARD:
+        return
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        why = "names and networks are not looked up, as in Kafka"
+        raise ValueError(f'host is an IP address, or "*" for any, not {host!r}: {why}') from None
+
+
+def _check_topic(argument: str, name: str) -> None:
+    """Raises ValueError for what no topic is called, so that the rule would never count."""
+    is_prefix = argument != "topic"
+    if name_problem(name + "x" * is_prefix) is None or (name == WILDCARD and not is_prefix):
+        return
+    start = name.removesuffix(WILDCARD)
+    hint = f"; do you mean topic_prefix={start!r}?" if name_problem(start) is None else ""
+    if name == WILDCARD:
+        hint = '; all topics are topic="*"'
+    raise ValueError(f"{argument}: no topic can be called {name!r}{hint}")
+
+
 def _resources(*, cluster: bool, **given: Words) -> list[tuple[Kind, Pattern, str]]:
     found = []
     for argument, words in given.items():
         kind = Kind[argument.removesuffix("_prefix").upper()]
         pattern = Pattern.PREFIXED if argument.endswith("_prefix") else Pattern.LITERAL
-        found += [(kind, pattern, name) for name in _several(argument, words)]
+        for name in _several(argument, words):
+            if kind == Kind.TOPIC:
+                _check_topic(argument, name)
+            found.append((kind, pattern, name))
     if not isinstance(cluster, bool):
         raise TypeError(f"cluster is True or False, not {cluster!r}")
     if cluster:

@@ -117,7 +117,10 @@ class ClientConfig(Facet):
         return prefixed(client, made)
 
     def unsecured_token(self, user: str, *, lifetime_s: float = 3600) -> str:
-        """An unsecured JSON Web Token for OAUTHBEARER, that holds so long by the broker's clock."""
+        """An unsecured JSON Web Token for OAUTHBEARER, that holds so long by the broker's clock.
+        Raises TypeError."""
+        if not isinstance(user, str):
+            raise TypeError(f"user is a str, not {user!r}")
         now = self.run(lambda cluster: cluster.clock.now())
         return unsecured_token(user, now, now + round(lifetime_s * 1000))
 
@@ -133,6 +136,10 @@ class ClientConfig(Facet):
                 raise ValueError(
                     f"{name} is for a listener with SASL, and there is {found.protocol}"
                 )
+        if certificate is not None and not isinstance(certificate, Certificate):
+            raise TypeError(
+                f"certificate is one of kafka.certificates, not a {type(certificate).__name__}"
+            )
         if certificate is not None and not found.has_tls:
             raise ValueError(f"certificate is for a listener with TLS, not {found.protocol}")
         if found.protocol == PLAINTEXT:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import isfinite
 
 from ...wire import Refused
 from ..cluster import Cluster
@@ -11,6 +12,7 @@ from ..security.throttling.limits import FETCHED, MUTATIONS, PRODUCED, REQUESTS
 from .facet import Facet
 
 ANY = "*"
+_PRINCIPAL = "User:"
 
 
 class Limiting(Facet):
@@ -30,7 +32,8 @@ class Limiting(Facet):
 
             kafka.throttle(client_id="billing", produce=100_000)
 
-        user, client_id  of whom, one or both; "*" is every one that has no quota of its own
+        user, client_id  of whom, one or both; "*" is every one that has no quota of its own; the
+                         user "User:alice" is "alice", as in `allow`
         produce, fetch   bytes per second
         requests         how many percent of one thread's time
         mutations        partitions made or deleted per second
@@ -76,6 +79,8 @@ def _entity(user: str | None, client_id: str | None) -> dict[str, str | None]:
     for kind, name in given.items():
         if name is not None and not isinstance(name, str):
             raise TypeError(f"{kind.replace('-', '_')} is a str, not {name!r}")
+    if user is not None:
+        given[USER] = user.removeprefix(_PRINCIPAL)
     names = {
         kind: None if name == ANY else name for kind, name in given.items() if name is not None
     }
@@ -87,4 +92,6 @@ def _entity(user: str | None, client_id: str | None) -> dict[str, str | None]:
 def _rate(key: str, value: float) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise TypeError(f"a rate is a number, not {value!r} ({key})")
+    if not isfinite(value):
+        raise ValueError(f"a rate is a number, not {value!r} ({key}); unthrottle takes one away")
     return float(value)

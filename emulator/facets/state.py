@@ -61,12 +61,14 @@ class Keeping(Facet):
     _release: Release
     _rules: Rules
     _state: Snapshot | None
+    _topics: dict[str, int]
+    _new_users: dict[str, str]
     _racks: dict[int, str | None]
     _thread: object | None
     start: Callable[[], Self]
     _started: Callable[[], _Thread]
     _seen_inside: Callable[[], Inside]
-    _ensure_topics: Callable[[Cluster], None]
+    _ensure_given: Callable[[Cluster], None]
     _journal: Journal
     _requests: RequestJournal
     _new_journal: Callable[..., None]
@@ -140,6 +142,7 @@ class Keeping(Facet):
         if isinstance(twin._clock, Movable):
             twin._clock.release()
         twin._racks = dict(self._racks)
+        twin._topics, twin._new_users = {}, {}  # they are in the state, as clients have left them
         twin._rules = Rules()
         twin._journal = Journal(twin._clock, self._journal.most)
         twin._listening, twin._advertised = Listening(self._listening.host, 0), None
@@ -186,7 +189,7 @@ class Keeping(Facet):
         self._rules.clear()
         self._requests.traffic.clear()
         new = self._reopened(old, self._state)
-        self._ensure_topics(new)
+        self._ensure_given(new)
         return new
 
     def _as_it_was(self, state: Snapshot, old: Cluster) -> Cluster:

@@ -76,7 +76,7 @@ class ClientProtocol(asyncio.BufferedProtocol):
         if connection.login is not None:
             return
         certificate = transport.get_extra_info("ssl_object").getpeercert()
-        place = connection.node_id, connection.listener
+        place = connection.node_id, connection.listener, self._client_host
         try:
             connection.principal = principal_of(connection.cluster, *place, certificate)
         except ValueError as error:

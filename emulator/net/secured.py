@@ -57,15 +57,18 @@ def tell_failure(cluster: Cluster, failure: LogInFailure, name: str = "") -> Non
 
 
 def principal_of(
-    cluster: Cluster, node_id: int, listener: str, certificate: Mapping[str, Any] | None
+    cluster: Cluster, node_id: int, listener: str, host: str, certificate: Mapping[str, Any] | None
 ) -> Principal:
     """Who has shown a certificate, or has shown none. Raises ConfigError for rules that cannot be
-    read, ValueError for a subject that no rule matches."""
+    read; ValueError for a subject that no rule matches, which is a login that failed."""
     name = subject(certificate)
     if name is None:
         return ANONYMOUS
     config = ListenerConfig(cluster.brokers[node_id].config, listener)
     found = mapped(name, config.get("ssl.principal.mapping.rules"))
     if found is None:
-        raise ValueError(f"no rule of ssl.principal.mapping.rules matches {name}")
+        reason = "no rule of ssl.principal.mapping.rules matches it"
+        now = cluster.clock.now()
+        tell_failure(cluster, LogInFailure(now, name, "TLS", reason, listener, "", host))
+        raise ValueError(f"{name}: {reason}")
     return Principal("User", found)

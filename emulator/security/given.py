@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from reprlib import repr as shortened
@@ -14,7 +15,15 @@ from ..config.configs import BrokerConfig
 from ..config.listener_configs import ListenerConfig
 from .listeners import PROTOCOLS, SASL_PLAINTEXT, SASL_SSL, Listener, listeners_of
 from .login.scram import ITERATIONS, NUMBERS, credential_of
-from .mechanisms import PLAIN, WITH_PASSWORDS, mechanisms_of, passwords_of, plain_jaas
+from .mechanisms import (
+    PLAIN,
+    WITH_PASSWORDS,
+    check_passwords,
+    mechanisms_of,
+    passwords_of,
+    plain_config,
+    plain_jaas,
+)
 from .tls.certificates import HOSTS, Certificate, Certificates
 from .tls.stores import has_key_store, has_trust_store
 
@@ -39,6 +48,8 @@ def users_given(users: Mapping[str, str] | None) -> dict[str, str]:
             raise ValueError(f"users: the password of {name!r} is empty")
         if "\0" in name + password:
             raise ValueError(f"users: name and password of {name!r} have a character of code 0")
+        if any("\ud800" <= each <= "\udfff" for each in name + password):
+            raise ValueError(f"users: name or password of {name!r} cannot be written in UTF-8")
     return dict(users)
 
 
@@ -74,8 +85,8 @@ def with_users(
     for listener in listeners.values():
         own = ListenerConfig(config, listener.name)
         if users and listener.has_sasl and PLAIN in mechanisms_of(own):
-            name = f"{LISTENER_PREFIX}{listener.name.lower()}.{PLAIN.lower()}.sasl.jaas.config"
-            found[name] = plain_jaas({**passwords_of(own), **users})
+            check_passwords(own, config.text_of("sasl.jaas.config"))
+            found[plain_config(listener.name)] = plain_jaas({**passwords_of(own), **users})
     return found
 
 
@@ -120,7 +131,8 @@ def free_ports(config: BrokerConfig) -> BrokerConfig:
 
 
 def ensure_scram_users(cluster: Cluster, users: Mapping[str, str]) -> None:
-    """Write the credentials of those users that have none. Raises Refused."""
+    """Write the credentials of those users that have none, or those of another password. Raises
+    Refused."""
     metadata, random, records = cluster.metadata, cluster.random, []
     mechanisms = {
         each: None
@@ -131,7 +143,8 @@ def ensure_scram_users(cluster: Cluster, users: Mapping[str, str]) -> None:
     }
     for name, password in users.items():
         for mechanism in mechanisms:
-            if NUMBERS[mechanism] in metadata.image.scram.get(name, {}):
+            known = metadata.image.scram.get(name, {}).get(NUMBERS[mechanism])
+            if known is not None and _is_of(known, mechanism, password):
                 continue
             salt = random.randbytes(_SALT_BYTES)
             found = credential_of(mechanism, password.encode(), salt, ITERATIONS)
@@ -142,3 +155,9 @@ def ensure_scram_users(cluster: Cluster, users: Mapping[str, str]) -> None:
             )
     if records:
         metadata.append(records)
+
+
+def _is_of(known: UserScramCredentialRecord, mechanism: str, password: str) -> bool:
+    """Whether a credential was made of this password."""
+    made = credential_of(mechanism, password.encode(), known.salt, known.iterations)
+    return hmac.compare_digest(made.stored_key, known.stored_key)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from ..config.broker_rules import LISTENER_PREFIX
 from ..config.definition import ConfigError
 from ..config.listener_configs import ListenerConfig
 from .jaas import LoginModule, parse_jaas, written
@@ -22,6 +23,7 @@ KNOWN = (PLAIN, *scram.HASHES, oauthbearer.NAME)
 WITH_PASSWORDS = (PLAIN, *scram.HASHES)
 """The mechanisms that there are; and those by which a user shows a password."""
 _MECHANISMS = "sasl.enabled.mechanisms"
+_JAAS = "sasl.jaas.config"
 _PLAIN_MODULE = "org.apache.kafka.common.security.plain.PlainLoginModule"
 _USER = "user_"
 
@@ -43,14 +45,29 @@ def mechanisms_of(config: ListenerConfig) -> list[str]:
 
 def passwords_of(config: ListenerConfig) -> dict[str, str]:
     """The users of PLAIN at a listener, and their passwords. Raises ConfigError."""
-    found = config.own("sasl.jaas.config", PLAIN)
-    if found is None:
+    name = plain_config(config.listener)
+    found = config.own(_JAAS, PLAIN)
+    if found is None or found[0] != name:
         return {}
-    name, text = found
     try:
-        return dict(_passwords(text))
+        return dict(_passwords(found[1]))
     except ValueError as error:
         raise ConfigError(name, f"{name}: {error}") from None
+
+
+def check_passwords(config: ListenerConfig, shared: str | None) -> None:
+    """Raises ConfigError for users of PLAIN that cannot be read, and for those of a config without
+    the mechanism in its name, which Kafka does not read: the listener's, or `shared` by all."""
+    passwords_of(config)
+    name = plain_config(config.listener)
+    found = config.own(_JAAS, PLAIN) or (None if shared is None else (_JAAS, shared))
+    if found is not None and found[0] != name:
+        raise ConfigError(found[0], f"{found[0]}: it is not read, as in Kafka; is {name} meant?")
+
+
+def plain_config(listener: str) -> str:
+    """The config that has the users of PLAIN at a listener."""
+    return f"{LISTENER_PREFIX}{listener.lower()}.{PLAIN.lower()}.{_JAAS}"
 
 
 @lru_cache(maxsize=64)

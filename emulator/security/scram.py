@@ -1,10 +1,10 @@
-"""SCRAM credentials of users: stored, listed and removed; no listener asks for them.
+"""SCRAM credentials of users, as clients set and delete them; login/scram.py asks for them.
 
 Rules (Kafka's): the changes of a request succeed or fail for each user separately. A user may be
 named once, in one mechanism; a problem of the first entry is answered before that there is a second
 one. Salted passwords are stored as the two keys of RFC 5802.
 
-Left out: using them, as there is no SASL listener. Source: KIP-554; Kafka 4.3.1's answers.
+Source: KIP-554; Kafka 4.3.1's answers.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ from .login.oauthbearer import NAME as OAUTHBEARER
 from .login.oauthbearer import OAuthBearer
 from .login.plain import Plain
 from .login.scram import NUMBERS, Credential, Known, Scram
-from .mechanisms import PLAIN, mechanisms_of, passwords_of, validator_of
+from .mechanisms import PLAIN, check_passwords, mechanisms_of, passwords_of, validator_of
 from .tls.changes import check_stores
 from .tls.context import Contexts, context_of
 from .tls.principals import parsed
@@ -57,12 +57,17 @@ class LogInFailure:
 
 
 class Security:
-    """The listeners of a cluster. Raises ConfigError for what cannot be meant."""
+    """The listeners of a cluster, which are checked already."""
 
     def __init__(
-        self, config: BrokerConfig, image: MetadataImage, random: Random, key_sets: KeySets
+        self,
+        config: BrokerConfig,
+        listeners: dict[str, Listener],
+        image: MetadataImage,
+        random: Random,
+        key_sets: KeySets,
     ) -> None:
-        self.listeners: dict[str, Listener] = check_security(config)
+        self.listeners = listeners
         self.failures: deque[LogInFailure] = deque(maxlen=_MOST_FAILURES)
         self.bound: dict[tuple[str, str], None] = {}
         """The address that each listener is bound to, with its name."""
@@ -118,13 +123,14 @@ def key_sets_of(config: BrokerConfig, now: int) -> KeySets:
 
 
 def check_security(config: BrokerConfig) -> dict[str, Listener]:
-    """The listeners. Raises ConfigError for any problem of theirs."""
+    """The listeners. Raises ConfigError for any problem of theirs: to be called before anything is
+    open, as files that they read may be gone since the last time."""
     listeners = listeners_of(config)
     for listener in listeners.values():
         own = ListenerConfig(config, listener.name)
         own.get("max.connections")
         if listener.has_sasl and PLAIN in mechanisms_of(own):
-            passwords_of(own)
+            check_passwords(own, config.text_of("sasl.jaas.config"))
         if listener.has_sasl and OAUTHBEARER in mechanisms_of(own):
             check_keys(own)
         if listener.has_tls:

@@ -29,6 +29,19 @@ def test_frames_arrive_whole_whatever_the_size_of_the_pieces(
 
 
 @pytest.mark.parametrize(
+    ("head", "seems"),
+    [
+        (b"\x16\x03\x01\x02", "allowed: it begins as TLS does, which is not spoken here"),
+        (b"GET ", "allowed: it begins as HTTP does"),
+        (b"\x7f\0\0\0", "at most 100 are allowed$"),
+    ],
+)
+def test_what_is_no_frame_is_named_if_it_is_known(head: bytes, seems: str) -> None:
+    with pytest.raises(WireError, match=seems):
+        Frames(100).feed(head)
+
+
+@pytest.mark.parametrize(
     "size", [0, 1, 4091, 4092, 4093, 4096, 65531, 65532, 65533, 65536, 3_000_000, 9_000_000]
 )
 def test_a_frame_of_any_size_is_followed_by_the_next_one(size: int) -> None:

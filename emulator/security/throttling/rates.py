@@ -2,7 +2,9 @@
 
 A rate is what was recorded in the last `samples` windows, divided by the time that these span, but
 by `samples - 1` whole windows at least. A bucket holds `samples` windows' worth of tokens and fills
-at the rate of the quota. Times are in ms.
+at the rate of the quota. Times are in ms, and those for which clients are throttled numbers of 32
+bits, as Kafka casts them: of a quota so small that it would be more than 24 days, some are negative
+then, and throttle nobody.
 
 Source: KIP-13, KIP-599; Kafka's `SampledStat`, `Rate`, `TokenBucket` and `QuotaUtils`.
 """
@@ -11,6 +13,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import NamedTuple
+
+_LONG_MAX = 2**63 - 1
 
 
 class Windows(NamedTuple):
@@ -97,5 +101,6 @@ class Bucket:
 
 
 def _rounded(value: float) -> int:
-    """As Java rounds."""
-    return int(value + 0.5)
+    """As Java rounds to 64 bits, and casts to 32."""
+    rounded = _LONG_MAX if value >= _LONG_MAX else int(value + 0.5)
+    return (rounded + (1 << 31)) % (1 << 32) - (1 << 31)

@@ -19,6 +19,7 @@ Source: KIP-13, KIP-124, KIP-219, KIP-599, KIP-612; Kafka's `ClientQuotaManager`
 from __future__ import annotations
 
 from copy import copy
+from math import isnan
 from typing import TYPE_CHECKING
 
 from ....wire import Error, Refused, Request, Response
@@ -80,7 +81,7 @@ class Throttle(Step):
         if limit is None:
             return None
         windows = self._windows()
-        most = int(limit.bound * (windows.samples - 1) * windows.window_ms / 1000)
+        most = _whole(limit.bound * (windows.samples - 1) * windows.window_ms / 1000)
         if request.max_bytes <= most:
             return None
         narrowed = copy(request)
@@ -199,3 +200,8 @@ class Throttle(Step):
         get = self._cluster.config.get
         window_s = get("controller.quota.window.size.seconds")
         return Windows(get("controller.quota.window.num"), window_s * 1000)
+
+
+def _whole(value: float) -> int:
+    """As Java casts: 0 for what is no number, which a quota may be."""
+    return 0 if isnan(value) else int(value)

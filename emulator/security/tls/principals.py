@@ -3,7 +3,9 @@
 - The subject is written as RFC 2253 has it, the last part first: `CN=Client,OU=unit,O=probe`.
 - `ssl.principal.mapping.rules` has rules with commas between them: `RULE:pattern/replacement/` and
   perhaps `L` or `U` for small or capital letters, or `DEFAULT`. The first that matches all of the
-  subject counts. Patterns are Java's, of which Python knows nearly all.
+  subject counts. Patterns are Java's, of which Python knows nearly all. Replacements are those of
+  Java's `replaceAll`: `$1` is a group, a backslash takes a character as it is. The number of a
+  group that there is not stands for itself, unless the pattern has no group.
 
 Source: KIP-371; Kafka 4.3.1's SslPrincipalMapper; RFC 2253.
 """
@@ -39,15 +41,29 @@ _NUMBERS = {
 """Those that Java writes by number: the number, and the tag of the text in DER."""
 _ESCAPED = re.compile(r'([,+"\\<>;=])')
 _RULE = re.compile(r"\s*(?:(DEFAULT)|RULE:((?:\\.|[^\\/])*)/((?:\\.|[^\\/])*)/([LU]?))\s*(,|$)")
-_BACK = re.compile(r"\$(\d+)")
+_GROUP_NAME = re.compile(r"\(\?<(?=[A-Za-z])")
+_PART = re.compile(r"\\(.)|\$(?:(\d+)|\{([A-Za-z]\w*)\})|([^\\$]+)", re.DOTALL)
+
+
+class _Group(NamedTuple):
+    """What a group has matched, by its number or name."""
+
+    name: int | str
 
 
 class _Rule(NamedTuple):
-    """One rule; without a pattern it is DEFAULT."""
+    """One rule; without a pattern it is DEFAULT. The replacement is texts and groups."""
 
     pattern: re.Pattern[str] | None
-    replacement: str
+    replacement: tuple[str | _Group, ...]
     letters: str
+
+    def replaced(self, match: re.Match[str]) -> str:
+        """What takes the place of what the pattern has matched."""
+        parts = (
+            match[each.name] if isinstance(each, _Group) else each for each in self.replacement
+        )
+        return "".join(part or "" for part in parts)
 
 
 def subject(certificate: Mapping[str, Any] | None) -> str | None:
@@ -76,9 +92,8 @@ def mapped(name: str, rules: str) -> str | None:
     for rule in parsed(rules):
         if rule.pattern is None:
             return name
-        match = rule.pattern.fullmatch(name)
-        if match is not None:
-            found = match.expand(rule.replacement)
+        if rule.pattern.fullmatch(name) is not None:
+            found = rule.pattern.sub(rule.replaced, name)
             return (
                 found.lower() if rule.letters == "L" else found.upper() if rule.letters else found
             )
@@ -97,12 +112,45 @@ def parsed(text: str) -> tuple[_Rule, ...]:
         pos = match.end()
         default, pattern, replacement, letters, _ = match.groups()
         if default:
-            rules.append(_Rule(None, "", ""))
+            rules.append(_Rule(None, (), ""))
             continue
         try:
-            compiled = re.compile(pattern)
-            back = _BACK.sub(r"\\g<\1>", replacement)
-        except re.error as error:
-            raise ConfigError(_CONFIG, f"{_CONFIG}: {pattern!r}: {error}") from None
-        rules.append(_Rule(compiled, back, letters))
+            compiled = re.compile(_GROUP_NAME.sub("(?P<", pattern))
+            parts = _parts(replacement, compiled)
+        except (re.error, ValueError) as error:
+            raise ConfigError(_CONFIG, f"{_CONFIG}: {match[0].strip()!r}: {error}") from None
+        rules.append(_Rule(compiled, parts, letters))
     return tuple(rules)
+
+
+def _parts(text: str, pattern: re.Pattern[str]) -> tuple[str | _Group, ...]:
+    """A replacement. Raises ValueError."""
+    found: list[str | _Group] = []
+    pos = 0
+    while pos < len(text):
+        match = _PART.match(text, pos)
+        if match is None:
+            raise ValueError(
+                "after $ there is the number of a group, after a backslash a character"
+            )
+        pos = match.end()
+        escaped, number, name, plain = match.groups()
+        if number is not None:
+            found += _numbered(number, pattern.groups)
+        elif name is None:
+            found.append(escaped or plain)
+        elif name in pattern.groupindex:
+            found.append(_Group(name))
+        else:
+            raise ValueError(f"there is no group named {name}")
+    return tuple(found)
+
+
+def _numbered(number: str, groups: int) -> list[str | _Group]:
+    """A group by its number, of which as many digits count as there may be; the rest is text."""
+    for length in range(len(number), 0, -1):
+        if int(number[:length]) <= groups:
+            return [_Group(int(number[:length])), number[length:]]
+    if not groups:
+        raise ValueError(f"there is no group {number[0]}")
+    return ["$" + number]

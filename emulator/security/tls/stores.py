@@ -111,11 +111,21 @@ def _kind(config: ListenerConfig, store: str) -> str:
     if kind in (PEM, PKCS12):
         return kind
     if kind == "JKS":
-        is_set = config.own(name) is not None
-        where = "" if is_set else " (it is what Kafka takes if nothing is set)"
-        how = _CONVERT.format("keystore.jks" if store == _KEY else "truststore.jks")
-        raise ConfigError(name, f"{name}: JKS{where} is not read here, but PEM and PKCS12: {how}")
+        raise ConfigError(name, f"{name}: {_why_not_java(config, store)}")
     raise ConfigError(name, f"{name}: there is no type {kind!r}, but PEM and PKCS12")
+
+
+def _why_not_java(config: ListenerConfig, store: str) -> str:
+    location = config.get(f"{store}.location")
+    convert = _CONVERT.format(location or f"{store.removeprefix('ssl.')}.jks")
+    if config.is_set(f"{store}.type"):
+        return f"JKS is not read here, but PEM and PKCS12: {convert}"
+    if location is None:
+        return "JKS is what Kafka takes if nothing is set: set PEM"
+    return (
+        "JKS (it is what Kafka takes if nothing is set) is not read here, but PEM and PKCS12: set "
+        f"it if {location} is one of them, or {convert}"
+    )
 
 
 def _bytes(name: str, location: str) -> bytes:

@@ -104,6 +104,12 @@ def test_rules_are_removed_as_they_were_made_and_as_they_are_found(kafka: Emulat
         ({"operation": "READ"}, {}, "say what it is about: topic=, topic_prefix="),
         ({"operation": "READ"}, {"topic": ""}, "topic is a name, or"),
         ({"operation": "READ", "principal": " "}, {"topic": "t"}, "principal is a name, or"),
+        ({"operation": "READ"}, {"topic": "ord*"}, r"'ord\*'; do you mean topic_prefix='ord'"),
+        ({"operation": "READ"}, {"topic_prefix": "ord*"}, "do you mean topic_prefix='ord'"),
+        ({"operation": "READ"}, {"topic_prefix": "*"}, r'all topics are topic="\*"'),
+        ({"operation": "READ"}, {"topic": ["a", "b c"]}, "no topic can be called 'b c'$"),
+        ({"operation": "READ", "host": "localhost"}, {"topic": "t"}, "host is an IP address, or"),
+        ({"operation": "READ", "host": "10.0.0.0/8"}, {"topic": "t"}, "networks are not looked"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(

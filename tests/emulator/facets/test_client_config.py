@@ -35,6 +35,16 @@ def test_others_are_refused_by_name() -> None:
             kafka.client_config("java", "streams")
 
 
+def test_a_certificate_is_one_of_those_that_were_made() -> None:
+    with Emulator(security="SSL") as kafka:
+        pem: Any = kafka.certificates.client("alice").key
+        with pytest.raises(TypeError, match=r"certificate is one of kafka\.") as refused:
+            kafka.client_config("confluent", certificate=pem)
+        assert pem not in str(refused.value)
+        with pytest.raises(TypeError, match="user is a str, not None"):
+            kafka.unsecured_token(None)  # type: ignore[arg-type]
+
+
 def test_librdkafka_takes_them_without_a_word(capfd: pytest.CaptureFixture[str]) -> None:
     kafka_of = pytest.importorskip("confluent_kafka")
     admin = pytest.importorskip("confluent_kafka.admin")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -40,6 +41,14 @@ def test_quotas_are_set_and_taken_away(kafka: Emulator) -> None:
     assert _quotas(kafka) == {}
 
 
+def test_a_user_may_be_written_as_a_principal(kafka: Emulator) -> None:
+    kafka.throttle(user="User:alice", produce=100)
+    kafka.throttle(user="User:*", produce=200)
+    assert set(_quotas(kafka)) == {(("user", "alice"),), (("user", None),)}
+    kafka.unthrottle(user="alice")
+    assert set(_quotas(kafka)) == {(("user", None),)}
+
+
 @pytest.mark.parametrize(
     ("given", "error", "sentence"),
     [
@@ -49,6 +58,8 @@ def test_quotas_are_set_and_taken_away(kafka: Emulator) -> None:
         ({"user": "alice", "produce": "fast"}, TypeError, "a rate is a number, not 'fast'"),
         ({"client_id": 5, "produce": 1}, TypeError, "client_id is a str, not 5"),
         ({"client_id": "", "produce": 1}, ValueError, "Empty client-id not supported"),
+        ({"user": "alice", "fetch": math.nan}, ValueError, "a rate is a number, not nan"),
+        ({"user": "alice", "requests": math.inf}, ValueError, "a rate is a number, not inf"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(

@@ -113,6 +113,9 @@ def test_the_answer_to_a_wrong_password_waits() -> None:
         assert time.monotonic() - begin >= 0.4
 
 
+NO_USERS = {"listeners": "SASL_PLAINTEXT://h:1", "sasl.enabled.mechanisms": "PLAIN"}
+
+
 @pytest.mark.parametrize(
     ("config", "sentence"),
     [
@@ -146,6 +149,14 @@ def test_the_answer_to_a_wrong_password_waits() -> None:
         (
             {"listeners": "SASL_PLAINTEXT://h:1", "sasl.enabled.mechanisms": "DIGEST-MD5"},
             "sasl.enabled.mechanisms: there is no mechanism 'DIGEST-MD5'; it may have PLAIN",
+        ),
+        (
+            {**NO_USERS, "sasl.jaas.config": "x"},
+            "sasl.jaas.config: it is not read, as in Kafka; is listener.name.sasl_plaintext.plain.",
+        ),
+        (
+            {**NO_USERS, "listener.name.sasl_plaintext.sasl.jaas.config": "x"},
+            "listener.name.sasl_plaintext.sasl.jaas.config: it is not read, as in Kafka; is",
         ),
     ],
 )

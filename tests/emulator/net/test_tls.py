@@ -6,11 +6,13 @@ import socket
 import ssl
 import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from odradek.emulator import Emulator
 from odradek.emulator.base.client import Principal
-from odradek.emulator.security.tls.certificates import Certificate
+from odradek.emulator.config.definition import ConfigError
+from odradek.emulator.security.tls.certificates import Certificate, Certificates
 from odradek.wire.api.api_versions import ApiVersionsRequest
 from odradek.wire.frames import SIZE
 from odradek.wire.headers import RequestHeader, write_request_header
@@ -83,6 +85,19 @@ def test_a_certificate_of_a_foreign_authority_is_refused(kafka: Emulator) -> Non
         secured(kafka, foreign)
 
 
+def test_a_certificate_that_no_rule_maps_is_a_login_that_failed() -> None:
+    rules = {"ssl.client.auth": "required", "ssl.principal.mapping.rules": "RULE:^CN=bob$/bob/"}
+    with Emulator(rules, security="SSL") as kafka:
+        with pytest.raises((OSError, AssertionError)):  # closed before or after it has asked
+            secured(kafka, context(kafka, kafka.certificates.client("alice")))
+        secured(kafka, context(kafka, kafka.certificates.client("bob"))).close()
+        (failed,) = kafka.log_in_failures
+        sentence = "CN=alice, TLS, no rule of ssl.principal.mapping.rules matches it"
+        assert str(failed) == f"log-in failed: {sentence}"
+        assert (failed.listener, failed.host) == ("SSL", "127.0.0.1")
+        assert sentence in kafka.timeline()
+
+
 def test_an_expired_certificate_is_refused(kafka: Emulator) -> None:
     with pytest.raises(ssl.SSLError, match=r"(?i)certificate.expired"):
         secured(kafka, context(kafka, kafka.certificates.expired("alice")))
@@ -142,6 +157,20 @@ def test_certificates_are_changed_while_the_broker_runs() -> None:
         first.sendall(SIZE.pack(len(request)) + request)
         assert first.recv(1000)
         first.close()
+
+
+def test_a_broker_whose_key_is_gone_at_a_restart_starts_when_it_is_back(tmp_path: Path) -> None:
+    certificate = Certificates().server()
+    file = certificate.write(tmp_path / "server.pem")
+    config = {"ssl.keystore.type": "PEM", "ssl.keystore.location": str(file)}
+    with Emulator(config, security="SSL", topics={"orders": 1}) as kafka:
+        file.unlink()
+        with pytest.raises(ConfigError, match="No such file"):
+            kafka.restart()
+        assert kafka.is_down
+        certificate.write(file)
+        kafka.restart()
+        assert kafka.topics() == ["orders"]
 
 
 def test_without_tls_there_is_no_certificate_to_show() -> None:

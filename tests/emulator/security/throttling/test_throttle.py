@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -69,6 +70,28 @@ def test_a_producer_over_its_quota_is_answered_and_muted(cluster: Cluster) -> No
     assert _produce(client) == []
     other = _client(cluster)
     assert other.ask(MetadataRequest(topics=[]), 9).throttle_time_ms == 0
+
+
+def test_a_time_that_is_too_long_for_its_field_is_cast_as_at_a_real_broker(
+    cluster: Cluster,
+) -> None:
+    _set(cluster, producer_byte_rate=1.0)
+    first, second, third = (_client(cluster) for _ in range(3))
+    (answer,) = _produce(first, size=1_000_000)
+    assert 1_000_000_000 < answer.throttle_time_ms < 1_001_000_000
+    _produce(second, size=1_000_000)
+    (answer,) = _produce(third, size=1_000_000)  # 3,000,000,000 ms are negative in 32 bits
+    assert answer.responses[0].partition_responses[0].error_code == 0
+    assert answer.throttle_time_ms == 0
+    assert third.connection.muted == 0
+
+
+def test_a_quota_that_is_no_number_lets_one_batch_through(cluster: Cluster) -> None:
+    _set(cluster, consumer_byte_rate=math.nan)
+    _produce(client := _client(cluster))
+    answer = client.ask(fetch_request(asked(offset=0), max_wait_ms=0), 12)
+    assert answer.throttle_time_ms == 0
+    assert answer.responses[0].partitions[0].records
 
 
 def test_acks_0_is_muted_too(cluster: Cluster) -> None:

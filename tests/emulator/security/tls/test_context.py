@@ -61,7 +61,14 @@ def test_what_cannot_be_read_is_refused_by_the_name_of_its_config(tmp_path: Path
     store = "ssl.keystore.location"
     assert refused({store: missing}).startswith(
         "ssl.keystore.type: JKS (it is what Kafka takes if nothing is set) is not read here, but "
-        "PEM and PKCS12: convert it: keytool -importkeystore"
+        f"PEM and PKCS12: set it if {missing} is one of them, or convert it: keytool "
+        f"-importkeystore -srckeystore {missing} -dest"
+    )
+    assert refused({store: missing, "ssl.keystore.type": "JKS"}).startswith(
+        "ssl.keystore.type: JKS is not read here, but PEM and PKCS12: convert it: keytool"
+    )
+    assert refused({"ssl.keystore.key": "x"}) == (
+        "ssl.keystore.type: JKS is what Kafka takes if nothing is set: set PEM"
     )
     assert refused({"ssl.keystore.type": "BKS", store: missing}).startswith(
         "ssl.keystore.type: there is no type 'BKS'"

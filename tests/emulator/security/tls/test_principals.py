@@ -58,7 +58,35 @@ def test_the_first_rule_that_matches_counts(rules: str, found: str | None) -> No
     assert mapped(NAME, rules) == found
 
 
-@pytest.mark.parametrize("rules", ["NONE", "RULE:a", "RULE:a/b/X", "RULE:(/b/"])
+@pytest.mark.parametrize(
+    ("rule", "found"),
+    [
+        (r"^CN=(.*)$/$5/", "$5"),
+        (r"^CN=(.*)$/$12/", "a2"),
+        (r"^CN=(.*)$/$0/", "CN=a"),
+        (r"^CN=(.*)$/$01/", "a"),
+        (r".*/x/", "xx"),
+        (r"CN=(.*?)/<$1>/", "<>a"),
+        (r"^CN=(.*)$/a\/b\.$1/", "a/b.a"),
+        (r"^CN=(.*)$/\$1/", "$1"),
+        (r"^CN=(.*)$/\g<1>/", "g<1>"),
+        (r"^CN=(.*)$/$1\\/", "a\\"),
+        (r"^CN=(b)?(.*)$/[$1]$2/", "[]a"),
+        (r"^CN=(?<name>.*)$/${name}!/", "a!"),
+    ],
+)
+def test_replacements_are_those_of_java(rule: str, found: str) -> None:
+    """Each was seen at Kafka's SslPrincipalMapper."""
+    assert mapped("CN=a", f"RULE:{rule}") == found
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        *("NONE", "RULE:a", "RULE:a/b/X", "RULE:(/b/"),
+        *("RULE:a/$1/", "RULE:(a)/$x/", "RULE:(a)/$1$/", "RULE:(a)/${n}/"),
+    ],
+)
 def test_rules_that_cannot_be_read_are_refused(rules: str) -> None:
     with pytest.raises(ConfigError, match=r"ssl\.principal\.mapping\.rules: "):
         mapped(NAME, rules)
