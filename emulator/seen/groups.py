@@ -21,6 +21,9 @@ from ...wire.api.offset_commit import OffsetCommitRequest
 from ...wire.api.offset_fetch import OffsetFetchRequest
 from ...wire.stored.consumer_protocol import ConsumerProtocolAssignment
 from ...wire.stored.keyed import read_value
+from ..parameters import ConfigValue, changed_configs
+from .configuring import GROUP as GROUP_CONFIGS
+from .configuring import set_configs
 from .group_waits import GroupWaits, MemberWaits, of_another_type, places_of
 from .members import DEAD, Described, Place, SeenMember, SeenOffset
 from .moving import GROUP, CoordinatorPartition
@@ -156,6 +159,12 @@ class GroupView(MemberWaits, GroupWaits):
             raise ValueError(f"to is {kinds}, not {to!r}")
         self.commit(offsets)
         return offsets
+
+    def set_config(self, configs: Mapping[str, ConfigValue | None]) -> None:
+        """Set configs of the group, as `consumer.session.timeout.ms`; None goes back to the
+        brokers' values. The group need not exist yet. All of them are set, or none. Raises
+        Refused(INVALID_CONFIG), TypeError. Source: KIP-848 (configs of groups)."""
+        set_configs(self._source, GROUP_CONFIGS, self.group_id, changed_configs(configs))
 
     def rebalance(self) -> None:
         """Have its members rebalance: in the classic protocol each is told so by its next heartbeat

@@ -6,12 +6,16 @@ topics are missing from Metadata: a view works at a real Kafka, too.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ...wire import Error
 from ...wire.api.metadata import MetadataRequest
 from ...wire.api.streams_group_describe import StreamsGroupDescribeRequest
+from ..parameters import ConfigValue, changed_configs
+from .configuring import GROUP as GROUP_CONFIGS
+from .configuring import set_configs
 from .group_waits import GroupWaits, MemberWaits
 from .groups import GroupView
 from .members import DEAD, Described, Place, SeenMember, SeenOffset
@@ -147,6 +151,12 @@ class StreamsGroupView(MemberWaits, GroupWaits):
         return sum(each for place, each in self.lags().items() if name in (None, place[0]))
 
     # What a test does to it
+
+    def set_config(self, configs: Mapping[str, ConfigValue | None]) -> None:
+        """Set configs of the group, as `streams.num.standby.replicas`; None goes back to the
+        brokers' values. The group need not exist yet. All of them are set, or none. Raises
+        Refused(INVALID_CONFIG), TypeError. Source: KIP-848 (configs of groups)."""
+        set_configs(self._source, GROUP_CONFIGS, self.group_id, changed_configs(configs))
 
     def rebalance(self) -> None:
         """Have the tasks assigned anew: each member gets a new epoch, and what the assignor gives
