@@ -28,7 +28,7 @@ from .group_waits import GroupWaits, MemberWaits, of_another_type, places_of
 from .members import DEAD, Described, Place, SeenMember, SeenOffset
 from .moving import GROUP, CoordinatorPartition
 from .produced import to_ms
-from .reading import EARLIEST, LATEST, offsets_at, partition_count
+from .reading import EARLIEST, LATEST, existing_topic, offsets_at, partition_count
 from .source import Source, check, described
 from .waiting import in_thread
 
@@ -106,9 +106,10 @@ class GroupView(MemberWaits, GroupWaits):
         return {place: ends[place] - offsets.get(place, starts[place]) for place in places}
 
     def lag(self, topic: str | None = None) -> int:
-        """How many records it has yet to read, of one topic or of all."""
+        """How many records it has yet to read, of one topic or of all. Raises Refused
+        (UNKNOWN_TOPIC_OR_PARTITION): a mistyped topic has no lag."""
         lags = self.lags()
-        name = None if topic is None else self._source.topic_name(topic)
+        name = None if topic is None else existing_topic(self._source, topic)
         return sum(each for place, each in lags.items() if name in (None, place[0]))
 
     # What a test does to it

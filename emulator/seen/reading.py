@@ -69,6 +69,14 @@ def partition_count(source: Source, topic: str) -> int:
     return len(placed(source, topic))
 
 
+def existing_topic(source: Source, topic: str) -> str:
+    """The broker's name of a topic that a test names. Raises Refused
+    (UNKNOWN_TOPIC_OR_PARTITION)."""
+    name = source.topic_name(topic)
+    placed(source, name)
+    return name
+
+
 def placed(source: Source, topic: str) -> list[MetadataResponse.Topic.Partition]:
     """What Metadata says of the partitions of a topic. Raises Refused
     (UNKNOWN_TOPIC_OR_PARTITION)."""

@@ -19,7 +19,7 @@ from .configuring import GROUP as GROUP_CONFIGS
 from .configuring import set_configs
 from .group_waits import Checked, MemberWaits, and_, group_wait, topic_name_of
 from .members import DEAD, Described, Place, SeenInFlight, SeenMember
-from .reading import EARLIEST, LATEST, offsets_at, partition_count
+from .reading import EARLIEST, LATEST, existing_topic, offsets_at, partition_count
 from .source import Source, check, described
 from .waiting import WITHIN_S, Wait, seconds_of
 
@@ -77,8 +77,9 @@ class ShareGroupView(MemberWaits):
 
     def lag(self, topic: str | None = None) -> int:
         """How many records are yet to be done with, of one topic or of all. A partition of which
-        nothing is done with yet counts as 0, as nothing is known of it."""
-        name = None if topic is None else self._source.topic_name(topic)
+        nothing is done with yet counts as 0, as nothing is known of it. Raises Refused
+        (UNKNOWN_TOPIC_OR_PARTITION): a mistyped topic has no lag."""
+        name = None if topic is None else existing_topic(self._source, topic)
         found = self.lags().items()
         return sum(max(0, each) for place, each in found if name in (None, place[0]))
 

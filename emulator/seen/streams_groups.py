@@ -19,7 +19,7 @@ from .configuring import set_configs
 from .group_waits import GroupWaits, MemberWaits
 from .groups import GroupView
 from .members import DEAD, Described, Place, SeenMember, SeenOffset
-from .reading import EARLIEST, LATEST, offsets_at
+from .reading import EARLIEST, LATEST, existing_topic, offsets_at
 from .source import Source, check, described
 
 _DESCRIBE, _METADATA = 0, 9
@@ -146,8 +146,9 @@ class StreamsGroupView(MemberWaits, GroupWaits):
         return lags
 
     def lag(self, topic: str | None = None) -> int:
-        """How many records it has yet to read, of one topic or of all."""
-        name = None if topic is None else self._source.topic_name(topic)
+        """How many records it has yet to read, of one topic or of all. Raises Refused
+        (UNKNOWN_TOPIC_OR_PARTITION): a mistyped topic has no lag."""
+        name = None if topic is None else existing_topic(self._source, topic)
         return sum(each for place, each in self.lags().items() if name in (None, place[0]))
 
     # What a test does to it

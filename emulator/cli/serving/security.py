@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ...client_security.settings import PROTOCOLS
 
@@ -32,11 +32,28 @@ def add_security(serve: argparse.ArgumentParser) -> None:
     serve.add_argument(
         "--user",
         metavar="NAME:PASSWORD",
-        action="append",
+        action=_Users,
         default=[],
         type=_user,
         help="who may log in, with PLAIN or SCRAM; may be repeated",
     )
+
+
+class _Users(argparse.Action):
+    """Several users, each once: with two passwords, one would be lost without a word."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        before = getattr(namespace, self.dest)
+        name, password = values
+        if name in dict(before):
+            raise argparse.ArgumentError(self, f"{name} is there twice")
+        setattr(namespace, self.dest, [*before, (name, password)])
 
 
 def _user(text: str) -> tuple[str, str]:

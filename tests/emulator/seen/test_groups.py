@@ -74,13 +74,14 @@ def test_a_group_of_the_consumer_protocol(coordinated: Seen, client: Client) -> 
     assert repr(seen) == "<member a of client 'test', instance 'i': t-0, t-1>"
 
 
-def test_offsets_and_lag(coordinated: Seen) -> None:
+def test_offsets_and_lag(coordinated: Seen, cluster: Cluster) -> None:
     group = coordinated.group()
     group.commit({("t", 1): 2, ("t", 0): (1, "half")})
     assert group.offsets() == {("t", 0): 1, ("t", 1): 2}
     assert group.committed() == {("t", 0): SeenOffset(1, "half"), ("t", 1): SeenOffset(2)}
     assert group.lags() == {("t", 0): 1, ("t", 1): 0}
     assert group.lag() == group.lag("t") == 1
+    cluster.create_topic("u", 1, {})
     assert group.lag("u") == 0
     assert group.state == "Empty"
 

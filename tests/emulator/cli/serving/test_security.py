@@ -35,6 +35,14 @@ def test_what_is_no_user_is_refused_and_not_quoted(
     assert "opensesame" not in said
 
 
+def test_a_user_with_two_passwords_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        options("--user", "alice:opensesame", "--user", "bob:b", "--user", "alice:other")
+    said = capsys.readouterr().err
+    assert "argument --user: alice is there twice" in said
+    assert "opensesame" not in said
+
+
 def said_by(**arguments: Any) -> list[str]:
     lines: list[str] = []
     with Emulator(**arguments) as kafka, ExitStack() as running:

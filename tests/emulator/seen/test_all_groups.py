@@ -1,4 +1,4 @@
-"""A test sets configs of a group, of whatever type, before it exists or later."""
+"""What views of groups of all types have in common: configs, and topics that are mistyped."""
 
 from __future__ import annotations
 
@@ -46,3 +46,12 @@ def test_what_kafka_refuses_is_refused(view: str, name: str, value: Any) -> None
             group.set_config({"retention.ms": 1})
         with pytest.raises(TypeError, match="configs"):
             group.set_config(name)
+
+
+@pytest.mark.parametrize("view", ["group", "share_group", "streams_group"])
+def test_a_mistyped_topic_has_no_lag(view: str) -> None:
+    with Emulator(topics={"orders": 1}) as kafka:
+        group = getattr(kafka, view)("g")
+        assert group.lag("orders") == 0
+        with pytest.raises(Refused, match="there is no topic 'order'"):
+            group.lag("order")
