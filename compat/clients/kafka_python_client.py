@@ -11,7 +11,7 @@ from typing import Any
 
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
 from kafka.admin import NewTopic
-from kafka.errors import KafkaError
+from kafka.errors import KafkaConnectionError, KafkaError
 
 from .time_limits import TIMEOUT_S, asked_until
 from .verbs import (
@@ -200,4 +200,9 @@ def _admin(bootstrap: str) -> Iterator[Any]:
 
 
 def _all(consumer: Any, topic: str) -> list[Any]:
-    return [TopicPartition(topic, p) for p in sorted(consumer.partitions_for_topic(topic))]
+    """All partitions of a topic. The client asks one broker, which may be restarting."""
+    found = asked_until(
+        lambda: consumer.partitions_for_topic(topic),
+        lambda error: isinstance(error, KafkaConnectionError),
+    )
+    return [TopicPartition(topic, partition) for partition in sorted(found)]

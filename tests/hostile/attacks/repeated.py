@@ -65,7 +65,7 @@ def descriptions_of_one_group(target: Target, count: int) -> None:
     ask_and_read(target, DescribeGroupsRequest(groups=[VICTIM] * count), 5)
 
 
-@attack(test=8_000, full=200_000, memory_max_mb=8)
+@attack(test=8_000, full=200_000, memory_max_mb=10)
 def fetch_sessions_of_unknown_partitions(target: Target, count: int) -> None:
     """Sessions that have to remember what there is not."""
     request = fetch_request(*map(asked, range(count)), topic="unknown", session_epoch=0)
