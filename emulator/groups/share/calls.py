@@ -180,7 +180,7 @@ class ShareCalls:
             of_topic = [_altered(topic_id, index, count) for index in offsets]
             answers.append(of_topic)
             if topic is not None:
-                fine = {i: at for i, at in offsets.items() if i < count}
+                fine = {i: at for i, at in offsets.items() if 0 <= i < count}
                 announced[topic.id] = TopicState(name, frozenset(fine), now)
                 places |= {ShareKey(group_id, topic.id, i): at for i, at in fine.items()}
         said = states.initializing(group, announced)
@@ -357,7 +357,7 @@ class ShareCalls:
 
 
 def _altered(topic_id: bytes | None, index: int, count: int) -> Altered:
-    if index < count:
+    if 0 <= index < count:
         return Altered(topic_id, index)
     return Altered(topic_id, index, Error.UNKNOWN_TOPIC_OR_PARTITION, _UNKNOWN_PARTITION)
 
