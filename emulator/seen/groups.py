@@ -21,14 +21,12 @@ from ...wire.api.offset_commit import OffsetCommitRequest
 from ...wire.api.offset_fetch import OffsetFetchRequest
 from ...wire.stored.consumer_protocol import ConsumerProtocolAssignment
 from ...wire.stored.keyed import read_value
-from ..parameters import ConfigValue, changed_configs
-from .configuring import GROUP as GROUP_CONFIGS
-from .configuring import set_configs
+from .group_views import GroupConfigs, GroupOffsets, offsets_of, seen_member
 from .group_waits import GroupWaits, MemberWaits, of_another_type, places_of
 from .members import DEAD, Described, Place, SeenMember, SeenOffset
 from .moving import GROUP, CoordinatorPartition
 from .produced import to_ms
-from .reading import EARLIEST, LATEST, existing_topic, offsets_at, partition_count
+from .reading import EARLIEST, LATEST, partition_count
 from .source import Source, check, described
 from .waiting import in_thread
 
@@ -42,7 +40,7 @@ CLASSIC = "classic"
 CONSUMER = "consumer"
 
 
-class GroupView(MemberWaits, GroupWaits):
+class GroupView(MemberWaits, GroupWaits, GroupOffsets, GroupConfigs):
     """A group, read anew at each call. Methods raise Refused as the broker would answer."""
 
     def __init__(self, source: Source, group_id: str) -> None:
@@ -78,10 +76,6 @@ class GroupView(MemberWaits, GroupWaits):
         """Its members."""
         return self._described().members
 
-    def offsets(self) -> dict[Place, int]:
-        """The committed offsets, by topic and partition."""
-        return {place: each.offset for place, each in self.committed().items()}
-
     def committed(self) -> dict[Place, SeenOffset]:
         """The committed offsets with their metadata, by topic and partition."""
         asked = OffsetFetchRequest.Group(group_id=self.group_id, topics=None)
@@ -95,22 +89,6 @@ class GroupView(MemberWaits, GroupWaits):
             for each in topic.partitions
         }
         return dict(sorted(offsets.items()))
-
-    def lags(self) -> dict[Place, int]:
-        """How many records after its committed offset each partition has, up to the high
-        watermark; of assigned partitions without a committed offset, all."""
-        offsets = self.offsets()
-        assigned = {place for member in self.members for place in member.assignment}
-        places = sorted({*offsets, *assigned})
-        ends, starts = self._ends(places, LATEST), self._ends(places, EARLIEST)
-        return {place: ends[place] - offsets.get(place, starts[place]) for place in places}
-
-    def lag(self, topic: str | None = None) -> int:
-        """How many records it has yet to read, of one topic or of all. Raises Refused
-        (UNKNOWN_TOPIC_OR_PARTITION): a mistyped topic has no lag."""
-        lags = self.lags()
-        name = None if topic is None else existing_topic(self._source, topic)
-        return sum(each for place, each in lags.items() if name in (None, place[0]))
 
     # What a test does to it
 
@@ -151,21 +129,18 @@ class GroupView(MemberWaits, GroupWaits):
         if isinstance(to, int) and not isinstance(to, bool):
             offsets = dict.fromkeys(places, to)
         elif isinstance(to, datetime):
-            found, ends = self._ends(places, to_ms(to, 0)), self._ends(places, LATEST)
+            found, ends = (
+                offsets_of(self._source, places, to_ms(to, 0)),
+                offsets_of(self._source, places, LATEST),
+            )
             offsets = {place: at if at >= 0 else ends[place] for place, at in found.items()}
         elif to in ("earliest", "latest"):
-            offsets = self._ends(places, EARLIEST if to == "earliest" else LATEST)
+            offsets = offsets_of(self._source, places, EARLIEST if to == "earliest" else LATEST)
         else:
             kinds = '"earliest", "latest", an offset or a datetime'
             raise ValueError(f"to is {kinds}, not {to!r}")
         self.commit(offsets)
         return offsets
-
-    def set_config(self, configs: Mapping[str, ConfigValue | None]) -> None:
-        """Set configs of the group, as `consumer.session.timeout.ms`; None goes back to the
-        brokers' values. The group need not exist yet. All of them are set, or none. Raises
-        Refused(INVALID_CONFIG), TypeError. Source: KIP-848 (configs of groups)."""
-        set_configs(self._source, GROUP_CONFIGS, self.group_id, changed_configs(configs))
 
     def rebalance(self) -> None:
         """Have its members rebalance: in the classic protocol each is told so by its next heartbeat
@@ -213,7 +188,9 @@ class GroupView(MemberWaits, GroupWaits):
             return self._described_as_classic()
         check(found.error_code, f"group {self.group_id!r}", found.error_message)
         members = tuple(
-            self._member(each, each.instance_id, _places(each.assignment), each.member_epoch)
+            seen_member(
+                self._source, each, each.instance_id, _places(each.assignment), each.member_epoch
+            )
             for each in found.members
         )
         state, epoch = found.group_state, found.group_epoch
@@ -226,35 +203,22 @@ class GroupView(MemberWaits, GroupWaits):
             return Described(CLASSIC, DEAD, "", None)
         check(found.error_code, f"group {self.group_id!r}")
         members = tuple(
-            self._member(each, each.group_instance_id, _assigned(found.protocol_type, each), None)
+            seen_member(
+                self._source,
+                each,
+                each.group_instance_id,
+                _assigned(found.protocol_type, each),
+                None,
+            )
             for each in found.members
         )
         state, generation = found.group_state, self._source.generation(self.group_id)
         return Described(CLASSIC, state, found.protocol_data, generation, members)
 
-    def _member(
-        self, found: Any, instance_id: str | None, places: tuple[Place, ...], epoch: int | None
-    ) -> SeenMember:
-        name, version = self._source.software(found.client_id, found.client_host) or (None, None)
-        return SeenMember(
-            *(found.member_id, instance_id, found.client_id, name, version),
-            *(found.client_host.removeprefix("/"), places, epoch),
-        )
-
     def _about(self) -> str:
         found = self._described()
         members = ", ".join(map(repr, found.members)) or "no members"
         return f"{found.state}, generation {found.epoch}, {members}, lag {self.lag()}"
-
-    def _ends(self, places: Iterable[Place], which: int) -> dict[Place, int]:
-        by_topic: dict[str, list[int]] = {}
-        for topic, index in places:
-            by_topic.setdefault(topic, []).append(index)
-        return {
-            (topic, index): offset
-            for topic, indexes in by_topic.items()
-            for index, offset in offsets_at(self._source, topic, indexes, which).items()
-        }
 
     def _to_reset(self, topics: str | Iterable[str] | None) -> list[Place]:
         if topics is None:

@@ -6,7 +6,7 @@ in flight no request of Kafka's tells: only an emulator knows it, and can end lo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -14,9 +14,7 @@ from ...wire import Error
 from ...wire.api.describe_share_group_offsets import DescribeShareGroupOffsetsRequest
 from ...wire.api.share_group_describe import ShareGroupDescribeRequest
 from ..base.words import number_of
-from ..parameters import ConfigValue, changed_configs
-from .configuring import GROUP as GROUP_CONFIGS
-from .configuring import set_configs
+from .group_views import GroupConfigs, seen_member
 from .group_waits import Checked, MemberWaits, and_, group_wait, topic_name_of
 from .members import DEAD, Described, Place, SeenInFlight, SeenMember
 from .reading import EARLIEST, LATEST, existing_topic, offsets_at, partition_count
@@ -33,7 +31,7 @@ _LATEST = (
 )
 
 
-class ShareGroupView(MemberWaits):
+class ShareGroupView(MemberWaits, GroupConfigs):
     """A share group, read anew at each call; it need not exist yet. Methods raise Refused as the
     broker would answer."""
 
@@ -58,12 +56,6 @@ class ShareGroupView(MemberWaits):
     def members(self) -> tuple[SeenMember, ...]:
         """Its members and what is assigned to each; several may have the same partition."""
         return self._described().members
-
-    def set_config(self, configs: Mapping[str, ConfigValue | None]) -> None:
-        """Set configs of the group, as `share.auto.offset.reset`; None goes back to the
-        brokers' values. The group need not exist yet. All of them are set, or none. Raises
-        Refused(INVALID_CONFIG), TypeError. Source: KIP-848 (configs of groups)."""
-        set_configs(self._source, GROUP_CONFIGS, self.group_id, changed_configs(configs))
 
     def start_offsets(self) -> dict[Place, int]:
         """By topic and partition: all records below this offset are done with. -1 where nothing
@@ -160,16 +152,12 @@ class ShareGroupView(MemberWaits):
         return Described(SHARE, state, found.assignor_name, epoch, members)
 
     def _member(self, found: Any) -> SeenMember:
-        name, version = self._source.software(found.client_id, found.client_host) or (None, None)
         places = sorted(
             (each.topic_name, index)
             for each in found.assignment.topic_partitions
             for index in each.partitions
         )
-        return SeenMember(
-            *(found.member_id, None, found.client_id, name, version),
-            *(found.client_host.removeprefix("/"), tuple(places), found.member_epoch),
-        )
+        return seen_member(self._source, found, None, places, found.member_epoch)
 
     def _offsets(self) -> dict[Place, tuple[int, int]]:
         """Start offset and lag of each partition that the group has."""

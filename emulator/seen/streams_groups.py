@@ -6,20 +6,16 @@ topics are missing from Metadata: a view works at a real Kafka, too.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ...wire import Error
 from ...wire.api.metadata import MetadataRequest
 from ...wire.api.streams_group_describe import StreamsGroupDescribeRequest
-from ..parameters import ConfigValue, changed_configs
-from .configuring import GROUP as GROUP_CONFIGS
-from .configuring import set_configs
+from .group_views import GroupConfigs, GroupOffsets, seen_member
 from .group_waits import GroupWaits, MemberWaits
 from .groups import GroupView
 from .members import DEAD, Described, Place, SeenMember, SeenOffset
-from .reading import EARLIEST, LATEST, existing_topic, offsets_at
 from .source import Source, check, described
 
 _DESCRIBE, _METADATA = 0, 9
@@ -63,7 +59,7 @@ class SeenTask:
         return f"<{kind} {self.subtopology_id}_{self.partition} at client {self.client_id!r}>"
 
 
-class StreamsGroupView(MemberWaits, GroupWaits):
+class StreamsGroupView(MemberWaits, GroupWaits, GroupOffsets, GroupConfigs):
     """A streams group, read anew at each call; it need not exist yet. Methods raise Refused as the
     broker would answer."""
 
@@ -122,42 +118,11 @@ class StreamsGroupView(MemberWaits, GroupWaits):
         there = self._partition_counts(names)
         return tuple(name for name in names if name not in there)
 
-    def offsets(self) -> dict[Place, int]:
-        """The committed offsets, by topic and partition."""
-        return {place: each.offset for place, each in self.committed().items()}
-
     def committed(self) -> dict[Place, SeenOffset]:
         """The committed offsets with their metadata, by topic and partition."""
         return GroupView(self._source, self.group_id).committed()
 
-    def lags(self) -> dict[Place, int]:
-        """How many records after its committed offset each partition has, up to the high
-        watermark; of assigned partitions without a committed offset, all."""
-        offsets = self.offsets()
-        assigned = {place for member in self.members for place in member.assignment}
-        places = sorted({*offsets, *assigned})
-        lags = {}
-        for topic in dict.fromkeys(topic for topic, _ in places):
-            indexes = [index for name, index in places if name == topic]
-            ends = offsets_at(self._source, topic, indexes, LATEST)
-            starts = offsets_at(self._source, topic, indexes, EARLIEST)
-            for index in indexes:
-                lags[topic, index] = ends[index] - offsets.get((topic, index), starts[index])
-        return lags
-
-    def lag(self, topic: str | None = None) -> int:
-        """How many records it has yet to read, of one topic or of all. Raises Refused
-        (UNKNOWN_TOPIC_OR_PARTITION): a mistyped topic has no lag."""
-        name = None if topic is None else existing_topic(self._source, topic)
-        return sum(each for place, each in self.lags().items() if name in (None, place[0]))
-
     # What a test does to it
-
-    def set_config(self, configs: Mapping[str, ConfigValue | None]) -> None:
-        """Set configs of the group, as `streams.num.standby.replicas`; None goes back to the
-        brokers' values. The group need not exist yet. All of them are set, or none. Raises
-        Refused(INVALID_CONFIG), TypeError. Source: KIP-848 (configs of groups)."""
-        set_configs(self._source, GROUP_CONFIGS, self.group_id, changed_configs(configs))
 
     def rebalance(self) -> None:
         """Have the tasks assigned anew: each member gets a new epoch, and what the assignor gives
@@ -194,7 +159,6 @@ class StreamsGroupView(MemberWaits, GroupWaits):
     def _member(
         self, found: Any, reads: dict[str, tuple[str, ...]], counts: dict[str, int]
     ) -> SeenMember:
-        name, version = self._source.software(found.client_id, found.client_host) or (None, None)
         places = sorted(
             (topic, number)
             for each in found.assignment.active_tasks
@@ -202,10 +166,7 @@ class StreamsGroupView(MemberWaits, GroupWaits):
             for number in each.partitions
             if number < counts.get(topic, 0)
         )
-        return SeenMember(
-            *(found.member_id, None, found.client_id, name, version),
-            *(found.client_host.removeprefix("/"), tuple(places), found.member_epoch),
-        )
+        return seen_member(self._source, found, None, places, found.member_epoch)
 
     def _partition_counts(self, names: list[str]) -> dict[str, int]:
         """Of those of these topics that are there."""

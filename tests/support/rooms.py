@@ -126,6 +126,7 @@ ROOMS = {
         span
         search
         in_order record_waits group_waits
+        group_views
         asserting
         topics
         groups share_groups
