@@ -1,21 +1,16 @@
-"""ShareGroupDescribe (77): state and members of share groups (KIP-932).
-
-Authorized operations are those of a broker without an authorizer: all of them. A group that is
-asked for again is answered again, as it was found first.
-"""
+"""ShareGroupDescribe (77): state and members of share groups (KIP-932)."""
 
 from __future__ import annotations
 
-from functools import cache
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
-from ...wire import Error, Refused
 from ...wire.api.share_group_describe import ShareGroupDescribeRequest, ShareGroupDescribeResponse
 from ..base.call import Call
 from ..base.java_order import id_order, int_order
-from ..base.turns import Slices, each_of
+from ..base.turns import Slices
 from ..groups.share.members import ShareMember
-from .describe_groups import GROUP_OPERATIONS
+from .described_groups import described_groups
 from .registry import handles
 from .share_acknowledgements import has_share_groups
 
@@ -30,48 +25,25 @@ _ASSIGNOR = "simple"
 def share_group_describe(
     cluster: Cluster, call: Call, request: ShareGroupDescribeRequest
 ) -> Slices[ShareGroupDescribeResponse]:
-    is_served = has_share_groups(cluster)
-    asked = request.include_authorized_operations
-
-    @cache
-    def group(group_id: str) -> Response.Group:
-        if not is_served:
-            return _refused(group_id, Refused(Error.UNSUPPORTED_VERSION))
-        return _described(cluster, call, group_id, asked)
-
-    return Response(groups=(yield from each_of(request.group_ids, group)))
+    groups = yield from described_groups(
+        request,
+        partial(Response.Group, assignor_name=""),
+        partial(_described, cluster, call),
+        is_served=has_share_groups(cluster),
+    )
+    return Response(groups=groups)
 
 
-def _described(
-    cluster: Cluster, call: Call, group_id: str, with_operations: bool
-) -> Response.Group:
-    try:
-        group = cluster.groups.at(call.node_id).share.group(group_id)
-    except Refused as refused:
-        return _refused(group_id, refused)
-    described = Response.Group(
+def _described(cluster: Cluster, call: Call, group_id: str) -> Response.Group:
+    """Raises Refused."""
+    group = cluster.groups.at(call.node_id).share.group(group_id)
+    return Response.Group(
         group_id=group_id,
         group_state=group.state,
         group_epoch=group.epoch,
         assignment_epoch=group.target_epoch,
         assignor_name=_ASSIGNOR,
         members=[_member(cluster, member) for member in group],
-    )
-    if with_operations:
-        described.authorized_operations = GROUP_OPERATIONS
-    return described
-
-
-def _refused(group_id: str, refused: Refused) -> Response.Group:
-    return Response.Group(
-        error_code=refused.error,
-        error_message=refused.message,
-        group_id=group_id,
-        group_state="",
-        group_epoch=0,
-        assignment_epoch=0,
-        assignor_name="",
-        members=[],
     )
 
 

@@ -2,15 +2,13 @@
 
 Numbers of partitions of internal topics are those that were worked out, once something was written
 to the group's partition of `__consumer_offsets` after that; before, and while topics are missing,
-those that the application gives (0 for most). Authorized operations are those of a broker without
-an authorizer: all of them. A group that is asked for again is answered again, as it was found
-first.
+those that the application gives (0 for most).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import cache
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from ...wire import Error, Refused
@@ -21,13 +19,13 @@ from ...wire.api.streams_group_describe import (
 from ...wire.stored.streams_groups import StreamsGroupTopologyValue
 from ..base.call import Call
 from ..base.java_order import hash_map_order
-from ..base.turns import Slices, each_of
+from ..base.turns import Slices
 from ..groups.streams.configured import Configured, InternalTopic
 from ..groups.streams.group import StreamsGroup
 from ..groups.streams.members import StreamsMember
 from ..groups.streams.tasks import NOTHING, Epochs, Tasks
 from ..groups.streams.topology import Subtopology, Topology
-from .describe_groups import GROUP_OPERATIONS
+from .described_groups import described_groups
 from .registry import handles
 from .streams_group_heartbeat import has_streams_groups
 
@@ -41,51 +39,28 @@ Response: TypeAlias = StreamsGroupDescribeResponse
 def streams_group_describe(
     cluster: Cluster, call: Call, request: StreamsGroupDescribeRequest
 ) -> Slices[StreamsGroupDescribeResponse]:
-    is_served = has_streams_groups(cluster)
-    asked = request.include_authorized_operations
-
-    @cache
-    def group(group_id: str) -> Response.Group:
-        if not is_served:
-            return _refused(group_id, Refused(Error.UNSUPPORTED_VERSION))
-        return _described(cluster, call, group_id, asked)
-
-    return Response(groups=(yield from each_of(request.group_ids, group)))
+    groups = yield from described_groups(
+        request,
+        partial(Response.Group, topology=None),
+        partial(_described, cluster, call),
+        is_served=has_streams_groups(cluster),
+    )
+    return Response(groups=groups)
 
 
-def _described(
-    cluster: Cluster, call: Call, group_id: str, with_operations: bool
-) -> Response.Group:
+def _described(cluster: Cluster, call: Call, group_id: str) -> Response.Group:
+    """Raises Refused."""
     streams = cluster.groups.at(call.node_id).streams
-    try:
-        group = streams.group(group_id)
-        if group.topology is None:  # a real broker fails, too
-            raise Refused(Error.UNKNOWN_SERVER_ERROR)
-    except Refused as refused:
-        return _refused(group_id, refused)
-    described = Response.Group(
+    group = streams.group(group_id)
+    if group.topology is None:  # a real broker fails, too
+        raise Refused(Error.UNKNOWN_SERVER_ERROR)
+    return Response.Group(
         group_id=group_id,
         group_state=group.state,
         group_epoch=group.epoch,
         assignment_epoch=group.target_epoch,
         topology=_topology(group.topology, streams.configured(group)),
         members=[_member(group, member) for member in group],
-    )
-    if with_operations:
-        described.authorized_operations = GROUP_OPERATIONS
-    return described
-
-
-def _refused(group_id: str, refused: Refused) -> Response.Group:
-    return Response.Group(
-        error_code=refused.error,
-        error_message=refused.message,
-        group_id=group_id,
-        group_state="",
-        group_epoch=0,
-        assignment_epoch=0,
-        topology=None,
-        members=[],
     )
 
 
