@@ -23,11 +23,9 @@ import json
 import threading
 from collections.abc import Mapping
 from functools import lru_cache
-from http.client import HTTPException
 from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import unquote, urlsplit
-from urllib.request import ProxyHandler, build_opener
 
 from ...base.logger import log
 from ...config.definition import ConfigError
@@ -196,6 +194,10 @@ def _keys_in(path: Path, written: int) -> tuple[Key, ...]:
 
 def _fetched(url: str) -> tuple[Key, ...]:
     """Raises OSError, ValueError. No proxy is asked, as Kafka asks none."""
+    # Not at the head: clients of HTTP are many modules, and every broker would load them.
+    from http.client import HTTPException
+    from urllib.request import ProxyHandler, build_opener
+
     try:
         with build_opener(ProxyHandler({})).open(url, timeout=_TIMEOUT_S) as answer:
             return _parsed(answer.read(_MOST_BYTES))
