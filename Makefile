@@ -10,6 +10,8 @@ PACKAGES := wire storage emulator fixtures compat
 ROOT := fixtures/root
 # Of bench-spark.
 ROWS ?= 1000000
+# Many images set it: each process of a run, and each worker of pytest, would compile everything anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help demo test slow test-real both check explore differential lint types package bench bench-spark situations table clean
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -21,6 +22,17 @@ WITH_FILES = [hook for hook in HOOKS if not hook.startswith("make ")]
 def test_make_lists_every_target() -> None:
     found = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True)
     assert re.findall(r"^make ([a-z-]+) +\w", found.stdout, re.MULTILINE) == TARGETS
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="there is no make")
+def test_bytecode_is_kept_where_the_environment_forbids_it() -> None:
+    target = "said:\n\t@echo [$$PYTHONDONTWRITEBYTECODE]\n"
+    environment = os.environ | {"PYTHONDONTWRITEBYTECODE": "1"}
+    command = ["make", "-s", "-f", "Makefile", "-f", "-", "said"]
+    found = subprocess.run(
+        command, cwd=ROOT, input=target, env=environment, capture_output=True, text=True, check=True
+    )
+    assert found.stdout == "[]\n"
 
 
 def test_no_target_is_a_file() -> None:
