@@ -20,7 +20,6 @@ from ..storage import Directory, LogDirectory, RetentionPolicy, kafka_retention
 from ..storage.naming import KAFKA, Naming
 from ..wire import Error, Refused
 from ..wire.scan import HAVE_C
-from . import handlers
 from .base.call import TEST
 from .base.chain import Chain
 from .base.clock import Clock, ManualClock, Movable, SystemClock, TestClock
@@ -65,9 +64,6 @@ if TYPE_CHECKING:
     from .base.node import Node
     from .partitions.partition import Partition
     from .partitions.topic import Topic
-
-# Here, and not when a cluster is created: once imported, a broker is ready in milliseconds.
-handlers.load()
 
 UNSCANNED_WITHOUT_C = 1000
 """Without the C extension, the records of larger batches than this are not checked."""

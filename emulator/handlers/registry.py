@@ -1,11 +1,14 @@
-"""Which handler serves which API: each registers itself with `handles`."""
+"""Which handler serves which API: each registers itself with `handles`, and is imported when a
+request of its API first comes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from ...wire import Request, Response
+from ...wire.api import API_MODULES
 from ...wire.api.fetch import FetchRequest
 from ...wire.api.produce import ProduceRequest
 from ..base.call import Call, Sentinel
@@ -14,6 +17,7 @@ from ..base.turns import Slices
 if TYPE_CHECKING:
     from ..cluster import Cluster
 
+D = TypeVar("D")
 R = TypeVar("R", bound=Request)
 H = TypeVar("H", bound="Handler")
 Outcome: TypeAlias = Response | Sentinel | Slices[Response | Sentinel]
@@ -37,7 +41,39 @@ class Served:
         self.is_cached = is_cached
 
 
-SERVED: dict[int, Served] = {}
+class Registry(Mapping[int, Served]):
+    """Every API that is served, by its key. Its keys are known without importing a handler."""
+
+    def __init__(self) -> None:
+        self._imported: dict[int, Served] = {}
+
+    def __getitem__(self, key: int) -> Served:
+        served = self.get(key)
+        if served is None:
+            raise KeyError(key)
+        return served
+
+    def get(self, key: int, default: D | None = None) -> Served | D | None:  # type: ignore[override]
+        served = self._imported.get(key)
+        if served is None and key in API_MODULES:
+            import_module(f".{API_MODULES[key]}", __package__)
+            served = self._imported[key]
+        return served or default
+
+    def __setitem__(self, key: int, served: Served) -> None:
+        self._imported[key] = served
+
+    def __contains__(self, key: object) -> bool:
+        return key in API_MODULES
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(API_MODULES)
+
+    def __len__(self) -> int:
+        return len(API_MODULES)
+
+
+SERVED = Registry()
 
 
 def handles(request: type[R], *, cached: bool = False) -> Callable[[H], H]:

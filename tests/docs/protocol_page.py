@@ -10,7 +10,6 @@ import importlib
 import re
 from pathlib import Path
 
-from odradek.emulator import handlers
 from odradek.emulator.base.release import RELEASES, Range, Release
 from odradek.emulator.handlers.registry import SERVED
 from odradek.wire.api import API_MODULES, api_name
@@ -68,7 +67,6 @@ def left_out(module: str) -> str | None:
 
 
 def page() -> str:
-    handlers.load()
     lines = [HEAD, *versions_table(), "", "## What a served API leaves out", ""]
     for key in sorted(SERVED):
         words = left_out(API_MODULES[key])

@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 
 import pytest
-from odradek.emulator import handlers
 from odradek.emulator.handlers.registry import SERVED
 from odradek.wire.api import API_MODULES
 
@@ -40,6 +39,5 @@ def test_rooms_of_the_picture_are_those_of_the_structure_test() -> None:
 
 
 def test_every_handler_is_named_as_its_messages() -> None:
-    handlers.load()
     for key, served in SERVED.items():
         assert served.handler.__module__.rpartition(".")[2] == API_MODULES[key]

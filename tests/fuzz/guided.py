@@ -25,10 +25,10 @@ from typing import Any
 import atheris
 
 with atheris.instrument_imports(include=["odradek"], enable_loader_override=False):
-    from odradek.emulator import handlers
     from odradek.emulator.base.logger import log
     from odradek.emulator.base.release import KAFKA_4_3
     from odradek.emulator.cluster import Cluster
+    from odradek.emulator.handlers.registry import SERVED
     from odradek.emulator.net.connection import Connection
     from odradek.storage import MemoryDisk
     from odradek.wire import Request, WireError
@@ -36,7 +36,7 @@ with atheris.instrument_imports(include=["odradek"], enable_loader_override=Fals
     from odradek.wire.frames import SIZE, Part, pieces
     from odradek.wire.headers import RequestHeader, read_request_header, write_request_header
 
-    handlers.load()
+    HANDLERS = tuple(SERVED.values())  # imported here, that they are instrumented
 
 from tests.differential.engine.steps import Ask
 from tests.fuzz.events import FOUND, Case, Event

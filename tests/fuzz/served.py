@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from odradek.emulator import handlers
 from odradek.emulator.base.release import release_named
 from odradek.emulator.handlers.registry import SERVED
 
@@ -11,7 +10,6 @@ from tests.differential.engine.served import Served
 
 def served_by(release: str) -> Served:
     """What can be asked of a broker of this release."""
-    handlers.load()
     serves = release_named(release).serves
     ranges = {}
     for key, each in sorted(SERVED.items()):

@@ -6,7 +6,7 @@ import difflib
 import re
 
 from ....wire import Request
-from ....wire.api import API_MODULES, request_class
+from ....wire.api import API_MODULES, api_name, request_class
 from ...handlers.registry import SERVED
 
 
@@ -31,7 +31,7 @@ def _named(given: str) -> type[Request]:
     key = known.get(_plain(given).removesuffix("request"))
     if key is not None:
         return api_of(request_class(key))
-    names = [name_of(served.request) for served in SERVED.values()]
+    names = [api_name(key) for key in SERVED]
     lower = {_plain(name): name for name in names}
     near = [lower[each] for each in difflib.get_close_matches(_plain(given), lower, 3, 0.5)]
     likely = f"; do you mean {' or '.join(near)}?" if near else f". There are {', '.join(names)}"

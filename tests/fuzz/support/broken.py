@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from odradek.emulator import Emulator, handlers
+from odradek.emulator import Emulator
 from odradek.emulator.base.call import NO_REPLY, PARKED
 from odradek.emulator.cli.main import main
 from odradek.emulator.handlers.registry import SERVED
@@ -180,7 +180,6 @@ ENDS = (does_not_stop, stops_badly, damages, forgets, cannot_start_again)
 
 def broken() -> int:
     """The command."""
-    handlers.load()
     chosen = FAULTS[os.environ["FAULT"]]
     if chosen in ENDS:
         Emulator.stop = chosen  # type: ignore[method-assign]

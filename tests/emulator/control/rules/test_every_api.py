@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from odradek.emulator import handlers
 from odradek.emulator.cluster import Cluster
 from odradek.emulator.control.rules.refusing import levels
 from odradek.emulator.facets.rule_view import RuleView
@@ -27,7 +26,6 @@ from tests.support.ruled import CarriedOut, Ruled
 from tests.support.versions import first_and_last
 from tests.wire.support.messages import full
 
-handlers.load()
 CASES = [
     (served.request, version)
     for served in SERVED.values()

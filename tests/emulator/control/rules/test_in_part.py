@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from odradek.emulator import handlers
 from odradek.emulator.base.call import Call
 from odradek.emulator.base.chain import Step
 from odradek.emulator.cluster import Cluster
@@ -45,7 +44,6 @@ from tests.support.ruled import CarriedOut, Ruled
 from tests.support.versions import first_and_last
 from tests.wire.support.messages import full
 
-handlers.load()
 FAILED = Error.UNKNOWN_SERVER_ERROR
 _IDS_SINCE = 10  # of Metadata
 _KEY_TYPES = {GROUP: 0, TRANSACTIONAL_ID: 1}

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from odradek.compat.java.wire import JavaWire
-from odradek.emulator import handlers
 from odradek.emulator.base.release import KAFKA_3_9, KAFKA_4_3, Release
 from odradek.emulator.control.rules.refusing import refused, whole
 from odradek.emulator.handlers.registry import SERVED
@@ -42,7 +41,6 @@ def java(request: pytest.FixtureRequest) -> Iterator[JavaWire]:
 
 
 def served(release: Release) -> Iterator[tuple[type[Request], int]]:
-    handlers.load()
     for key, each in sorted(SERVED.items()):
         for version in range(each.request.last_version + 1):
             if release.serves(key, version):
