@@ -12,8 +12,10 @@ ROOT := fixtures/root
 ROWS ?= 1000000
 # Many images set it: each process of a run, and each worker of pytest, would compile everything anew.
 unexport PYTHONDONTWRITEBYTECODE
+# Of weigh: a commit.
+BASE ?= 58a42da
 
-.PHONY: help demo test slow test-real both check explore differential lint types package bench bench-spark situations table clean
+.PHONY: help demo test slow test-real both check explore differential lint types package weigh bench bench-spark situations table clean
 
 help:  ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -62,6 +64,9 @@ types: $(READY)  ## Types: mypy, of the packages and the tests
 
 package: $(READY)  ## sdist and wheel in build/dist, installed and tried in empty environments
 	$(BIN)/python -m tests.package
+
+weigh: $(READY)  ## Modules, start, memory, CPU of a request and lines, beside a commit: BASE=58a42da
+	$(BIN)/python -m tests.bench.weigh --base $(BASE)
 
 bench: $(READY)  ## Measures Odradek, Apache Kafka and kfake side by side
 	$(BIN)/python -m tests.bench

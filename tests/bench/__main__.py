@@ -17,7 +17,6 @@ import time
 from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import ExitStack
-from pathlib import Path
 
 from odradek.compat import Unavailable
 
@@ -58,7 +57,7 @@ class Run:
         """Start every broker that can be, as often as --repeat says; the last one stays."""
         chosen = [BROKERS[name]() for name in self.options.only]
         if self.options.beside is not None:
-            chosen.append(Beside(self.options.beside.resolve()))
+            chosen.append(Beside(self.options.beside))
         for broker in chosen:
             try:
                 about = broker.prepare()
@@ -154,9 +153,7 @@ def _parser() -> argparse.ArgumentParser:
         default=list(BROKERS),
         help=f"some of {', '.join(BROKERS)} (all)",
     )
-    parser.add_argument(
-        "--beside", metavar="CHECKOUT", type=Path, help="Odradek of another checkout too"
-    )
+    parser.add_argument("--beside", metavar="COMMIT", help="Odradek of another commit too")
     parser.add_argument(
         "--rows",
         metavar="ROW,...",

@@ -3,7 +3,7 @@
 - Odradek: `odradek serve --port 0`, with its defaults: log segments in a temporary directory.
 - Apache Kafka: one KRaft node with the JVM options of Kafka's own start script. Its directory is
   formatted beforehand, which is not part of the time to ready.
-- beside: Odradek of another checkout, an earlier commit perhaps.
+- beside: Odradek of another commit.
 - kfake: franz-go's fake cluster with one broker. It keeps records in memory, not on disk.
 
 All listen on 127.0.0.1, without TLS. A broker is ready when it first answers ApiVersions; the time
@@ -29,9 +29,9 @@ from odradek.compat import Unavailable
 from odradek.compat.java.jars import jars, java
 from odradek.compat.real_kafka import VERSION, RealKafka
 
-from .checkout import environment
 from .frames import answers_api_versions
 from .programs import built, go_version, required_version
+from .weigh.sites import Site, site_of
 
 START_TIMEOUT_S = 60.0
 STOP_TIMEOUT_S = 20.0
@@ -95,8 +95,8 @@ class Command(Broker):
     def command(self) -> Sequence[str]:
         """The command line."""
 
-    def environment(self, work: Path) -> Mapping[str, str]:
-        """What the process's environment is made of; `work` is its directory."""
+    def environment(self) -> Mapping[str, str]:
+        """What the process's environment is made of."""
         return os.environ
 
     @property
@@ -116,7 +116,7 @@ class Command(Broker):
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 cwd=self._work.name,
-                env={**self.environment(work), "TMPDIR": self._work.name},
+                env={**self.environment(), "TMPDIR": self._work.name},
                 start_new_session=True,  # Ctrl-C is for the benchmark, which then stops it
             )
         try:
@@ -176,25 +176,26 @@ class Odradek(Command):
 
 
 class Beside(Command):
-    """Odradek of another checkout, with this interpreter."""
+    """Odradek of another commit, with this interpreter."""
 
     name = "beside"
 
-    def __init__(self, checkout: Path) -> None:
+    def __init__(self, commit: str) -> None:
         super().__init__()
-        self._checkout = checkout
+        self._commit = commit
 
     def prepare(self) -> str:
-        if not (self._checkout / "emulator").is_dir():
-            raise Unavailable(f"{self._checkout} is no checkout of Odradek")
-        scan = "with" if any((self._checkout / "wire").glob("_scan*.so")) else "without"
-        return f"Odradek of another checkout ({scan} C scan)"
+        try:
+            self._site: Site = site_of(self._commit)
+        except ValueError as error:
+            raise Unavailable(str(error)) from None
+        return f"Odradek of {self._commit}"
 
     def command(self) -> Sequence[str]:
         return [sys.executable, "-m", "odradek.emulator.cli", "serve", "--port", "0"]
 
-    def environment(self, work: Path) -> Mapping[str, str]:
-        return environment(self._checkout, work)
+    def environment(self) -> Mapping[str, str]:
+        return self._site.environment
 
 
 class Kfake(Command):

@@ -29,8 +29,8 @@ CORRELATION_ID = 7
 
 def answers_api_versions(address: str) -> bool:
     """Say whether a broker at HOST:PORT answers ApiVersions version 0 without an error."""
-    with contextlib.suppress(OSError, EOFError), _connect(address) as connection:
-        answer = _ask(connection, struct.pack(">hhih", API_VERSIONS, 0, CORRELATION_ID, -1))
+    with contextlib.suppress(OSError, EOFError), connect(address) as connection:
+        answer = ask(connection, struct.pack(">hhih", API_VERSIONS, 0, CORRELATION_ID, -1))
         return struct.unpack_from(">ih", answer) == (CORRELATION_ID, 0)
     return False
 
@@ -45,8 +45,8 @@ def metadata_request(topic: str) -> bytes:
 
 def check_metadata(address: str, topic: str) -> int:
     """Ask once; return the answer's length in bytes. Raises ValueError if it names an error."""
-    with _connect(address) as connection:
-        answer = _ask(connection, metadata_request(topic))
+    with connect(address) as connection:
+        answer = ask(connection, metadata_request(topic))
     name = topic.encode()
     position = answer.find(bytes([len(name) + 1]) + name)
     if position < 2 or answer[position - 2 : position] != b"\0\0":
@@ -121,14 +121,14 @@ async def _load(address: str, frame: bytes, size: int, connections: int, seconds
     return rate
 
 
-def _connect(address: str) -> socket.socket:
+def connect(address: str) -> socket.socket:
     host, _, port = address.rpartition(":")
     connection = socket.create_connection((host, int(port)), timeout=TIMEOUT_S)
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return connection
 
 
-def _ask(connection: socket.socket, request: bytes) -> bytes:
+def ask(connection: socket.socket, request: bytes) -> bytes:
     connection.sendall(struct.pack(">i", len(request)) + request)
     return _receive(connection)
 

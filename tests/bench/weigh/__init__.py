@@ -1,0 +1,1 @@
+"""What Odradek weighs, beside another commit: `python -m tests.bench.weigh` (`make weigh`)."""
