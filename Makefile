@@ -23,7 +23,7 @@ help:  ## This list
 demo: $(READY)  ## A broker, the stock clients and Spark against it, and a table of what was seen
 	$(BIN)/python -m odradek.compat.demo
 
-test: lint types  ## Everything: style, types and all tests
+test: $(READY)  ## Everything: style, types and all tests
 	$(BIN)/python -m tests.prepare
 	$(BIN)/python -m tests.whole -q -n 2 --dist loadfile --no-loadscope-reorder
 
@@ -60,7 +60,7 @@ types: $(READY)  ## Types: mypy, of the packages and the tests
 	@for package in $(PACKAGES); do ln -sfn ../../../$$package build/types/odradek/$$package; done
 	@for file in __init__ __main__; do ln -sfn ../../../$(ROOT)/$$file.py build/types/odradek/$$file.py; done
 	@ln -sfn ../../tests build/types/tests
-	cd build/types && MYPYPATH=. ../../$(BIN)/mypy --config-file ../../pyproject.toml -p odradek -p tests
+	cd build/types && MYPYPATH=. $(abspath $(BIN))/mypy --config-file ../../pyproject.toml -p odradek -p tests
 
 package: $(READY)  ## sdist and wheel in build/dist, installed and tried in empty environments
 	$(BIN)/python -m tests.package

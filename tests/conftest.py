@@ -46,7 +46,7 @@ from tests.support.left import Noted, noted, put_back  # noqa: E402
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-pytest_plugins = ["pytester", "odradek.fixtures.spark"]
+pytest_plugins = ["pytester", "odradek.fixtures.spark", "tests.support.scheduler"]
 
 settings.register_profile("odradek", deadline=None, derandomize=True)
 settings.register_profile("explore", deadline=None)
