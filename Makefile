@@ -15,7 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Of weigh: a commit.
 BASE ?= 58a42da
 
-.PHONY: help demo test slow test-real both check explore differential lint types package weigh bench bench-spark situations table clean
+.PHONY: help demo test slow test-real both check explore mutants differential lint types package weigh bench bench-spark situations table clean
 
 help:  ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -46,6 +46,9 @@ check: $(READY)  ## The quick tests, of wire, storage and emulator: three minute
 explore: $(READY)  ## Reruns the property tests with fresh examples (make check draws the same ones)
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile --hypothesis-profile explore \
 		tests/wire tests/storage tests/emulator
+
+mutants: $(READY)  ## 300 small changes of the source: which do the tests notice? (half an hour)
+	$(BIN)/python -m tests.mutants all now
 
 differential: $(READY)  ## A real Kafka and the emulator are asked the same, and compared
 	$(BIN)/python -m tests.differential
