@@ -30,6 +30,7 @@ from .primitives import Buffer
 HEADER = Struct(">qiibIhiqqqhii")
 _SIZE_AND_MAGIC = Struct(">8xi4xb")
 _OFFSET = Struct(">q")
+_PLACE = Struct(">qii")
 _EPOCH = Struct(">i")
 _CRC = Struct(">I")
 _ATTRIBUTES = Struct(">h")
@@ -155,8 +156,7 @@ def batches(buf: Buffer, pos: int = 0, end: int | None = None) -> Iterator[tuple
 
 def checksum(buf: Buffer, pos: int, size: int) -> int:
     """The right CRC-32C of the batch of `size` bytes at `pos`."""
-    with memoryview(buf) as view, view[pos + _ATTRIBUTES_AT : pos + size] as covered:
-        crc: int = crc32c(covered)
+    crc: int = crc32c(memoryview(buf)[pos + _ATTRIBUTES_AT : pos + size])
     return crc
 
 
@@ -164,6 +164,14 @@ def assign(buf: bytearray | memoryview, pos: int, base_offset: int, leader_epoch
     """Set base offset and leader epoch of the batch at `pos`, in place; the CRC stays right."""
     _OFFSET.pack_into(buf, pos, base_offset)
     _EPOCH.pack_into(buf, pos + _EPOCH_AT, leader_epoch)
+
+
+def place(
+    buf: bytearray | memoryview, header: BatchHeader, base_offset: int, leader_epoch: int
+) -> BatchHeader:
+    """The same for a batch whose header is known; returns the header that it has then."""
+    _PLACE.pack_into(buf, 0, base_offset, header[1], leader_epoch)
+    return tuple.__new__(BatchHeader, (base_offset, header[1], leader_epoch, *header[3:]))
 
 
 def restamp(

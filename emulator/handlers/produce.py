@@ -10,6 +10,9 @@ v0 on though v0-2 close the connection, because librdkafka would otherwise turn 
 that begins with an impossible size or magic refuses the whole request, as a transactional batch
 without an id. Where `flush.messages` asks for a flush, the answer waits for it; with acks=all also
 until every replica in sync has the batch (partitions/acknowledging.py).
+
+What nearly all send is judged in one pass and appended in another (`_plain`); if anything is
+unusual, nothing has happened yet, and the whole request takes the longer way.
 """
 
 from __future__ import annotations
@@ -21,19 +24,25 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from ...wire import NO_ID, Buffer, Error, Refused
 from ...wire.api.produce import ProduceRequest, ProduceResponse
-from ...wire.batch import TRANSACTIONAL, BatchHeader
+from ...wire.batch import BatchHeader
 from ..base.call import NO_REPLY, PARKED, Call, Sentinel
-from ..base.journal import Journal
-from ..base.sentences import IN_A_TRANSACTION, UNACKNOWLEDGED
 from ..base.turns import Slices
 from ..partitions.acknowledging import AckWait, Unreplicated
 from ..partitions.produced import Produced
-from ..partitions.produced_batches import Checked, RecordsRejected, validate, validate_in_slices
+from ..partitions.produced_batches import plain_header, validate, validate_in_slices
 from ..transactions.admission import Candidate, of_produce, refusals
 from ..transactions.transaction import Key, Producer
-from .flushed_answers import Acknowledged, once_flushed
-from .node_endpoints import endpoints
+from .flushed_answers import Acknowledged
 from .produce_old import BATCHES_SINCE, refusal_of_all, to_be_stored
+from .produce_results import (
+    BeforeAppend,
+    Result,
+    append_checked,
+    not_replicated,
+    refuse,
+    refused_result,
+    respond,
+)
 from .registry import Outcome, handles
 
 if TYPE_CHECKING:
@@ -42,30 +51,16 @@ if TYPE_CHECKING:
     from ..partitions.partition import Partition
     from ..partitions.topic import Topic
 
-Result = ProduceResponse.Topic.Partition
-Endpoint = ProduceResponse.NodeEndpoint
+Answer = ProduceResponse.Topic
 _ALL = -1
 _ACKS = (_ALL, 0, 1)
 _PRODUCER_ID_END = 51
 _SECOND_GENERATION_SINCE = 12
 _AT_ONCE = 20
-"""How many partitions are appended to at once, if nothing is compressed."""
+"""How many partitions are appended to at once."""
 _PARSED_A_SLICE = 100
 _APPENDED_A_SLICE = 3
 _ADMIN = "__admin_client"
-# These are found before the log is asked, or say nothing of it: no log start offset with them.
-_WITHOUT_LOG_START = frozenset(
-    {
-        Error.CORRUPT_MESSAGE,
-        Error.UNKNOWN_TOPIC_OR_PARTITION,
-        Error.MESSAGE_TOO_LARGE,
-        Error.RECORD_LIST_TOO_LARGE,
-        Error.KAFKA_STORAGE_ERROR,
-        Error.NOT_LEADER_OR_FOLLOWER,
-        Error.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
-        Error.INVALID_PRODUCER_ID_MAPPING,
-    }
-)
 
 
 class Sent(NamedTuple):
@@ -87,32 +82,99 @@ class Answered(NamedTuple):
     unreplicated: Unreplicated | None = None
 
 
+class Plain(NamedTuple):
+    """The batches of a request for one topic, to be stored as they are."""
+
+    asked: ProduceRequest.Topic
+    topic: Topic
+    config: TopicConfig
+    batches: list[tuple[Partition, memoryview, BatchHeader]]
+
+
 Refusals: TypeAlias = tuple[Refused | None, dict[Key, Refused]]
 """What is refused before anything is appended: all of a request, or some partitions."""
 
 
 @handles(ProduceRequest)
 def produce(cluster: Cluster, call: Call, request: ProduceRequest) -> Outcome:
-    sent: list[Sent] = []
+    plain = _plain(cluster, call, request)
+    if plain is not None:
+        return _append_plain(cluster, call, request.acks, plain)
+    return _in_slices(cluster, call, request)
+
+
+def _plain(cluster: Cluster, call: Call, request: ProduceRequest) -> list[Plain] | None:
+    """What a request holds, if that is what nearly all do: one valid batch for each of some
+    partitions that are led here, named once, and of no transaction. None if anything in it is
+    unusual, and judged in the other way."""
+    acks, node_id = request.acks, call.node_id
+    if request.transactional_id is not None or acks not in _ACKS or call.version < BATCHES_SINCE:
+        return None
+    found: list[Plain] = []
+    left, broker = _AT_ONCE, cluster.brokers[node_id]
     for asked in request.topic_data:
-        if len(asked.partition_data) > _AT_ONCE - len(sent):
-            return _in_slices(cluster, call, request)
-        _add_sent(sent, cluster, call, asked, asked.partition_data)
-    for each in sent:
-        if each.data.is_compressed:
-            return _in_slices(cluster, call, request)
-    refusals = _refusals(cluster, call, request, sent)
-    answers = [
-        _answer(cluster, call, request, entries, refusals) for entries in _by_partition(sent)
-    ]
-    return _outcome(cluster, call, request, answers)
+        topic, entries = _topic(cluster, call, asked), asked.partition_data
+        left -= len(entries)
+        if topic is None or topic.is_internal or not entries or left < 0:
+            return None
+        partitions, config = topic.partitions, broker.topic_config(topic)
+        batches: list[tuple[Partition, memoryview, BatchHeader]] = []
+        for entry in entries:
+            if not 0 <= entry.index < len(partitions):
+                return None
+            partition = partitions[entry.index]
+            if partition.leader != node_id or partition.apart is not None:
+                return None
+            if acks == _ALL and len(partition.isr) < topic.config.min_insync_replicas:
+                return None
+            batch = memoryview(entry.records or b"")
+            header = plain_header(batch, config, call.now, cluster.scan_limit)
+            if header is None:
+                return None
+            batches.append((partition, batch, header))
+        found.append(Plain(asked, topic, config, batches))
+    return found if _names_each_once(found) else None
+
+
+def _names_each_once(found: list[Plain]) -> bool:
+    for each in found:
+        if len({partition for partition, _, _ in each.batches}) < len(each.batches):
+            return False
+    return len({each.topic for each in found}) == len(found) > 0
+
+
+def _append_plain(
+    cluster: Cluster, call: Call, acks: int, plain: list[Plain]
+) -> ProduceResponse | Sentinel:
+    topics: list[Answer] = []
+    unflushed: list[Acknowledged] = []
+    told: set[int] = set()
+    for asked, topic, config, batches in plain:
+        results: list[Result] = []
+        for partition, batch, header in batches:
+            given = cluster.journal, call, acks, config, partition
+            try:
+                result = append_checked(*given, batch, header)
+            except Refused as refused:
+                result = refused_result(cluster, call, asked, topic, partition.index, refused)
+                told.add(result.current_leader.leader_id)
+            else:
+                if partition.log.awaited_offset is not None:
+                    unflushed.append(Acknowledged(partition.log, partial(refuse, result)))
+            results.append(result)
+        topics.append(Answer(name=asked.name, topic_id=asked.topic_id, partition_responses=results))
+    if acks == 0:
+        if told:
+            call.close()
+        return NO_REPLY
+    return respond(cluster, call, topics, told, unflushed)
 
 
 def _in_slices(
     cluster: Cluster, call: Call, request: ProduceRequest
 ) -> Slices[ProduceResponse | Sentinel]:
-    """The same in slices: partition by partition, large batches piece by piece. At each yield
-    topics may go, and transactions end; so both are looked up again before a batch is appended."""
+    """Anything else: partition by partition, large batches piece by piece. At each yield topics may
+    go, and transactions end; so both are looked up again before a batch is appended."""
     sent: list[Sent] = []
     for asked in request.topic_data:
         for first in range(0, len(asked.partition_data), _PARSED_A_SLICE):
@@ -185,16 +247,15 @@ def _answer(
         _check_refusals(refusals, topic, index)
         result = _produce(cluster, call, request, entries)
     except Refused as error:
-        _tell_refused(cluster, call, entries[0], error)
-        return Answered(asked, _refusal(topic, index, error))
+        return Answered(asked, refused_result(cluster, call, asked, topic, index, error))
     unflushed = unreplicated = None
     assert partition is not None
     if partition.log.awaited_offset is not None:
-        unflushed = Acknowledged(partition.log, partial(_refuse, result))
+        unflushed = Acknowledged(partition.log, partial(refuse, result))
     if request.acks == _ALL and partition.apart is not None:
         end = partition.log_end_offset
         if partition.high_watermark < end:
-            late = partial(_not_replicated, result, partition)
+            late = partial(not_replicated, result, partition)
             unreplicated = Unreplicated(partition, call.node_id, end, late)
     return Answered(asked, result, unflushed, unreplicated)
 
@@ -223,24 +284,17 @@ def _outcome(
 
 
 def _response(cluster: Cluster, call: Call, answers: list[Answered]) -> ProduceResponse | Sentinel:
-    topics: dict[tuple[bytes, str], ProduceResponse.Topic] = {}
+    topics: dict[tuple[bytes, str], Answer] = {}
     told: set[int] = set()
     for asked, result, *_ in answers:
         key = asked.topic_id, asked.name
         if key not in topics:
-            topics[key] = ProduceResponse.Topic(
-                name=asked.name, topic_id=asked.topic_id, partition_responses=[]
-            )
+            topics[key] = Answer(name=asked.name, topic_id=asked.topic_id, partition_responses=[])
         topics[key].partition_responses.append(result)
         if result.error_code:
             told.add(result.current_leader.leader_id)
-    response = ProduceResponse(
-        responses=list(topics.values()),
-        # Where the leaders are that some answers name, for clients that know another.
-        node_endpoints=endpoints(Endpoint, cluster, call, told) if told else [],
-    )
     unflushed = [answer.unflushed for answer in answers if answer.unflushed is not None]
-    return once_flushed(cluster, call, response, unflushed) if unflushed else response
+    return respond(cluster, call, list(topics.values()), told, unflushed)
 
 
 def _add_sent(
@@ -311,15 +365,15 @@ def _not_admitted(
 def _as_answered(error: Error, version: int) -> Refused:
     """Errors of the coordinator that a producer cannot understand become one that it retries."""
     if error is Error.INVALID_TXN_STATE:
-        return _BeforeAppend(error, "Partition was not added to the transaction")
+        return BeforeAppend(error, "Partition was not added to the transaction")
     is_old = version < _SECOND_GENERATION_SINCE
     if error is Error.NOT_COORDINATOR or (error is Error.CONCURRENT_TRANSACTIONS and is_old):
         message = (
             "Unable to verify the partition has been added to the transaction."
             f" Underlying error: {error.name}"
         )
-        return _BeforeAppend(Error.NOT_ENOUGH_REPLICAS, message)
-    return _BeforeAppend(error)
+        return BeforeAppend(Error.NOT_ENOUGH_REPLICAS, message)
+    return BeforeAppend(error)
 
 
 def _topic(cluster: Cluster, call: Call, asked: ProduceRequest.Topic) -> Topic | None:
@@ -345,7 +399,7 @@ def _produce(cluster: Cluster, call: Call, request: ProduceRequest, entries: lis
         if found is not None and request.acks in _ACKS and not topic.is_internal:
             with suppress(Refused):
                 _append(cluster, call, request, partition, found)
-        raise _BeforeAppend(problem.error, problem.message)
+        raise BeforeAppend(problem.error, problem.message)
     assert found is not None
     _check_place(call, request, topic, partition)
     return _append(cluster, call, request, partition, found)
@@ -354,9 +408,9 @@ def _produce(cluster: Cluster, call: Call, request: ProduceRequest, entries: lis
 def _check_place(call: Call, request: ProduceRequest, topic: Topic, partition: Partition) -> None:
     """Whether this request may append to a partition at all. Raises Refused."""
     if request.acks not in _ACKS:
-        raise _BeforeAppend(Error.INVALID_REQUIRED_ACKS)
+        raise BeforeAppend(Error.INVALID_REQUIRED_ACKS)
     if topic.is_internal and call.client_id != _ADMIN:
-        raise _BeforeAppend(Error.INVALID_TOPIC_EXCEPTION)
+        raise BeforeAppend(Error.INVALID_TOPIC_EXCEPTION)
     partition.check_leader(call.node_id)
     if request.acks == _ALL:
         partition.check_in_sync()
@@ -385,7 +439,7 @@ def _append(
         checked = validate(data.batch, data.header, config, call.now, cluster.scan_limit, name)
     elif isinstance(checked, Refused):
         raise checked
-    return _append_checked(cluster.journal, call, request, config, partition, checked)
+    return append_checked(cluster.journal, call, request.acks, config, partition, *checked)
 
 
 def _append_set(
@@ -397,115 +451,11 @@ def _append_set(
     checked = to_be_stored(data, config, call.now, cluster.scan_limit, name)
     if checked is None:
         return Result(index=partition.index, base_offset=-1)
-    return _append_checked(cluster.journal, call, request, config, partition, checked)
+    return append_checked(cluster.journal, call, request.acks, config, partition, *checked)
 
 
 def _config(cluster: Cluster, call: Call, topic: Topic) -> TopicConfig:
     return cluster.brokers[call.node_id].topic_config(topic)
-
-
-def _append_checked(
-    journal: Journal,
-    call: Call,
-    request: ProduceRequest,
-    config: TopicConfig,
-    partition: Partition,
-    found: Checked,
-) -> Result:
-    log = partition.log
-    checked, header = found
-    if header.size > log.config.segment_bytes:
-        raise Refused(Error.RECORD_LIST_TOO_LARGE)
-    append_time = header.max_timestamp if config.log_append_time else -1
-    if header.producer_id >= 0:
-        partition.roll_if_due(header, call.now)
-        duplicate = log.producers.check(header)
-        if duplicate is not None:
-            _tell_again(journal, call, partition, duplicate.base_offset, header)
-            return Result(
-                index=partition.index,
-                base_offset=duplicate.base_offset,
-                log_append_time_ms=duplicate.timestamp,
-                log_start_offset=log.log_start_offset,
-            )
-    base_offset = partition.append(checked, header, call.now)
-    if journal.is_on:
-        how = "" if request.acks else UNACKNOWLEDGED
-        if header.attributes & TRANSACTIONAL:
-            how = IN_A_TRANSACTION
-        last = base_offset + header.last_offset_delta
-        name = partition.topic.name
-        journal.run("appended", call.connection.name, name, partition.index, base_offset, last, how)
-    return Result(
-        index=partition.index,
-        base_offset=base_offset,
-        log_append_time_ms=append_time,
-        log_start_offset=log.log_start_offset,
-    )
-
-
-def _tell_again(
-    journal: Journal, call: Call, partition: Partition, first: int, header: BatchHeader
-) -> None:
-    """A batch was appended already."""
-    last, name = first + header.last_offset_delta, partition.topic.name
-    journal.run("duplicate", call.connection.name, name, partition.index, first, last)
-
-
-def _tell_refused(cluster: Cluster, call: Call, sent: Sent, refused: Refused) -> None:
-    name = sent.asked.name if sent.topic is None else sent.topic.name
-    client, error = call.connection.name, refused.error
-    at, why = cluster.told_as(call.node_id), refused.message or ""
-    cluster.journal.refused(client, "Produce", error, name, sent.number, why, broker=at)
-
-
-class _BeforeAppend(Refused):
-    """Refused before the log was asked: the answer holds no log start offset."""
-
-
-def _refusal(topic: Topic | None, index: int, refused: Refused) -> Result:
-    log_start = -1
-    known = topic is not None and 0 <= index < len(topic.partitions)
-    if known and not isinstance(refused, _BeforeAppend):
-        assert topic is not None
-        if refused.error not in _WITHOUT_LOG_START:
-            log_start = topic.partitions[index].log_start_offset
-    result = Result(
-        index=index,
-        error_code=refused.error,
-        base_offset=-1,
-        log_start_offset=log_start,
-    )
-    result.error_message = refused.message
-    if isinstance(refused, RecordsRejected):
-        result.record_errors = [
-            Result.RecordError(batch_index=i, batch_index_error_message=message)
-            for i, message in refused.records
-        ]
-    if known and refused.error is Error.NOT_LEADER_OR_FOLLOWER:
-        assert topic is not None
-        _name_leader(result, topic.partitions[index])
-    return result
-
-
-def _name_leader(result: Result, partition: Partition) -> None:
-    result.current_leader = Result.LeaderIdAndEpoch(
-        leader_id=partition.leader, leader_epoch=partition.leader_epoch
-    )
-
-
-def _not_replicated(result: Result, partition: Partition, error: Error) -> None:
-    """What was appended may be lost: not every replica in sync has it."""
-    result.error_code = error
-    if error is Error.NOT_LEADER_OR_FOLLOWER:
-        _name_leader(result, partition)
-
-
-def _refuse(result: Result, refused: Refused) -> None:
-    """What was appended could not be flushed."""
-    result.error_code = refused.error
-    result.base_offset = result.log_append_time_ms = result.log_start_offset = -1
-    result.error_message = refused.message
 
 
 def _refusal_of_all(call: Call, request: ProduceRequest, sent: list[Sent]) -> Refused | None:
@@ -522,7 +472,7 @@ def _refusal_of_all(call: Call, request: ProduceRequest, sent: list[Sent]) -> Re
             break
     for each in sent:
         if each.partition is not None and _breaks_it(each.data):
-            return _BeforeAppend(Error.UNKNOWN_SERVER_ERROR)
+            return BeforeAppend(Error.UNKNOWN_SERVER_ERROR)
     return None
 
 

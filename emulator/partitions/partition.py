@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ...storage import Log, StoredBytes
 from ...wire import Error, Refused
-from ...wire.batch import CONTROL, HEADER_SIZE, BatchHeader, assign, read_header
+from ...wire.batch import CONTROL, HEADER_SIZE, BatchHeader, place, read_header
 from ...wire.primitives import Buffer
 from ..base.logger import log
 from .replicas import Replicas
@@ -219,9 +219,7 @@ class Partition:
         """
         stored = self.log
         base_offset = stored.log_end_offset
-        epoch = self.leader_epoch
-        assign(batch, 0, base_offset, epoch)
-        placed = read_header(batch)
+        placed = place(batch, header, base_offset, self.leader_epoch)
         waits = self.waits
         unstable_before = stored.producers.first_unstable_offset if waits else None
         try:

@@ -16,7 +16,9 @@ from ...wire import Error, Refused, WireError
 from ...wire.batch import (
     CODEC_MASK,
     HEADER_SIZE,
+    MAGIC,
     NO_TIMESTAMP,
+    OVERHEAD,
     BatchHeader,
     checksum,
     read_header,
@@ -52,6 +54,35 @@ class Checked(NamedTuple):
 
     batch: bytearray | memoryview
     header: BatchHeader
+
+
+def plain_header(
+    data: memoryview, config: TopicConfig, now: int, scan_limit: int | None
+) -> BatchHeader | None:
+    """The header of data that is one valid batch, to be stored as it is: neither compressed nor of
+    a transaction. None for all else, which `Produced` and `validate` judge; the arguments are
+    those of `validate`."""
+    size = len(data)
+    if size < HEADER_SIZE:
+        return None
+    header = read_header(data)
+    base_offset, length, _, magic, crc, attributes, delta, base, latest, *producer, count = header
+    if base_offset or length != size - OVERHEAD or magic != MAGIC or attributes:
+        return None
+    if count != delta + 1 or count <= 0 or (scan_limit is not None and count > scan_limit):
+        return None
+    if producer[0] >= 0 > producer[2]:
+        return None
+    if size > config.max_message_bytes or config.log_append_time:
+        return None
+    if config.compression_type in CODECS or checksum(data, 0, size) != crc:
+        return None
+    fault, earliest, found, null_keys, _, _ = scan(data[HEADER_SIZE:], count, base)
+    if fault or found != latest or (null_keys and config.is_compacted):
+        return None
+    if earliest < now - config.timestamp_before_max_ms:
+        return None
+    return header if latest <= now + config.timestamp_after_max_ms else None
 
 
 def validate(
