@@ -84,11 +84,9 @@ def _requests(figures: Figures) -> list[list[str]]:
     lines = [head]
     for kind in figures.rows:
         cells = [*_pair(figures, kind, cpu.PLAIN), *_pair(figures, kind, cpu.SINGLE)]
-        plain = figures.median(kind, cpu.PLAIN, HERE)
         for column in others:
-            base, here = (figures.median(kind, column, side) for side in SIDES)
-            ratio = here / plain if here is not None and plain else None
-            cells += [number(base), number(here), number(ratio, 2)]
+            cells += [number(figures.median(kind, column, side)) for side in SIDES]
+            cells.append(number(figures.ratio_to(kind, column, cpu.PLAIN), 2))
         lines.append([kind, *cells])
     return lines
 
@@ -107,11 +105,7 @@ def _summary(figures: Figures) -> list[str]:
             f"mean of the ratios {mean:.2f}; worst: {worst} {ratios[worst]:.2f}"
         )
     for column in (cpu.RULE, cpu.SUPER_USER, cpu.JOURNAL):
-        extra = {
-            kind: (figures.median(kind, column, HERE) or math.nan)
-            / (figures.median(kind, cpu.PLAIN, HERE) or math.nan)
-            for kind in kinds
-        }
+        extra = {kind: figures.ratio_to(kind, column, cpu.PLAIN) or math.nan for kind in kinds}
         worst = max(kinds, key=lambda kind: extra[kind])
         mean = math.prod(extra.values()) ** (1 / len(extra))
         lines.append(f"{column}: {mean:.2f} of plain, worst: {worst} {extra[worst]:.2f}")

@@ -28,8 +28,17 @@ class Figures:
 
     def ratio(self, row: str, column: str) -> float | None:
         """Of the working tree to the base."""
-        here, base = (self.median(row, column, side) for side in (HERE, BASE))
-        return here / base if here is not None and base else None
+        return self._ratio((row, column, HERE), (row, column, BASE))
+
+    def ratio_to(self, row: str, column: str, other: str) -> float | None:
+        """Of two columns of the working tree."""
+        return self._ratio((row, column, HERE), (row, other, HERE))
+
+    def _ratio(self, key: Key, other: Key) -> float | None:
+        """The median of those of the rounds: what a busy machine does to one it does to both."""
+        pairs = zip(self._found.get(key, ()), self._found.get(other, ()), strict=False)
+        found = [one / another for one, another in pairs if another]
+        return statistics.median(found) if found else None
 
     @property
     def rows(self) -> dict[str, dict[str, dict[str, float]]]:
