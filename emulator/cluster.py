@@ -62,6 +62,7 @@ from .upkeep.producer_expiry import ProducerExpiry
 
 if TYPE_CHECKING:
     from .base.node import Node
+    from .net.serving import Endpoint
     from .partitions.partition import Partition
     from .partitions.topic import Topic
 
@@ -129,7 +130,7 @@ class Cluster:
         self.telemetry, self.loggers = TelemetryClients(), Loggers()
         self.share_coordinators, self.share_leaders = shares = open_share(self)
         self.groups, self.transactions = open_groups(self), open_transactions(self)
-        self.metadata.subscribe(*shares, self.groups, self.transactions)
+        self.metadata.subscribe(*shares, self.groups, self.transactions, self.answers)
         self._begin(timing)
 
     def _set_limits(self, config: BrokerConfig) -> None:
@@ -149,6 +150,7 @@ class Cluster:
         return authorizer
 
     def _begin(self, timing: str) -> None:
+        self.endpoints: dict[int, Endpoint] = {}  # what clients have asked for: net/serving.py
         tokens = TokenExpiry(self)
         self.timers.every(self.clock.now() + tokens.interval_ms(), tokens)
         checkpoints = _Checkpoints(self)

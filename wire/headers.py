@@ -50,18 +50,26 @@ def read_request_header(frame: Buffer) -> tuple[RequestHeader, int]:
     if len(frame) < _FIXED.size:
         raise WireError(f"request header cut short after {len(frame)} bytes")
     api_key, api_version, correlation_id, length = _FIXED.unpack_from(frame)
+    client_id, pos = read_client_id(frame, length, is_flexible(api_key, api_version))
+    return RequestHeader(api_key, api_version, correlation_id, client_id), pos
+
+
+def read_client_id(frame: Buffer, length: int, has_tags: bool) -> tuple[str, int]:
+    """Decode the end of a request header, behind the length of the client id; return the client id
+    and the position of the body. Raises WireError."""
     pos = _FIXED.size
     client_id = ""
     if length >= 0:
-        if pos + length > len(frame):
+        end = pos + length
+        if end > len(frame):
             raise WireError(f"client id of {length} bytes goes past the end of the frame")
-        client_id = str(frame[pos : pos + length], "utf-8", "replace")
-        pos += length
+        client_id = str(frame[pos:end], "utf-8", "replace")
+        pos = end
     elif length != -1:
         raise WireError(f"client id of negative length {length}")
-    if is_flexible(api_key, api_version):
+    if has_tags:
         pos = _skip_tags(frame, pos)
-    return RequestHeader(api_key, api_version, correlation_id, client_id), pos
+    return client_id, pos
 
 
 def write_request_header(header: RequestHeader) -> bytes:

@@ -1,8 +1,9 @@
 """The chain: what every request passes before its handler, and every response before it is sent.
 
-`cluster.chain` is a list of steps, empty at first; while it is empty it costs nothing. Features
-that concern requests of any kind plug in here, and not in a handler or in net/: a journal, rules
-and faults, quotas, authorization. Such a feature is a `Step` that is appended to the list.
+`cluster.chain` is a list of steps, empty at first. Features that concern requests of any kind plug
+in here, and not in a handler or in net/: a journal, rules and faults, quotas, authorization. Such a
+feature is a `Step` that is appended to the list. It says which APIs it concerns, and whom it
+exempts: a request that passes no step costs no more than with an empty chain.
 
 Rules:
 - `before` of each step is called once for each decoded request, in the order of the chain, and then
@@ -22,8 +23,8 @@ Rules:
 - A change of the chain applies to requests that arrive after it.
 - What cannot be decoded closes the connection before any step is called; its `malformed` is, with
   what came. A version of ApiVersions that is not served passes as an empty request of v0, the
-  version in which it is answered. While there are steps, responses kept in encoded form
-  (net/response_cache.py) are not used.
+  version in which it is answered. A request that passes steps is not answered with a response kept
+  in encoded form (net/response_cache.py).
 - A step that changes something says so with `call.note`: the journal of requests, which is the
   first step while it is on (control/traffic/), shows it. `call.frame` is what the client sent.
 - Steps pass in a proxy, too (proxy/behind.py), where the handler is a real broker.
@@ -36,8 +37,8 @@ Rules:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Callable, Iterable, MutableSequence, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...wire import Buffer, Request, Response, WireError
 from .call import NO_REPLY, PARKED, Sentinel
@@ -45,12 +46,14 @@ from .logger import log
 
 if TYPE_CHECKING:
     from .call import Call, Sender
+    from .client import Principal
 
 Outcome = Response | Sentinel | None
 """What a step returns: None to change nothing, a response to be sent instead, NO_REPLY to send
 nothing, PARKED to hold the request or the response."""
 Onward = Outcome | Request
 """What a step returns before the handler: also another request, to be passed on instead."""
+_PRINCIPALS_MAX = 1000
 
 
 class Step:
@@ -59,6 +62,15 @@ class Step:
     rank: ClassVar[int] = 0
     """Steps of a higher rank stay behind others, also those that are appended later: what a broker
     does with what it has received. They belong to one cluster."""
+
+    def concerns(self, api_key: int) -> bool:
+        """Whether requests of an API pass it. When this changes, call `chain.changed()`."""
+        return True
+
+    def exempts(self, principal: Principal) -> bool:
+        """Whether requests of this client need not pass it, which is so for as long as it is in the
+        chain."""
+        return False
 
     def before(self, call: Call, request: Request) -> Onward:
         """A request has arrived. Return None to pass it on, another request to pass that on, or a
@@ -77,8 +89,55 @@ class Step:
         """A frame, without its size, could not be decoded; the connection is about to be closed."""
 
 
-class Chain(list[Step]):
+class Route:
+    """What requests of one API pass."""
+
+    __slots__ = ("_by_principal", "requests", "steps")
+
+    def __init__(self, steps: tuple[Step, ...]) -> None:
+        self.steps = steps
+        self.requests = 0
+        """How many have come."""
+        self._by_principal: dict[Principal, tuple[Step, ...]] = {}
+
+    def change(self, steps: tuple[Step, ...]) -> None:
+        """Requests that come from now on pass these."""
+        self.steps = steps
+        self._by_principal.clear()
+
+    def steps_for(self, principal: Principal) -> tuple[Step, ...]:
+        """The steps that requests of a client pass."""
+        steps = self._by_principal.get(principal)
+        if steps is None:
+            if len(self._by_principal) >= _PRINCIPALS_MAX:
+                self._by_principal.clear()
+            steps = tuple(step for step in self.steps if not step.exempts(principal))
+            self._by_principal[principal] = steps
+        return steps
+
+
+class Chain(MutableSequence[Step]):
     """The steps, the first one first."""
+
+    def __init__(self) -> None:
+        self._steps: list[Step] = []
+        self.routes: dict[int, Route] = {}
+        """Of the APIs that were asked, by their keys."""
+
+    def route(self, api_key: int) -> Route:
+        """The route of an API, which stays its route when the chain changes."""
+        route = self.routes.get(api_key)
+        if route is None:
+            route = self.routes[api_key] = Route(self._of(api_key))
+        return route
+
+    def _of(self, api_key: int) -> tuple[Step, ...]:
+        return tuple(step for step in self._steps if step.concerns(api_key))
+
+    def changed(self) -> None:
+        """There are other steps, or they concern other APIs."""
+        for api_key, route in self.routes.items():
+            route.change(self._of(api_key))
 
     def append(self, step: Step) -> None:
         """One more step, behind all of its rank."""
@@ -92,6 +151,32 @@ class Chain(list[Step]):
         its own."""
         own = [step for step in self if step.rank]
         self[:] = [*(step for step in steps if not step.rank), *own]
+
+    # As a list
+
+    def __len__(self) -> int:
+        return len(self._steps)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._steps[index]
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self._steps[index] = value
+        self.changed()
+
+    def __delitem__(self, index: Any) -> None:
+        del self._steps[index]
+        self.changed()
+
+    def insert(self, index: int, value: Step) -> None:
+        self._steps.insert(index, value)
+        self.changed()
+
+    def __eq__(self, other: object) -> bool:
+        return self._steps == other
+
+    def __repr__(self) -> str:
+        return repr(self._steps)
 
 
 class Passage:
@@ -111,7 +196,7 @@ class Passage:
 
     def __init__(
         self,
-        chain: Sequence[Step],
+        steps: Sequence[Step],
         call: Call,
         request: Request,
         handle: Callable[[Request], Response | Sentinel],
@@ -119,7 +204,7 @@ class Passage:
         self._call = call
         self._request = request
         self._handle = handle
-        self._ahead = iter(tuple(chain))
+        self._ahead = iter(steps)
         # Steps that have seen the request and not yet its end, and what each has seen.
         self._passed: list[tuple[Step, Request]] = []
         self._is_held = True

@@ -6,7 +6,7 @@ hold such ones. What an error is about is named by the fields beside and above i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import islice
 from typing import Any, NamedTuple
@@ -49,20 +49,34 @@ class _Shape(NamedTuple):
 
 def refusals(response: Response) -> list[Refusal]:
     """Each error in a response."""
-    shape = _shape(type(response))
-    if not _has_refused(response, shape):  # nearly always, and so found out first
-        return []
-    return list(_refusals(response, shape, _NOTHING))
+    return list(_refusals(response, _shape(type(response)), _NOTHING))
 
 
-def _has_refused(struct: Any, shape: _Shape) -> bool:
-    if shape.has_code and struct.error_code:
-        return True
+def has_refused(response: Response) -> bool:
+    """Whether there is an error in a response: nearly never, and so found out first."""
+    return _search(type(response))(response)
+
+
+@cache
+def _search(cls: type[Struct]) -> Callable[[Any], bool]:
+    """A function that looks for an error in a response of a class, made from its fields."""
+    shape = _shape(cls)
+    if not shape.has_code and not shape.parts:
+        return lambda response: False
+    lines = ["def search(s0):", *_lines(shape, 0), " return False"]
+    env = {"islice": islice, "most": _MOST}
+    exec("\n".join(lines), env)
+    return env["search"]  # type: ignore[return-value]
+
+
+def _lines(shape: _Shape, depth: int) -> Iterator[str]:
+    indent = " " * (depth + 1)
+    if shape.has_code:
+        yield f"{indent}if s{depth}.error_code: return True"
     for name, below in shape.parts:
-        for part in islice(getattr(struct, name) or (), _MOST):
-            if _has_refused(part, below):
-                return True
-    return False
+        items = f"s{depth}.{name}"
+        yield f"{indent}for s{depth + 1} in islice({items} or (), most):"
+        yield from _lines(below, depth + 1)
 
 
 def _refusals(struct: Any, shape: _Shape, above: Refusal) -> Iterator[Refusal]:

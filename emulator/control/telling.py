@@ -28,14 +28,14 @@ from ..groups.classic.group import ClassicGroup
 from ..groups.consumer.group import ConsumerGroup
 from ..groups.share.group import ShareGroup
 from ..groups.streams.group import StreamsGroup
-from .refusals import refusals
+from .refusals import has_refused, refusals
 from .tellers import LOOKS, MEMBERSHIPS, TELLERS, tell_refusals
 
 if TYPE_CHECKING:
     from ..base.call import Call, Sender
     from ..cluster import Cluster
 
-_LEARNING = frozenset(
+LEARNING = frozenset(
     {ApiVersionsRequest.api_key, FindCoordinatorRequest.api_key, MetadataRequest.api_key}
 )
 _MOST = 10_000
@@ -151,30 +151,27 @@ class Telling:
         if len(members) > _MOST_MEMBERS:  # it may have spoken for any number that are gone
             del members[next(iter(members))]
 
-    def answered(self, call: Call, request: Any, response: Response) -> bool:
-        """A request is answered. Returns whether something in it is refused."""
+    def answered(self, call: Call, request: Any, response: Response) -> None:
+        """A request is answered."""
         try:
-            return self._answered(call, request, response)
+            self._answered(call, request, response)
         except Exception:  # a client must not suffer from what is told of it
             log.exception("%r could not be told", call.connection)
-            return False
 
-    def _answered(self, call: Call, request: Any, response: Response) -> bool:
+    def _answered(self, call: Call, request: Any, response: Response) -> None:
         key, connection = call.api_key, call.connection
-        if key not in _LEARNING and (client := self._of.get(connection)) is not None:
+        if key not in LEARNING and (client := self._of.get(connection)) is not None:
             client.is_at_work = True
         if key in MEMBERSHIPS:
             membership = MEMBERSHIPS[key](request, response)
             if membership is not None:
                 self.speaks_for(connection, *membership)
-        found = refusals(response)
+        found = refusals(response) if has_refused(response) else []
         is_test = connection.name == TEST
         if key in TELLERS and not (is_test and key in LOOKS):
             TELLERS[key](self._cluster, call, request, response, found)
-        if not found or is_test:  # a test is told by an exception
-            return False
-        tell_refusals(self._cluster, call, request, found)
-        return True
+        if found and not is_test:  # a test is told by an exception
+            tell_refusals(self._cluster, call, request, found)
 
 
 def _member(cluster: Cluster, group_id: str, member_id: str) -> Any:

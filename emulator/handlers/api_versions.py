@@ -24,7 +24,7 @@ _NAME = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 _SOFTWARE_SINCE = 3
 
 
-@handles(ApiVersionsRequest)
+@handles(ApiVersionsRequest, cached=True)
 def api_versions(cluster: Cluster, call: Call, request: ApiVersionsRequest) -> ApiVersionsResponse:
     if call.version >= _SOFTWARE_SINCE and software_of(request, call.version) is None:
         return ApiVersionsResponse(error_code=Error.INVALID_REQUEST, api_keys=[])

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 BROKERS, CONTROLLERS = 1, 2
 
 
-@handles(DescribeClusterRequest)
+@handles(DescribeClusterRequest, cached=True)
 def describe_cluster(
     cluster: Cluster, call: Call, request: DescribeClusterRequest
 ) -> DescribeClusterResponse:

@@ -95,7 +95,7 @@ class Work:
         self.min_bytes = min(request.min_bytes, self.max_bytes)
         self.gives_whole = call.version >= WHOLE_SINCE
         # Else somebody looks at the records on their way.
-        self.reads_later = call.version >= BATCHES_SINCE and not cluster.chain
+        self.reads_later = call.version >= BATCHES_SINCE and call.passage is None
         replica = request.replica_id if call.version < 15 else request.replica_state.replica_id
         self.is_follower = replica >= 0
         # Consumers may read from a follower since they say where they are (KIP-392).

@@ -32,7 +32,7 @@ _NOT_AVAILABLE = "The coordinator is not available."
 Coordinator = FindCoordinatorResponse.Coordinator
 
 
-@handles(FindCoordinatorRequest)
+@handles(FindCoordinatorRequest, cached=True)
 def find_coordinator(cluster: Cluster, call: Call, request: FindCoordinatorRequest) -> Outcome:
     key_type, keys = request.key_type, request.coordinator_keys
     if call.version >= _MANY_SINCE:

@@ -79,8 +79,8 @@ SERVED = Registry()
 def handles(request: type[R], *, cached: bool = False) -> Callable[[H], H]:
     """Register a handler, for every version that the releases of Kafka have (base/release.py).
 
-    `cached`: the answer follows from the bytes of the request and the catalogue alone, and may be
-    given again (response_cache.py).
+    `cached`: the answer follows from the bytes of the request, the metadata and the listed brokers
+    alone, and may be given again (response_cache.py).
     """
 
     def register(handler: H) -> H:

@@ -33,6 +33,10 @@ class Catalogue(TopicIndex):
         super().__init__()
         self._cluster = cluster
 
+    def changed(self) -> None:
+        super().changed()
+        self._cluster.answers.changed()
+
     # Creating
 
     def create(

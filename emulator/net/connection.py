@@ -23,7 +23,6 @@ from ..base.real_time import perf_counter
 from ..base.turns import Slices
 from ..security.listeners import PLAINTEXT
 from .logging_in import begin_login, log_in
-from .response_cache import Encoded
 from .serving import serve
 
 if TYPE_CHECKING:
@@ -287,10 +286,10 @@ class Connection:
                 self._send(call, outcome)
         self.cluster.settle()
 
-    def _send(self, call: Call, response: Response | Encoded) -> None:
+    def _send(self, call: Call, response: Response) -> None:
         if not self.is_open:
             return
-        if call.request is not None and isinstance(response, Response):
+        if call.request is not None:
             self.cluster.telling.answered(call, call.request, response)
         try:
             parts = framed(call.encode(response))
@@ -303,6 +302,10 @@ class Connection:
     def send_parts(self, parts: list[Buffer]) -> None:
         """Send an answer that no call is for."""
         self._transport.send(framed(parts))
+
+    def send_frame(self, parts: list[Part]) -> None:
+        """Send the frame of an answer that no call is for."""
+        self._transport.send(parts)
 
     def _send_changed(
         self, call: Call, response: Response, changes: Sequence[Callable[[bytes], bytes]]

@@ -1,50 +1,72 @@
 """Answers kept in encoded form, for requests that many clients repeat byte for byte.
 
-Metadata is requested all the time, with the same bytes, and its answer depends only on them and on
-the catalogue, and on the listener that is asked: while the catalogue's generation is the same, the
-encoded answer is sent again.
+What is asked all the time with the same bytes (ApiVersions, Metadata, FindCoordinator) is answered
+from them, from the listener that is asked, and from what the metadata log says and which brokers
+are listed: until one of these changes, the encoded answer is sent again. An answer that refuses
+something is not kept: it may have other reasons.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from struct import Struct
+
 from ...wire import Buffer
+from ...wire.frames import Part
+from ..base.client import ClientSoftware
+from ..metadata.delta import MetadataDelta
+from ..metadata.image import MetadataImage
 
 _ENTRIES_MAX = 64
 _REQUEST_BYTES_MAX = 4096
+_JOINED = 64 * 1024
+_HEAD = Struct(">ii")
 
-Key = tuple[int, int, bytes, str]
+Key = tuple[int, bytes, str]
+"""API and version as one number, the body of the request, the listener."""
 
 
 class Encoded:
-    """A response that is encoded already, in one version; sent like a Response."""
+    """A response that is encoded already."""
 
-    __slots__ = ("_body", "generation")
+    __slots__ = ("_body", "_size", "software")
 
-    def __init__(self, body: bytes, generation: int) -> None:
-        self._body = body
-        self.generation = generation
+    def __init__(
+        self, body: Sequence[Buffer], software: ClientSoftware | None, *, has_tags: bool
+    ) -> None:
+        self._body = b"".join([bytes(has_tags), *body])
+        self._size = len(self._body) + 4
+        self.software = software
+        """What the request says of its client."""
 
-    def parts(self, version: int) -> list[Buffer]:
-        """The body as buffers. `version` is the one it is encoded in."""
-        return [self._body]
+    def frame(self, correlation_id: int) -> list[Part]:
+        """The frame of the answer to a request."""
+        head = _HEAD.pack(self._size, correlation_id)
+        return [head + self._body] if self._size <= _JOINED else [head, self._body]
 
 
 class AnswerCache:
-    """A few answers, by API, version, bytes of the request, listener; emptied when full."""
+    """A few answers; emptied when something changes, or when full."""
 
     def __init__(self) -> None:
+        self.generation = 0
+        """Rises with every change that an answer might show."""
         self._answers: dict[Key, Encoded] = {}
+        self.find = self._answers.get
+        """The answer to a request, None if none is kept."""
 
-    def find(self, key: Key, generation: int) -> Encoded | None:
-        """The answer to these bytes, if nothing has changed since."""
-        answer = self._answers.get(key)
-        return answer if answer is not None and answer.generation == generation else None
+    def __call__(self, delta: MetadataDelta, image: MetadataImage) -> None:
+        """Follow a change of the metadata."""
+        self.changed()
 
-    def keep(self, key: Key, body: bytes, generation: int) -> Encoded:
-        """Keep the body of an answer."""
-        answer = Encoded(body, generation)
-        if len(key[2]) <= _REQUEST_BYTES_MAX:
+    def changed(self) -> None:
+        """Something that answers show has changed."""
+        self.generation += 1
+        self._answers.clear()
+
+    def keep(self, key: Key, answer: Encoded) -> None:
+        """Keep an answer."""
+        if len(key[1]) <= _REQUEST_BYTES_MAX:
             if len(self._answers) >= _ENTRIES_MAX:
                 self._answers.clear()
             self._answers[key] = answer
-        return answer

@@ -17,68 +17,135 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from struct import Struct
+from struct import error as StructError
 from types import GeneratorType
 from typing import TYPE_CHECKING, TypeAlias
 
 from ...wire import Buffer, Request, Response, WireError
+from ...wire.api.api_versions import ApiVersionsRequest
 from ...wire.api.produce import ProduceRequest
-from ...wire.codec.messages import read_in_slices, read_message
+from ...wire.codec.messages import DAMAGE, read_again, read_in_slices, reader
 from ...wire.frames import SMALL, Frame
-from ...wire.headers import API_VERSIONS, read_request_header
+from ...wire.headers import API_VERSIONS, is_flexible, read_client_id, read_request_header
 from ..base.call import NO_REPLY, PARKED, Call, Sentinel
-from ..base.chain import Passage
+from ..base.chain import Passage, Route
 from ..base.logger import log
 from ..base.turns import Slices
-from ..handlers.api_versions import UNKNOWN_VERSION, note_software
+from ..control.refusals import has_refused
+from ..control.telling import LEARNING
+from ..handlers.api_versions import UNKNOWN_VERSION, note_software, software_of
 from ..handlers.registry import SERVED, Served
-from .response_cache import Encoded
+from .response_cache import Encoded, Key
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
     from .connection import Connection
 
-Kept: TypeAlias = Callable[[list[Buffer]], Encoded | None]
+Kept: TypeAlias = Callable[[Response, list[Buffer]], None]
+
+_HEAD = Struct(">Iih")
+"""API key and version as one number, correlation id, length of the client id."""
 
 
-def serve(cluster: Cluster, connection: Connection, frame: Frame) -> Response | Encoded | Sentinel:
+class Endpoint:
+    """One version of an API, as a cluster serves it."""
+
+    __slots__ = ("api_key", "has_tags", "read", "route", "served", "version")
+
+    def __init__(self, served: Served, version: int, route: Route, *, has_tags: bool) -> None:
+        self.served = served
+        self.api_key = served.request.api_key
+        self.version = version
+        self.route = route
+        self.has_tags = has_tags
+        """Whether headers of requests have tagged fields."""
+        self.read = reader(served.request, version)
+
+
+def serve(cluster: Cluster, connection: Connection, frame: Frame) -> Response | Sentinel:
     """Decode one frame and call its handler. Returns what the handler returned; the call stays on
-    the connection as its current one. NO_REPLY when the connection was closed."""
+    the connection as its current one. PARKED also if it is answered already, NO_REPLY when the
+    connection was closed."""
     try:
-        header, pos = read_request_header(frame)
-        connection.client_id = header.client_id
+        try:
+            number, correlation_id, length = _HEAD.unpack_from(frame)
+            endpoint = cluster.endpoints[number]
+        except (KeyError, StructError):
+            endpoint = _endpoint(cluster, connection, frame)
+            number, correlation_id, length = _HEAD.unpack_from(frame)
+        client_id, pos = read_client_id(frame, length, endpoint.has_tags)
+        key, version, served = endpoint.api_key, endpoint.version, endpoint.served
+        connection.client_id = client_id
+        if not connection.requests and key != API_VERSIONS:
+            cluster.telling.met(connection, client_id)
         connection.requests += 1
-        key, version = header.api_key, header.api_version
-        if connection.requests == 1 and key != API_VERSIONS:
-            cluster.telling.met(connection, header.client_id)
-        served = SERVED.get(key)
-        if served is None:
-            raise WireError(f"API key {key} is not served")
-        call = Call(
-            connection, key, version, header.correlation_id, header.client_id, cluster.clock.now()
-        )
+        route = endpoint.route
+        route.requests += 1
+        is_large = len(frame) > SMALL
+        place: Key | None = None
+        if served.is_cached and not (is_large or route.steps_for(connection.principal)):
+            place = number, bytes(frame[pos:]), connection.listener
+            known = cluster.answers.find(place)
+            if known is not None:
+                return _answer_again(cluster, connection, key, known, correlation_id)
+        call = Call(connection, key, version, correlation_id, client_id, cluster.clock.now())
         connection.current = call
-        if not cluster.release.serves(key, version):
-            if key != API_VERSIONS:
-                raise WireError(f"{served.request.__name__} v{version} is not served")
-            served, call.version = UNKNOWN_VERSION, 0
-            request: Request = served.request()
-        elif len(frame) > SMALL and served.request is not ProduceRequest:
-            cluster.turns.begin(_serve_large(cluster, connection, call, served, frame, pos))
+        if is_large and served.request is not ProduceRequest:
+            cluster.turns.begin(_serve_large(cluster, connection, call, endpoint, frame, pos))
             return PARKED
-        elif served.is_cached and not cluster.chain:
-            return _serve_cached(cluster, call, served, bytes(frame[pos:]))
-        else:
-            request, _ = read_message(served.request, frame, version, pos)
+        try:
+            request, _ = endpoint.read(frame, pos)
+        except DAMAGE as error:
+            request, _ = read_again(served.request, frame, version, pos, error)
     except WireError as error:
         connection.malformed(error, frame)
         return NO_REPLY
-    return _serve_decoded(cluster, connection, call, served, request, frame)
+    return _serve_decoded(cluster, connection, call, endpoint, request, frame, place)
+
+
+def _endpoint(cluster: Cluster, connection: Connection, frame: Frame) -> Endpoint:
+    """That of a request which is the first of its kind. Raises WireError if there is none."""
+    header, _ = read_request_header(frame)
+    key, version = header.api_key, header.api_version
+    served, has_tags = SERVED.get(key), is_flexible(key, version)
+    if served is not None and cluster.release.serves(key, version):
+        endpoint = Endpoint(served, version, cluster.chain.route(key), has_tags=has_tags)
+        cluster.endpoints[_HEAD.unpack_from(frame)[0]] = endpoint
+        return endpoint
+    if key == API_VERSIONS:
+        return Endpoint(UNKNOWN_VERSION, 0, cluster.chain.route(key), has_tags=has_tags)
+    connection.client_id = header.client_id
+    if not connection.requests:
+        cluster.telling.met(connection, header.client_id)
+    connection.requests += 1
+    what = f"API key {key}" if served is None else f"{served.request.__name__} v{version}"
+    raise WireError(f"{what} is not served")
+
+
+def _answer_again(
+    cluster: Cluster, connection: Connection, key: int, known: Encoded, correlation_id: int
+) -> Sentinel:
+    """Send an answer that is kept: what is told of the request was told, but who asks."""
+    if key == API_VERSIONS:
+        connection.software = known.software or connection.software
+        cluster.telling.met(connection, connection.client_id)
+    elif key not in LEARNING:
+        connection.is_at_work = True
+    connection.send_frame(known.frame(correlation_id))
+    return PARKED
 
 
 def _serve_large(
-    cluster: Cluster, connection: Connection, call: Call, served: Served, frame: Frame, pos: int
+    cluster: Cluster,
+    connection: Connection,
+    call: Call,
+    endpoint: Endpoint,
+    frame: Frame,
+    pos: int,
 ) -> Slices[None]:
     """The same for a frame that may have so many items that decoding it takes many turns."""
+    served = endpoint.served
     try:
         request = yield from read_in_slices(served.request, frame, call.version, pos)
     except WireError as error:
@@ -87,7 +154,7 @@ def _serve_large(
     if served.is_told:
         api = served.request.__name__.removesuffix("Request")
         cluster.journal.add("large request", client=connection.name, api=api)
-    outcome = _serve_decoded(cluster, connection, call, served, request, frame, is_told=False)
+    outcome = _serve_decoded(cluster, connection, call, endpoint, request, frame, is_told=False)
     if outcome is not PARKED:
         call.answer(outcome if isinstance(outcome, Response) else None)
 
@@ -96,12 +163,15 @@ def _serve_decoded(
     cluster: Cluster,
     connection: Connection,
     call: Call,
-    served: Served,
+    endpoint: Endpoint,
     request: Request,
     frame: Frame,
+    place: Key | None = None,
     *,
     is_told: bool = True,
 ) -> Response | Sentinel:
+    """`place`: where its answer is kept."""
+    served, steps = endpoint.served, endpoint.route.steps
     if call.api_key == API_VERSIONS:
         note_software(call, request)
         cluster.telling.met(connection, call.client_id)
@@ -109,13 +179,15 @@ def _serve_decoded(
         connection.is_at_work = True
     elif is_told and cluster.journal.is_on:
         call.request = request
-    if not cluster.chain:
+    if steps and (steps := endpoint.route.steps_for(connection.principal)):
+        at_the_end = partial(handle, cluster, call, served)
+        call.frame = frame
+        call.passage = Passage(steps, call, request, at_the_end)
+        call.passage.go_on()
+        return PARKED
+    if place is None:
         return handle(cluster, call, served, request)
-    at_the_end = partial(handle, cluster, call, served)
-    call.frame = frame
-    call.passage = Passage(cluster.chain, call, request, at_the_end)
-    call.passage.go_on()
-    return PARKED
+    return _serve_kept(cluster, call, served, request, place)
 
 
 def handle(
@@ -155,7 +227,7 @@ def _in_slices(
         if isinstance(outcome, Response):
             body = yield from call.prepare(outcome)
             if kept is not None:
-                kept(body)
+                kept(outcome, body)
     except Exception:
         _failed(call, served)
         return
@@ -170,28 +242,22 @@ def _failed(call: Call, served: Served) -> Sentinel:
     return NO_REPLY
 
 
-def _serve_cached(
-    cluster: Cluster, call: Call, served: Served, body: bytes
-) -> Response | Encoded | Sentinel:
-    """Answer as before, if the request is the same and nothing has changed. Raises WireError."""
-    key = (call.api_key, call.version, body, call.connection.listener)
-    generation = cluster.topics.generation
-    known = cluster.answers.find(key, generation)
-    if known is not None:
-        return known
-    request, _ = read_message(served.request, body, call.version)
-    if cluster.journal.is_on:
-        call.request = request
+def _serve_kept(
+    cluster: Cluster, call: Call, served: Served, request: Request, place: Key
+) -> Response | Sentinel:
+    """Answer, and keep the encoded answer if nothing has changed meanwhile."""
+    generation = cluster.answers.generation
+    software = None
+    if isinstance(request, ApiVersionsRequest):
+        software = software_of(request, call.version)
 
-    def kept(parts: list[Buffer]) -> Encoded | None:
-        if cluster.topics.generation != generation:
-            return None
-        return cluster.answers.keep(key, b"".join(parts), generation)
+    def kept(response: Response, body: list[Buffer]) -> None:
+        if cluster.answers.generation == generation and not has_refused(response):
+            has_tags = call.api_key != API_VERSIONS and is_flexible(call.api_key, call.version)
+            cluster.answers.keep(place, Encoded(body, software, has_tags=has_tags))
 
     response = handle(cluster, call, served, request, kept)
-    if not isinstance(response, Response):
-        return response
-    if cluster.journal.is_on and cluster.telling.answered(call, request, response):
-        call.request = None
-        return response  # not kept, so that what is refused again is told again
-    return kept(response.parts(call.version)) or response
+    if isinstance(response, Response):
+        call.prepared = response, response.parts(call.version)
+        kept(*call.prepared)
+    return response

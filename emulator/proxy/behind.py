@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, cast
 
 from ...wire import Buffer, Response
-from ..base.chain import Step
+from ..base.chain import Chain
 from ..base.clock import SystemClock
 from ..base.journal import Journal
 from ..control.telling import Telling
@@ -58,7 +58,7 @@ class Behind:
     """A cluster behind a proxy."""
 
     def __init__(self, traffic: Traffic, max_events: int) -> None:
-        self.chain: list[Step] = []
+        self.chain = Chain()
         self.clock = SystemClock()
         self.telling = Telling(cast(Any, self), Journal(self.clock, max_events))
         self.journal = self.telling.journal

@@ -14,7 +14,7 @@ Rules:
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -31,7 +31,7 @@ from ...wire.headers import (
 )
 from ..base.call import NO_REPLY as NOTHING_SENT
 from ..base.call import PARKED, Call, Ends, Sentinel
-from ..base.chain import Passage
+from ..base.chain import Passage, Step
 from ..base.client import ANONYMOUS, UNKNOWN_SOFTWARE, ClientSoftware
 from ..base.logger import log
 from ..control.traffic.exchange import CLOSED, MALFORMED, NO_REPLY, Exchange
@@ -185,11 +185,14 @@ class ProxiedConnection:
             return
         asked = _Asked(header, frame, body, exchange, _decoded(header, frame, body))
         self._meet(asked)
-        if asked.request is None or not self._behind.chain:
-            self._asked[header.correlation_id] = asked
-            await self._send(self._broker, frame)
-            return
-        await self._pass_steps(asked, asked.request)
+        if asked.request is not None:
+            route = self._behind.chain.route(header.api_key)
+            route.requests += 1
+            if route.steps:
+                await self._pass_steps(asked, asked.request, route.steps)
+                return
+        self._asked[header.correlation_id] = asked
+        await self._send(self._broker, frame)
 
     def _meet(self, asked: _Asked) -> None:
         """Know who asks."""
@@ -202,7 +205,7 @@ class ProxiedConnection:
         self._behind.telling.met(self, header.client_id)
         self._client.who, self._client.name = header.client_id, self.name
 
-    async def _pass_steps(self, asked: _Asked, request: Request) -> None:
+    async def _pass_steps(self, asked: _Asked, request: Request, steps: Sequence[Step]) -> None:
         """Let a request pass the steps, and wait for its end."""
         header = asked.header
         asked.encoded = request.encode(header.api_version)
@@ -216,7 +219,7 @@ class ProxiedConnection:
         def forward(instead: Request | None = None) -> Sentinel:
             return self._forward(asked, instead or request)
 
-        call.passage = Passage(self._behind.chain, call, request, forward)
+        call.passage = Passage(steps, call, request, forward)
         call.passage.go_on()
         await self._has_passed.wait()
 

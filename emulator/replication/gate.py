@@ -48,7 +48,8 @@ After: TypeAlias = Callable[[int, Callable[[], None]], "Timer"]
 """Calls back after so many real milliseconds."""
 
 FORWARDED = frozenset(
-    {
+    each.api_key
+    for each in (
         AddRaftVoterRequest,
         AlterClientQuotasRequest,
         AlterConfigsRequest,
@@ -69,7 +70,7 @@ FORWARDED = frozenset(
         RenewDelegationTokenRequest,
         UnregisterBrokerRequest,
         UpdateFeaturesRequest,
-    }
+    )
 )
 
 
@@ -82,8 +83,11 @@ class ControllerGate(Step):
         self._time_out = time_out
         self._held: dict[Call, Timer] = {}
 
+    def concerns(self, api_key: int) -> bool:
+        return api_key in FORWARDED
+
     def before(self, call: Call, request: Request) -> Outcome:
-        if type(request) not in FORWARDED or self._quorum.reaches(call.node_id):
+        if self._quorum.reaches(call.node_id):
             return None
         self._held[call] = self._after(GIVES_UP_MS, partial(self._give_up, call, request))
         return PARKED

@@ -328,8 +328,10 @@ class Replication:
     def _elect_controller(self) -> None:
         metadata = self._cluster.metadata
         is_another = self.quorum.elect(metadata.end_offset, self._cluster.clock.now())
-        if is_another and self.quorum.leader != NOBODY:
-            metadata.begin_epoch()
+        if is_another:
+            self._cluster.topics.changed()
+            if self.quorum.leader != NOBODY:
+                metadata.begin_epoch()
         text = "" if self.quorum.is_there else "there is no controller that could write it"
         metadata.halted = text
 

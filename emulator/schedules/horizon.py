@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from ...wire import Request
 from ..base.call import Call
-from ..base.chain import Outcome, Step
+from ..base.chain import Chain, Outcome, Step
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -66,7 +66,7 @@ def watch(kafka: Emulator) -> Iterator[Horizon]:
     horizon = Horizon()
     step = _Counting(horizon)
 
-    def attach(cluster: Cluster) -> list[Step]:
+    def attach(cluster: Cluster) -> Chain:
         cluster.chain.append(step)
         return cluster.chain
 

@@ -9,6 +9,7 @@ from odradek.emulator.base.client import Principal
 from odradek.emulator.cluster import Cluster
 from odradek.emulator.config.broker_rules import STANDARD_AUTHORIZER
 from odradek.emulator.security.authorizer.acl import Acl
+from odradek.storage.disk.directory import Directory
 from odradek.wire import Error
 from odradek.wire.api.create_acls import CreateAclsRequest
 
@@ -17,7 +18,7 @@ from tests.support.cluster import Client, client_of, open_cluster
 ADMIN = "admin"
 
 
-def open_secured(data_dir: Path, **configs: Any) -> Cluster:
+def open_secured(data_dir: Path | Directory, **configs: Any) -> Cluster:
     """A cluster with an authorizer, whose super user is `admin`."""
     given = {
         "authorizer_class_name": STANDARD_AUTHORIZER,

@@ -32,6 +32,11 @@ class Counting:
     during_ms: float | None = None
     """Since it was set, by the broker's clock."""
 
+    @property
+    def ends_by_itself(self) -> bool:
+        """Whether it may be over without another request that matches."""
+        return self.until is not None or self.during_ms is not None
+
 
 class Count:
     """A counting that goes on."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter, deque
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ....wire import Request
+from ...base.chain import Route
 from ...base.never_matched import Standing
 from .apis import name_of
 from .counting import Count, Counting
@@ -43,8 +45,9 @@ class Rule(Standing):
         """Why requests of its API were not meant, and how many."""
         self.expected = 0
         """Requests that match, where it is the answer that counts."""
-        self.others: Counter[int] = Counter()
-        """Requests of other APIs that came meanwhile, by their keys."""
+        self._others: Counter[int] = Counter()
+        self._routes: Mapping[int, Route] = {}
+        self._before: dict[int, int] = {}
 
     @property
     def hits(self) -> int:
@@ -54,6 +57,21 @@ class Rule(Standing):
     def begin(self, now: int) -> None:
         """It is set."""
         self.count = Count(self.counting, now)
+
+    @property
+    def others(self) -> Counter[int]:
+        """Requests of other APIs that came meanwhile, by their keys."""
+        found = self._others.copy()
+        for key, route in self._routes.items():
+            found[key] += route.requests - self._before.get(key, 0)
+        del found[self.narrowing.request.api_key]
+        return +found
+
+    def follow(self, routes: Mapping[int, Route]) -> None:
+        """Count the requests that come by these from now on, and no more by others."""
+        self._others = self.others
+        self._routes = routes
+        self._before = {key: route.requests for key, route in routes.items()}
 
     def is_over(self, now: int) -> bool:
         """Whether it never takes effect again."""

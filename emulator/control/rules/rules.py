@@ -54,22 +54,31 @@ class Rules(Step):
         """Take effect at a cluster, which has just been opened, and no more at another."""
         self._cluster = cluster
         self._meetings.clear()
+        for rule in self._active:
+            rule.follow(cluster.chain.routes)
         if self._active:
             cluster.chain.append(self)
 
     def add(self, rule: Rule) -> None:
         """Set a rule; those set before come first."""
         rule.begin(self.now())
+        rule.follow(self.cluster.chain.routes)
         self.all.append(rule)
         self._active.append(rule)
-        if self not in self.cluster.chain:
+        if self in self.cluster.chain:
+            self.cluster.chain.changed()
+        else:
             self.cluster.chain.append(self)
 
     def retire(self, rule: Rule) -> None:
         """A rule never takes effect again; what it holds stays held."""
-        if rule in self._active:
-            self._active.remove(rule)
-        if not self._active and self in self.cluster.chain:
+        if rule not in self._active:
+            return
+        self._active.remove(rule)
+        rule.follow({})
+        if self._active:
+            self.cluster.chain.changed()
+        elif self in self.cluster.chain:
             self.cluster.chain.remove(self)
 
     def remove(self, rule: Rule) -> None:
@@ -99,6 +108,13 @@ class Rules(Step):
 
     # The step
 
+    def concerns(self, api_key: int) -> bool:
+        """Requests of the APIs of the rules; all, while one of these ends by itself."""
+        return any(
+            rule.narrowing.request.api_key == api_key or rule.counting.ends_by_itself
+            for rule in self._active
+        )
+
     def before(self, call: Call, request: Request) -> Onward:
         """A request has come."""
         ahead = []
@@ -108,8 +124,6 @@ class Rules(Step):
                 self.retire(rule)
             elif rule.narrowing.request.api_key == call.api_key:
                 ahead.append(rule)
-            else:
-                rule.others[call.api_key] += 1
         if not ahead:
             return None
         meeting = self._meetings[call] = Meeting(self, call, request, ahead)

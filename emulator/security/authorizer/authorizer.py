@@ -36,9 +36,12 @@ class Authorizer:
         """Whether everybody may do anything to what no rule is about."""
         self._index = AclIndex()
         self._acls: dict[bytes, Acl] = {}
+        self._decisions: dict[tuple[Principal, str, int, str], bool] = {}
 
     def __call__(self, delta: MetadataDelta, image: MetadataImage) -> None:
         """Follow a change of the metadata."""
+        if delta.acls:
+            self._decisions.clear()
         for acl_id in delta.acls:
             before, record = self._acls.pop(acl_id, None), image.acls.get(acl_id)
             if before is not None:
@@ -61,11 +64,25 @@ class Authorizer:
         self, principal: Principal, host: str, operation: Operation, kind: Kind, name: str
     ) -> bool:
         """Whether the principal, from this address, may do this to the resource."""
-        who = str(principal)
-        if who in self.super_users:
+        key = (principal, host, operation << 8 | kind, name)
+        may = self._decisions.get(key)
+        if may is None:
+            if len(self._decisions) >= _DECISIONS_MAX:
+                self._decisions.clear()
+            may = self._decisions[key] = self._decide(principal, host, operation, kind, name)
+        return may
+
+    def _decide(
+        self, principal: Principal, host: str, operation: Operation, kind: Kind, name: str
+    ) -> bool:
+        if self.allows_all(principal):
             return True
-        decision = self._index.decide(who, host, operation, kind, name)
+        decision = self._index.decide(str(principal), host, operation, kind, name)
         return decision.is_allowed or (self.is_open and not decision.has_acls)
+
+    def allows_all(self, principal: Principal) -> bool:
+        """Whether it is a super user."""
+        return str(principal) in self.super_users
 
     def may_any(self, principal: Principal, host: str, operation: Operation, kind: Kind) -> bool:
         """Whether the principal may do this to any resource of a kind."""
@@ -113,6 +130,7 @@ class Authorizer:
         return acl.name in (name, WILDCARD)
 
 
+_DECISIONS_MAX = 10_000
 _MOST_NAMES = 1000
 _LEAST_ALIKE = 2
 

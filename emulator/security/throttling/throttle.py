@@ -11,7 +11,7 @@ Rules (semantics M17):
   (THROTTLING_QUOTA_EXCEEDED); before, it is carried out, and the client is throttled.
 
 The time of a request is not that of Kafka's threads but a fixed one, so that `request_percentage`
-throttles the same on every machine. The step is in the chain only since there was a first quota.
+throttles the same on every machine. The step is in the chain only while there are quotas.
 How fast connections are made from an IP address is asked by the listeners (net/listener.py).
 Source: KIP-13, KIP-124, KIP-219, KIP-599, KIP-612; Kafka's `ClientQuotaManager` and its kin.
 """
@@ -68,9 +68,12 @@ class Throttle(Step):
         self._mutated: dict[Call, int] = {}
 
     def __call__(self, delta: MetadataDelta, image: MetadataImage) -> None:
-        """Follow a change of the metadata: the first quota puts the step into the chain."""
-        if delta.quotas and image.quotas and self not in self._cluster.chain:
-            self._cluster.chain.append(self)
+        """Follow a change of the metadata: the step is in the chain while there are quotas."""
+        if delta.quotas and bool(image.quotas) != (self in self._cluster.chain):
+            if image.quotas:
+                self._cluster.chain.append(self)
+            else:
+                self._cluster.chain.remove(self)
 
     # The step
 

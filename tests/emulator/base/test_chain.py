@@ -8,14 +8,21 @@ from typing import Any
 import pytest
 from odradek.emulator.base.call import NO_REPLY, PARKED, Call
 from odradek.emulator.base.chain import Onward, Outcome, Step
-from odradek.emulator.base.client import ANONYMOUS, UNKNOWN_SOFTWARE, ClientSoftware
+from odradek.emulator.base.client import (
+    ANONYMOUS,
+    UNKNOWN_SOFTWARE,
+    ClientSoftware,
+    Principal,
+)
 from odradek.emulator.base.clock import ManualClock
 from odradek.emulator.cluster import Cluster
+from odradek.emulator.handlers.fetch_work import Work
 from odradek.emulator.handlers.registry import SERVED
 from odradek.wire import Error, Request, Response, WireError
 from odradek.wire.api import request_class, response_class
 from odradek.wire.api.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from odradek.wire.api.create_topics import CreateTopicsRequest
+from odradek.wire.api.fetch import FetchRequest
 from odradek.wire.api.heartbeat import HeartbeatRequest, HeartbeatResponse
 from odradek.wire.api.join_group import JoinGroupRequest
 from odradek.wire.api.metadata import MetadataRequest, MetadataResponse
@@ -561,3 +568,66 @@ def test_a_call_knows_the_software_from_the_request_on_that_names_it(
     client_of(cluster).ask(BEAT, 4)
     librdkafka = ClientSoftware("librdkafka", "2.4.0")
     assert found == [UNKNOWN_SOFTWARE, *[librdkafka] * 4, UNKNOWN_SOFTWARE]
+
+
+class OfOne(Seen):
+    """A step that concerns one API, and no request of some clients."""
+
+    def __init__(self, events: list[Any], api_key: int, *exempt: Principal) -> None:
+        super().__init__(events)
+        self.api_key = api_key
+        self.exempt = exempt
+
+    def concerns(self, api_key: int) -> bool:
+        return api_key == self.api_key
+
+    def exempts(self, principal: Principal) -> bool:
+        return principal in self.exempt
+
+
+def test_a_step_sees_the_requests_of_its_apis(cluster: Cluster, client: Client) -> None:
+    events: list[Any] = []
+    step = OfOne(events, BEAT.api_key)
+    cluster.chain += [step, Seen(events, "all")]
+    client.ask(METADATA, 12)
+    assert events == [("all>", "Metadata"), ("<all", "Metadata")]
+    events.clear()
+    client.ask(BEAT, 4)
+    assert [event for event, _ in events] == [">", "all>", "<all", "<"]
+    events.clear()
+    step.api_key = METADATA.api_key
+    cluster.chain.changed()
+    client.ask(BEAT, 4)
+    client.ask(METADATA, 12)
+    assert [event for event, _ in events] == ["all>", "<all", ">", "all>", "<all", "<"]
+
+
+def test_a_step_sees_no_request_of_whom_it_exempts(cluster: Cluster, client: Client) -> None:
+    events: list[Any] = []
+    cluster.chain.append(OfOne(events, BEAT.api_key, ANONYMOUS))
+    client.ask(BEAT, 4)
+    assert events == []
+    client.connection.principal = Principal("User", "alice")
+    client.ask(BEAT, 4)
+    assert events == [(">", "Heartbeat"), ("<", "Heartbeat")]
+
+
+def test_records_are_not_copied_for_steps_that_do_not_see_them(
+    cluster: Cluster, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A step that sees a fetch sees its records, too; else they stay where they are stored."""
+    later: list[bool] = []
+    init = Work.__init__
+
+    def noting(self: Work, *given: Any) -> None:
+        init(self, *given)
+        later.append(self.reads_later)
+
+    monkeypatch.setattr(Work, "__init__", noting)
+    step = OfOne([], BEAT.api_key)
+    cluster.chain.append(step)
+    for key in (BEAT.api_key, FetchRequest.api_key):
+        step.api_key = key
+        cluster.chain.changed()
+        client.ask(fetch_request(asked(), max_wait_ms=0), 12)
+    assert later == [True, False]

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from random import Random
+from typing import Any
+from uuid import UUID
 
+import pytest
+from odradek.emulator.base.release import KAFKA_4_3
 from odradek.emulator.cluster import Cluster
+from odradek.emulator.groups import runtime
+from odradek.emulator.guards.guard import RULES, Guard
 from odradek.emulator.security.authorizer.acl import Acl
 from odradek.emulator.security.authorizer.terms import Kind, Operation, Pattern, Permission
-from odradek.wire import Error
+from odradek.storage import MemoryDisk
+from odradek.wire import Error, primitives
+from odradek.wire.api import request_class
 from odradek.wire.api.consumer_group_describe import ConsumerGroupDescribeRequest
 from odradek.wire.api.find_coordinator import FindCoordinatorRequest
 from odradek.wire.api.list_groups import ListGroupsRequest
@@ -20,8 +29,9 @@ from tests.requests.consumer_groups import beat_request
 from tests.requests.fetch import asked, fetch_request
 from tests.requests.produce import batch, produce_request
 from tests.requests.transactions import init_request
-from tests.security.clients import make
+from tests.security.clients import ADMIN, client_as, make, open_secured
 from tests.support.cluster import Client
+from tests.wire.support.messages import full
 
 Users = Callable[[str], Client]
 
@@ -51,6 +61,28 @@ def test_answers_of_one_user_are_not_given_to_another(cluster: Cluster, user: Us
     request = MetadataRequest(topics=None)
     for name, topics in (("admin", ["t"]), ("alice", ["t"]), ("bob", []), ("alice", ["t"])):
         assert [topic.name for topic in user(name).ask(request, 9).topics] == topics
+
+
+def test_a_super_user_is_answered_without_a_guard_as_with_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def answers(*, is_exempt: bool) -> Iterator[Any]:
+        monkeypatch.setattr(runtime, "uuid4", lambda: UUID(int=1))
+        monkeypatch.setattr(primitives, "urandom", Random(1).randbytes)
+        monkeypatch.setattr(Guard, "exempts", lambda *_: is_exempt)
+        cluster = open_secured(MemoryDisk().directory(), offsets_topic_num_partitions="1")
+        cluster.create_topic("t", 1, {})
+        cluster.groups.ensure_topic()
+        for key in sorted(RULES.keys() & KAFKA_4_3.advertised.keys()):
+            api, (_, version) = request_class(key), cluster.release.advertised[key]
+            for request in (api(), full(api, version)):
+                admin = client_as(cluster, ADMIN)
+                admin.send(request, version)
+                yield request, admin.is_closed, admin.answers()
+
+    with_guard = list(answers(is_exempt=False))
+    for one, other in zip(answers(is_exempt=True), with_guard, strict=True):
+        assert one == other
 
 
 def test_a_change_counts_on_open_connections(cluster: Cluster, user: Users) -> None:

@@ -56,6 +56,8 @@ def test_without_quotas_there_is_no_step(cluster: Cluster) -> None:
     assert cluster.chain == []
     _set(cluster, producer_byte_rate=1e9)
     assert cluster.chain == [cluster.throttle]
+    alter(client_of(cluster), entry([("user", "alice")], ("producer_byte_rate", None)))
+    assert cluster.chain == []
 
 
 def test_a_producer_over_its_quota_is_answered_and_muted(cluster: Cluster) -> None:
