@@ -6,13 +6,14 @@ with Emulator(topics={"orders": 3}) as kafka:
     ...  # any Kafka client, with bootstrap.servers = kafka.bootstrap_servers
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from ..wire.on_demand import on_demand
 
 if TYPE_CHECKING:
     from ..wire import Error as Error
     from ..wire import Refused as Refused
-    from .advice import Advice as Advice
+    from .advice.advice import Advice as Advice
     from .base.clock import Clock as Clock
     from .base.clock import ManualClock as ManualClock
     from .base.clock import SystemClock as SystemClock
@@ -46,9 +47,9 @@ if TYPE_CHECKING:
     from .seen import WaitTimeout as WaitTimeout
     from .seen import assert_exactly_once as assert_exactly_once
     from .seen import assert_processed_once as assert_processed_once
-    from .situations import Situation as Situation
-    from .state import Snapshot as Snapshot
-    from .state import StateError as StateError
+    from .situations.situation import Situation as Situation
+    from .state.errors import StateError as StateError
+    from .state.snapshot import Snapshot as Snapshot
 
 __all__ = [
     "Advice",
@@ -92,58 +93,33 @@ __all__ = [
     "resume_all",
 ]
 
-_HOMES = {
-    "Advice": ".advice",
-    "BrokerConfig": ".config.configs",
-    "Clock": ".base.clock",
-    "Cluster": ".cluster",
-    "ConfigError": ".config.configs",
-    "Crash": ".facets.crash_points",
-    "Emulator": ".emulator",
-    "Error": "..wire",
-    "Event": ".base.event",
-    "GroupView": ".seen",
-    "ManualClock": ".base.clock",
-    "NeverMatched": ".base.never_matched",
-    "NewRecord": ".seen",
-    "PartitionView": ".seen",
-    "Proxy": ".proxy.proxy",
-    "Refused": "..wire",
-    "RuleView": ".facets.rule_view",
-    "SeenClient": ".seen",
-    "SeenInFlight": ".seen",
-    "SeenMember": ".seen",
-    "SeenProducer": ".seen",
-    "SeenRecord": ".seen",
-    "SeenSubtopology": ".seen",
-    "SeenTask": ".seen",
-    "SeenTransaction": ".seen",
-    "ShareGroupView": ".seen",
-    "Situation": ".situations",
-    "Snapshot": ".state",
-    "StateError": ".state",
-    "StreamsGroupView": ".seen",
-    "SystemClock": ".base.clock",
-    "TokenEndpoint": ".security.token_endpoint",
-    "TopicView": ".seen",
-    "WaitTimeout": ".seen",
-    "assert_exactly_once": ".seen",
-    "assert_processed_once": ".seen",
-    "explore": ".schedules",
-    "pause_all": ".breakpoint",
-    "resume_all": ".breakpoint",
-}
-"""Name -> the module that has it, imported when it is asked for: the commands of the shell need
-nothing of the broker, whose modules take longer to import than most commands to run."""
-
-
 if not TYPE_CHECKING:  # else a type checker would take any name for one of this module
-
-    def __getattr__(name: str) -> object:
-        if name not in _HOMES:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        found = globals()[name] = getattr(import_module(_HOMES[name], __name__), name)
-        return found
+    # The commands of the shell need nothing of the broker.
+    __getattr__ = on_demand(
+        globals(),
+        {
+            "..wire": "Error Refused",
+            ".advice.advice": "Advice",
+            ".base.clock": "Clock ManualClock SystemClock",
+            ".base.event": "Event",
+            ".base.never_matched": "NeverMatched",
+            ".breakpoint": "pause_all resume_all",
+            ".cluster": "Cluster",
+            ".config.configs": "BrokerConfig ConfigError",
+            ".emulator": "Emulator",
+            ".facets.crash_points": "Crash",
+            ".facets.rule_view": "RuleView",
+            ".proxy.proxy": "Proxy",
+            ".schedules": "explore",
+            ".security.token_endpoint": "TokenEndpoint",
+            ".seen": "GroupView NewRecord PartitionView SeenClient SeenInFlight SeenMember "
+            "SeenProducer SeenRecord SeenSubtopology SeenTask SeenTransaction ShareGroupView "
+            "StreamsGroupView TopicView WaitTimeout assert_exactly_once assert_processed_once",
+            ".situations.situation": "Situation",
+            ".state.errors": "StateError",
+            ".state.snapshot": "Snapshot",
+        },
+    )
 
 
 def __dir__() -> list[str]:

@@ -33,10 +33,8 @@ from .broker import Broker
 from .config.configs import BrokerConfig, ConfigError
 from .config.loggers import Loggers
 from .config.telemetry import TelemetryClients
-from .control.rules.refusing import timed_out
 from .control.telling import Telling
 from .groups import open_groups
-from .guards import Guard
 from .metadata.catalogue import Catalogue
 from .metadata.features import Features, check_features
 from .metadata.log import MetadataLog, metadata_log_config
@@ -49,22 +47,25 @@ from .parameters import INSTANT, KAFKA_TIMING
 from .parameters import scan_limit as checked_scan_limit
 from .replication.gate import ControllerGate
 from .replication.replication import Replication
-from .security.authorizer.authorizer import Authorizer, authorizer_of
-from .security.delegation_tokens import TokenExpiry
 from .security.security import Security, check_security, key_sets_of
-from .security.throttling.throttle import Throttle
 from .share import open_share
-from .timing.kafka_timing import KafkaTiming
 from .transactions import open_transactions
 from .upkeep.log_manager import LogManager, say_what_is_wrong
 from .upkeep.metadata_snapshots import MetadataUpkeep
 from .upkeep.producer_expiry import ProducerExpiry
+from .upkeep.token_expiry import TokenExpiry
 
 if TYPE_CHECKING:
+    from ..wire import Request, Response
     from .base.node import Node
+    from .metadata.delta import MetadataDelta
+    from .metadata.image import MetadataImage
     from .net.serving import Endpoint
     from .partitions.partition import Partition
     from .partitions.topic import Topic
+    from .security.authorizer.authorizer import Authorizer
+    from .security.throttling.throttle import Throttle
+    from .timing.kafka_timing import KafkaTiming
 
 UNSCANNED_WITHOUT_C = 1000
 """Without the C extension, the records of larger batches than this are not checked."""
@@ -79,6 +80,8 @@ class Cluster:
     clock_moved: Callable[[], None] | None = None
     timing: KafkaTiming | None = None
     """What is not ready at once: only with `timing="kafka"`."""
+    throttle: Throttle | None = None
+    """What holds clients to their quotas, since there was a first one."""
     _holds = 0
     _is_settling = False
 
@@ -121,7 +124,7 @@ class Cluster:
         self.metadata = self._open_metadata(features or {})
         self.brokers = {node_id: self._broker(node_id) for node_id in self.nodes}
         self.topics = Catalogue(self)
-        self.replication = Replication(self, timed_out, is_short=timing != KAFKA_TIMING)
+        self.replication = Replication(self, _timed_out, is_short=timing != KAFKA_TIMING)
         self.metadata.subscribe(BrokerConfigs(config), Topics(self, self.topics), self.replication)
         self.log_dir.report_unknown_partitions()
         self.metadata_upkeep, self.producer_expiry = MetadataUpkeep(self), ProducerExpiry(self)
@@ -141,13 +144,25 @@ class Cluster:
     def _open_authorizer(self) -> Authorizer | None:
         """The authorizer that the configs name, which knows the rules of the metadata log; and what
         holds clients to the quotas there."""
-        self.throttle = Throttle(self)
-        self.metadata.subscribe(self.throttle)
+        self.metadata.subscribe(self._follow_quotas)
+        if not self.config.get("authorizer.class.name"):
+            return None
+        from .guards import Guard
+        from .security.authorizer.authorizer import authorizer_of
+
         authorizer = authorizer_of(self.config)
-        if authorizer is not None:
-            self.metadata.subscribe(authorizer)
-            self.chain.append(Guard(self, authorizer))
+        assert authorizer is not None
+        self.metadata.subscribe(authorizer)
+        self.chain.append(Guard(self, authorizer))
         return authorizer
+
+    def _follow_quotas(self, delta: MetadataDelta, image: MetadataImage) -> None:
+        if self.throttle is None and image.quotas:
+            from .security.throttling.throttle import Throttle
+
+            self.throttle = Throttle(self)
+        if self.throttle is not None:
+            self.throttle(delta, image)
 
     def _begin(self, timing: str) -> None:
         self.endpoints: dict[int, Endpoint] = {}  # what clients have asked for: net/serving.py
@@ -156,6 +171,8 @@ class Cluster:
         checkpoints = _Checkpoints(self)
         self.timers.every(self.clock.now() + checkpoints.interval_ms(), checkpoints)
         if timing == KAFKA_TIMING:
+            from .timing.kafka_timing import KafkaTiming
+
             self.timing = KafkaTiming(self)
             self.chain.append(self.timing)
 
@@ -416,6 +433,12 @@ class _Checkpoints:
 
     def due(self, now: int) -> int | None:
         return now if self._has_failed else None
+
+
+def _timed_out(request: Request, version: int) -> Response:
+    from .control.rules.refusing import timed_out
+
+    return timed_out(request, version)
 
 
 def _scan_limit(given: int | str | None) -> int | None:

@@ -20,11 +20,11 @@ import socket
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from threading import RLock
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar
 
 from ..storage import (
     Directory,
@@ -34,7 +34,7 @@ from ..storage import (
 )
 from ..storage.disk.directory import Descriptors
 from ..wire import Error, Refused
-from . import parameters
+from . import parameters, seen
 from .base.addresses import reachable
 from .base.clock import Clock, SystemClock
 from .base.journal import MOST_EVENTS, Journal
@@ -46,7 +46,7 @@ from .broker_thread import FORKED, NOT_RUNNING, BrokerThread, Serving
 from .cluster import Cluster
 from .config.configs import BrokerConfig
 from .control.disk_rules import DiskRule, DiskRules
-from .control.rules import Rules
+from .control.rules.rules import Rules
 from .facets.access import Access
 from .facets.brokers import Clustered
 from .facets.client_config import ClientConfig
@@ -66,26 +66,16 @@ from .facets.state import Keeping
 from .facets.telling import Telling
 from .facets.timing import Timing
 from .facets.waiting import Waiting
-from .left_open import keep_quiet
 from .metadata.features import check_features
 from .net.server import Server
 from .parameters import ConfigValue
-from .replication.keeping import fenced_in, put_back
-from .security.given import (
-    ensure_scram_users,
-    secured,
-    users_given,
-    with_certificates,
-    with_users,
-)
-from .security.listeners import PLAINTEXT, PROTOCOLS, listeners_of
+from .security.listeners import PLAINTEXT, PROTOCOLS, Listener, listeners_of
 from .security.security import check_security
-from .seen import Inside
 from .situations.situated import Situated
-from .state import Snapshot
 from .state.downtime import close_cleanly
-from .state.placing import finish
-from .state.snapshot import state_of
+
+if TYPE_CHECKING:
+    from .state.snapshot import Snapshot
 
 T = TypeVar("T")
 _START_TIMEOUT_S = 30
@@ -207,12 +197,16 @@ class Emulator(
         self._timing = parameters.timing(timing)
         self._journal = Journal(self._clock, parameters.max_events(max_events))  # of all its runs
         self._rules = Rules()  # of all its runs, too
-        self._state = None if state is None else state_of(state)
-        if self._state is not None:
-            self._state.check_fits(self._release.name, naming)
-        self._inside = self._seen_inside()
+        self._state = None if state is None else self._fitting(state, naming)
         self._new_journal(is_on=journal)
         self._begin_without_faults()
+
+    def _fitting(self, state: Snapshot | str | Path, naming: str) -> Snapshot:
+        from .state.snapshot import state_of
+
+        found = state_of(state)
+        found.check_fits(self._release.name, naming)
+        return found
 
     def __repr__(self) -> str:
         try:
@@ -252,9 +246,17 @@ class Emulator(
         """
         left: list[str] = []
         with suppress(RuntimeError):  # it is not running
-            left = keep_quiet(self._started(), self._inside, owner)
+            left = self._keep_quiet(owner)
         self.stop()
         return left
+
+    def _keep_quiet(self, owner: str) -> list[str]:
+        thread = self._started()
+        if not thread.running().server.protocols:
+            return []
+        from .left_open import keep_quiet
+
+        return keep_quiet(thread, self._inside, owner)
 
     def __enter__(self) -> Self:
         return self if self._takes_over() else self.start()
@@ -337,18 +339,29 @@ class Emulator(
         """The configs with listener and users in them, judged. Raises ConfigError, ValueError,
         TypeError."""
         self._listens_by_config = "listeners" in texts
-        self._users = self._new_users = users_given(users)
-        config = BrokerConfig(secured(texts, security), self._release)
+        self._users = self._new_users = {}
+        if users is not None or security is not None:
+            from .security.given import secured, users_given
+
+            self._users = self._new_users = users_given(users)
+            texts = secured(texts, security)
+        config = BrokerConfig(texts, self._release)
         listeners = listeners_of(config)
+        self._is_secured = next(iter(listeners.values())).protocol != PLAINTEXT
+        if self._users or any(each.protocol != PLAINTEXT for each in listeners.values()):
+            config = self._with_access(config, listeners)
+        check_security(config)
+        return config
+
+    def _with_access(self, config: BrokerConfig, listeners: dict[str, Listener]) -> BrokerConfig:
+        from .security.given import with_certificates, with_users
+
         hosts = [each.host for each in listeners.values() if each.host]
         hosts += [each.advertised[0] for each in listeners.values() if each.advertised]
         hosts += self._hosts()
         added = with_users(config, listeners, self._users)
         added |= with_certificates(config, listeners, lambda: self.certificates, hosts)
-        config = BrokerConfig(config.overrides | added, self._release) if added else config
-        check_security(config)
-        self._is_secured = next(iter(listeners.values())).protocol != PLAINTEXT
-        return config
+        return BrokerConfig(config.overrides | added, self._release) if added else config
 
     def _hosts(self) -> list[str]:
         """Where clients reach the brokers, as far as it is given."""
@@ -378,9 +391,10 @@ class Emulator(
             raise RuntimeError(NOT_RUNNING)
         return self._thread
 
-    def _seen_inside(self) -> Inside:
+    @cached_property
+    def _inside(self) -> seen.Inside:  # type: ignore[override]
         is_alone = len(self._racks) == 1
-        return Inside(self.run, lambda: self._started().running().server, is_alone=is_alone)
+        return seen.Inside(self.run, lambda: self._started().running().server, is_alone=is_alone)
 
     def _begin_without_faults(self) -> None:
         self._network = Network(lambda action: self._started().call_anyhow(action))
@@ -451,7 +465,10 @@ class Emulator(
     def _ensure_given(self, cluster: Cluster) -> None:
         """Of what the emulator was given, have what is not there yet: not after a restart, when
         clients may have deleted it."""
-        ensure_scram_users(cluster, self._new_users)
+        if self._new_users:
+            from .security.given import ensure_scram_users
+
+            ensure_scram_users(cluster, self._new_users)
         for name, partitions in self._topics.items():
             _ensure_topic(cluster, name, partitions)
 
@@ -466,6 +483,8 @@ class Emulator(
             yield self._disk.directory()
         elif self._given_dir is not None:
             self._given_dir.mkdir(parents=True, exist_ok=True)
+            from .state.placing import finish
+
             finish(self._given_dir)
             yield self._given_dir
         else:
@@ -483,8 +502,11 @@ class Emulator(
         if nodes is None:
             rack = config.get("broker.rack")
             nodes = [Node(i, "", 0, rack=own or rack) for i, own in self._racks.items()]
-        kept = None if state is None else state.brokers
-        gone = set() if kept is None else fenced_in(kept)
+        kept, gone = None if state is None else state.brokers, set[int]()
+        if kept is not None:
+            from .replication.keeping import fenced_in, put_back
+
+            gone = fenced_in(kept)
         nodes = [replace(node, is_alive=node.node_id not in gone) for node in nodes]
         rules = self._disk_rules
         if self._disk is not None:

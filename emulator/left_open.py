@@ -15,8 +15,6 @@ def keep_quiet(thread: BrokerThread, inside: Inside, owner: str) -> list[str]:
     """Keep the sockets of a broker's clients, before it stops. Returns the clients."""
 
     server = thread.running().server
-    if not server.protocols:
-        return []
     handed, clients = thread.call(lambda _: (server.hand_over(), inside.clients()))
     listeners, connections, ports = handed
     if not connections:

@@ -3,8 +3,3 @@
 rules.py has the rules, one for each mistake: functions of what happened and of what is there at the
 end. A rule is silent where it is not sure.
 """
-
-from .advice import Advice
-from .advise import advise
-
-__all__ = ["Advice", "advise"]

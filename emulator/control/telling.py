@@ -24,10 +24,6 @@ from ..base.call import TEST
 from ..base.client import ANONYMOUS, UNKNOWN_SOFTWARE, ClientSoftware
 from ..base.journal import Journal
 from ..base.logger import log
-from ..groups.classic.group import ClassicGroup
-from ..groups.consumer.group import ConsumerGroup
-from ..groups.share.group import ShareGroup
-from ..groups.streams.group import StreamsGroup
 from .refusals import has_refused, refusals
 from .tellers import LOOKS, MEMBERSHIPS, TELLERS, tell_refusals
 
@@ -179,8 +175,6 @@ def _member(cluster: Cluster, group_id: str, member_id: str) -> Any:
     for node_id in cluster.nodes:
         for shard in cluster.groups.at(node_id).shards.values():
             group = shard.groups.get(group_id)
-            if isinstance(group, ClassicGroup):
-                return group.roster.get(member_id)
-            if isinstance(group, ConsumerGroup | ShareGroup | StreamsGroup):
+            if group is not None:
                 return group.members.get(member_id)
     return None

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar, cast
 
-from .. import parameters
+from .. import parameters, seen
 from ..base.addresses import bracketed
 from ..base.node import Node
 from ..cluster import Cluster
 from ..partitions.partition import Bounds, Partition
 from ..replication.lagging import catch_up, catch_up_everywhere, check_replica, lag
-from ..seen import PartitionView, TopicView
 from .facet import Facet
 
 T = TypeVar("T")
@@ -86,7 +85,7 @@ class BrokerView:
 
     # Its replicas
 
-    def lag(self, partition: PartitionView, records: int | None = None) -> None:
+    def lag(self, partition: seen.PartitionView, records: int | None = None) -> None:
         """Let its replica of a partition fall behind as records come, and stay so many behind the
         end; without `records` it gets nothing more. It holds the high watermark back until its
         leader takes it out of those in sync, after `replica.lag.time.max.ms` (200 ms if that is not
@@ -99,7 +98,7 @@ class BrokerView:
             parameters.record_count(records)
         self._on(partition, lambda cluster, found: lag(cluster, found, self.id, records))
 
-    def catch_up(self, partition: PartitionView | None = None) -> None:
+    def catch_up(self, partition: seen.PartitionView | None = None) -> None:
         """Let its replica of a partition, or each that it has, get everything again, at once if the
         broker runs: it is in sync then. Raises ValueError for a partition that it has not."""
         if partition is None:
@@ -107,24 +106,24 @@ class BrokerView:
         else:
             self._on(partition, lambda cluster, found: catch_up(cluster, found, self.id))
 
-    def log_end_offset(self, partition: PartitionView) -> int:
+    def log_end_offset(self, partition: seen.PartitionView) -> int:
         """Where its replica of a partition ends. Raises ValueError if it has none."""
         return self._bounds(partition).log_end_offset
 
-    def high_watermark(self, partition: PartitionView) -> int:
+    def high_watermark(self, partition: seen.PartitionView) -> int:
         """Up to where those see records of a partition who read them here. Raises ValueError if the
         broker has no replica of it."""
         return self._bounds(partition).high_watermark
 
-    def _bounds(self, partition: PartitionView) -> Bounds:
+    def _bounds(self, partition: seen.PartitionView) -> Bounds:
         def found(_: Cluster, partition: Partition) -> Bounds:
             check_replica(partition, self.id)
             return partition.bounds_at(self.id)
 
         return self._on(partition, found)
 
-    def _on(self, view: PartitionView, action: Callable[[Cluster, Partition], T]) -> T:
-        if not isinstance(view, PartitionView):
+    def _on(self, view: seen.PartitionView, action: Callable[[Cluster, Partition], T]) -> T:
+        if not isinstance(view, seen.PartitionView):
             raise TypeError(f"a partition is wanted, as kafka.topic('orders')[0], not {view!r}")
 
         def done(cluster: Cluster) -> T:
@@ -183,5 +182,5 @@ class Clustered(Facet):
 
         Raises Refused as ElectLeaders answers, but not if there is nothing to do.
         """
-        view = TopicView(self._inside, parameters.topic_name(topic))
+        view = seen.TopicView(self._inside, parameters.topic_name(topic))
         return view[partition].elect(unclean=unclean)

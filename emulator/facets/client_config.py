@@ -8,21 +8,21 @@ What each setting brings is measured in docs/testing.md.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import parameters
 from ..base.addresses import bracketed
 from ..cluster import Cluster
 from ..config.broker_rules import LISTENER_PREFIX
 from ..config.listener_configs import ListenerConfig
-from ..security.clients import SPARK, Access, access_settings, prefixed
 from ..security.listeners import PLAINTEXT
-from ..security.login import oauthbearer
-from ..security.login.oauthbearer import unsecured_token
-from ..security.mechanisms import mechanisms_of
-from ..security.tls.certificates import Certificate
 from .facet import Facet
 
+if TYPE_CHECKING:
+    from ..security.clients import Access
+    from ..security.tls.certificates import Certificate
+
+SPARK = "spark"
 KINDS = ("consumer", "producer", "admin")
 _BEAT_MS = 100
 _WAIT_MS = 50
@@ -108,19 +108,23 @@ class ClientConfig(Facet):
         """
         given = (user, mechanism, certificate, listener)
         if not self._is_secured and all(each is None for each in given):
-            return prefixed(client, settings(self.bootstrap_servers, client, kind))
+            return _prefixed(client, settings(self.bootstrap_servers, client, kind))
         found = self.run(lambda cluster: _listener(cluster, listener))
         made = settings(found.servers, client, kind)
         access = self._access(found, user, mechanism, certificate)
         if access is not None:
+            from ..security.clients import access_settings
+
             made |= access_settings(client, access)
-        return prefixed(client, made)
+        return _prefixed(client, made)
 
     def unsecured_token(self, user: str, *, lifetime_s: float = 3600) -> str:
         """An unsecured JSON Web Token for OAUTHBEARER, that holds so long by the broker's clock.
         Raises TypeError."""
         if not isinstance(user, str):
             raise TypeError(f"user is a str, not {user!r}")
+        from ..security.login.oauthbearer import unsecured_token
+
         now = self.run(lambda cluster: cluster.clock.now())
         return unsecured_token(user, now, now + round(lifetime_s * 1000))
 
@@ -131,6 +135,10 @@ class ClientConfig(Facet):
         mechanism: str | None,
         certificate: Certificate | None,
     ) -> Access | None:
+        from ..security.clients import Access
+        from ..security.mechanisms import OAUTHBEARER
+        from ..security.tls.certificates import Certificate
+
         for name, given in (("user", user), ("mechanism", mechanism)):
             if given is not None and not found.mechanisms:
                 raise ValueError(
@@ -150,7 +158,7 @@ class ClientConfig(Facet):
             return access
         mechanism = found.mechanisms[0] if mechanism is None else mechanism
         parameters.one_of("mechanism", mechanism, found.mechanisms)
-        if mechanism == oauthbearer.NAME:
+        if mechanism == OAUTHBEARER:
             return access._replace(mechanism=mechanism, user=user or "alice")
         if user is None and self._users:
             user = next(iter(self._users))
@@ -179,6 +187,8 @@ def _listener(cluster: Cluster, name: str | None) -> _Found:
         parameters.one_of("listener", name, list(listeners))
     listener = next(iter(listeners.values())) if name is None else listeners[name]
     places = [node.at(listener.name) for node in cluster.nodes.values()]
+    from ..security.mechanisms import mechanisms_of
+
     config = ListenerConfig(cluster.config, listener.name)
     own = config.own("ssl.keystore.certificate.chain")
     return _Found(
@@ -199,3 +209,10 @@ def settings(bootstrap_servers: str, client: str, kind: str | None) -> dict[str,
     servers = "bootstrap.servers" if client in _DOTTED else "bootstrap_servers"
     kinds = _CLIENTS[client]
     return {servers: bootstrap_servers, **kinds[""], **kinds.get(kind or "", {})}
+
+
+def _prefixed(client: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings as options of Spark's source and sink, if it is for that."""
+    if client != SPARK:
+        return dict(settings)
+    return {f"kafka.{name}": str(value) for name, value in settings.items()}

@@ -7,48 +7,29 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from random import Random
 from types import TracebackType
-from typing import Any, NamedTuple, Protocol, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from ...storage import MemoryDisk
 from ...storage.naming import Naming
 from ...wire import Request, Response
-from ...wire.api.api_versions import ApiVersionsRequest
-from ...wire.api.describe_cluster import DescribeClusterRequest
-from ...wire.api.describe_groups import DescribeGroupsRequest
-from ...wire.api.fetch import FetchRequest
-from ...wire.api.find_coordinator import FindCoordinatorRequest
-from ...wire.api.get_telemetry_subscriptions import GetTelemetrySubscriptionsRequest
-from ...wire.api.heartbeat import HeartbeatRequest
-from ...wire.api.list_offsets import ListOffsetsRequest
-from ...wire.api.metadata import MetadataRequest
-from ...wire.api.offset_fetch import OffsetFetchRequest
+from ...wire.api import api_keys
 from ..base.call import Call
 from ..base.chain import Outcome
 from ..base.chain import Step as ChainStep
 from ..base.journal import Journal
 from ..cluster import Cluster
 from ..control.disk_rules import DiskRules
-from ..net.server import Server
-from ..state import Snapshot
 from ..state.downtime import PowerCut, Wreck, start_again
-from .facet import Facet
+from .facet import Facet, Thread
+
+if TYPE_CHECKING:
+    from ..state.snapshot import Snapshot
 
 _ENDINGS = {1: "st", 2: "nd", 3: "rd"}
 KINDS = ("request", "append", "sync", "answer")
-_ONLY_LOOK = frozenset(
-    each.api_key
-    for each in (
-        ApiVersionsRequest,
-        DescribeClusterRequest,
-        DescribeGroupsRequest,
-        FetchRequest,
-        FindCoordinatorRequest,
-        GetTelemetrySubscriptionsRequest,
-        HeartbeatRequest,
-        ListOffsetsRequest,
-        MetadataRequest,
-        OffsetFetchRequest,
-    )
+_ONLY_LOOK = api_keys(
+    *("api_versions", "metadata", "find_coordinator", "describe_cluster", "describe_groups"),
+    *("fetch", "list_offsets", "offset_fetch", "heartbeat", "get_telemetry_subscriptions"),
 )
 _WAIT_S = 2.0
 
@@ -102,19 +83,6 @@ class Crash:
             error.add_note(str(self))
 
 
-class _Thread(Protocol):
-    """The broker's thread, as far as it is used here."""
-
-    @property
-    def is_current(self) -> bool: ...
-
-    def running(self) -> Any: ...
-
-    def call_anyhow(self, action: Callable[[Server], Any]) -> Any: ...
-
-    def soon(self, action: Callable[[], object]) -> None: ...
-
-
 class CrashPoints(Facet):
     """Crashes at every step of a scenario."""
 
@@ -123,7 +91,7 @@ class CrashPoints(Facet):
     _disk_rules: DiskRules
     _journal: Journal
     _naming: Naming
-    _started: Callable[[], _Thread]
+    _started: Callable[[], Thread]
     _reopened: Callable[[Cluster], Cluster]
     snapshot: Callable[[], Snapshot]
     restore: Callable[[Snapshot], None]

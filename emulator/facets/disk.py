@@ -11,9 +11,8 @@ from ..base.fitting import fits
 from ..base.never_matched import KNOWN
 from ..base.words import number_of
 from ..control.disk_rules import OPERATIONS, DiskRule, DiskRules, Failure, Place
-from ..control.rules import Counting
 from ..control.rules.checks import a_time, a_whole_number
-from ..seen import TopicView
+from ..control.rules.counting import Counting
 from .facet import Facet
 from .fault_view import FaultView
 from .how_often import HowOften, goes_on
@@ -99,7 +98,7 @@ class Disk:
         parameters.one_of("operation", operation, OPERATIONS)
         if partition is not None:
             a_whole_number("partition", partition, least=0)
-        name = topic.name if isinstance(topic, TopicView) else topic
+        name = topic if topic is None or isinstance(topic, str) else topic.name
         takes: Callable[[str], bool] | None = None if name is None else lambda it: fits(name, it)
         given = {"topic": name, "partition": partition, "file": file}
         said = [repr(operation), *(f"{k}={v!r}" for k, v in given.items() if v is not None)]

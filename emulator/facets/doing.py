@@ -7,16 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from ...wire import Error, Refused
-from .. import parameters
+from .. import parameters, seen
 from ..base.call import TEST
 from ..cluster import Cluster
 from ..config.definition import ConfigError
 from ..metadata.topic_rules import DEFAULT
 from ..parameters import ConfigValue
-from ..seen import TopicView
-from ..seen.configuring import ALL_BROKERS, BROKER, set_configs
-from ..seen.seeds import read_seeds
-from ..seen.source import no_topic, unique_name
 from .facet import Facet
 
 
@@ -31,7 +27,7 @@ class Doing(Facet):
         *,
         configs: Mapping[str, ConfigValue] | None = None,
         replicas: int | None = None,
-    ) -> TopicView:
+    ) -> seen.TopicView:
         """Create a topic; `configs` is another name of `config`; `replicas`: on how many brokers
         each partition is, by default `default.replication.factor`. Raises Refused as CreateTopics
         would answer, TypeError."""
@@ -48,7 +44,7 @@ class Doing(Facet):
             cluster.create_topic(name, partitions, texts, factor)
 
         self.run(done)
-        return TopicView(self._inside, name)
+        return seen.TopicView(self._inside, name)
 
     def unique_topic(
         self,
@@ -57,11 +53,11 @@ class Doing(Facet):
         config: Mapping[str, ConfigValue] | None = None,
         *,
         configs: Mapping[str, ConfigValue] | None = None,
-    ) -> TopicView:
+    ) -> seen.TopicView:
         """Create a topic whose name begins so, and that no other test has: for a broker that
         several tests share. `.name` is its name. Raises as `create_topic` does."""
         parameters.topic_name(name)
-        return self.create_topic(unique_name(name), partitions, config, configs=configs)
+        return self.create_topic(seen.unique_name(name), partitions, config, configs=configs)
 
     def delete_topic(self, name: str) -> None:
         """Delete a topic. Raises Refused(UNKNOWN_TOPIC_OR_PARTITION) if there is none."""
@@ -73,7 +69,7 @@ class Doing(Facet):
         name: str,
         partitions: int | None = None,
         configs: Mapping[str, ConfigValue] | None = None,
-    ) -> TopicView:
+    ) -> seen.TopicView:
         """Delete a topic and create it again, by default with as many partitions: it is empty, its
         offsets begin at 0, its id is another, and its configs are those given here. No client sees
         a moment without it. Raises as `delete_topic` and `create_topic` do; a config that is
@@ -88,7 +84,7 @@ class Doing(Facet):
             cluster.create_topic(name, before if partitions is None else partitions, texts)
 
         self.run(done)
-        return TopicView(self._inside, name)
+        return seen.TopicView(self._inside, name)
 
     def set_config(self, configs: Mapping[str, ConfigValue | None]) -> None:
         """Set configs of all brokers while they run, as IncrementalAlterConfigs; None goes back to
@@ -103,7 +99,7 @@ class Doing(Facet):
                 raise Refused(Error.INVALID_CONFIG, str(error)) from None
 
         self.run(check_names)
-        set_configs(self._inside, BROKER, ALL_BROKERS, texts)
+        seen.set_configs(self._inside, seen.BROKER, seen.ALL_BROKERS, texts)
 
     def seed(
         self, records: Mapping[str, Iterable[Any]] | str | Path, *, topic: str | None = None
@@ -115,12 +111,12 @@ class Doing(Facet):
 
         Raises ValueError that names the line, before anything is stored; else as `produce_all`.
         """
-        seeds = read_seeds(records, topic)
+        seeds = seen.read_seeds(records, topic)
         there = self.run(lambda cluster: {topic.name for topic in cluster.topics})
         for name, seed in seeds.items():
             if name not in there:
                 self.create_topic(name, seed.partitions, seed.configs)
-            TopicView(self._inside, name).produce_all(seed.records)
+            seen.TopicView(self._inside, name).produce_all(seed.records)
         return {name: len(seed.records) for name, seed in seeds.items()}
 
     def compact(self) -> int:
@@ -137,7 +133,7 @@ class Doing(Facet):
 def _delete_topic(cluster: Cluster, name: str) -> int:
     """Delete a topic; return how many partitions it had."""
     if name not in (names := [topic.name for topic in cluster.topics]):
-        raise no_topic(name, names)
+        raise seen.no_topic(name, names)
     topic = cluster.topic(name)
     count = len(topic.partitions)
     cluster.topics.delete(topic)

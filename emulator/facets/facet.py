@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeVar
 
+from .. import seen
 from ..cluster import Cluster
-from ..seen import Inside
+from ..net.server import Server
 
 T = TypeVar("T")
 
@@ -29,10 +30,25 @@ class Misbehaving(Protocol):
         """The test has failed: it is told of nothing more."""
 
 
+class Thread(Protocol):
+    """The broker's thread, as far as it is used here (broker_thread.py)."""
+
+    @property
+    def is_current(self) -> bool: ...
+
+    def running(self) -> Any: ...
+
+    def call_anyhow(self, action: Callable[[Server], Any]) -> Any: ...
+
+    def soon(self, action: Callable[[], object]) -> None: ...
+
+    def exchange(self, make: Callable[[Cluster], Cluster], *, keeps_clients: bool) -> None: ...
+
+
 class Facet(Protocol):
     """A part of an Emulator."""
 
-    _inside: Inside
+    _inside: seen.Inside
 
     @property
     def bootstrap_servers(self) -> str:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from ...wire import Request
-from .. import parameters
-from ..control.rules import Narrowing, Rules
-from ..control.rules.apis import api_of
-from ..seen import TopicView
+from .. import parameters, seen
+from ..control.rules.rules import Rules
 from .facet import Facet, Misbehaving
 from .fault_view import FaultView, check
-from .rule_view import RuleView
-from .when import When
+
+if TYPE_CHECKING:
+    from .rule_view import RuleView
+    from .when import When
 
 _UNSAID: Any = object()
 _VALUES = (str, bytes, int, float, dict, list, tuple, set, frozenset, type(None))
@@ -57,6 +57,8 @@ class Faults(Facet):
         ValueError for an API or a broker that there is not, and for what its requests do not say;
         TypeError.
         """
+        from .when import begun
+
         if broker is not _UNSAID:
             self._check_broker(broker)
         given = {
@@ -69,14 +71,15 @@ class Faults(Facet):
             )
             if each is not _UNSAID
         }
-        narrowing = Narrowing(api_of(api), given)
-        said = api.__name__ if isinstance(api, type) else repr(api)
-        sentence = f"kafka.on({', '.join(filter(None, (said, str(narrowing))))})"
-        return When(self, self._rules, narrowing, sentence)
+        return begun(self, self._rules, api, given)
 
     @property
     def rules(self) -> list[RuleView]:
         """Those that were set since the start or the last `reset`, in this order."""
+        if not self._rules.all:
+            return []
+        from .rule_view import RuleView
+
         return [RuleView(self, self._rules, rule) for rule in list(self._rules.all)]
 
     @property
@@ -128,4 +131,6 @@ class Faults(Facet):
 
 
 def _name_of(topic: Any) -> Any:
-    return topic.name if isinstance(topic, TopicView) else topic
+    if topic is _UNSAID or isinstance(topic, str):
+        return topic
+    return topic.name if isinstance(topic, seen.TopicView) else topic

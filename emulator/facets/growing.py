@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from inspect import iscoroutinefunction
-from typing import Any, Protocol
 
 from .. import parameters
 from ..base.node import Node
@@ -13,13 +12,7 @@ from ..net.server import Server
 from ..replication.leaving import leave
 from ..state.downtime import check_up
 from .brokers import BrokerView, BrokerViews
-from .facet import Facet
-
-
-class _Thread(Protocol):
-    """The broker's thread, as far as it is used here."""
-
-    def call_anyhow(self, action: Callable[[Server], Any]) -> Any: ...
+from .facet import Facet, Thread
 
 
 class Growing(Facet):
@@ -28,7 +21,7 @@ class Growing(Facet):
     # What of Emulator is used here.
     _racks: dict[int, str | None]
     """Of each broker, by its id."""
-    _started: Callable[[], _Thread]
+    _started: Callable[[], Thread]
     _listen_for: Callable[[Server, Node], None]
 
     _last_id = 0

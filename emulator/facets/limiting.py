@@ -7,8 +7,6 @@ from math import isfinite
 
 from ...wire import Refused
 from ..cluster import Cluster
-from ..security.quotas import CLIENT_ID, IP, USER, quota_records
-from ..security.throttling.limits import FETCHED, MUTATIONS, PRODUCED, REQUESTS
 from .facet import Facet
 
 ANY = "*"
@@ -43,6 +41,8 @@ class Limiting(Facet):
         replaces an earlier one of the same clients. Raises ValueError for nobody, nothing or a rate
         that is not positive, TypeError.
         """
+        from ..security.throttling.limits import FETCHED, MUTATIONS, PRODUCED, REQUESTS
+
         given = {PRODUCED: produce, FETCHED: fetch, REQUESTS: requests, MUTATIONS: mutations}
         values = {key: _rate(key, value) for key, value in given.items() if value is not None}
         if not values:
@@ -55,6 +55,8 @@ class Limiting(Facet):
     def unthrottle(self, *, user: str | None = None, client_id: str | None = None) -> None:
         """Take away the quotas that `throttle` has given to these clients, or to all of them if
         neither is said."""
+        from ..security.quotas import IP
+
         names = {} if user is None and client_id is None else _entity(user, client_id)
 
         def done(cluster: Cluster) -> None:
@@ -68,6 +70,8 @@ class Limiting(Facet):
 def _set(
     cluster: Cluster, names: Mapping[str, str | None], values: Mapping[str, float | None]
 ) -> None:
+    from ..security.quotas import quota_records
+
     try:
         cluster.metadata.append(quota_records(cluster.metadata.image, names, values))
     except Refused as refused:
@@ -75,6 +79,8 @@ def _set(
 
 
 def _entity(user: str | None, client_id: str | None) -> dict[str, str | None]:
+    from ..security.quotas import CLIENT_ID, USER
+
     given = {USER: user, CLIENT_ID: client_id}
     for kind, name in given.items():
         if name is not None and not isinstance(name, str):

@@ -6,13 +6,12 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
-from .. import parameters
+from .. import parameters, seen
 from ..base.fitting import fits
 from ..base.never_matched import KNOWN
 from ..control.rules.checks import a_time, a_whole_number
 from ..net.network.fault import DOWN, STREAMS, Effect, Fault, never_met
 from ..net.network.line import Place
-from ..seen import SeenClient
 from .facet import Facet, Misbehaving
 from .fault_view import FaultView
 
@@ -67,7 +66,7 @@ class Network:
         seed: int = 0,
         stream: str = DOWN,
         client_id: Any = None,
-        connection: SeenClient | None = None,
+        connection: seen.SeenClient | None = None,
         broker: int | None = None,
     ) -> NetworkFault:
         """Bytes take so much longer, give or take `jitter`, which the seed decides: those of
@@ -86,7 +85,7 @@ class Network:
         *,
         stream: str = DOWN,
         client_id: Any = None,
-        connection: SeenClient | None = None,
+        connection: seen.SeenClient | None = None,
         broker: int | None = None,
     ) -> NetworkFault:
         """Not more than so many bytes a second, for each connection."""
@@ -101,7 +100,7 @@ class Network:
         every: float = 0.001,
         stream: str = DOWN,
         client_id: Any = None,
-        connection: SeenClient | None = None,
+        connection: seen.SeenClient | None = None,
         broker: int | None = None,
     ) -> NetworkFault:
         """Bytes come in pieces of so many, one every so many seconds."""
@@ -119,7 +118,7 @@ class Network:
         *,
         stream: str = DOWN,
         client_id: Any = None,
-        connection: SeenClient | None = None,
+        connection: seen.SeenClient | None = None,
         broker: int | None = None,
     ) -> NetworkFault:
         """A connection is closed once so many bytes have gone through, perhaps within an answer."""
@@ -131,7 +130,7 @@ class Network:
         self,
         *,
         client_id: Any = None,
-        connection: SeenClient | None = None,
+        connection: seen.SeenClient | None = None,
         broker: int | None = None,
     ) -> NetworkFault:
         """Nothing gets through in either direction, nor that a connection was closed. What was
@@ -143,7 +142,7 @@ class Network:
         self,
         *,
         client_id: Any = None,
-        connection: SeenClient | None = None,
+        connection: seen.SeenClient | None = None,
         broker: int | None = None,
     ) -> NetworkFault:
         """Connections are accepted, and never answered: what is sent disappears. When it is
@@ -158,7 +157,7 @@ class Network:
         *,
         after: float = 0,
         client_id: Any = None,
-        connection: SeenClient | None = None,
+        connection: seen.SeenClient | None = None,
         broker: int | None = None,
     ) -> NetworkFault:
         """Connections are reset, those that there are and those that come, so many seconds after
@@ -171,7 +170,7 @@ class Network:
         self,
         *,
         client_id: Any = None,
-        connection: SeenClient | None = None,
+        connection: seen.SeenClient | None = None,
         broker: int | None = None,
     ) -> NetworkFault:
         """The broker has lost the connections that there are, and their clients are not told: they
@@ -183,7 +182,7 @@ class Network:
         seconds: float,
         *,
         client_id: Any = None,
-        connection: SeenClient | None = None,
+        connection: seen.SeenClient | None = None,
         broker: int | None = None,
     ) -> NetworkFault:
         """When the broker closes a connection, the client learns it so much later."""
@@ -214,7 +213,7 @@ class Network:
         said: str,
         effect: Effect,
         client_id: Any,
-        connection: SeenClient | None,
+        connection: seen.SeenClient | None,
         broker: int | None,
         seed: int = 0,
     ) -> NetworkFault:
@@ -223,7 +222,7 @@ class Network:
         whom = [] if client_id is None else [f"client_id={client_id!r}"]
         whom += [] if connection is None else [f"connection={connection!r}"]
         whom += [] if broker is None else [f"broker={broker}"]
-        if connection is not None and not isinstance(connection, SeenClient):
+        if connection is not None and not isinstance(connection, seen.SeenClient):
             raise TypeError(f"connection is one of kafka.clients(), not {connection!r}")
         sentence = f"kafka.network.{verb}({', '.join(filter(None, (said, *whom)))})"
         fault = Fault(
@@ -280,7 +279,7 @@ class NetworkFaults(Facet):
         self,
         *,
         client_id: Any = None,
-        connection: SeenClient | None = None,
+        connection: seen.SeenClient | None = None,
         broker: int | None = None,
     ) -> NetworkFault:
         """`kafka.network.cut_off`: nothing gets through until it is healed."""

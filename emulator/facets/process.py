@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Protocol
 
 from ...storage import MemoryDisk
 from .. import parameters
@@ -14,13 +13,7 @@ from ..base.words import lasted
 from ..cluster import Cluster
 from ..net.server import Server
 from ..state.downtime import PowerCut, check_up, kill, start_again, stop
-from .facet import Facet
-
-
-class _Thread(Protocol):
-    """The broker's thread, as far as it is used here."""
-
-    def call_anyhow(self, action: Callable[[Server], Any]) -> Any: ...
+from .facet import Facet, Thread
 
 
 class Process(Facet):
@@ -32,7 +25,7 @@ class Process(Facet):
     _clock: Clock
     _disk: MemoryDisk | None
     _journal: Journal
-    _started: Callable[[], _Thread]
+    _started: Callable[[], Thread]
     _reopened: Callable[[Cluster], Cluster]
 
     @property

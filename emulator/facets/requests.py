@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from ..cluster import Cluster
-from ..control.traffic.journal import RequestJournal
-from ..control.traffic.step import TrafficStep
-from ..control.traffic.traffic import Traffic
 from .facet import Facet
+
+if TYPE_CHECKING:
+    from ..control.traffic.journal import RequestJournal
 
 T = TypeVar("T")
 
@@ -17,23 +17,29 @@ T = TypeVar("T")
 class Requests(Facet):
     """Every request and answer, once it is asked for."""
 
-    _requests: RequestJournal
+    _requests: RequestJournal | None
 
     @property
     def journal(self) -> RequestJournal:
         """Every request and its answer, decoded; off until `journal.start()`, or within
         `with kafka.journal:`. It is there after the broker has stopped, too."""
+        if self._requests is None:
+            from ..control.traffic.journal import RequestJournal
+
+            self._requests = RequestJournal(_Host(self))
         return self._requests
 
     def _new_journal(self, *, is_on: bool) -> None:
         """Have an empty journal of its own."""
-        self._requests = RequestJournal(_Host(self))
+        self._requests = None  # made when it is first asked for
         if is_on:
-            self._requests.start()
+            self.journal.start()
 
     def _keep_requests(self, cluster: Cluster) -> None:
         """A new cluster is about to be served."""
-        if self._requests.is_on:
+        if self._requests is not None and self._requests.is_on:
+            from ..control.traffic.step import TrafficStep
+
             cluster.chain.insert(0, TrafficStep(self._requests.traffic))
 
 
@@ -41,6 +47,8 @@ class _Host:
     """What the journal asks of an emulator."""
 
     def __init__(self, emulator: Requests) -> None:
+        from ..control.traffic.traffic import Traffic
+
         self.traffic = Traffic()
         self._emulator = emulator
 
@@ -54,6 +62,8 @@ class _Host:
             self._emulator.run(self._keep if is_on else _keep_no_more)
 
     def _keep(self, cluster: Cluster) -> None:
+        from ..control.traffic.step import TrafficStep
+
         cluster.chain.insert(0, TrafficStep(self.traffic))
 
     def known_topics(self) -> dict[bytes, str]:
@@ -65,4 +75,6 @@ class _Host:
 
 
 def _keep_no_more(cluster: Cluster) -> None:
+    from ..control.traffic.step import TrafficStep
+
     cluster.chain[:] = [step for step in cluster.chain if not isinstance(step, TrafficStep)]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from ...wire import Request
+from .. import seen
 from ..base.words import number_of
-from ..control.rules import Rule, Rules
+from ..control.rules.rule import Rule
+from ..control.rules.rules import Rules
 from ..control.rules.told import never_matched
 from ..control.rules.verbs.waiting import Waits
-from ..seen.waiting import Wait, count_of
 from .facet import Facet
 from .fault_view import FaultView
 
@@ -48,8 +49,8 @@ class RuleView(FaultView):
         __tracebackhide__ = True
         return await self._kafka._inside.wait_async(self._hit(count), timeout)
 
-    def _hit(self, count: int) -> Wait[list[Request]]:
-        wanted = count_of("count", count)
+    def _hit(self, count: int) -> seen.Wait[list[Request]]:
+        wanted = seen.count_of("count", count)
 
         def look() -> list[Request] | None:
             return self.requests if self.hits >= wanted else None
@@ -59,7 +60,7 @@ class RuleView(FaultView):
                 return self._holder.never(self._fault)
             return f"It has taken effect {number_of(self.hits, 'time')}."
 
-        return Wait(f"{self} to take effect {number_of(wanted, 'time')}", look, there)
+        return seen.Wait(f"{self} to take effect {number_of(wanted, 'time')}", look, there)
 
 
 class _Holder:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from ...wire.stored.cluster import ConfigRecord
 from ..cluster import Cluster
 from ..metadata.image import BROKER_RESOURCE
-from ..security.given import shown
-from ..security.security import LogInFailure
-from ..security.tls.certificates import Certificate, Certificates
 from .facet import Facet
+
+if TYPE_CHECKING:
+    from ..security.security import LogInFailure
+    from ..security.tls.certificates import Certificate, Certificates
 
 
 class Secured(Facet):
@@ -38,11 +40,16 @@ class Secured(Facet):
     def certificates(self) -> Certificates:
         """The authority whose certificates the brokers show, and trust, where no others are given;
         it makes more of them. Raises TlsUnavailable without the package that it needs."""
+        from ..security.tls.certificates import Certificates
+
         return Certificates()
 
     def show_certificate(self, certificate: Certificate) -> None:
         """Have every broker show this certificate to clients that connect from now on, at each
         listener with TLS. Raises TypeError; ValueError if there is no such listener."""
+        from ..security.given import shown
+        from ..security.tls.certificates import Certificate
+
         if not isinstance(certificate, Certificate):
             raise TypeError(f"kafka.certificates makes what is shown, not {certificate!r}")
 

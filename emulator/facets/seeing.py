@@ -2,61 +2,50 @@
 
 from __future__ import annotations
 
-from .. import parameters
+from .. import parameters, seen
 from ..cluster import Cluster
-from ..seen import (
-    GroupView,
-    SeenClient,
-    SeenProducer,
-    SeenTransaction,
-    ShareGroupView,
-    StreamsGroupView,
-    TopicView,
-)
-from ..seen.source import no_topic
-from ..seen.transactions import transactions_of
 from .facet import Facet
 
 
 class Seeing(Facet):
     """Views of what is there. Each reads anew."""
 
-    def topic(self, name: str) -> TopicView:
+    def topic(self, name: str) -> seen.TopicView:
         """A view of a topic. Raises Refused(UNKNOWN_TOPIC_OR_PARTITION) if there is none."""
         parameters.topic_name(name)
         if name not in (names := self.topics()):
-            raise no_topic(name, names)
-        return TopicView(self._inside, name)
+            raise seen.no_topic(name, names)
+        return seen.TopicView(self._inside, name)
 
     def topics(self) -> list[str]:
         """The names of all topics, internal ones too."""
         return self.run(lambda cluster: [topic.name for topic in cluster.topics])
 
-    def group(self, group_id: str) -> GroupView:
+    def group(self, group_id: str) -> seen.GroupView:
         """A view of a consumer group, which need not exist yet. Raises TypeError."""
         parameters.group_id(group_id)
-        return GroupView(self._inside, group_id)
+        return seen.GroupView(self._inside, group_id)
 
-    def share_group(self, group_id: str) -> ShareGroupView:
+    def share_group(self, group_id: str) -> seen.ShareGroupView:
         """A view of a share group (KIP-932), which need not exist yet. Raises TypeError."""
         parameters.group_id(group_id)
-        return ShareGroupView(self._inside, group_id)
+        return seen.ShareGroupView(self._inside, group_id)
 
-    def streams_group(self, group_id: str) -> StreamsGroupView:
+    def streams_group(self, group_id: str) -> seen.StreamsGroupView:
         """A view of a streams group (KIP-1071), by the application's id; it need not exist yet.
         Raises TypeError."""
         parameters.group_id(group_id)
-        return StreamsGroupView(self._inside, group_id)
+        return seen.StreamsGroupView(self._inside, group_id)
 
-    def transactions(self) -> list[SeenTransaction]:
+    def transactions(self) -> list[seen.SeenTransaction]:
         """Every transactional id that the broker knows, and its transaction, by name."""
-        return transactions_of(self._inside)
+        return seen.transactions_of(self._inside)
 
-    def producers(self, topic: str) -> list[SeenProducer]:
+    def producers(self, topic: str) -> list[seen.SeenProducer]:
         """What the partitions of a topic know of producers. Raises Refused as `topic` does."""
         return self.topic(topic).producers()
 
-    def clients(self) -> list[SeenClient]:
+    def clients(self) -> list[seen.SeenClient]:
         """The connections of clients, in the order in which they came."""
         return self._inside.clients()
 

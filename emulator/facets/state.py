@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from copy import copy
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol, Self
+from typing import TYPE_CHECKING, Self
 
 from ...storage import Directory, MemoryDisk
 from ...storage.naming import Naming, name_of
@@ -18,27 +18,16 @@ from ..base.node import Node
 from ..base.release import Release
 from ..cluster import Cluster
 from ..config.configs import BrokerConfig
-from ..control.rules import Rules
-from ..control.traffic.journal import RequestJournal
-from ..net.server import Server
-from ..security.given import free_ports
-from ..seen import Inside
-from ..state import Snapshot, StateError
-from ..state.ahead import stay_ahead
+from ..control.rules.rules import Rules
 from ..state.downtime import start_again
-from ..state.placing import is_empty, place_in, place_on
-from ..state.snapshot import state_of, take_snapshot
+from ..state.errors import StateError
 from .disk import Disk
-from .facet import Facet
+from .facet import Facet, Thread
 from .network import Network
 
-
-class _Thread(Protocol):
-    """The broker's thread, as far as it is used here."""
-
-    def exchange(self, make: Callable[[Cluster], Cluster], *, keeps_clients: bool) -> None: ...
-
-    def call_anyhow(self, action: Callable[[Server], Any]) -> Any: ...
+if TYPE_CHECKING:
+    from ..control.traffic.journal import RequestJournal
+    from ..state.snapshot import Snapshot
 
 
 class Keeping(Facet):
@@ -66,11 +55,10 @@ class Keeping(Facet):
     _racks: dict[int, str | None]
     _thread: object | None
     start: Callable[[], Self]
-    _started: Callable[[], _Thread]
-    _seen_inside: Callable[[], Inside]
+    _started: Callable[[], Thread]
     _ensure_given: Callable[[Cluster], None]
     _journal: Journal
-    _requests: RequestJournal
+    _requests: RequestJournal | None
     _new_journal: Callable[..., None]
     _new_cluster: Callable[[Path | Directory, Sequence[Node] | None, Snapshot | None], Cluster]
 
@@ -103,6 +91,8 @@ class Keeping(Facet):
 
         Raises Refused (KAFKA_STORAGE_ERROR) or OSError if the disk fails.
         """
+        from ..state.snapshot import take_snapshot
+
         return self.run(partial(take_snapshot, disk=self._disk))
 
     def restore(self, state: Snapshot | str | Path, *, clients: str = "cut") -> None:
@@ -122,6 +112,8 @@ class Keeping(Facet):
         or if no broker runs in it of those that there are; OSError or LogDirectoryError if it
         cannot be put back; then the broker stops.
         """
+        from ..state.snapshot import state_of
+
         keeps = parameters.one_of("clients", clients, ("cut", "keep")) == "keep"
         state = state_of(state)
         state.check_fits(self._release.name, name_of(self._naming))
@@ -147,9 +139,11 @@ class Keeping(Facet):
         twin._journal = Journal(twin._clock, self._journal.most)
         twin._listening, twin._advertised = Listening(self._listening.host, 0), None
         if self._listens_by_config:
+            from ..security.given import free_ports
+
             twin._config = free_ports(self._config)
-        twin._inside = twin._seen_inside()
-        twin._new_journal(is_on=self._requests.is_on)
+        twin.__dict__.pop("_inside", None)
+        twin._new_journal(is_on=self._requests is not None and self._requests.is_on)
         twin._begin_without_faults()
         twin.start()
         twin._is_handed_over = True
@@ -170,6 +164,8 @@ class Keeping(Facet):
         if self._state is None or not (first or self._is_temporary):
             return None
         self._check_opens(self._state)
+        from ..state.placing import is_empty
+
         if self._disk is not None:
             is_there, where = bool(self._disk.files()), "the disk"
         else:
@@ -187,7 +183,8 @@ class Keeping(Facet):
         self._place(old.log_dir.path, self._state)
         self._journal.clear()
         self._rules.clear()
-        self._requests.traffic.clear()
+        if self._requests is not None:
+            self._requests.traffic.clear()
         new = self._reopened(old, self._state)
         self._ensure_given(new)
         return new
@@ -195,12 +192,16 @@ class Keeping(Facet):
     def _as_it_was(self, state: Snapshot, old: Cluster) -> Cluster:
         self._place(old.log_dir.path, state)
         self._rules.clear()
+        from ..state.ahead import stay_ahead
+
         new = self._reopened(old, state)
         new.keep_chain(old)
         stay_ahead(new.metadata, old.metadata.image, old.controller_id)
         return new
 
     def _place(self, home: str, state: Snapshot | None) -> None:
+        from ..state.placing import place_in, place_on
+
         image = None if state is None else state.image
         if state is not None and isinstance(self._clock, ManualClock):
             self._clock.set(state.time_ms)

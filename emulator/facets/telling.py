@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from .. import parameters
-from ..advice import Advice, advise
 from ..base.event import Event
 from ..base.journal import Journal
 from ..cluster import Cluster
 from .facet import Facet
+
+if TYPE_CHECKING:
+    from ..advice.advice import Advice
 
 
 class Telling(Facet):
@@ -39,6 +43,8 @@ class Telling(Facet):
     @property
     def advice(self) -> list[Advice]:
         """What clients did that is likely a mistake, each once, with the config that helps."""
+        from ..advice.advise import advise
+
         if not self._is_running():
             return advise(self._journal.events())
 

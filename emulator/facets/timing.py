@@ -8,10 +8,9 @@ from datetime import timedelta
 from functools import partial
 from threading import Event
 
-from .. import parameters
+from .. import parameters, seen
 from ..base.clock import FOLLOWS, TestClock
 from ..cluster import Cluster
-from ..seen.waiting import in_thread
 from .facet import Facet
 
 _SLICE_S = 0.01
@@ -63,7 +62,7 @@ class Timing(Facet):
         units = {"days": days, "hours": hours, "minutes": minutes, "seconds": seconds, "ms": ms}
         left, is_over = _forward(by, units), Event()
         try:
-            await in_thread(partial(self._advance, left, is_over.is_set))
+            await seen.in_thread(partial(self._advance, left, is_over.is_set))
         finally:
             is_over.set()
 

@@ -5,12 +5,12 @@ A verb ends the sentence, and sets the rule.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
-from ...wire import Error, Response
-from ..control.rules import Narrowing, Rule, Rules
+from ...wire import Error, Request, Response
+from ..control.rules.apis import api_of
 from ..control.rules.checks import (
     a_function,
     a_time,
@@ -22,7 +22,10 @@ from ..control.rules.checks import (
     name_of,
     one_of,
 )
+from ..control.rules.narrowing import Narrowing
 from ..control.rules.possible import check_possible
+from ..control.rules.rule import Rule
+from ..control.rules.rules import Rules
 from ..control.rules.verbs.answering import Answer, Edit, Throttle
 from ..control.rules.verbs.calling import Calls
 from ..control.rules.verbs.damaging import WAYS, CorruptRecords, RepeatReply, TruncateReply
@@ -38,6 +41,15 @@ from ..control.rules.verbs.waiting import Waits
 from .facet import Facet
 from .how_often import HowOften, goes_on
 from .rule_view import RuleView
+
+
+def begun(kafka: Facet, rules: Rules, api: type[Request] | str, given: Mapping[str, Any]) -> When:
+    """A sentence about requests of an API that are narrowed by these keywords. Raises TypeError,
+    ValueError."""
+    narrowing = Narrowing(api_of(api), given)
+    said = api.__name__ if isinstance(api, type) else repr(api)
+    sentence = f"kafka.on({', '.join(filter(None, (said, str(narrowing))))})"
+    return When(kafka, rules, narrowing, sentence)
 
 
 class When(HowOften):

@@ -3,7 +3,8 @@
 Each part answers its own calls: `offsets` those about offsets, `classic` those of the classic
 protocol, `consumer` those of KIP-848, `share` those of share groups (KIP-932), `streams` those of
 streams groups (KIP-1071). A new type of group is a folder beside them with calls that register with
-the runtime, and one more part here.
+the runtime, and one more part here. All but the classic one are imported when the first request or
+record of their type comes.
 
 A coordinator has the groups of the partitions that its broker leads; coordinators.py decides which
 these are. Any other group it refuses with NOT_COORDINATOR.
@@ -12,32 +13,36 @@ these are. Any other group it refuses with NOT_COORDINATOR.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Protocol
+from functools import cached_property
+from typing import TYPE_CHECKING, Protocol
 
 from ...wire.errors import Error, Refused
 from ...wire.records import Record as LoggedRecord
 from ..base.journal import Journal
 from .classic.calls import ClassicCalls
 from .classic.effects import Answer, Token
-from .classic.group import ClassicGroup
-from .consumer.calls import ConsumerCalls
-from .consumer.group import ConsumerGroup
-from .consumer.times import TimesOf
 from .group import EMPTY, GroupListing, existing
 from .offsets.calls import OffsetCalls
 from .offsets.removal import Removal
 from .records import LogEntry, Record, Replayed
 from .runtime import Producer, Runtime, Timers, random_uuid
-from .settings import GroupSettings
+from .settings import ConfigsOf, GroupSettings
 from .shard import Shard, ShardState
-from .share.calls import ShareCalls, StateKeeper
-from .share.calls import TimesOf as ShareTimesOf
-from .share.group import ShareGroup
-from .share.keeping import NoStates
-from .streams.calls import StreamsCalls
-from .streams.calls import TimesOf as StreamsTimesOf
-from .streams.group import StreamsGroup
 from .topics_view import NoTopics, TopicsView
+
+if TYPE_CHECKING:
+    from .consumer.calls import ConsumerCalls
+    from .share.calls import ShareCalls, StateKeeper
+    from .streams.calls import StreamsCalls
+
+_RECORD_TYPES = {
+    "consumer": (3, 4, 5, 6, 7, 8, 16),
+    "share": (10, 11, 12, 13, 14, 15),
+    "streams": (17, 19, 20, 21, 22, 23),
+}
+"""Of the parts that are imported when they are first used: the records by which a log needs
+them."""
+_PART_OF = {record_type: part for part, types in _RECORD_TYPES.items() for record_type in types}
 
 
 class OffsetsTopic(Protocol):
@@ -70,11 +75,9 @@ class Coordinator:
         settings: GroupSettings | None = None,
         new_uuid: Callable[[], str] = random_uuid,
         topics: TopicsView | None = None,
-        consumer_times_of: TimesOf | None = None,
+        configs_of: ConfigsOf | None = None,
         journal: Journal | None = None,
         share_states: StateKeeper | None = None,
-        share_times_of: ShareTimesOf | None = None,
-        streams_times_of: StreamsTimesOf | None = None,
     ) -> None:
         self.settings = settings or GroupSettings()
         self.runtime = Runtime(
@@ -85,16 +88,46 @@ class Coordinator:
             topics=topics or TopicsView(NoTopics(), lambda: 0),
             new_uuid=new_uuid,
             journal=journal,
+            missing=self._import_part_of,
         )
         self.classic = ClassicCalls(self.runtime, send)
-        self.consumer = ConsumerCalls(self.runtime, self.classic, consumer_times_of)
-        self.share = ShareCalls(
-            self.runtime, self.classic, share_states or NoStates(), share_times_of
-        )
-        self.streams = StreamsCalls(self.runtime, self.classic, streams_times_of)
         self.offsets = OffsetCalls(self.runtime, self.classic.create)
         self._removal = Removal(self.runtime, self.offsets.store)
         self._topic = topic
+        self._configs_of = configs_of
+        self._share_states = share_states
+
+    @cached_property
+    def consumer(self) -> ConsumerCalls:
+        """The calls of KIP-848."""
+        from .consumer.calls import ConsumerCalls
+
+        return ConsumerCalls(self.runtime, self.classic, self._configs_of)
+
+    @cached_property
+    def share(self) -> ShareCalls:
+        """The calls about share groups."""
+        from .share.calls import ShareCalls
+        from .share.keeping import NoStates
+
+        states = self._share_states or NoStates()
+        return ShareCalls(self.runtime, self.classic, states, self._configs_of)
+
+    @cached_property
+    def streams(self) -> StreamsCalls:
+        """The calls about streams groups."""
+        from .streams.calls import StreamsCalls
+
+        return StreamsCalls(self.runtime, self.classic, self._configs_of)
+
+    @property
+    def has_share_groups(self) -> bool:
+        """Whether there may be share groups: a record or a request of theirs has come."""
+        return "share" in self.__dict__
+
+    def _import_part_of(self, record_type: int) -> None:
+        if record_type in _PART_OF:
+            getattr(self, _PART_OF[record_type])
 
     @property
     def shards(self) -> dict[int, Shard]:
@@ -131,28 +164,14 @@ class Coordinator:
         if group.state == EMPTY:
             text = f"group {group_id!r} has no members that could rebalance"
             raise Refused(Error.UNKNOWN_MEMBER_ID, text)
-        if isinstance(group, ClassicGroup):
-            self.classic.rebalance(group)
-        elif isinstance(group, ConsumerGroup):
-            self.consumer.rebalance(group)
-        elif isinstance(group, ShareGroup):
-            self.share.rebalance(group)
-        elif isinstance(group, StreamsGroup):
-            self.streams.rebalance(group)
+        self.runtime.type_of(group).rebalance(group)
 
     def end_session(self, group_id: str, member_id: str) -> None:
         """A member's session is over now, as if no heartbeat had come in time. Raises Refused:
         GROUP_ID_NOT_FOUND, UNKNOWN_MEMBER_ID, REBALANCE_IN_PROGRESS for a member that waits for
         others, which keeps it alive."""
         group = existing(group_id, self.runtime.shard_for(group_id).groups.get(group_id))
-        if isinstance(group, ClassicGroup):
-            self.classic.end_session(group, member_id)
-        elif isinstance(group, ConsumerGroup):
-            self.consumer.end_session(group, member_id)
-        elif isinstance(group, ShareGroup):
-            self.share.end_session(group, member_id)
-        elif isinstance(group, StreamsGroup):
-            self.streams.end_session(group, member_id)
+        self.runtime.type_of(group).end_session(group, member_id)
 
     def delete(self, group_ids: Iterable[str]) -> list[tuple[str, Error]]:
         """DeleteGroups: the error of each, in their order; one named twice is answered once."""
@@ -160,7 +179,8 @@ class Coordinator:
 
     def _delete(self, group_id: str) -> Error:
         try:
-            self.share.before_delete(group_id)
+            if self.has_share_groups:
+                self.share.before_delete(group_id)
         except Refused as refused:
             return refused.error
         return self._removal.delete(group_id)

@@ -12,22 +12,12 @@ partition: that is in timing/, for who asks for it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from ..base.call import Call
 from ..config.group import group_config
 from ..config.internal_topics import CONSUMER_OFFSETS
-from .classic.effects import Answer
-from .classic.responses import send
-from .consumer.times import ConsumerTimes
-from .coordinator import Coordinator
-from .offsets_topic import ClusterOffsetsTopic
-from .records import TransactionEnd
-from .settings import settings_of
-from .share.heartbeat import ShareTimes
-from .streams.heartbeat import StreamsTimes
-from .topics_view import TopicsView
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -35,6 +25,9 @@ if TYPE_CHECKING:
     from ..metadata.delta import MetadataDelta
     from ..metadata.image import MetadataImage
     from ..partitions.partition import Partition
+    from .classic.effects import Answer
+    from .coordinator import Coordinator
+    from .records import TransactionEnd
 
 
 class Groups:
@@ -42,29 +35,39 @@ class Groups:
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
-        self._coordinators = {
-            node_id: self._coordinator(broker.config) for node_id, broker in cluster.brokers.items()
-        }
         # Answers to parked requests wait until a change of leaders is complete.
         self._held: list[Callable[[], None]] | None = None
 
+    @cached_property
+    def _all(self) -> dict[int, Coordinator]:
+        """By node. They are made, and what they are made of imported, when the first is asked for,
+        or `__consumer_offsets` is there."""
+        brokers = self._cluster.brokers.items()
+        return {node_id: self._coordinator(broker.config) for node_id, broker in brokers}
+
+    @property
+    def _made(self) -> dict[int, Coordinator]:
+        """Those that there are by now."""
+        return self._all if "_all" in self.__dict__ else {}
+
     def at(self, node_id: int) -> Coordinator:
         """The coordinator of a broker."""
-        return self._coordinators[node_id]
+        return self._all[node_id]
 
     def add(self, node_id: int, config: BrokerConfig) -> None:
         """One more broker, which coordinates nothing yet."""
-        like = next(iter(self._coordinators.values())).settings
-        self._coordinators[node_id] = added = self._coordinator(config)
-        added.settings.partitions = like.partitions
+        if self._made:
+            like = next(iter(self._all.values())).settings
+            self._all[node_id] = added = self._coordinator(config)
+            added.settings.partitions = like.partitions
 
     def remove(self, node_id: int) -> None:
         """A broker that coordinates nothing is gone."""
-        del self._coordinators[node_id]
+        self._made.pop(node_id, None)
 
     def shift(self, milliseconds: int) -> None:
         """The clock was set to another time."""
-        for coordinator in self._coordinators.values():
+        for coordinator in self._made.values():
             coordinator.runtime.shift(milliseconds)
 
     def ensure_topic(self) -> None:
@@ -73,7 +76,7 @@ class Groups:
 
     def partition_for(self, group_id: str) -> int:
         """The number of the partition that keeps the group."""
-        return next(iter(self._coordinators.values())).partition_for(group_id)
+        return next(iter(self._all.values())).partition_for(group_id)
 
     def leader_of(self, group_id: str) -> int:
         """The id of the node that coordinates a group, or -1. Raises Refused if there is no
@@ -82,7 +85,7 @@ class Groups:
 
     def end_transaction(self, partition: int, end: TransactionEnd) -> None:
         """A marker has been written to this partition of `__consumer_offsets`."""
-        for coordinator in self._coordinators.values():
+        for coordinator in self._made.values():
             coordinator.offsets.end_transaction(partition, end)
 
     def __call__(self, delta: MetadataDelta, image: MetadataImage) -> None:
@@ -90,10 +93,11 @@ class Groups:
         self._held = []
         try:
             for topic in delta.removed.values():
-                for coordinator in self._coordinators.values():
+                for coordinator in self._made.values():
                     coordinator.topic_deleted(topic.name)
-            for coordinator in self._coordinators.values() if delta.removed else ():
-                coordinator.share.topics_deleted(frozenset(delta.removed))
+            for coordinator in self._made.values() if delta.removed else ():
+                if coordinator.has_share_groups:
+                    coordinator.share.topics_deleted(frozenset(delta.removed))
             self._follow(delta)
         finally:
             self._cluster.woken += self._held
@@ -106,22 +110,27 @@ class Groups:
             return
         if topic.id in delta.created:
             # It may have been created with another number of partitions than is configured now.
-            for coordinator in self._coordinators.values():
+            for coordinator in self._all.values():
                 coordinator.settings.partitions = len(topic.partitions)
         self._resign(topic.partitions)
         for partition in topic.partitions:
-            leader = self._coordinators.get(partition.leader)
+            leader = self._all.get(partition.leader)
             if leader is not None and partition.index not in leader.shards:
                 leader.take_over(partition.index)
 
     def _resign(self, partitions: Sequence[Partition]) -> None:
         led = {(each.leader, each.index) for each in partitions}
-        for node_id, coordinator in self._coordinators.items():
+        for node_id, coordinator in self._all.items():
             for index in list(coordinator.shards):
                 if (node_id, index) not in led:
                     coordinator.resign(index)
 
     def _coordinator(self, config: BrokerConfig) -> Coordinator:
+        from .coordinator import Coordinator
+        from .offsets_topic import ClusterOffsetsTopic
+        from .settings import settings_of
+        from .topics_view import TopicsView
+
         cluster, settings = self._cluster, settings_of(config)
         return Coordinator(
             topic=ClusterOffsetsTopic(cluster, settings),
@@ -130,47 +139,15 @@ class Groups:
             now=cluster.clock.now,
             settings=settings,
             topics=TopicsView(cluster.topics, lambda: cluster.metadata.end_offset),
-            consumer_times_of=partial(_times_of, cluster, config),
+            configs_of=partial(group_config, cluster, broker=config),
             journal=cluster.journal,
             share_states=cluster.share_coordinators,
-            share_times_of=partial(_share_times_of, cluster, config),
-            streams_times_of=partial(_streams_times_of, cluster, config),
         )
 
     def _send(self, call: Call, answer: Answer) -> None:
+        from .classic.responses import send
+
         if self._held is None:
             send(call, answer)
         else:
             self._held.append(partial(send, call, answer))
-
-
-def _times_of(cluster: Cluster, broker: BrokerConfig, group_id: str) -> ConsumerTimes:
-    """The times of a consumer group as of now: its own configs, or else the broker's."""
-    configs = group_config(cluster, group_id, broker)
-    return ConsumerTimes(
-        configs.get("consumer.session.timeout.ms"),
-        configs.get("consumer.heartbeat.interval.ms"),
-        configs.get("consumer.assignment.interval.ms"),
-    )
-
-
-def _share_times_of(cluster: Cluster, broker: BrokerConfig, group_id: str) -> ShareTimes:
-    """The times of a share group as of now: its own configs, or else the broker's."""
-    configs = group_config(cluster, group_id, broker)
-    return ShareTimes(
-        configs.get("share.session.timeout.ms"),
-        configs.get("share.heartbeat.interval.ms"),
-        configs.get("share.assignment.interval.ms"),
-    )
-
-
-def _streams_times_of(cluster: Cluster, broker: BrokerConfig, group_id: str) -> StreamsTimes:
-    """What holds for a streams group as of now: its own configs, or else the broker's."""
-    configs = group_config(cluster, group_id, broker)
-    return StreamsTimes(
-        configs.get("streams.session.timeout.ms"),
-        configs.get("streams.heartbeat.interval.ms"),
-        configs.get("streams.assignment.interval.ms"),
-        configs.get("streams.initial.rebalance.delay.ms"),
-        configs.get("streams.num.standby.replicas"),
-    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from ...wire.errors import Error, Refused
 from .commit_request import CommitRequest
@@ -36,6 +36,11 @@ class Group(Protocol):
     @property
     def state(self) -> str:
         """The state's name, as clients are shown it."""
+        ...
+
+    @property
+    def members(self) -> Any:
+        """Has `get`: a member by its id, or None."""
         ...
 
     def deadline(self) -> int | None:

@@ -108,12 +108,12 @@ def encode(record: Record, now: int) -> NewRecord:
     return NewRecord(now, *record.encoded())
 
 
-def decode(logged: LoggedRecord, decoders: Mapping[int, Decode]) -> Record | None:
-    """The record in these bytes; None if no decoder is registered for its type.
+def decode(logged: LoggedRecord, decoder_of: Callable[[int], Decode | None]) -> Record | None:
+    """The record in these bytes; None if there is no decoder for its type.
 
     Raises WireError for bytes that are no record of a coordinator.
     """
     if logged.key is None or len(logged.key) < 2:
         raise WireError(f"record {logged.offset} of __consumer_offsets has no key")
-    found = decoders.get(int.from_bytes(logged.key[:2], "big"))
+    found = decoder_of(int.from_bytes(logged.key[:2], "big"))
     return None if found is None else found(logged.key, logged.value)

@@ -114,6 +114,14 @@ class GroupType(RecordKeeper, Protocol[G]):
         """The group's partition has moved away."""
         ...
 
+    def rebalance(self, group: G) -> None:
+        """Have its members rebalance, for tests."""
+        ...
+
+    def end_session(self, group: G, member_id: str) -> None:
+        """A member's session is over now. Raises Refused."""
+        ...
+
 
 class _ShardCheck:
     """The regular check of one shard."""
@@ -151,15 +159,16 @@ class Runtime:
         topics: TopicsView,
         new_uuid: Callable[[], str] = random_uuid,
         journal: Journal | None = None,
+        missing: Callable[[int], None] = lambda record_type: None,
     ) -> None:
+        """`missing` is called with a record type that nobody has registered, and may do so."""
         self.settings = settings
         self.telling = Telling(journal)
         self.topics = topics
         self.now = now
         self.new_uuid = new_uuid
         self.shards: dict[int, Shard] = {}
-        self.decoders: dict[int, Decode] = {}
-        """How the registered records are decoded, by record type."""
+        self._missing = missing
         self._append = append
         self._timers = timers
         self._keepers: dict[int, RecordKeeper] = {}
@@ -174,13 +183,16 @@ class Runtime:
 
     def register(self, keeper: RecordKeeper) -> None:
         """Decode and replay records of these types here."""
-        self.decoders |= keeper.decoders
         self._keepers |= dict.fromkeys(keeper.decoders, keeper)
 
     def register_type(self, group_type: GroupType[Any]) -> None:
         """Register the records of a type of group, and whom to call for its groups."""
         self.register(group_type)
         self._types[group_type.group_class] = group_type
+
+    def type_of(self, group: Group) -> GroupType[Any]:
+        """What is registered for a group's type."""
+        return self._types[type(group)]
 
     def register_offset_check(self, check: OffsetCheck) -> None:
         """Use this for each shard every `retention_check_interval_ms`."""
@@ -210,7 +222,7 @@ class Runtime:
             timer = self._timers.every(now + check.interval_ms(), check)
             self._shard_checks[shard.partition] = timer
         for group in list(shard.groups.values()):
-            self._types[type(group)].loaded(group, now)
+            self.type_of(group).loaded(group, now)
         self._set_timer()
 
     def resign(self, partition: int) -> None:
@@ -223,17 +235,29 @@ class Runtime:
             self._shard_checks.pop(partition).cancel()
         for group in shard.groups.values():
             self._deadlines.clear(group.group_id)
-            self._types[type(group)].resigned(group, self.now())
+            self.type_of(group).resigned(group, self.now())
 
     # Records
 
     def decode(self, logged: LoggedRecord) -> Record | None:
         """The record in these bytes; None if nobody has registered its type. Raises WireError."""
-        return decode(logged, self.decoders)
+        return decode(logged, self._decoder_of)
+
+    def _decoder_of(self, record_type: int) -> Decode | None:
+        keeper = self._keeper_of(record_type)
+        return None if keeper is None else keeper.decoders[record_type]
+
+    def _keeper_of(self, record_type: int) -> RecordKeeper | None:
+        if record_type not in self._keepers:
+            self._missing(record_type)
+        return self._keepers.get(record_type)
 
     def replay(self, shard: Shard, record: Record, now: int, producer_id: int | None) -> None:
         """Apply a record, read from the log or just written."""
-        self._keepers[record.record_type].replay(shard, record, now, producer_id)
+        number = record.record_type
+        keeper = self._keepers.get(number) or self._keeper_of(number)
+        assert keeper is not None, f"nobody keeps records of type {number}"
+        keeper.replay(shard, record, now, producer_id)
 
     def write(
         self, group_id: str, records: Sequence[Record], producer: Producer | None = None
@@ -314,4 +338,4 @@ class Runtime:
         shard = self.shards.get(self.partition_for(group_id))
         group = None if shard is None else shard.groups.get(group_id)
         if shard is not None and group is not None:
-            self._types[type(group)].due(shard, group, now)
+            self.type_of(group).due(shard, group, now)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
     from ..config.configs import BrokerConfig
+    from ..config.group import GroupConfig
+
+ConfigsOf: TypeAlias = Callable[[str], "GroupConfig"]
+"""The configs of a group, by its id, as they are now."""
 
 
 @dataclass

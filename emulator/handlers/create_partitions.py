@@ -45,7 +45,8 @@ def create_partitions(
             if times[topic.name] > 1:
                 raise Refused(Error.INVALID_REQUEST, "Duplicate topic name.")
             plan = _plan(cluster, topic, left)
-            cluster.throttle.mutate(call, len(plan.replicas))
+            if cluster.throttle is not None:
+                cluster.throttle.mutate(call, len(plan.replicas))
             left -= len(plan.replicas)
             results.append(Answer(name=topic.name))
             planned.append((results[-1], plan.records()))

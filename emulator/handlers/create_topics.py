@@ -55,7 +55,8 @@ def _create(cluster: Cluster, call: Call, request: CreateTopicsRequest) -> list[
     for topic in single:
         try:
             plan = _plan(cluster, topic)
-            cluster.throttle.mutate(call, len(plan.replicas))
+            if cluster.throttle is not None:
+                cluster.throttle.mutate(call, len(plan.replicas))
             plans.append(plan)
         except Refused as refused:
             answers[topic.name] = _failed(topic.name, refused)

@@ -88,7 +88,8 @@ def _delete(cluster: Cluster, call: Call, asked: list[Asked], is_late: bool) -> 
             is_twice = Asked(None, topic.id) in times
         if not is_twice:
             try:
-                cluster.throttle.mutate(call, len(topic.partitions))
+                if cluster.throttle is not None:
+                    cluster.throttle.mutate(call, len(topic.partitions))
             except Refused as refused:
                 both = Asked(topic.name, topic.id)
                 answers.append(_failed(both, refused))

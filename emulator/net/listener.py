@@ -15,10 +15,12 @@ import asyncio
 import socket
 from collections.abc import Callable
 from functools import partial
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from ..base.logger import log
-from .tls import Tls, accept_tls
+
+if TYPE_CHECKING:
+    from .tls import Tls
 
 BACKLOG = 1024
 _AT_ONCE = 32  # accepted in one round of the event loop
@@ -167,6 +169,8 @@ class Listener:
             if self._tls is None:
                 await self._loop.connect_accepted_socket(new_protocol, client)
             else:
+                from .tls import accept_tls
+
                 await accept_tls(self._loop, self._tls, new_protocol, client, address)
         except (OSError, asyncio.CancelledError) as error:
             client.close()

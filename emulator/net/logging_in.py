@@ -19,16 +19,13 @@ from ..base.call import Call
 from ..base.client import ANONYMOUS, Principal
 from ..base.java_order import hash_map_order
 from ..config.listener_configs import ListenerConfig
-from ..control.rules.refusing import refused, whole
 from ..handlers.api_versions import api_versions, note_software, unknown_version
 from ..handlers.registry import SERVED
-from ..security.login.exchange import Exchange
-from ..security.login.login import Login, Step
-from ..security.mechanisms import mechanisms_of
 from ..security.security import LogInFailure
-from .secured import tell_failure
 
 if TYPE_CHECKING:
+    from ..security.login.exchange import Exchange
+    from ..security.login.login import Login, Step
     from .connection import Connection
 
 _LONGEST = 64
@@ -39,6 +36,8 @@ def begin_login(connection: Connection) -> Login | None:
     if not connection.cluster.security.has_login(connection.listener):
         return None
     connection.frames.limit(_config(connection).get("sasl.server.max.receive.size"))
+    from ..security.login.login import Login
+
     return Login(_Broker(connection))
 
 
@@ -71,6 +70,8 @@ def _fail(connection: Connection, login: Login, step: Step) -> None:
         *(_shortened(login.user), _shortened(login.mechanism), step.failure),
         *(connection.listener, _shortened(connection.client_id), connection.client_host),
     )
+    from .secured import tell_failure
+
     tell_failure(cluster, failure, _shortened(connection.name))
     delay_ms: int = _config(connection).get("connection.failed.authentication.delay.ms")
     if not step.is_delayed or delay_ms <= 0:
@@ -106,6 +107,8 @@ class _Broker:
 
     @property
     def mechanisms(self) -> Sequence[str]:
+        from ..security.mechanisms import mechanisms_of
+
         return hash_map_order(mechanisms_of(_config(self._connection)))
 
     def serves(self, api_key: int, version: int) -> bool:
@@ -120,6 +123,8 @@ class _Broker:
         return api_versions(self._connection.cluster, call, request)
 
     def refusal(self, header: RequestHeader, body: Buffer, error: Error, message: str) -> Response:
+        from ..control.rules.refusing import refused, whole
+
         kind, version = SERVED[header.api_key].request, header.api_version
         request, _ = read_message(kind, body, version)
         response: Response = refused(request, version, whole(kind, version), error, message)

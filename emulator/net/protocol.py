@@ -16,7 +16,6 @@ from ..base.call import Ends
 from ..base.logger import log
 from ..base.turns import Slices
 from .connection import Connection
-from .secured import principal_of
 from .sockets import reset_when_closed
 
 if TYPE_CHECKING:
@@ -75,6 +74,8 @@ class ClientProtocol(asyncio.BufferedProtocol):
         connection = self.connection
         if connection.login is not None:
             return
+        from .secured import principal_of
+
         certificate = transport.get_extra_info("ssl_object").getpeercert()
         place = connection.node_id, connection.listener, self._client_host
         try:

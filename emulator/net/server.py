@@ -34,12 +34,12 @@ from .network.fault import DOWN, UP, Effect, Fault
 from .network.network import Network
 from .protocol import ClientProtocol, FollowingProtocol
 from .room import ROOM_BYTES, Room
-from .secured import ListenerTls
 from .sockets import bound, copy_of
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
     from ..config.configs import BrokerConfig
+    from .secured import ListenerTls
 
 # What transports may hold of answers that are not sent, all together, and one of them.
 _UNSENT_BYTES = 8 << 20
@@ -75,7 +75,8 @@ class Server:
         return Connections(config, self._may_come, self._close_excess_soon)
 
     def _may_come(self, address: str) -> bool:
-        return self.cluster.throttle.may_connect(address)
+        throttle = self.cluster.throttle
+        return throttle is None or throttle.may_connect(address)
 
     def _attach(self, cluster: Cluster) -> None:
         self.cluster = cluster
@@ -164,6 +165,8 @@ class Server:
         found = self.cluster.security.listeners.get(listener)
         if found is None or not found.has_tls:
             return None
+        from .secured import ListenerTls
+
         return ListenerTls(self, node_id, listener)
 
     @property

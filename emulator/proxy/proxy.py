@@ -27,7 +27,7 @@ from ..base.event import Event
 from ..base.journal import MOST_EVENTS
 from ..blocking_connection import Connection
 from ..broker_thread import new_event_loop
-from ..control.rules import Rules
+from ..control.rules.rules import Rules
 from ..control.traffic.journal import RequestJournal
 from ..control.traffic.peer import Address
 from ..control.traffic.traffic import Traffic

@@ -13,26 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from ...wire import Request, Response
-from ...wire.api.add_raft_voter import AddRaftVoterRequest
-from ...wire.api.alter_client_quotas import AlterClientQuotasRequest
-from ...wire.api.alter_configs import AlterConfigsRequest
-from ...wire.api.alter_partition_reassignments import AlterPartitionReassignmentsRequest
-from ...wire.api.alter_user_scram_credentials import AlterUserScramCredentialsRequest
-from ...wire.api.create_acls import CreateAclsRequest
-from ...wire.api.create_delegation_token import CreateDelegationTokenRequest
-from ...wire.api.create_partitions import CreatePartitionsRequest
-from ...wire.api.create_topics import CreateTopicsRequest
-from ...wire.api.delete_acls import DeleteAclsRequest
-from ...wire.api.delete_topics import DeleteTopicsRequest
-from ...wire.api.describe_quorum import DescribeQuorumRequest
-from ...wire.api.elect_leaders import ElectLeadersRequest
-from ...wire.api.expire_delegation_token import ExpireDelegationTokenRequest
-from ...wire.api.incremental_alter_configs import IncrementalAlterConfigsRequest
-from ...wire.api.list_partition_reassignments import ListPartitionReassignmentsRequest
-from ...wire.api.remove_raft_voter import RemoveRaftVoterRequest
-from ...wire.api.renew_delegation_token import RenewDelegationTokenRequest
-from ...wire.api.unregister_broker import UnregisterBrokerRequest
-from ...wire.api.update_features import UpdateFeaturesRequest
+from ...wire.api import api_keys
 from ..base.call import PARKED, Call
 from ..base.chain import Outcome, Step
 from .quorum import Quorum
@@ -47,30 +28,27 @@ TimeOut: TypeAlias = Callable[[Request, int], Response]
 After: TypeAlias = Callable[[int, Callable[[], None]], "Timer"]
 """Calls back after so many real milliseconds."""
 
-FORWARDED = frozenset(
-    each.api_key
-    for each in (
-        AddRaftVoterRequest,
-        AlterClientQuotasRequest,
-        AlterConfigsRequest,
-        AlterPartitionReassignmentsRequest,
-        AlterUserScramCredentialsRequest,
-        CreateAclsRequest,
-        CreateDelegationTokenRequest,
-        CreatePartitionsRequest,
-        CreateTopicsRequest,
-        DeleteAclsRequest,
-        DeleteTopicsRequest,
-        DescribeQuorumRequest,
-        ElectLeadersRequest,
-        ExpireDelegationTokenRequest,
-        IncrementalAlterConfigsRequest,
-        ListPartitionReassignmentsRequest,
-        RemoveRaftVoterRequest,
-        RenewDelegationTokenRequest,
-        UnregisterBrokerRequest,
-        UpdateFeaturesRequest,
-    )
+FORWARDED = api_keys(
+    "add_raft_voter",
+    "alter_client_quotas",
+    "alter_configs",
+    "alter_partition_reassignments",
+    "alter_user_scram_credentials",
+    "create_acls",
+    "create_delegation_token",
+    "create_partitions",
+    "create_topics",
+    "delete_acls",
+    "delete_topics",
+    "describe_quorum",
+    "elect_leaders",
+    "expire_delegation_token",
+    "incremental_alter_configs",
+    "list_partition_reassignments",
+    "remove_raft_voter",
+    "renew_delegation_token",
+    "unregister_broker",
+    "update_features",
 )
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ssl
 import tempfile
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from .jaas import LoginModule, written
@@ -17,9 +16,8 @@ from .mechanisms import PLAIN
 from .tls.certificates import Certificate
 
 _MODULES = "org.apache.kafka.common.security"
-SPARK = "spark"
 _PYTHON = ("aiokafka", "kafka-python")
-_JAVA = ("java", SPARK)
+_JAVA = ("java", "spark")
 
 
 class Access(NamedTuple):
@@ -109,10 +107,3 @@ def client_context(ca: str | None, certificate: Certificate | None) -> ssl.SSLCo
             file.flush()
             context.load_cert_chain(file.name)
     return context
-
-
-def prefixed(client: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings as options of Spark's source and sink, if it is for that."""
-    if client != SPARK:
-        return dict(settings)
-    return {f"kafka.{name}": str(value) for name, value in settings.items()}

@@ -4,7 +4,7 @@
   `delegation.token.secret.key`, and stored nowhere. Without that config there are none.
 - One lives `delegation.token.expiry.time.ms` until it is renewed, and at most
   `delegation.token.max.lifetime.ms`, or what was asked for, if that is less. Those that have
-  expired are removed every `delegation.token.expiry.check.interval.ms`.
+  expired are removed (upkeep/token_expiry.py).
 - Owner, requester and renewers may renew and end it, and see it.
 
 Source: KIP-48, KIP-373, KIP-900; Kafka 4.3.1's DelegationTokenControlManager.
@@ -148,30 +148,6 @@ def known_token(
     salt = random.randbytes(_SALT_BYTES)
     credential = credential_of(mechanism, password, salt, ITERATIONS)
     return Known(credential, record.owner.partition(":")[2], record.expiration_timestamp)
-
-
-class TokenExpiry:
-    """The regular removal of tokens that have expired."""
-
-    def __init__(self, cluster: Cluster) -> None:
-        self._cluster = cluster
-
-    def interval_ms(self) -> int:
-        interval_ms: int = self._cluster.config.get("delegation.token.expiry.check.interval.ms")
-        return interval_ms
-
-    def run(self, now: int) -> bool:
-        tokens = self._cluster.metadata.image.tokens.values()
-        gone = [each.token_id for each in tokens if _is_over(each, now)]
-        if gone:
-            self._cluster.metadata.append(
-                [RemoveDelegationTokenRecord(token_id=token_id) for token_id in gone]
-            )
-        return bool(gone)
-
-    def due(self, now: int) -> int | None:
-        ends = [each.expiration_timestamp for each in self._cluster.metadata.image.tokens.values()]
-        return min(ends) + 1 if ends else None
 
 
 def _key(cluster: Cluster) -> bytes:

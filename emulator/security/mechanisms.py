@@ -18,8 +18,8 @@ from .jaas import LoginModule, parse_jaas, written
 from .login import jwks, oauthbearer, plain, scram
 from .login.key_sets import KeySets
 
-PLAIN = plain.NAME
-KNOWN = (PLAIN, *scram.HASHES, oauthbearer.NAME)
+PLAIN, OAUTHBEARER = plain.NAME, oauthbearer.NAME
+KNOWN = (PLAIN, *scram.HASHES, OAUTHBEARER)
 WITH_PASSWORDS = (PLAIN, *scram.HASHES)
 """The mechanisms that there are; and those by which a user shows a password."""
 _MECHANISMS = "sasl.enabled.mechanisms"
@@ -96,7 +96,7 @@ def plain_jaas(users: dict[str, str]) -> str:
 def validator_of(config: ListenerConfig, key_sets: KeySets, now: int) -> oauthbearer.Validate:
     """What judges the tokens of OAUTHBEARER at a listener. Keys at an address that was not asked
     before are fetched from there. Raises ConfigError."""
-    mechanism = oauthbearer.NAME
+    mechanism = OAUTHBEARER
     url = config.get("sasl.oauthbearer.jwks.endpoint.url", mechanism)
     if url is None:
         return oauthbearer.unsecured

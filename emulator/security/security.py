@@ -10,25 +10,21 @@ from collections import deque
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from random import Random
+from typing import TYPE_CHECKING
 
 from ..config.configs import BrokerConfig
 from ..config.definition import ConfigError
 from ..config.listener_configs import ListenerConfig
 from ..metadata.image import MetadataImage
-from .delegation_tokens import known_token
 from .listeners import Listener, listeners_of
-from .login.exchange import Exchange
-from .login.key_sets import KeySets, check_keys
-from .login.oauthbearer import NAME as OAUTHBEARER
-from .login.oauthbearer import OAuthBearer
-from .login.plain import Plain
-from .login.scram import NUMBERS, Credential, Known, Scram
-from .mechanisms import PLAIN, check_passwords, mechanisms_of, passwords_of, validator_of
-from .tls.changes import check_stores
-from .tls.context import Contexts, context_of
-from .tls.principals import parsed
+
+if TYPE_CHECKING:
+    from .login.exchange import Exchange
+    from .login.key_sets import KeySets
+    from .login.scram import Known
+    from .tls.context import Contexts
 
 _MOST_FAILURES = 1000
 _NONCE_BITS = 130
@@ -65,17 +61,23 @@ class Security:
         listeners: dict[str, Listener],
         image: MetadataImage,
         random: Random,
-        key_sets: KeySets,
+        key_sets: KeySets | None,
     ) -> None:
         self.listeners = listeners
         self.failures: deque[LogInFailure] = deque(maxlen=_MOST_FAILURES)
         self.bound: dict[tuple[str, str], None] = {}
         """The address that each listener is bound to, with its name."""
-        self.contexts = Contexts()
         self._key_sets = key_sets
         self._config = config
         self._image = image
         self._random = random
+
+    @cached_property
+    def contexts(self) -> Contexts:
+        """Those of the listeners with TLS."""
+        from .tls.context import Contexts
+
+        return Contexts()
 
     def has_login(self, listener: str) -> bool:
         """Whether clients of a listener log in; those of a name that there is not do not."""
@@ -88,6 +90,10 @@ class Security:
         """What is to be set for a broker at run time, and which of it changes. Raises ConfigError
         for a key store or a trust store that cannot be used."""
         names = [each.name for each in self.listeners.values() if each.has_tls]
+        if not names:
+            return
+        from .tls.changes import check_stores
+
         for name in names:
             with suppress(ConfigError):  # one that has never been good is not kept
                 self.contexts.of(ListenerConfig(config, name))
@@ -95,14 +101,24 @@ class Security:
 
     def begin(self, config: ListenerConfig, mechanism: str, now: int) -> Exchange:
         """An exchange by one of a listener's mechanisms."""
+        from .login.key_sets import KeySets
+        from .login.oauthbearer import OAuthBearer
+        from .login.plain import Plain
+        from .login.scram import Scram
+        from .mechanisms import OAUTHBEARER, PLAIN, passwords_of, validator_of
+
         if mechanism == PLAIN:
             return Plain(passwords_of(config))
         if mechanism == OAUTHBEARER:
+            self._key_sets = self._key_sets or KeySets()
             return OAuthBearer(validator_of(config, self._key_sets, now))
         nonce = _text(self._random.getrandbits(_NONCE_BITS) | 1 << _NONCE_BITS - 1)
         return Scram(mechanism, partial(self._known, mechanism), nonce)
 
     def _known(self, mechanism: str, name: str, is_token: bool) -> Known | None:
+        from .delegation_tokens import known_token
+        from .login.scram import NUMBERS, Credential, Known
+
         if is_token:
             return known_token(self._config, self._image, mechanism, name, self._random)
         found = self._image.scram.get(name, {}).get(NUMBERS[mechanism])
@@ -112,13 +128,19 @@ class Security:
         return Known(credential, name)
 
 
-def key_sets_of(config: BrokerConfig, now: int) -> KeySets:
-    """The keys of tokens, fetched for the first time. Raises ConfigError if there are none."""
-    found = KeySets()
+def key_sets_of(config: BrokerConfig, now: int) -> KeySets | None:
+    """The keys of tokens, fetched for the first time, if any listener takes tokens. Raises
+    ConfigError if there are none."""
+    found = None
     for listener in listeners_of(config).values():
-        own = ListenerConfig(config, listener.name)
-        if listener.has_sasl and OAUTHBEARER in mechanisms_of(own):
-            validator_of(own, found, now)
+        if listener.has_sasl:
+            from .login.key_sets import KeySets
+            from .mechanisms import OAUTHBEARER, mechanisms_of, validator_of
+
+            own = ListenerConfig(config, listener.name)
+            if OAUTHBEARER in mechanisms_of(own):
+                found = found or KeySets()
+                validator_of(own, found, now)
     return found
 
 
@@ -129,14 +151,26 @@ def check_security(config: BrokerConfig) -> dict[str, Listener]:
     for listener in listeners.values():
         own = ListenerConfig(config, listener.name)
         own.get("max.connections")
-        if listener.has_sasl and PLAIN in mechanisms_of(own):
-            check_passwords(own, config.text_of("sasl.jaas.config"))
-        if listener.has_sasl and OAUTHBEARER in mechanisms_of(own):
-            check_keys(own)
+        if listener.has_sasl:
+            check_mechanisms(config, own)
         if listener.has_tls:
+            from .tls.context import context_of
+            from .tls.principals import parsed
+
             context_of(own)
             parsed(own.get("ssl.principal.mapping.rules"))
     return listeners
+
+
+def check_mechanisms(config: BrokerConfig, own: ListenerConfig) -> None:
+    """Raises ConfigError for what a listener says of its mechanisms."""
+    from .login.key_sets import check_keys
+    from .mechanisms import OAUTHBEARER, PLAIN, check_passwords, mechanisms_of
+
+    if PLAIN in mechanisms_of(own):
+        check_passwords(own, config.text_of("sasl.jaas.config"))
+    if OAUTHBEARER in mechanisms_of(own):
+        check_keys(own)
 
 
 def _text(number: int) -> str:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from ..control.rules import Rules
-from ..facets.disk import Disk
+from .. import seen
 from ..facets.facet import Facet
-from ..facets.network import Network
-from ..facets.when import When
-from ..seen import GroupView, SeenTransaction, TopicView
-from .situations import Situations
+
+if TYPE_CHECKING:
+    from ..control.rules.rules import Rules
+    from ..facets.disk import Disk
+    from ..facets.network import Network
+    from ..facets.when import When
+    from .situations import Situations
 
 
 class Situated(Facet):
@@ -21,13 +24,15 @@ class Situated(Facet):
     _network: Network
     _disk_faults: Disk
     on: Callable[..., When]
-    topic: Callable[[str], TopicView]
-    group: Callable[[str], GroupView]
-    transactions: Callable[[], list[SeenTransaction]]
-    recreate_topic: Callable[..., TopicView]
+    topic: Callable[[str], seen.TopicView]
+    group: Callable[[str], seen.GroupView]
+    transactions: Callable[[], list[seen.SeenTransaction]]
+    recreate_topic: Callable[..., seen.TopicView]
 
     @property
     def situations(self) -> Situations:
         """What goes wrong in production, each one verb:
         `kafka.situations.lost_acknowledgement("orders")`."""
+        from .situations import Situations
+
         return Situations(self)

@@ -1,6 +1,1 @@
 """The state of a broker, taken at one moment: kept, put back, saved to a file, opened elsewhere."""
-
-from .errors import StateError
-from .snapshot import Snapshot
-
-__all__ = ["Snapshot", "StateError"]

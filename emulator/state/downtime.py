@@ -21,16 +21,14 @@ from typing import TYPE_CHECKING
 
 from ...storage import LogDirectoryError, MemoryDisk
 from ...storage.naming import CLUSTER_METADATA
-from ...storage.torn_tails import lose_tails, recovery_points
 from ...wire import Refused
 from ..base.logger import log
 from ..replication.gate import ControllerGate
-from .images import FolderImage
-from .placing import place_in
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
     from ..net.server import Server
+    from .images import FolderImage
 
 
 DOWN = "the broker is down, as by kafka.kill(): call kafka.restart()"
@@ -55,6 +53,8 @@ class PowerCut:
 
 def kill(server: Server, disk: MemoryDisk | None, cut: PowerCut | None) -> None:
     """End the broker as `kill -9`, or as a power cut. Raises OSError if the disk fails."""
+    from ...storage.torn_tails import lose_tails, recovery_points
+
     cluster = server.cluster
     server.go_down()
     if cut is not None:
@@ -83,6 +83,9 @@ class Wreck:
     """
 
     def __init__(self, server: Server, disk: MemoryDisk | None, cut: PowerCut | None) -> None:
+        from ...storage.torn_tails import recovery_points
+        from .images import FolderImage
+
         self._server = server
         self._disk = disk
         self._cut = cut
@@ -100,6 +103,9 @@ class Wreck:
 
     def finish(self) -> None:
         """Throw away what was done since. Raises OSError."""
+        from ...storage.torn_tails import lose_tails
+        from .placing import place_in
+
         cluster, left = self._server.cluster, self._left
         cluster.close(is_last=True)
         if isinstance(left, MemoryDisk):

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from odradek.emulator import Cluster, Emulator
-from odradek.emulator.state import Snapshot
+from odradek.emulator.state.snapshot import Snapshot
 from odradek.wire.batch import read_header
 from odradek.wire.records import build_batch
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from odradek.emulator import Situation
-from odradek.emulator.situations import Situations
 from odradek.emulator.situations.older_versions import KNOWN
+from odradek.emulator.situations.situations import Situations
 
 from tests.situations.rows import ROWS
 

@@ -7,17 +7,17 @@
 MODULES = {
     "import odradek": 1,
     "the pytest plugin": 8,
-    "from odradek import Emulator": 513,
-    "the first `with Emulator()`": 568,
-    "`odradek serve` at ready": 619,
+    "from odradek import Emulator": 241,
+    "the first `with Emulator()`": 267,
+    "`odradek serve` at ready": 411,
 }
 
 # Lines of Python.
 LINES = {
-    "wire": 9_700,
+    "wire": 9_720,
     "storage": 9_000,
-    "emulator": 77_400,
+    "emulator": 77_900,
     "fixtures": 3_850,
     "compat": 21_900,
-    "tests": 146_000,
+    "tests": 146_200,
 }

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from odradek.emulator.base.call import Call
 from odradek.emulator.base.chain import Step
 from odradek.emulator.cluster import Cluster
-from odradek.emulator.control.rules import Rules
+from odradek.emulator.control.rules.rules import Rules
 from odradek.emulator.facets.faults import Faults
 from odradek.wire import Request
 

@@ -94,6 +94,13 @@ API_MODULES: dict[int, str] = {
     92: "delete_share_group_offsets",
 }
 
+_KEYS = {module: key for key, module in API_MODULES.items()}
+
+
+def api_keys(*modules: str) -> frozenset[int]:
+    """The keys of APIs, by their modules: for those who need none of their messages."""
+    return frozenset(_KEYS[each] for each in modules)
+
 
 def api_name(api_key: int) -> str:
     """Kafka's name of an API that is known here, such as "ListOffsets"."""

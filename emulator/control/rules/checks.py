@@ -6,14 +6,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from math import isfinite
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ....wire import Error
-from ....wire.api import response_class
 from ...base.fitting import shown
-from .apis import name_of as api_name
-from .narrowing import Narrowing
-from .verbs.answering import THROTTLE, has_field
+
+if TYPE_CHECKING:
+    from .narrowing import Narrowing
 
 _LONGEST_S = 1_000_000
 F = TypeVar("F", bound=Callable[..., object])
@@ -86,6 +85,10 @@ def an_error(given: Any) -> Error:
 
 def check_throttle(narrowing: Narrowing) -> None:
     """Raises ValueError if no version that is meant can tell a client to wait."""
+    from ....wire.api import response_class
+    from .apis import name_of as api_name
+    from .verbs.answering import THROTTLE, has_field
+
     response = response_class(narrowing.request.api_key)
     if not any(has_field(response, THROTTLE, version) for version in narrowing.versions):
         name = api_name(narrowing.request)

@@ -10,6 +10,7 @@ from ....wire import Request
 from ...base.chain import Route
 from ...base.never_matched import Standing
 from .apis import name_of
+from .asked_for import asked_for
 from .counting import Count, Counting
 from .narrowing import Narrowing
 
@@ -85,7 +86,7 @@ class Rule(Standing):
         """Whether it takes effect for a request, which counts then."""
         call, rules = meeting.call, meeting.rules
         try:
-            found = rules.entries(call, meeting.request)
+            found = asked_for(rules, call, meeting.request)
             different = self.narrowing.differences(call, meeting.request, found)
             if not different:
                 different = self.verb.no_place(meeting)
@@ -115,7 +116,7 @@ class Rule(Standing):
         """Another rule has ended the request before this one was asked."""
         call, request = meeting.call, meeting.request
         try:
-            found = meeting.rules.entries(call, request)
+            found = asked_for(meeting.rules, call, request)
             if not self.narrowing.differences(call, request, found):
                 self._nearly([f"{other.sentence} came first"])
         except Exception as error:

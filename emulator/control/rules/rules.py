@@ -5,27 +5,20 @@ It is in the chain only while there are rules. All that happens here happens in 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from itertools import chain
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ....wire import NO_ID, Request, Response
-from ....wire.api.fetch import FetchRequest
-from ....wire.api.share_fetch import ShareFetchRequest
+from ....wire import Request, Response
 from ...base.call import Call
 from ...base.chain import Onward, Outcome, Step
 from ...base.never_matched import KNOWN
 from ...base.timers import Timer
-from ...partitions.fetch_sessions import Wanted
-from ...share.sessions import Part, SessionKey
-from ...share.state import ShareKey
-from .entries import Entry, entries, own_values
-from .meeting import Meeting
-from .places import PARTITION, TOPIC
-from .rule import Rule
 
 if TYPE_CHECKING:
     from ...cluster import Cluster
+    from ...share.state import ShareKey
+    from .meeting import Meeting
+    from .rule import Rule
 
 
 class Rules(Step):
@@ -126,6 +119,8 @@ class Rules(Step):
                 ahead.append(rule)
         if not ahead:
             return None
+        from .meeting import Meeting
+
         meeting = self._meetings[call] = Meeting(self, call, request, ahead)
         return meeting.begin()
 
@@ -153,49 +148,6 @@ class Rules(Step):
         """The name of the topic with this id."""
         topic = self.cluster.topics.by_id(topic_id)
         return None if topic is None else topic.name
-
-    def entries(self, call: Call, request: Request) -> Iterable[Entry]:
-        """What a request asks for; a fetch also for what is in its session."""
-        found = entries(request, call.version, self.topic_name)
-        if isinstance(request, FetchRequest) and request.session_epoch > 0:
-            return chain(found, (self.entry_of(each) for each in self.in_session(call, request)))
-        if isinstance(request, ShareFetchRequest) and request.share_session_epoch > 0:
-            return chain(found, self._in_share_session(call, request))
-        return found
-
-    def _in_share_session(self, call: Call, request: ShareFetchRequest) -> Iterator[Entry]:
-        """What a share fetch asks for without naming it."""
-        key = SessionKey(request.group_id or "", request.member_id or "")
-        session = self.cluster.share_leaders.at(call.node_id).sessions.find(key)
-        own = own_values(request, call.version)
-        forgotten = {
-            Part(topic.topic_id, index)
-            for topic in request.forgotten_topics_data
-            for index in topic.partitions
-        }
-        for part in [] if session is None else session.parts:
-            if part not in forgotten:
-                name = self.topic_name(part.topic_id)
-                yield {**own, TOPIC: name, PARTITION: part.partition}
-
-    def in_session(self, call: Call, request: FetchRequest) -> Iterator[Wanted]:
-        """What a fetch asks for without naming it."""
-        sessions = self.cluster.brokers[call.node_id].fetch_sessions
-        forgotten = {
-            (topic.topic_id, topic.topic, index)
-            for topic in request.forgotten_topics_data
-            for index in topic.partitions
-        }
-        for wanted in sessions.wanted(request.session_id):
-            topic = wanted.topic
-            if (topic.topic_id, topic.name, wanted.partition) not in forgotten:
-                yield wanted
-
-    def entry_of(self, wanted: Wanted) -> Entry:
-        """A partition of a fetch session as an entry."""
-        topic = wanted.topic
-        name = topic.name if topic.topic_id == NO_ID else self.topic_name(topic.topic_id)
-        return {TOPIC: name, PARTITION: wanted.partition}
 
     def tell(self, rule: Rule, call: Call) -> None:
         """A rule takes effect."""

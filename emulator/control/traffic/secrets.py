@@ -3,40 +3,31 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 from ....wire import Request
-from ....wire.api.alter_configs import AlterConfigsRequest
-from ....wire.api.alter_user_scram_credentials import AlterUserScramCredentialsRequest
-from ....wire.api.create_delegation_token import CreateDelegationTokenRequest
-from ....wire.api.describe_delegation_token import DescribeDelegationTokenRequest
-from ....wire.api.expire_delegation_token import ExpireDelegationTokenRequest
-from ....wire.api.incremental_alter_configs import IncrementalAlterConfigsRequest
-from ....wire.api.renew_delegation_token import RenewDelegationTokenRequest
-from ....wire.api.sasl_authenticate import SaslAuthenticateRequest
+from ....wire.api import api_keys
 from ...config.broker_table import broker_definitions
 
-SECRET_APIS = frozenset(
-    each.api_key
-    for each in (
-        AlterUserScramCredentialsRequest,
-        CreateDelegationTokenRequest,
-        DescribeDelegationTokenRequest,
-        ExpireDelegationTokenRequest,
-        RenewDelegationTokenRequest,
-        SaslAuthenticateRequest,
-    )
+SECRET_APIS = api_keys(
+    "alter_user_scram_credentials",
+    "create_delegation_token",
+    "describe_delegation_token",
+    "expire_delegation_token",
+    "renew_delegation_token",
+    "sasl_authenticate",
 )
 """APIs of which nothing is kept."""
+_SET_CONFIGS = api_keys("alter_configs", "incremental_alter_configs")
 
 
 def has_secrets(request: Request) -> bool:
     """Whether it is of those APIs, or sets a config that is a password."""
     if request.api_key in SECRET_APIS:
         return True
-    if not isinstance(request, AlterConfigsRequest | IncrementalAlterConfigsRequest):
+    if request.api_key not in _SET_CONFIGS:
         return False
-    resources: Any = request.resources
+    resources = cast(Any, request).resources
     return any(each.name.endswith(_passwords()) for one in resources for each in one.configs)
 
 

@@ -99,6 +99,11 @@ class ClassicGroup:
         self.state_timestamp = now
 
     @property
+    def members(self) -> Roster:
+        """All of them, by id."""
+        return self.roster
+
+    @property
     def is_consumer_group(self) -> bool:
         """True if its members speak the consumer's embedded protocol."""
         return self.protocol_type == CONSUMER

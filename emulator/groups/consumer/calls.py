@@ -19,6 +19,7 @@ from ..classic.group import ClassicGroup
 from ..group import Group, existing
 from ..records import MessageRecord, Record
 from ..runtime import Runtime
+from ..settings import ConfigsOf
 from ..shard import Shard
 from .classic_calls import ClassicMembers
 from .conversion import check_upgrade, is_empty_classic, records_of, upgraded
@@ -31,23 +32,23 @@ from .records import DECODERS, group_record
 from .regex import resolved
 from .states import MemberState
 from .telling import OVERDUE
-from .times import TimesOf, times_of
+from .times import times_of
 from .writing import GroupWriter
 
 _TRY_AGAIN_MS = 500
 
 
 class ConsumerCalls:
-    """The calls of KIP-848. `group_times` gives the times of a group (default: the broker's)."""
+    """The calls of KIP-848. `configs_of` gives the configs of a group (default: the broker's)."""
 
     def __init__(
-        self, runtime: Runtime, classic: ClassicCalls, group_times: TimesOf | None = None
+        self, runtime: Runtime, classic: ClassicCalls, configs_of: ConfigsOf | None = None
     ) -> None:
         self.group_class = ConsumerGroup
         self.decoders = DECODERS
         self._runtime = runtime
         self._classic = classic
-        self._times_of = group_times or times_of(runtime.settings)
+        self._times_of = times_of(runtime.settings, configs_of)
         self._writer = GroupWriter(runtime, classic)
         runtime.register_type(self)
         members = ClassicMembers(runtime, classic, self._writer, self._times_of)

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from ..settings import GroupSettings
+from ..settings import ConfigsOf, GroupSettings
+
+_CONFIGS = (
+    "consumer.session.timeout.ms",
+    "consumer.heartbeat.interval.ms",
+    "consumer.assignment.interval.ms",
+)
 
 
 class ConsumerTimes(NamedTuple):
@@ -20,8 +26,10 @@ TimesOf = Callable[[str], ConsumerTimes]
 """The times of a group, by its id, as they are now."""
 
 
-def times_of(settings: GroupSettings) -> TimesOf:
-    """The times of groups that have no configs of their own."""
+def times_of(settings: GroupSettings, configs_of: ConfigsOf | None) -> TimesOf:
+    """The times of groups that may have configs of their own, or have none."""
+    if configs_of is not None:
+        return lambda group_id: ConsumerTimes(*map(configs_of(group_id).get, _CONFIGS))
     return lambda group_id: ConsumerTimes(
         settings.consumer_session_timeout_ms,
         settings.consumer_heartbeat_interval_ms,

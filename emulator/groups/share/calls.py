@@ -18,7 +18,7 @@ from ..classic.not_classic import NotClassic
 from ..group import Group, existing
 from ..records import MessageRecord
 from ..runtime import Runtime
-from ..settings import GroupSettings
+from ..settings import ConfigsOf, GroupSettings
 from ..shard import Shard, ShardState
 from . import states
 from .group import ShareGroup
@@ -29,6 +29,11 @@ from .records import DECODERS, TopicState, group_record, state_record
 _TRY_AGAIN_MS = 500
 _NO_GROUP = "The group id is invalid."
 _UNKNOWN_PARTITION = "This server does not host this topic-partition."
+_CONFIGS = (
+    "share.session.timeout.ms",
+    "share.heartbeat.interval.ms",
+    "share.assignment.interval.ms",
+)
 TimesOf = Callable[[str], ShareTimes]
 """The times of a group, by its id, as they are now."""
 
@@ -61,8 +66,10 @@ class DeletedTopic(NamedTuple):
     message: str | None = None
 
 
-def default_times(settings: GroupSettings) -> TimesOf:
-    """The times of groups that have no configs of their own."""
+def times_of(settings: GroupSettings, configs_of: ConfigsOf | None) -> TimesOf:
+    """The times of groups that may have configs of their own, or have none."""
+    if configs_of is not None:
+        return lambda group_id: ShareTimes(*map(configs_of(group_id).get, _CONFIGS))
     return lambda group_id: ShareTimes(
         settings.share_session_timeout_ms,
         settings.share_heartbeat_interval_ms,
@@ -78,13 +85,13 @@ class ShareCalls:
         runtime: Runtime,
         classic: ClassicCalls,
         keeper: StateKeeper,
-        times_of: TimesOf | None = None,
+        configs_of: ConfigsOf | None = None,
     ) -> None:
         self.group_class = ShareGroup
         self.decoders = DECODERS
         self._runtime = runtime
         self._keeper = keeper
-        self._times_of = times_of or default_times(runtime.settings)
+        self._times_of = times_of(runtime.settings, configs_of)
         runtime.register_type(self)
         classic.register(ShareGroup, NotClassic(classic, lambda group: False))
 

@@ -19,7 +19,7 @@ from ..consumer.telling import LEFT, Departure, told
 from ..group import Group, existing
 from ..records import MessageRecord, Record
 from ..runtime import Runtime
-from ..settings import GroupSettings
+from ..settings import ConfigsOf, GroupSettings
 from ..shard import Shard
 from .assigning import new_targets
 from .configured import Configured
@@ -41,12 +41,21 @@ from .states import MemberState, Status
 from .telling import CHANGE, OVERDUE
 
 _TRY_AGAIN_MS = 500
+_CONFIGS = (
+    "streams.session.timeout.ms",
+    "streams.heartbeat.interval.ms",
+    "streams.assignment.interval.ms",
+    "streams.initial.rebalance.delay.ms",
+    "streams.num.standby.replicas",
+)
 TimesOf = Callable[[str], StreamsTimes]
 """The times of a group, by its id, as they are now."""
 
 
-def default_times(settings: GroupSettings) -> TimesOf:
-    """The times of groups that have no configs of their own."""
+def times_of(settings: GroupSettings, configs_of: ConfigsOf | None) -> TimesOf:
+    """The times of groups that may have configs of their own, or have none."""
+    if configs_of is not None:
+        return lambda group_id: StreamsTimes(*map(configs_of(group_id).get, _CONFIGS))
     return lambda group_id: StreamsTimes(
         settings.streams_session_timeout_ms,
         settings.streams_heartbeat_interval_ms,
@@ -60,13 +69,13 @@ class StreamsCalls:
     """The calls about streams groups."""
 
     def __init__(
-        self, runtime: Runtime, classic: ClassicCalls, times_of: TimesOf | None = None
+        self, runtime: Runtime, classic: ClassicCalls, configs_of: ConfigsOf | None = None
     ) -> None:
         self.group_class = StreamsGroup
         self.decoders = DECODERS
         self.creation_errors = CreationErrors()
         self._runtime = runtime
-        self._times_of = times_of or default_times(runtime.settings)
+        self._times_of = times_of(runtime.settings, configs_of)
         runtime.register_type(self)
         classic.register(StreamsGroup, NotClassic(classic, lambda group: not group.members))
 

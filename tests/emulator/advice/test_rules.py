@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from odradek.emulator.advice import Advice, advise
+from odradek.emulator.advice.advice import Advice
+from odradek.emulator.advice.advise import advise
 from odradek.emulator.advice.rules import RULES
 from odradek.emulator.cluster import Cluster
 from odradek.wire.api.find_coordinator import FindCoordinatorRequest

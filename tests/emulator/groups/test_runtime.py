@@ -6,7 +6,7 @@ The type here is made up, and its records are.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from odradek.emulator.groups.classic.messages import (
@@ -47,6 +47,7 @@ class NewGroup:
     """A group of the new type: it has an epoch, and empties when its deadline has passed."""
 
     expires_when_empty = True
+    members: ClassVar[dict[str, Any]] = {}
 
     def __init__(self, group_id: str) -> None:
         self.group_id = group_id
@@ -125,6 +126,12 @@ class NewCalls:
 
     def resigned(self, group: NewGroup, now: int) -> None:
         self.resigned_groups.append(group.group_id)
+
+    def rebalance(self, group: NewGroup) -> None:
+        raise AssertionError("it has no rebalances")
+
+    def end_session(self, group: NewGroup, member_id: str) -> None:
+        raise AssertionError("it has no sessions")
 
     def makes_way(self, group: NewGroup) -> bool:
         return False

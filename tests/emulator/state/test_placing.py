@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 from odradek.emulator import Emulator
-from odradek.emulator.state import Snapshot, placing
+from odradek.emulator.state import placing
+from odradek.emulator.state.snapshot import Snapshot
 from odradek.storage import Directory, LogDirectoryError
 from odradek.storage.checkpoints import LOCK
 

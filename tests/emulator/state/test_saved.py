@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 from odradek.emulator import Emulator, ManualClock
-from odradek.emulator.state import Snapshot, StateError
 from odradek.emulator.state.archive import HEAD
+from odradek.emulator.state.errors import StateError
+from odradek.emulator.state.snapshot import Snapshot
 from odradek.storage import MemoryDisk
 
 from tests.emulator.state.everything import everything

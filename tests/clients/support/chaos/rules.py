@@ -157,7 +157,7 @@ def written(bootstrap: str, group: str) -> list[Record]:
         assert message.error() is None, message.error()
         position = message.offset() + 1
         raw: Any = SimpleNamespace(key=message.key(), value=message.value(), offset=position - 1)
-        record = decode(raw, DECODERS)
+        record = decode(raw, DECODERS.get)
         if record is not None and _group_of(record) == group:
             found.append(record)
     consumer.close()
