@@ -59,6 +59,14 @@ def test_the_shell_imports_nothing_of_the_broker() -> None:
     assert not [name for name in imported if name.startswith("odradek.storage")]
 
 
+def test_what_each_worker_of_spark_imports_has_no_broker() -> None:
+    pytest.importorskip("pyspark", reason="unavailable: pyspark")
+    program = "import sys, odradek.compat.spark.source.building; print(*sys.modules)"
+    imported = run("-c", program).split()
+    assert "odradek.compat.spark.segments.writer" in imported
+    assert not [name for name in imported if name.startswith("odradek.emulator")]
+
+
 def test_a_serving_broker_has_nothing_of_the_pipeline(tmp_path: Path) -> None:
     """A module found in the path before the real one would be imported, and end the broker."""
     for name in ("numpy", "pyarrow", "pyspark", "rich", "fastavro"):

@@ -11,9 +11,8 @@ import os
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from ....emulator import Emulator
-from ....emulator.cluster import Cluster
 from ....storage.checkpoints import (
     CLEAN_SHUTDOWN,
     META_PROPERTIES,
@@ -26,6 +25,9 @@ from ....storage.log_directory import LogDirectoryError
 from ....storage.naming import naming_of
 from ....wire.errors import Refused
 from .listing import PlaceError
+
+if TYPE_CHECKING:
+    from ....emulator.cluster import Cluster
 
 # Nothing is deleted or compacted while the directory is open for a moment.
 _QUIET = {
@@ -50,6 +52,9 @@ def make_data_directory(
     Raises PlaceError if the directory is in use or not one that can be opened, or if a topic cannot
     be created.
     """
+    # Here, so that what reads segments, as each of Spark's workers does, loads no broker.
+    from ....emulator import Emulator
+
     home = Path(path)
     is_new = not home.exists()
     if node_id is None:
