@@ -11,15 +11,16 @@ test is skipped, with the reason, and the last lines of the session say what was
 from __future__ import annotations
 
 import signal
+import sys
 from collections import Counter, defaultdict
 from collections.abc import Generator
 from contextlib import contextmanager
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
+from _pytest.pytester import SysModulesSnapshot
 from hypothesis import settings
 
 # Before anything imports them: their assertions are explained as those of test modules are.
@@ -46,25 +47,33 @@ from tests.support.left import Noted, noted, put_back  # noqa: E402
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-pytest_plugins = ["pytester", "odradek.fixtures.spark", "tests.support.scheduler"]
+pytest_plugins = [
+    "pytester",
+    "odradek.fixtures.spark",
+    "tests.support.real_kafka",
+    "tests.support.scheduler",
+]
 
 settings.register_profile("odradek", deadline=None, derandomize=True)
 settings.register_profile("explore", deadline=None)
 settings.load_profile("odradek")
 
 
-@pytest.fixture(scope="session")
-def _loaded_once() -> None:
-    for name in ("numpy", "pyarrow"):
-        if find_spec(name) is not None:
-            import_module(name)
-
-
 @pytest.fixture
-def pytester(_loaded_once: None, pytester: pytest.Pytester) -> pytest.Pytester:
-    """Each Pytester puts `sys.modules` back as they were when it was made. What cannot be loaded
-    twice in one process is therefore loaded before that."""
+def pytester(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
+    """Each run in this process puts `sys.modules` back, but for what is not of the test: some
+    libraries cannot be loaded twice, and of others there would be two of each class."""
+
+    def snapshot() -> SysModulesSnapshot:
+        return SysModulesSnapshot(lambda name: not _is_below(pytester.path, sys.modules[name]))
+
+    monkeypatch.setattr(pytester, "_sys_modules_snapshot", snapshot())
+    monkeypatch.setattr(pytester, "_Pytester__take_sys_modules_snapshot", snapshot)
     return pytester
+
+
+def _is_below(path: Path, module: ModuleType | None) -> bool:
+    return Path(getattr(module, "__file__", None) or "/").is_relative_to(path)
 
 
 _SETTINGS = pytest.StashKey[Noted]()

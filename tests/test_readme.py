@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from tests.support.sessions import run as run_session
+
 README = (Path(__file__).parent.parent / "README.md").read_text()
 MAKEFILE = (Path(__file__).parent.parent / "Makefile").read_text()
 
@@ -21,7 +23,7 @@ def blocks(language: str) -> list[str]:
 
 def test_the_first_example_passes_as_it_stands(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(blocks("python")[0])
-    result = pytester.runpytest_subprocess("-p", "no:cacheprovider", "-p", "no:randomly")
+    result = run_session(pytester)
     result.assert_outcomes(passed=1)
 
 

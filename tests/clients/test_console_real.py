@@ -13,20 +13,19 @@ from odradek.emulator.cli.main import main
 from odradek.wire.records import NewRecord
 
 from tests.support.clock import NOW
+from tests.support.real_kafka import CONFIG
 from tests.support.written import record, write_records
 
-# Records are of the time at which tests take place, and would go after half a minute.
-KEPT = {"log.retention.ms": "-1"}
 Shell = Callable[..., str]
 
 pytestmark = [pytest.mark.real, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")
-def addresses() -> Iterator[tuple[str, str]]:
+def addresses(real_kafka: RealKafka) -> Iterator[tuple[str, str]]:
     """A real Kafka's and an emulator's."""
-    with RealKafka(config=KEPT) as real, Emulator(KEPT) as ours:
-        yield real.bootstrap_servers, ours.bootstrap_servers
+    with Emulator(CONFIG) as ours:
+        yield real_kafka.bootstrap_servers, ours.bootstrap_servers
 
 
 @pytest.fixture

@@ -104,12 +104,11 @@ def test_kafkas_tools_read_our_groups_and_offsets(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def real() -> Iterator[Asker]:
-    with RealKafka(config=AT_ONCE) as kafka:
-        ask = asker(kafka.bootstrap_servers)
-        ready(ask)
-        yield ask
-        ask.close()
+def real(real_kafka: RealKafka) -> Iterator[Asker]:
+    ask = asker(real_kafka.bootstrap_servers)
+    ready(ask)
+    yield ask
+    ask.close()
 
 
 @pytest.fixture(scope="module")

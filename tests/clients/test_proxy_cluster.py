@@ -19,9 +19,8 @@ pytestmark = [pytest.mark.real, pytest.mark.client]
 
 
 @pytest.fixture(scope="module")
-def nodes() -> Iterator[list[RealKafka]]:
-    with RealCluster(len(NUMBERS)) as kafka:
-        yield list(kafka.nodes.values())
+def nodes(real_cluster: RealCluster) -> list[RealKafka]:
+    return list(real_cluster.nodes.values())
 
 
 @pytest.fixture(scope="module")

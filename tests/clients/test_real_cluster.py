@@ -11,7 +11,7 @@ from odradek.compat.clients import wait_until
 from odradek.compat.real_kafka.ready import listed
 
 from tests.clients.support.wanted import WANT_REAL
-from tests.emulator.replication.support.grounds import RACKS, REAL_CONFIG, Real
+from tests.emulator.replication.support.grounds import Real
 from tests.emulator.replication.support.stage import SCENES, is_for_all, play
 
 pytestmark = pytest.mark.real
@@ -19,21 +19,14 @@ pytestmark = pytest.mark.real
 PLAYED = [path for path in SCENES if path.stem == "stop" or (WANT_REAL and is_for_all(path))]
 
 
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[RealCluster]:
-    """Three brokers, and a controller of their own: any of them may be down."""
-    with RealCluster(3, config=REAL_CONFIG, racks=RACKS, has_own_controller=True) as kafka:
-        yield kafka
-
-
 @pytest.fixture
-def whole(cluster: RealCluster) -> Iterator[RealCluster]:
+def whole(real_cluster: RealCluster) -> Iterator[RealCluster]:
     """All brokers run when a test ends."""
-    yield cluster
-    for node in cluster.nodes.values():
+    yield real_cluster
+    for node in real_cluster.nodes.values():
         node.start()
     wait_until(
-        lambda: all(listed("127.0.0.1", node.port) == 3 for node in cluster.nodes.values()),
+        lambda: all(listed("127.0.0.1", node.port) == 3 for node in real_cluster.nodes.values()),
         "all brokers are listed",
     )
 

@@ -22,19 +22,24 @@ LONG_MS = 3000
 
 
 @pytest.fixture
-def kafka() -> Iterator[RealKafka]:
+def kafka(real_kafka: RealKafka) -> Iterator[RealKafka]:
     """With a quota for every producer, and a topic."""
-    with RealKafka() as kafka, Connection(kafka.bootstrap_servers) as client:
+
+    def set_quota(*, remove: bool) -> None:
         entry = AlterClientQuotasRequest.Entry
         everybody = entry.Entity(entity_type="client-id", entity_name=None)
-        rate = entry.Op(key="producer_byte_rate", value=float(RATE), remove=False)
+        rate = entry.Op(key="producer_byte_rate", value=float(RATE), remove=remove)
         quotas = [entry(entity=[everybody], ops=[rate])]
         client.ask(AlterClientQuotasRequest(entries=quotas, validate_only=False), 1)
+
+    with Connection(real_kafka.bootstrap_servers) as client:
+        set_quota(remove=False)
         topic = CreateTopicsRequest.Topic(
             name="t", num_partitions=1, replication_factor=1, assignments=[], configs=[]
         )
         client.ask(CreateTopicsRequest(topics=[topic]), 5)
-        yield kafka
+        yield real_kafka
+        set_quota(remove=True)
 
 
 def test_only_its_connection_is_muted(kafka: RealKafka) -> None:

@@ -14,6 +14,8 @@ from odradek.emulator.facets.controllers import Controllers
 from odradek.emulator.facets.growing import Growing
 from odradek.emulator.seen.moving import Moving
 
+from tests.support.sessions import run as run_session
+
 TEXT = (Path(__file__).parents[2] / "docs/brokers.md").read_text()
 STEPS = re.findall(
     r"^\$ odradek (.*)\n((?:(?!\$ ).*\n)*)",
@@ -28,9 +30,7 @@ def test_every_example_passes(pytester: pytest.Pytester) -> None:
     pytest.importorskip("confluent_kafka")
     examples = "\n\n".join(BLOCKS)
     pytester.makepyfile(examples)
-    result = pytester.runpytest_subprocess(
-        "-p", "no:cacheprovider", "-p", "no:randomly", timeout=120
-    )
+    result = run_session(pytester)
     result.assert_outcomes(passed=len(re.findall(r"^ *def test_", examples, re.MULTILINE)))
 
 

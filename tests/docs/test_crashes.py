@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.sessions import run as run_session
+
 BLOCKS = re.findall(
     r"```python\n(.*?)```", (Path(__file__).parents[2] / "docs/crashes.md").read_text(), re.DOTALL
 )
@@ -17,9 +19,7 @@ def test_every_example_passes(pytester: pytest.Pytester) -> None:
     pytest.importorskip("confluent_kafka")
     examples = "\n\n".join(BLOCKS)
     pytester.makepyfile(examples)
-    result = pytester.runpytest_subprocess(
-        "-p", "no:cacheprovider", "-p", "no:randomly", "-p", "no:hypothesispytest", timeout=300
-    )
+    result = run_session(pytester)
     tests = len(re.findall(r"^def test_", examples, re.MULTILINE))
     again = sum(int(count) - 1 for count in re.findall(r"count=(\d+)", examples))
     result.assert_outcomes(passed=tests + again)

@@ -12,6 +12,8 @@ from odradek.emulator.control.rules.places import NARROWED_BY
 from odradek.emulator.facets.faults import Faults
 from odradek.emulator.facets.when import When
 
+from tests.support.sessions import run as run_session
+
 TEXT = (Path(__file__).parents[2] / "docs/faults.md").read_text()
 BLOCKS = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
 INHERITED = {"bootstrap_servers", "run"}
@@ -22,16 +24,7 @@ def test_every_example_passes(pytester: pytest.Pytester) -> None:
     pytest.importorskip("confluent_kafka")
     examples = "\n\n".join(BLOCKS)
     pytester.makepyfile(examples)
-    result = pytester.runpytest_subprocess(
-        "-p",
-        "no:cacheprovider",
-        "-p",
-        "no:randomly",
-        "-p",
-        "no:hypothesispytest",
-        "--durations=5",
-        timeout=300,
-    )
+    result = run_session(pytester, "--durations=5")
     result.assert_outcomes(passed=len(re.findall(r"^ *def test_", examples, re.MULTILINE)))
 
 

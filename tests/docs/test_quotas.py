@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.sessions import run as run_session
+
 TEXT = (Path(__file__).parents[2] / "docs/quotas.md").read_text()
 BLOCKS = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
 
@@ -16,7 +18,5 @@ def test_every_example_passes(pytester: pytest.Pytester) -> None:
     pytest.importorskip("confluent_kafka")
     examples = "\n\n".join(BLOCKS)
     pytester.makepyfile(examples)
-    result = pytester.runpytest_subprocess(
-        "-p", "no:cacheprovider", "-p", "no:randomly", "-p", "no:hypothesispytest", timeout=300
-    )
+    result = run_session(pytester)
     result.assert_outcomes(passed=len(re.findall(r"^ *def test_", examples, re.MULTILINE)))

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.sessions import run as run_session
+
 TEXT = (Path(__file__).parents[2] / "docs/recipes.md").read_text()
 RECIPES = re.findall(r"^## (.+?)\n.*?```python\n(.*?)```", TEXT, re.DOTALL | re.MULTILINE)
 NEEDED = ("aiokafka", "confluent_kafka", "django", "faststream", "httpx", "starlette")
@@ -17,9 +19,7 @@ def test_every_recipe_passes(pytester: pytest.Pytester) -> None:
         pytest.importorskip(library)
     for number, (_, text) in enumerate(RECIPES, 1):
         (pytester.path / f"test_recipe_{number:02}.py").write_text(text)
-    result = pytester.runpytest_subprocess(
-        "-p", "no:cacheprovider", "-p", "no:randomly", "-p", "no:hypothesispytest", timeout=300
-    )
+    result = run_session(pytester)
     result.assert_outcomes(passed=len(RECIPES))
 
 

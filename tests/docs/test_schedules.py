@@ -9,6 +9,8 @@ import pytest
 from odradek.emulator.schedules import KINDS
 from odradek.emulator.schedules.shrinking import MOST_RUNS, MOST_S
 
+from tests.support.sessions import run as run_session
+
 TEXT = (Path(__file__).parents[2] / "docs/schedules.md").read_text()
 BLOCKS = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
 
@@ -18,9 +20,7 @@ def test_every_example_passes(pytester: pytest.Pytester) -> None:
     pytest.importorskip("confluent_kafka")
     examples = "\n\n".join(BLOCKS)
     pytester.makepyfile(examples)
-    result = pytester.runpytest_subprocess(
-        "-p", "no:cacheprovider", "-p", "no:randomly", timeout=120
-    )
+    result = run_session(pytester)
     tests = len(re.findall(r"^def test_", examples, re.MULTILINE))
     result.assert_outcomes(passed=tests - 1, xfailed=1)
 
@@ -29,9 +29,7 @@ def test_the_report_is_as_it_is_shown(pytester: pytest.Pytester) -> None:
     pytest.importorskip("confluent_kafka")
     expected = re.sub(r"^@pytest.mark.xfail.*\n", "", BLOCKS[1], flags=re.MULTILINE)
     pytester.makepyfile(test_orders="\n\n".join([BLOCKS[0], expected]))
-    result = pytester.runpytest_subprocess(
-        "-p", "no:cacheprovider", "-p", "no:randomly", timeout=120
-    )
+    result = run_session(pytester)
     result.assert_outcomes(passed=1, failed=1)
     found = result.stdout.str()
     (shown,) = re.findall(r"<!-- report -->\n```\n(.*?)```", TEXT, re.DOTALL)

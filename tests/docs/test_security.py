@@ -10,6 +10,8 @@ from odradek.emulator.facets.secured import Secured
 from odradek.emulator.security.listeners import PROTOCOLS
 from odradek.emulator.security.mechanisms import KNOWN
 
+from tests.support.sessions import run as run_session
+
 TEXT = (Path(__file__).parents[2] / "docs/security.md").read_text()
 BLOCKS = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
 INHERITED = {"bootstrap_servers", "run", "user_names", "shows_own_certificate"}
@@ -19,9 +21,7 @@ def test_every_example_passes(pytester: pytest.Pytester) -> None:
     """Together, in the order of the page: later ones use the imports of earlier ones."""
     pytest.importorskip("confluent_kafka")
     pytester.makepyfile("\n\n".join(BLOCKS))
-    options = ("no:cacheprovider", "no:randomly", "no:hypothesispytest")
-    given = [part for each in options for part in ("-p", each)]
-    result = pytester.runpytest_subprocess(*given, timeout=300)
+    result = run_session(pytester)
     result.assert_outcomes(passed=len(BLOCKS))
 
 

@@ -12,6 +12,7 @@ from odradek.emulator.situations.older_versions import KNOWN
 from odradek.emulator.situations.situations import Situations
 
 from tests.situations.rows import ROWS
+from tests.support.sessions import run as run_session
 
 TEXT = (Path(__file__).parents[2] / "docs/situations.md").read_text()
 BLOCKS = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
@@ -22,9 +23,7 @@ def test_every_example_passes(pytester: pytest.Pytester) -> None:
     pytest.importorskip("confluent_kafka")
     examples = "\n\n".join(BLOCKS)
     pytester.makepyfile(examples)
-    result = pytester.runpytest_subprocess(
-        "-p", "no:cacheprovider", "-p", "no:randomly", "--durations=5", timeout=180
-    )
+    result = run_session(pytester, "--durations=5")
     result.assert_outcomes(passed=len(re.findall(r"^ *def test_", examples, re.MULTILINE)))
 
 

@@ -11,6 +11,7 @@ from odradek.emulator import StreamsGroupView
 from odradek.emulator.seen import SeenSubtopology, SeenTask
 
 from tests.clients.streams.application import archives
+from tests.support.sessions import run as run_session
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs/streams-groups.md").read_text()
@@ -49,10 +50,7 @@ def test_every_example_passes(pytester: pytest.Pytester) -> None:
     examples = "\n\n".join(BLOCKS)
     pytester.makeconftest(APPLICATION)
     pytester.makepyfile(examples)
-    result = pytester.runpytest_subprocess(
-        *("-p", "no:cacheprovider", "-p", "no:randomly", "-p", "no:hypothesispytest"),
-        timeout=300,
-    )
+    result = run_session(pytester)
     result.assert_outcomes(passed=len(re.findall(r"^def test_", examples, re.MULTILINE)))
 
 

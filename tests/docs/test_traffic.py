@@ -16,6 +16,7 @@ from odradek.wire.api.metadata import MetadataRequest
 
 from tests.requests.produce import batch, produce
 from tests.support.connection import Connection
+from tests.support.sessions import run as run_session
 
 TEXT = (Path(__file__).parents[2] / "docs/traffic.md").read_text()
 BLOCKS = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
@@ -27,9 +28,7 @@ def test_every_example_passes(pytester: pytest.Pytester) -> None:
     pytest.importorskip("confluent_kafka")
     examples = "\n\n".join(BLOCKS)
     pytester.makepyfile(examples)
-    result = pytester.runpytest_subprocess(
-        "-p", "no:cacheprovider", "-p", "no:randomly", "-p", "no:hypothesispytest", timeout=300
-    )
+    result = run_session(pytester)
     result.assert_outcomes(passed=len(BLOCKS))
 
 

@@ -8,7 +8,6 @@ from itertools import pairwise
 from typing import Any, TypeAlias
 
 import pytest
-from odradek.compat import Unavailable
 from odradek.compat.real_kafka import RealKafka
 from odradek.wire import Error
 from odradek.wire.api.create_topics import CreateTopicsRequest
@@ -32,17 +31,12 @@ _ANONYMOUS = [("user", "ANONYMOUS")]
 
 
 @pytest.fixture(scope="module")
-def brokers() -> Iterator[Brokers]:
-    real = RealKafka(config=CONFIG)
-    try:
-        real.start()
-    except Unavailable as reason:
-        pytest.skip(f"unavailable: {reason}")
-    with real, EmulatedBroker(CONFIG) as ours:
-        for each in (real, ours):
+def brokers(real_kafka: RealKafka) -> Iterator[Brokers]:
+    with EmulatedBroker(CONFIG) as ours:
+        for each in (real_kafka, ours):
             create_topics(_asker(each), new_topic("t"), new_topic("u"))
             until(lambda: _ask(each, produce_request(batch(b"x"), topic="u"), 9) is not None)  # noqa: B023
-        yield real, ours
+        yield real_kafka, ours
 
 
 def _asker(broker: Any) -> Asker:

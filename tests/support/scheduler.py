@@ -3,6 +3,7 @@ slowly, a session of Spark or a real Kafka. Used where `--dist loadfile` is."""
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,12 @@ from typing import Any
 import pytest
 from xdist.scheduler import LoadFileScheduling
 
-SHARED = {"spark": "mark.spark", "real Kafka": "real_kafka: "}
-"""The name of each group, and what its files have in their text."""
+SHARED = {
+    "spark": "mark.spark",
+    "real Kafka": r"\b(real_kafka|real_clusters|pair): ",
+    "real cluster": r"\breal_cluster: ",
+}
+"""The name of each group, and a pattern of what its files have in their text."""
 
 
 class Scheduler(LoadFileScheduling):  # type: ignore[misc]  # xdist has no types
@@ -24,7 +29,7 @@ class Scheduler(LoadFileScheduling):  # type: ignore[misc]  # xdist has no types
 @cache
 def _group(path: Path) -> str:
     text = path.read_text()
-    return next((name for name, word in SHARED.items() if word in text), str(path))
+    return next((name for name, has in SHARED.items() if re.search(has, text)), str(path))
 
 
 @pytest.hookimpl(optionalhook=True)

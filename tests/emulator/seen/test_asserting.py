@@ -12,6 +12,8 @@ import pytest
 from odradek.emulator import Emulator, NewRecord, TopicView, assert_exactly_once
 from odradek.storage import MemoryDisk
 
+from tests.support.sessions import run as run_session
+
 SHORT_S = 0.05
 
 
@@ -318,9 +320,7 @@ def test_a_report_shows_the_text_and_none_of_our_files(pytester: pytest.Pytester
             asyncio.run(kafka.create_topic("orders").await_for(key="k", timeout=0.01))
         """
     )
-    result = pytester.runpytest_subprocess(
-        "-p", "no:cacheprovider", "-p", "no:randomly", "-p", "no:hypothesispytest", timeout=300
-    )
+    result = run_session(pytester)
     result.assert_outcomes(failed=10)
     shown = result.stdout.str()
     places = re.findall(r"^(\S+\.py):\d+: ", shown, re.MULTILINE)

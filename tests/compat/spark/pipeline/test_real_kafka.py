@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +21,9 @@ pytestmark = [pytest.mark.real, pytest.mark.slow]
 CONFIG = {"log.retention.ms": "-1"}
 
 
-@pytest.fixture(scope="module")
-def real() -> Iterator[str]:
-    with RealKafka(config=CONFIG) as kafka:
-        yield kafka.bootstrap_servers
+@pytest.fixture
+def real(real_kafka: RealKafka) -> str:
+    return real_kafka.bootstrap_servers
 
 
 @pytest.fixture(autouse=True)

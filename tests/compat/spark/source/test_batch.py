@@ -17,11 +17,11 @@ from odradek.compat.clients import TIMEOUT_S
 from odradek.compat.real_kafka import RealKafka
 from odradek.emulator import Emulator
 
+from tests.support.real_kafka import CONFIG
+
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 CODECS = [None, "gzip", "snappy", "lz4", "zstd"]
-CONFIG = {"log.segment.bytes": str(1 << 20), "log.retention.ms": "-1"}
-"""Segments as small as they can be; the records are of 2023."""
 ISOLATIONS = ["read_uncommitted", "read_committed"]
 
 
@@ -31,8 +31,7 @@ def kafka(
 ) -> Iterator[Emulator | RealKafka]:
     """A broker with a directory of its own: the emulator, and a real Kafka."""
     if request.param == "real":
-        with RealKafka(config=CONFIG) as real:
-            yield real
+        yield request.getfixturevalue("real_kafka")
     else:
         with Emulator(CONFIG, data_dir=tmp_path_factory.mktemp("data")) as ours:
             yield ours

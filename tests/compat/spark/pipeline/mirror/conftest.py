@@ -12,9 +12,14 @@ from tests.compat.spark.pipeline.clusters import CONFIG, Writer
 
 
 @pytest.fixture(scope="session")
-def real_clusters() -> Iterator[tuple[str, str]]:
-    with RealKafka(config=CONFIG) as one, RealKafka(config=CONFIG) as other:
-        yield one.bootstrap_servers, other.bootstrap_servers
+def _other_kafka() -> Iterator[RealKafka]:
+    with RealKafka(config=CONFIG) as kafka:
+        yield kafka
+
+
+@pytest.fixture(scope="module")
+def real_clusters(real_kafka: RealKafka, _other_kafka: RealKafka) -> tuple[str, str]:
+    return real_kafka.bootstrap_servers, _other_kafka.bootstrap_servers
 
 
 @pytest.fixture
