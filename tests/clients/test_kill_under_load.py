@@ -37,6 +37,12 @@ TIMEOUT_S = 90.0
 CONFIGS = {"num.partitions": str(PARTITIONS), "log.segment.bytes": "1048576"}
 TORN = random.Random(1)
 
+
+def sampled(*values: Any) -> list[Any]:
+    """Values of which others are a sample."""
+    return [pytest.param(value, marks=pytest.mark.long) for value in values]
+
+
 Stored = dict[tuple[int, int], bytes | None]  # (partition, offset): value
 
 
@@ -186,7 +192,7 @@ def committed(bootstrap: str) -> tuple[int, str | None]:
     return partition.committed_offset, partition.metadata
 
 
-@pytest.mark.parametrize("moment", [1, 60, 500, 1_500, 3_000, 6_000, 10_000, 20_000])
+@pytest.mark.parametrize("moment", [1, 3_000, *sampled(60, 500, 1_500, 6_000, 10_000, 20_000)])
 def test_what_was_acknowledged_before_a_kill_is_there_after_it(
     served: Served, any_client: Client, moment: int
 ) -> None:
@@ -227,7 +233,7 @@ def stored_again(any_client: Client, bootstrap: str) -> Stored:
     return {(record.partition, record.offset): record.value for record in records}
 
 
-@pytest.mark.parametrize("how", ["stopped", "killed"])
+@pytest.mark.parametrize("how", ["killed", *sampled("stopped")])
 def test_lost_acknowledgements_do_not_duplicate(
     tmp_path: Path, any_client: Client, how: str
 ) -> None:
@@ -307,7 +313,10 @@ TAILS: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
-@pytest.mark.parametrize("tail", TAILS)
+SAMPLE = ("half a batch", "a whole batch with a wrong bit", "a batch again")
+
+
+@pytest.mark.parametrize("tail", [*SAMPLE, *sampled(*sorted(TAILS.keys() - SAMPLE))])
 def test_a_torn_tail_is_cut_and_the_rest_served(
     served: Served, any_client: Client, tail: str
 ) -> None:

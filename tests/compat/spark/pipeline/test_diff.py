@@ -125,10 +125,14 @@ def test_both_engines_give_the_same(
     assert sum(bool(on_arrow[1][kind]) for kind in KINDS) >= 3
 
 
+@pytest.mark.parametrize("seeds", [range(2), pytest.param(range(2, 6), marks=pytest.mark.long)])
 def test_the_edits_are_counted_whatever_the_buckets(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    seeds: range,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    for seed in range(6):
+    for seed in seeds:
         chance = random.Random(seed)
         a = [row(n, key=chance.choice(["a", "b", None])) for n in range(100)]
         b = edited(a, chance)

@@ -55,17 +55,20 @@ def sent(spark: Any) -> Callable[[Callable[[], object]], Sent]:
     return run
 
 
-@pytest.fixture
-def _places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file of few rows and one of many, and directories with their topics."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    for count in (FEW, MANY):
-        rows = ({"key": f"k{n % 500}", "value": f"value {n}" * 3} for n in range(count))
-        Path(f"{count}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-        for data in (f"data-{count}", f"copy-{count}"):
-            load = ["load", f"{count}.jsonl", f"{data}/t", "--create-topic", f"{PARTITIONS}"]
-            assert main([*load, "--quiet"]) == 0
+@pytest.fixture(scope="module")
+def places(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Has a file of few rows and one of many, and directories with their topics."""
+    found = tmp_path_factory.mktemp("places")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(found / "state"))
+        for count in (FEW, MANY):
+            rows = ({"key": f"k{n % 500}", "value": f"value {n}" * 3} for n in range(count))
+            file = found / f"{count}.jsonl"
+            file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+            for data in (f"data-{count}", f"copy-{count}"):
+                load = ["load", str(file), f"{found / data}/t", "--create-topic", f"{PARTITIONS}"]
+                assert main([*load, "--quiet"]) == 0
+    return found
 
 
 COMMANDS = [
@@ -80,11 +83,18 @@ COMMANDS = [
 ]
 
 
-@pytest.mark.usefixtures("_places")
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.split(" data")[0])
 def test_what_the_driver_is_sent_does_not_grow_with_the_rows(
-    command: str, sent: Callable[[Callable[[], object]], Sent], kafka: Emulator
+    command: str,
+    sent: Callable[[Callable[[], object]], Sent],
+    kafka: Emulator,
+    places: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.chdir(places)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
     def work(count: int) -> None:
         arguments = command.format(n=count, broker=kafka.bootstrap_servers).split()
         assert main([*arguments, "--engine", "spark", "--quiet"]) == 0

@@ -280,7 +280,7 @@ def any_target(request: pytest.FixtureRequest) -> Iterator[str]:
     [
         ("ours", "topic"),
         ("ours", "parquet"),
-        pytest.param("real", "topic", marks=pytest.mark.real),
+        pytest.param("real", "topic", marks=[pytest.mark.real, pytest.mark.long]),
         pytest.param("real", "parquet", marks=[pytest.mark.real, pytest.mark.long]),
     ],
     indirect=["any_target"],
