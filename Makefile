@@ -40,7 +40,7 @@ both: $(READY)  ## The tests that use the kit as users do, against a real Apache
 	$(BIN)/python -m tests.kit_both
 
 check: $(READY)  ## The quick tests, of wire, storage and emulator: three minutes on two cores
-	$(BIN)/python -m pytest -q -n 2 --dist loadfile tests/wire tests/storage tests/emulator \
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile tests/tape tests/wire tests/storage tests/emulator \
 		-m "not real and not slow and not long"
 
 explore: $(READY)  ## Reruns the property tests with fresh examples (make check draws the same ones)
@@ -50,7 +50,8 @@ explore: $(READY)  ## Reruns the property tests with fresh examples (make check 
 mutants: $(READY)  ## 300 small changes of the source: which do the tests notice? (half an hour)
 	$(BIN)/python -m tests.mutants all now
 
-differential: $(READY)  ## A real Kafka and the emulator are asked the same, and compared
+differential: $(READY)  ## A real Kafka and the emulator are asked the same, and compared; the tape is made anew
+	$(BIN)/python -m tests.tape record
 	$(BIN)/python -m tests.differential
 
 lint: $(READY)  ## Style: ruff, its rules and its formatting

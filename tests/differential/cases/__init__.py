@@ -28,6 +28,11 @@ class Case:
     each: type[Request] | None
 
     @property
+    def family(self) -> str:
+        """The name of the module in which it was written."""
+        return self.write.__module__.rpartition(".")[2]
+
+    @property
     def is_old(self) -> bool:
         """Whether it is about what only releases up to 3.9 do: only those are asked it, unless the
         case is named."""

@@ -17,7 +17,7 @@ import secrets
 import select
 import time
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, Protocol
 
 from odradek.wire import Request, Response
 from odradek.wire.api.alter_client_quotas import AlterClientQuotasRequest
@@ -43,7 +43,7 @@ from .brokers import Broker
 from .compare import NOTHING, Comparison, Difference
 from .kept import keep
 from .normalize import Normalizer
-from .results import Finding, Result, StepLog
+from .results import Finding, Result, StepLog, api_name
 from .said import contradictions
 from .served import Served
 from .side import CLOSED, Arrived, Asked, Key, Side, late_answers
@@ -51,7 +51,6 @@ from .steps import Ask, Close, Raw, Restart, Sequence, Sleep, Step, World
 
 GRACE_S = 5.0
 QUIET_S = 0.004
-"""How long both sides must have had nothing new while answers are outstanding."""
 
 # Requests after which the engine waits until both brokers say the same, by what they change.
 _MAY_CHANGE_TOPICS = (
@@ -69,10 +68,32 @@ _MAY_CHANGE_CLUSTER = (
 _MAY_END_TRANSACTIONS = (InitProducerIdRequest, EndTxnRequest)
 
 
+class Recorder(Protocol):
+    """Who writes down what is sent to the first broker, and what that answers."""
+
+    def begin(self, run: SequenceRun) -> None:
+        """A sequence begins."""
+
+    def step(self, step: Step) -> None:
+        """Its next step begins."""
+
+    def sent(self, on: str, what: str, data: bytes) -> None:
+        """A frame, or bytes, of the connection of that name."""
+
+    def arrived(self, key: Key, arrived: Arrived) -> None:
+        """An answer, which belongs to the step that began last."""
+
+    def end(self, run: SequenceRun) -> None:
+        """The sequence is over."""
+
+
 class Engine:
     """Two running brokers, and the counts so far. What the first answers is right."""
 
     settler: Settler
+    quiet_s = QUIET_S
+    """How long both sides must have had nothing new while answers are outstanding."""
+    recorder: Recorder | None = None
     times_answers = True
     """Whether an answer that comes late is a difference."""
 
@@ -88,9 +109,16 @@ class Engine:
         """Run a sequence under fresh names, to its end or its first difference."""
         self.sequences += 1
         namespace = f"{self._prefix}x{self.sequences:05d}-"
-        run = self.runner(self, sequence, namespace)
+        return self.follow(self.runner(self, sequence, namespace))
+
+    def follow(self, run: SequenceRun) -> Result:
+        """Run it, and count."""
+        if self.recorder is not None:
+            self.recorder.begin(run)
         try:
             run.run()
+            if self.recorder is not None:
+                self.recorder.end(run)
         finally:
             for side in self.sides:
                 side.close_all()
@@ -126,10 +154,13 @@ class Engine:
 class SequenceRun:
     """A sequence that is being run."""
 
-    def __init__(self, engine: Engine, sequence: Sequence, namespace: str) -> None:
+    def __init__(
+        self, engine: Engine, sequence: Sequence, namespace: str, now_ms: int | None = None
+    ) -> None:
         self.engine = engine
         self.result = Result(sequence)
-        now_ms = int(time.time() * 1000)
+        now_ms = int(time.time() * 1000) if now_ms is None else now_ms
+        self.namespace, self.now_ms = namespace, now_ms
         self.worlds = [World(namespace, now_ms) for _ in engine.sides]
         clusters = engine.served.clusters
         self.normalizers = [
@@ -145,6 +176,8 @@ class SequenceRun:
         for index, step in enumerate(self.result.sequence.steps):
             version = self.engine.served.version(step) if isinstance(step, Ask) else None
             self.result.log.append(StepLog(step, version))
+            if self.engine.recorder is not None:
+                self.engine.recorder.step(step)
             self.take(index, step)
             self._compare(index)
             if self.result.findings or self.is_over:
@@ -177,6 +210,7 @@ class SequenceRun:
             self._ask(index, step)
         elif isinstance(step, Raw):
             self.result.requests += 1
+            self._record(step.on, "raw", step.data)
             for side in self.engine.sides:
                 side.send_raw(step.on, step.data)
             self.gather((step.on, CLOSED), step.limit_s)
@@ -198,7 +232,7 @@ class SequenceRun:
         number = index + 1
         on = step.link
         for side, world in zip(self.engine.sides, self.worlds, strict=True):
-            request = world.resolve(step.request)
+            request = self.request_of(world, step)
             header = RequestHeader(request.api_key, claimed, number, world.resolve(step.client_id))
             frame = write_request_header(header) + request.encode(version)
             if step.damage is not None:
@@ -206,8 +240,19 @@ class SequenceRun:
             self._note_names(request)
             asked = Asked(index, request, _answer_version(request, claimed, self.engine.served))
             is_answered = not isinstance(request, ProduceRequest) or request.acks != 0
+            if side is self.engine.sides[0]:
+                self._record(on, f"{api_name(type(request))} v{claimed}", frame)
             side.send(on, frame, number, asked if is_answered else None)
         self.gather((on, number) if step.waits and is_answered else None, step.limit_s)
+
+    def request_of(self, world: World, step: Ask) -> Request:
+        """What a broker is asked by a step."""
+        request: Request = world.resolve(step.request)
+        return request
+
+    def _record(self, on: str, what: str, data: bytes) -> None:
+        if self.engine.recorder is not None:
+            self.engine.recorder.sent(on, what, data)
 
     def _note_names(self, request: Request) -> None:
         entries = getattr(request, "topics", None) or ()
@@ -243,7 +288,7 @@ class SequenceRun:
             elif own is not None and not _has(sides[0], own):
                 end = until
             elif any(side.is_waiting for side in sides):
-                end = changed + QUIET_S
+                end = changed + self.engine.quiet_s
             else:
                 return
             if now >= end:
@@ -304,6 +349,8 @@ class SequenceRun:
         about: dict[Key, Asked] = {}
         for key in sorted(side.arrived, key=str):
             arrived = side.arrived[key]
+            if which == 0 and self.engine.recorder is not None:
+                self.engine.recorder.arrived(key, arrived)
             if arrived.asked is not None:
                 about[key] = arrived.asked
             trees[key] = self._tree(arrived, world, self.normalizers[which])

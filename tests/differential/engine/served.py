@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from odradek.wire import Request
 from odradek.wire.api import API_MODULES, request_class
-from odradek.wire.api.api_versions import ApiVersionsRequest
+from odradek.wire.api.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from odradek.wire.api.fetch import FetchRequest
 from odradek.wire.api.metadata import MetadataRequest
 from odradek.wire.api.produce import ProduceRequest
@@ -30,16 +30,22 @@ class Served:
     @classmethod
     def of(cls, sides: Sequence[Side]) -> Served:
         """Ask every side."""
-        ranges: list[dict[int, Range]] = []
+        answers: list[ApiVersionsResponse] = []
         clusters: list[str] = []
         for side in sides:
             asker = Asker(side.address)
-            answer = asker.ask(ApiVersionsRequest(), 0)
-            ranges.append(
-                {api.api_key: (api.min_version, api.max_version) for api in answer.api_keys}
-            )
+            answers.append(asker.ask(ApiVersionsRequest(), 0))
             clusters.append(asker.ask(MetadataRequest(topics=[]), 4).cluster_id or "")
             asker.close()
+        return cls.common(answers, tuple(clusters))
+
+    @classmethod
+    def common(cls, answers: Sequence[ApiVersionsResponse], clusters: tuple[str, ...]) -> Served:
+        """What these answers have in common."""
+        ranges = [
+            {api.api_key: (api.min_version, api.max_version) for api in answer.api_keys}
+            for answer in answers
+        ]
         known = sorted(set(ranges[0]).intersection(*ranges[1:]) & set(API_MODULES))
         common = {
             request_class(key): _common(request_class(key), [each[key] for each in ranges])
@@ -52,7 +58,7 @@ class Served:
         both = {
             request: (first, last) for request, (first, last) in common.items() if first <= last
         }
-        return cls(both, tuple(clusters))
+        return cls(both, clusters)
 
     def version(self, step: Ask) -> int:
         """The version of a step: its own, or the newest that both serve."""

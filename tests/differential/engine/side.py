@@ -46,10 +46,12 @@ class Asked:
 
 @dataclass(frozen=True)
 class Arrived:
-    """What came: a decoded answer, or words for what it was instead; and when, in seconds."""
+    """What came: a decoded answer, or words for what it was instead; its bytes, and when, in
+    seconds."""
 
     asked: Asked | None
     answer: Response | str
+    frame: bytes = b""
     at_s: float = field(default_factory=time.monotonic)
 
 
@@ -81,6 +83,10 @@ class Link:
         except OSError:
             return None
         return self.frames.feed(data) if data else None
+
+    def close(self) -> None:
+        """Close it from here."""
+        self.socket.close()
 
 
 class Side:
@@ -132,7 +138,7 @@ class Side:
         """Close a connection from here."""
         link = self._links.pop(on, None)
         if link is not None:
-            link.socket.close()
+            link.close()
 
     def close_all(self) -> None:
         """Close every connection from here."""
@@ -171,9 +177,10 @@ class Side:
         (correlation_id,) = _CORRELATION.unpack_from(frame)
         asked = link.asked.pop(correlation_id, None)
         if asked is None:
-            self.arrived[name, correlation_id] = Arrived(None, f"unasked: {bytes(frame).hex()}")
+            unasked = bytes(frame)
+            self.arrived[name, correlation_id] = Arrived(None, f"unasked: {unasked.hex()}", unasked)
             return
-        self.arrived[name, correlation_id] = Arrived(asked, decoded(frame, asked))
+        self.arrived[name, correlation_id] = Arrived(asked, decoded(frame, asked), bytes(frame))
 
 
 def late_answers(real: Side, ours: Side) -> dict[Key, list[Difference]]:

@@ -67,8 +67,8 @@ class SecuredRun(SequenceRun):
 
     engine: SecuredEngine
 
-    def __init__(self, engine: Any, sequence: Any, namespace: str) -> None:
-        super().__init__(engine, sequence, namespace)
+    def __init__(self, *begun_with: Any) -> None:
+        super().__init__(*begun_with)
         for side, normalizer in zip(self.engine.sides, self.normalizers, strict=True):
             assert isinstance(side, SecuredSide)
             normalizer.know_port(side.broker.secured_port)
