@@ -307,10 +307,12 @@ def choose(root: Path, count: int, seed: int, least: int = 3) -> list[Mutant]:
         lines[room_of(name)] += len(path.read_text().splitlines())
         found[room_of(name)] += [(name, tree, *each) for each in statements(tree)]
     chosen: list[Mutant] = []
+    ways: Iterator[Mutant] = iter(())
     for room, share in sorted(shares(lines, count, least).items()):
         draw.shuffle(found[room])
-        ways = (_drawn(draw, *each) for each in found[room])
-        chosen += islice((each for each in ways if each is not None), share)
+        ways = filter(None, (_drawn(draw, *each) for each in found[room]))
+        chosen += islice(ways, share)
+    chosen += islice(ways, count - len(chosen))  # in place of those that small rooms have not
     for number, mutant in enumerate(chosen, 1):
         mutant.number = number
     return chosen
