@@ -44,7 +44,7 @@ CONFIG = {
     "group.consumer.assignment.interval.ms": "0",
     "offsets.topic.num.partitions": "1",  # so that there is one order
 }
-SESSION_MS, REBALANCE_MS = 30_000, 40_000
+SESSION_MS, REBALANCE_MS = 600_000, 700_000  # nobody is expelled meanwhile
 IDS = (
     r'"(memberId|leader|topicId)":\s*"[^"]+"',
     r'"(commitTimestamp|expireTimestamp|currentStateTimestamp)":\s*\d+',
