@@ -48,8 +48,7 @@ from itertools import chain, islice
 from struct import Struct
 from typing import NamedTuple, TypeAlias
 
-from crc32c import crc32c
-
+from ..wire.checksum import crc32c
 from ..wire.errors import Error, Refused
 from ..wire.primitives import Buffer
 from ..wire.records import TRANSACTIONAL, BatchHeader

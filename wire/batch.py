@@ -21,8 +21,7 @@ from struct import Struct
 from struct import error as StructError
 from typing import NamedTuple
 
-from crc32c import crc32c
-
+from .checksum import crc32c
 from .compression import Codec
 from .errors import WireError
 from .primitives import Buffer

@@ -15,9 +15,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from crc32c import crc32c
-
 from ...wire import Error, Refused
+from ...wire.checksum import crc32c
 
 if TYPE_CHECKING:
     from ..base.call import Sender

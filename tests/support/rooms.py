@@ -8,7 +8,7 @@ NO_FILE = {"_scan"}
 # folder. `cluster` is what holds the emulator's rooms together, so all of them may name its type.
 ROOMS = {
     "wire": """
-        errors primitives on_demand
+        errors primitives on_demand checksum
         schema codec
         batch gzip_header compression api headers frames
         records scan walk _scan

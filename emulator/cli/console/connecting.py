@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import tomllib
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
@@ -100,6 +99,8 @@ def _file(asked: argparse.Namespace) -> dict[str, str]:
 def _profile(name: str) -> dict[str, str]:
     if not name:
         return {}
+    import tomllib
+
     path = _profiles_file()
     try:
         tables = tomllib.loads(path.read_text())

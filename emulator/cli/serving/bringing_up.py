@@ -27,7 +27,6 @@ from ..log.levels import ERROR
 from .applying import apply, problems
 from .brokers import address_of, brokers_of
 from .configure import read_all
-from .health import Health
 from .ready import ReadyFile
 from .recovered import holds_data, recovery
 from .security import tell_access, tell_reach
@@ -183,6 +182,8 @@ def _tell_the_world(emulator: Emulator, options: argparse.Namespace, running: Ex
     """/health, and the file for those who wait."""
     health_port = None
     if options.health_port is not None:
+        from .health import Health  # which takes http.server
+
         try:
             health = Health(emulator, options.host, options.health_port)
         except OSError as error:

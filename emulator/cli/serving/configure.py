@@ -63,13 +63,14 @@ def read_all(
     # Imported here, so that `odradek --help` does not pay for it.
     from .environment import read_environment
     from .properties import read_properties
-    from .toml_file import read_toml
 
     options = {name: name in _PATHS for name, _ in _options(serve) if name not in _OF_THE_FILE}
     from_environment = read_environment(environment, options | {"watch": False})
     settings = Settings()
     path = _file(given, environment)
     if path is not None:
+        from .toml_file import read_toml
+
         in_file = {name: is_path for name, is_path in options.items() if name not in _MAPPINGS}
         settings = read_toml(path, in_file)
     properties = (

@@ -25,7 +25,6 @@ seed = ["espresso", { table = 7 }]  # values, or a file
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
@@ -63,6 +62,8 @@ def read_toml(path: Path, options: Mapping[str, bool]) -> Settings:
 
 
 def _table(path: Path) -> dict[str, Any]:
+    import tomllib  # not for a broker without such a file
+
     try:
         return tomllib.loads(path.read_text())
     except OSError as error:
