@@ -33,7 +33,8 @@ _FIRST = 4 * 1024
 _UNPROVEN = 2 * SMALL
 _MAPPED_FROM = 1 << 20
 _ROOM = 256 * 1024
-_JOINED = 64 * 1024
+JOINED = 64 * 1024
+"""A response that is longer is not joined."""
 _JOIN = 16 * 1024
 _SIZE_MAX = 2**31 - 1
 _BUFFERS = (bytes, bytearray, memoryview)
@@ -245,7 +246,7 @@ def frame(parts: Sequence[Part]) -> list[Part]:
     if total > _SIZE_MAX:
         raise WireError(f"an answer of {total} bytes; at most {_SIZE_MAX} can be told")
     size = SIZE.pack(total)
-    if total > _JOINED:
+    if total > JOINED:
         return [size, *parts]
     return [b"".join([size, *cast("Sequence[Buffer]", parts)])]
 
@@ -257,7 +258,7 @@ def pieces(parts: Iterable[Part], most: Callable[[], int]) -> Iterator[Buffer]:
     length = 0
     for part in parts:
         size = len(part)
-        if length and (size > _JOIN or length + size > _JOINED):
+        if length and (size > _JOIN or length + size > JOINED):
             yield b"".join(run)
             run, length = [], 0
         if isinstance(part, _BUFFERS):

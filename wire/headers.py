@@ -10,12 +10,14 @@ high can read it (KIP-511). ControlledShutdown v0 is not served, so its bare hea
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from struct import Struct
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from .api import API_MODULES, request_class
 from .errors import WireError
+from .frames import JOINED, Part, frame
 from .primitives import Buffer, read_uvarint
 from .schema import REQUESTS, Request
 
@@ -23,6 +25,8 @@ API_VERSIONS = 18
 
 _FIXED = Struct(">hhih")
 _CORRELATION = Struct(">i")
+_ANSWER = Struct(">ii")
+"""Size of the frame, correlation id."""
 
 
 class RequestHeader(NamedTuple):
@@ -97,6 +101,19 @@ def write_response_header(correlation_id: int, api_key: int, api_version: int) -
     if api_key != API_VERSIONS and is_flexible(api_key, api_version):
         return fixed + b"\0"
     return fixed
+
+
+def answer_frame(
+    correlation_id: int, api_key: int, api_version: int, body: Sequence[Part]
+) -> list[Part]:
+    """The frame of a response: size, header and body; a short one is joined. Raises WireError for
+    a response that no size can tell."""
+    has_tags = api_key != API_VERSIONS and is_flexible(api_key, api_version)
+    size = sum(map(len, body)) + _CORRELATION.size + has_tags
+    if size > JOINED:
+        return frame([write_response_header(correlation_id, api_key, api_version), *body])
+    parts = cast("Sequence[Buffer]", body)
+    return [b"".join([_ANSWER.pack(size, correlation_id), b"\0" * has_tags, *parts])]
 
 
 def _skip_tags(frame: Buffer, pos: int) -> int:

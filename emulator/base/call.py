@@ -7,10 +7,11 @@ What a request passes before its handler, and its answer afterwards: chain.py.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
 from ...wire import Buffer, Request, Response
-from ...wire.headers import write_response_header
+from ...wire.frames import Part
+from ...wire.headers import answer_frame
 from .client import ClientSoftware, Principal
 from .turns import Slices
 
@@ -39,13 +40,6 @@ TEST = "the test"
 
 PARKED: Final = Sentinel("PARKED")
 NO_REPLY: Final = Sentinel("NO_REPLY")
-
-
-class Writable(Protocol):
-    """A response, or one that is already encoded."""
-
-    def parts(self, version: int) -> list[Buffer]:
-        """The body as buffers, in a version."""
 
 
 Ends: TypeAlias = tuple[tuple[str, int], tuple[str, int]]
@@ -121,7 +115,7 @@ class Call:
         # Its passage through the chain of steps, if there are any.
         self.passage: Passage | None = None
         # An answer that is encoded already, and its body.
-        self.prepared: tuple[Writable, list[Buffer]] | None = None
+        self.prepared: tuple[Response, list[Buffer]] | None = None
         # The bytes of its frame, for the steps of the chain, if there are any.
         self.frame: Buffer | None = None
         # What steps have noted about it, if somebody keeps that.
@@ -200,9 +194,11 @@ class Call:
         self.prepared = response, body
         return body
 
-    def encode(self, response: Writable) -> list[Any]:
-        """The response as buffers, header first. Raises WireError if it cannot be encoded."""
-        header = write_response_header(self.correlation_id, self.api_key, self.version)
-        if self.prepared is not None and self.prepared[0] is response:
-            return [header, *self.prepared[1]]
-        return [header, *response.parts(self.version)]
+    def encode(self, response: Response) -> list[Part]:
+        """The frame of a response as buffers. Raises WireError if it cannot be encoded."""
+        prepared = self.prepared
+        if prepared is not None and prepared[0] is response:
+            body = prepared[1]
+        else:
+            body = response.parts(self.version)
+        return answer_frame(self.correlation_id, self.api_key, self.version, body)

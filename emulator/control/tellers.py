@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -30,8 +30,10 @@ _MOST_LOOKED_AT = 100
 """Of partitions, of all topics together: a request about more of them is told in part."""
 
 
-def _first(topics: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+def _first(topics: Sequence[Any]) -> Iterable[tuple[Any, Any]]:
     """The first topics and partitions."""
+    if len(topics) == 1 and len(topics[0].partitions) == 1:
+        return ((topics[0], topics[0].partitions[0]),)
     each = ((topic, partition) for topic in topics for partition in topic.partitions)
     return islice(each, _MOST_LOOKED_AT)
 
@@ -120,9 +122,11 @@ def _looked_up(
         for topic, partition in _first(request.topics)
         if partition.timestamp == _LATEST
     }
+    if not latest or not call.version:
+        return
     for topic, partition in _first(response.topics):
         place = topic.name, partition.partition_index
-        offset = partition.offset if call.version else -1
+        offset = partition.offset
         if place in latest and offset >= 0 and not partition.error_code:
             cluster.journal.run("looked up the end", call.connection.name, *place, offset, offset)
 

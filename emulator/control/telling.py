@@ -149,25 +149,21 @@ class Telling:
 
     def answered(self, call: Call, request: Any, response: Response) -> None:
         """A request is answered."""
-        try:
-            self._answered(call, request, response)
-        except Exception:  # a client must not suffer from what is told of it
-            log.exception("%r could not be told", call.connection)
-
-    def _answered(self, call: Call, request: Any, response: Response) -> None:
         key, connection = call.api_key, call.connection
-        if key not in LEARNING and (client := self._of.get(connection)) is not None:
-            client.is_at_work = True
-        if key in MEMBERSHIPS:
-            membership = MEMBERSHIPS[key](request, response)
-            if membership is not None:
-                self.speaks_for(connection, *membership)
-        found = refusals(response) if has_refused(response) else []
-        is_test = connection.name == TEST
-        if key in TELLERS and not (is_test and key in LOOKS):
-            TELLERS[key](self._cluster, call, request, response, found)
-        if found and not is_test:  # a test is told by an exception
-            tell_refusals(self._cluster, call, request, found)
+        try:
+            if key not in LEARNING and (client := self._of.get(connection)) is not None:
+                client.is_at_work = True
+            if key in MEMBERSHIPS:
+                membership = MEMBERSHIPS[key](request, response)
+                if membership is not None:
+                    self.speaks_for(connection, *membership)
+            found = refusals(response) if has_refused(response) else []
+            if key in TELLERS and not (key in LOOKS and connection.name == TEST):
+                TELLERS[key](self._cluster, call, request, response, found)
+            if found and connection.name != TEST:  # a test is told by an exception
+                tell_refusals(self._cluster, call, request, found)
+        except Exception:  # a client must not suffer from what is told of it
+            log.exception("%r could not be told", connection)
 
 
 def _member(cluster: Cluster, group_id: str, member_id: str) -> Any:

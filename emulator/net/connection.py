@@ -292,7 +292,7 @@ class Connection:
         if call.request is not None:
             self.cluster.telling.answered(call, call.request, response)
         try:
-            parts = framed(call.encode(response))
+            parts = call.encode(response)
         except WireError:
             log.exception("closing %s: answer could not be written", self)
             self.close()
@@ -317,7 +317,7 @@ class Connection:
         if call.request is not None:
             self.cluster.telling.answered(call, call.request, response)
         try:
-            sent = b"".join(pieces(framed(call.encode(response)), lambda: _PIECE))
+            sent = b"".join(pieces(call.encode(response), lambda: _PIECE))
         except (WireError, OSError):
             log.exception("closing %s: answer could not be written", self)
             self.close()

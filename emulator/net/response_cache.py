@@ -12,14 +12,13 @@ from collections.abc import Sequence
 from struct import Struct
 
 from ...wire import Buffer
-from ...wire.frames import Part
+from ...wire.frames import JOINED, Part
 from ..base.client import ClientSoftware
 from ..metadata.delta import MetadataDelta
 from ..metadata.image import MetadataImage
 
 _ENTRIES_MAX = 64
 _REQUEST_BYTES_MAX = 4096
-_JOINED = 64 * 1024
 _HEAD = Struct(">ii")
 
 Key = tuple[int, bytes, str]
@@ -42,7 +41,7 @@ class Encoded:
     def frame(self, correlation_id: int) -> list[Part]:
         """The frame of the answer to a request."""
         head = _HEAD.pack(self._size, correlation_id)
-        return [head + self._body] if self._size <= _JOINED else [head, self._body]
+        return [head + self._body] if self._size <= JOINED else [head, self._body]
 
 
 class AnswerCache:

@@ -17,12 +17,13 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from ...wire import Buffer, Error, Request, Response, WireError
 from ...wire.api import API_MODULES, request_class, response_class
 from ...wire.api.fetch import FetchRequest, FetchResponse
 from ...wire.api.produce import ProduceRequest
+from ...wire.frames import SIZE
 from ...wire.headers import (
     API_VERSIONS,
     RequestHeader,
@@ -299,7 +300,8 @@ class ProxiedConnection:
                 return
         call.version = version
         self._tell(asked, response)
-        self._finish(asked, b"".join(map(bytes, call.encode(response))))
+        sent = cast("list[Buffer]", call.encode(response))
+        self._finish(asked, b"".join(sent)[SIZE.size :])
 
     def _finish(self, asked: _Asked, frame: bytes | None) -> None:
         """A request that passed the steps is at its end."""
