@@ -13,7 +13,7 @@ from xdist.scheduler import LoadFileScheduling
 
 SHARED = {
     "spark": "mark.spark",
-    "real Kafka": r"\b(real_kafka|real_clusters|pair): ",
+    "real Kafka": r"\b(real_kafka|real_clusters): |\bpair: tuple\[str",
     "real cluster": r"\breal_cluster: ",
 }
 """The name of each group, and a pattern of what its files have in their text."""
