@@ -340,7 +340,7 @@ class Emulator(
         TypeError."""
         self._listens_by_config = "listeners" in texts
         self._users = self._new_users = {}
-        if users is not None or security is not None:
+        if users not in (None, {}) or security is not None:
             from .security.given import secured, users_given
 
             self._users = self._new_users = users_given(users)

@@ -4,6 +4,9 @@ directory = LogDirectory.open(path, node_id=1)
 log = directory.open_log("orders", 0, topic_id, LogConfig(), now_ms)
 """
 
+from typing import TYPE_CHECKING
+
+from ..wire.on_demand import on_demand
 from .config import LogConfig
 from .damage import Damage
 from .disk.directory import Directory
@@ -14,9 +17,15 @@ from .log_directory import LogDirectory, LogDirectoryError
 from .lookup import FoundRecord
 from .producers import Duplicate, ProducerStates
 from .reading import Place
-from .repairs.partition_check import Finding
-from .repairs.repair import Report, repair
 from .retention import LogView, RetentionPolicy, SegmentView, kafka_retention
+
+if TYPE_CHECKING:
+    from .repairs.partition_check import Finding
+    from .repairs.repair import Report, repair
+else:
+    __getattr__ = on_demand(
+        globals(), {".repairs.partition_check": "Finding", ".repairs.repair": "Report repair"}
+    )
 
 __all__ = [
     "Damage",

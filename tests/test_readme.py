@@ -66,7 +66,7 @@ def test_every_option_that_is_named_exists() -> None:
     from odradek.emulator.cli.main import _parsers
     from odradek.fixtures.options import Options
 
-    known = "".join(help_of(_parsers(view)[0]) for view in VIEWS)
+    known = "".join(help_of(_parsers(view)[0]) for view in ("", *VIEWS))
     known += "".join(f" --kafka-{name}" for name in Options._fields)
     for verb in PIPELINE:
         parser = argparse.ArgumentParser()

@@ -36,6 +36,11 @@ ROOT_OF_MESSAGES = "Struct"
 # Named by packaging or by a command line, or there for those who use the library.
 ENTRY_POINTS = {
     "compat/commands.py": "the `odradek` command",
+    "emulator/cli/completion.py": "odradek completion",
+    "emulator/cli/journal.py": "odradek journal",
+    "emulator/cli/proxy.py": "odradek proxy",
+    "emulator/cli/repair.py": "odradek repair",
+    "emulator/cli/serving/check.py": "odradek check",
     "emulator/cli/inert_configs.py": "python -m odradek.emulator.cli.inert_configs",
     "fixtures/hypothesis.py": "strategies and a state machine for Hypothesis",
     "fixtures/plugin.py": "the pytest plugin",

@@ -8,20 +8,23 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
+from importlib import import_module
 from typing import Any, NoReturn
 
-from .completion import add_completion, run_completion
 from .console.command import VIEWS, add_views, run_view
 from .console.habits import VIEW_NAMES, NoAddress, with_address
-from .journal import add_journal, run_journal
-from .proxy import add_proxy, run_proxy
-from .repair import add_repair, run_repair
-from .serve import add_serve, run_serve
-from .serving.check import add_check, run_check
-from .serving.configure import configure
-from .serving.settings import SettingsError
+
+_VERBS = {
+    "repair": ".repair",
+    "journal": ".journal",
+    "proxy": ".proxy",
+    "serve": ".serve",
+    "check": ".serving.check",
+    "completion": ".completion",
+}
+"""Each has its parser and what it runs in this module, imported when it is used."""
 
 
 def main(arguments: Sequence[str] | None = None, others: Mapping[str, str] | None = None) -> int:
@@ -50,6 +53,9 @@ def _run(given: list[str], others: Mapping[str, str]) -> int:
     elif more:
         _refuse(commands[options.command], more)
     if options.command == "serve":
+        from .serving.configure import configure
+        from .serving.settings import SettingsError
+
         try:
             configure(commands["serve"], options)
         except SettingsError as error:
@@ -57,17 +63,20 @@ def _run(given: list[str], others: Mapping[str, str]) -> int:
         options = parser.parse_args(given)
     if options.command in VIEWS:
         return run_view(options)
-    if options.command == "completion":
-        return run_completion(options, lambda verb: _parsers(verb, others)[1])
-    if options.command == "check":
-        return run_check(options, commands["serve"])
-    if options.command == "repair":
-        return run_repair(options)
-    if options.command == "proxy":
-        return run_proxy(options)
-    if options.command == "journal":
-        return run_journal(options)
-    return run_serve(options, parser)
+    more_of: dict[str, Any] = {
+        "completion": lambda verb: _parsers(verb, others)[1],
+        "check": commands.get("serve"),
+        "serve": parser,
+    }
+    needed = [more_of[options.command]] if options.command in more_of else []
+    status: int = _of("run", options.command)(options, *needed)
+    return status
+
+
+def _of(what: str, verb: str) -> Callable[..., Any]:
+    """Of a verb: "add", its parser, or "run"."""
+    found: Callable[..., Any] = getattr(import_module(_VERBS[verb], __package__), f"{what}_{verb}")
+    return found
 
 
 def _is_file(text: str) -> bool:
@@ -94,18 +103,19 @@ def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
 def _parsers(
     view: str, others: Mapping[str, str] | None = None
 ) -> tuple[argparse.ArgumentParser, Mapping[str, argparse.ArgumentParser]]:
-    """The parser, and those of the commands."""
+    """The parser, and those of the commands: of the one that is given alone, if it is known."""
     description = "A Kafka broker for tests and local development."
     parser: argparse.ArgumentParser = _Parser(prog="odradek", description=description)
     parser.add_argument("--version", action=_Version, help="show the version and exit")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    add_views(commands, view)
-    add_repair(commands)
-    add_journal(commands)
-    add_proxy(commands)
-    add_serve(commands)
-    add_check(commands)
-    add_completion(commands)
+    if view not in _VERBS:
+        add_views(commands, view)
+    if view in _VERBS:
+        needed = ["serve", "check"] if view == "check" else [view]
+    else:
+        needed = [] if view in VIEWS else [*_VERBS]
+    for verb in needed:
+        _of("add", verb)(commands)
     for name, summary in (others or {}).items():
         commands.add_parser(name, help=summary)
     return parser, commands.choices

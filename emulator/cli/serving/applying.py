@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from ....wire import Refused
+from ... import seen
 from ...config.configs import BrokerConfig, ConfigError
 from ...emulator import Emulator
 from ...metadata.topic_rules import check_name
-from ...seen.seeds import read_seeds
 from .settings import Settings, TopicSettings
 
 
@@ -27,7 +27,7 @@ def problems(settings: Settings, config: BrokerConfig) -> Iterator[str]:
             yield f"topics: {name}: seed: {error.filename}: {error.strerror}"
     for path in settings.seeds:
         try:
-            read_seeds(path)
+            seen.read_seeds(path)
         except (ValueError, TypeError) as error:
             yield f"seed: {error}"
         except OSError as error:
@@ -47,7 +47,7 @@ def apply(kafka: Emulator, settings: Settings, before: Settings | None = None) -
             yield from _change(kafka, name, topic, old.get(name, TopicSettings()))
         yield from _seed(kafka, _seeds_of(name, topic))
     for path in settings.seeds:
-        yield from _seed(kafka, {name: s.records for name, s in read_seeds(path).items()})
+        yield from _seed(kafka, {name: s.records for name, s in seen.read_seeds(path).items()})
     for name in sorted(old.keys() - settings.topics.keys()):
         yield f"topic {name} is no longer there to be created; it stays until it is deleted"
 
@@ -74,7 +74,7 @@ def _seeds_of(name: str, topic: TopicSettings) -> Mapping[str, list[object]]:
         return {}
     if not isinstance(topic.seed, Path):
         return {name: list(topic.seed)}
-    found = read_seeds(topic.seed, name)
+    found = seen.read_seeds(topic.seed, name)
     if others := sorted(found.keys() - {name}):
         raise ValueError(f"seed: {topic.seed} has records of {others[0]}, too")
     return {each: list(seed.records) for each, seed in found.items()}

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
 from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ....storage import LogDirectoryError
 from ....wire import Refused
@@ -19,7 +19,6 @@ from ...base.event import Event
 from ...base.release import release_named
 from ...cluster import UNSCANNED_WITHOUT_C, Cluster
 from ...config.configs import BrokerConfig
-from ...control.traffic.sink import FileSink
 from ...emulator import Emulator
 from ..journal_file import FRAME_BYTES, JOURNAL_MOST
 from ..log.event_log import EventLog
@@ -32,6 +31,9 @@ from .recovered import holds_data, recovery
 from .security import tell_access, tell_reach
 from .settings import Settings, TopicSettings
 from .watching import Watch
+
+if TYPE_CHECKING:
+    from ...control.traffic.sink import FileSink
 
 
 class Failed(Exception):
@@ -168,6 +170,8 @@ def _tell_settings(settings: Settings, done: list[str], tell: Callable[[str], No
 
 def _write_journal(emulator: Emulator, path: str) -> FileSink:
     """Write every request and answer to a file."""
+    from ...control.traffic.sink import FileSink
+
     names = emulator.run(lambda cluster: {each.id: each.name for each in cluster.topics})
     try:
         sink = FileSink(path, names)
