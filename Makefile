@@ -42,7 +42,7 @@ both: $(READY)  ## The tests that use the kit as users do, against a real Apache
 
 check: $(READY)  ## The quick tests, of wire, storage and emulator: three minutes on two cores
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile tests/tape tests/wire tests/storage tests/emulator \
-		-m "not real and not slow and not long"
+		-m "not real and not slow and not long" --hypothesis-profile quick
 
 explore: $(READY)  ## Reruns the property tests with fresh examples (make check draws the same ones)
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile --hypothesis-profile explore \

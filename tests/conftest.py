@@ -2,7 +2,8 @@
 that a test leaves the settings of its process as they were.
 
 Hypothesis draws without its time limit, which fails examples on a busy machine; and the same
-examples every time, so that a change is what turns a test red. `make explore` draws new ones.
+examples every time, so that a change is what turns a test red. `make explore` draws new ones, and
+`make check` a tenth of them (the profile `quick`; tests/support/drawn.py).
 
 What is optional and not here (a client library, Java, Maven's archives) raises `Unavailable`: the
 test is skipped, with the reason, and the last lines of the session say what was missing.
@@ -56,6 +57,7 @@ pytest_plugins = [
 
 settings.register_profile("odradek", deadline=None, derandomize=True)
 settings.register_profile("explore", deadline=None)
+settings.register_profile("quick", deadline=None, derandomize=True, max_examples=10)
 settings.load_profile("odradek")
 
 

@@ -1,4 +1,4 @@
-"""A cluster under a manual clock, in a directory of its own; a client, and producers, on it."""
+"""A cluster under a manual clock, on a disk of its own; a client, and producers, on it."""
 
 from __future__ import annotations
 
@@ -7,13 +7,27 @@ from pathlib import Path
 
 import pytest
 from odradek.emulator.cluster import Cluster
+from odradek.storage import MemoryDisk
 
 from tests.support.cluster import Client, client_of, open_cluster
 from tests.support.transactional_producer import TxnClient
 
 
 @pytest.fixture
-def cluster(tmp_path: Path) -> Iterator[Cluster]:
+def disk() -> MemoryDisk:
+    return MemoryDisk()
+
+
+@pytest.fixture
+def cluster(disk: MemoryDisk) -> Iterator[Cluster]:
+    cluster = open_cluster(disk)
+    yield cluster
+    cluster.close()
+
+
+@pytest.fixture
+def on_files(tmp_path: Path) -> Iterator[Cluster]:
+    """A cluster in a directory of the system: tmp_path / "data"."""
     cluster = open_cluster(tmp_path / "data")
     yield cluster
     cluster.close()

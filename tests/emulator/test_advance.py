@@ -118,9 +118,7 @@ def test_what_happens_on_the_way_is_what_would_have_happened_without_leaving_out
         assert any(part in text for _, text in visited[0]), part
 
 
-def test_a_check_that_finds_nothing_is_run_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_check_that_finds_nothing_is_run_once(monkeypatch: pytest.MonkeyPatch) -> None:
     runs: list[int] = []
     run = LogManager.run
 
@@ -129,7 +127,7 @@ def test_a_check_that_finds_nothing_is_run_once(
         return run(manager, now)
 
     monkeypatch.setattr(LogManager, "run", counted)
-    cluster = open_cluster(tmp_path)
+    cluster = open_cluster()
     cluster.create_topic("t", 1, {"retention.ms": str(10 * HOUR)})
     produce(client_of(cluster), batch(b"x", time=NOW))
     cluster.advance(20 * HOUR)
@@ -140,9 +138,9 @@ def test_a_check_that_finds_nothing_is_run_once(
     cluster.close()
 
 
-def test_a_policy_of_ones_own_is_asked_each_time(tmp_path: Path) -> None:
+def test_a_policy_of_ones_own_is_asked_each_time() -> None:
     asked: list[int] = []
-    cluster = open_cluster(tmp_path)
+    cluster = open_cluster()
     cluster.log_manager.retention = lambda log, now: asked.append(now - NOW) or 0
     cluster.create_topic("t", 1, {})
     produce(client_of(cluster), batch(b"x", time=NOW))

@@ -7,13 +7,13 @@ coordinate at once.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from odradek.emulator.cluster import Cluster
 from odradek.emulator.config.internal_topics import CONSUMER_OFFSETS, TRANSACTION_STATE
 from odradek.emulator.transactions.states import State
+from odradek.storage import MemoryDisk
 from odradek.wire import Error, Request
 from odradek.wire.api.add_offsets_to_txn import AddOffsetsToTxnRequest
 from odradek.wire.api.add_partitions_to_txn import AddPartitionsToTxnRequest
@@ -56,9 +56,9 @@ CONFIGS = {
 
 
 @pytest.fixture
-def three(tmp_path: Path) -> Iterator[Cluster]:
+def three() -> Iterator[Cluster]:
     """Brokers 1, 2 and 3, each of which leads a partition of both internal topics."""
-    cluster = open_three(tmp_path)
+    cluster = open_three()
     cluster.topics.create("t", assignments=[(0, [1]), (1, [2])])
     cluster.groups.ensure_topic()
     cluster.transactions.ensure_topic()
@@ -66,8 +66,8 @@ def three(tmp_path: Path) -> Iterator[Cluster]:
     cluster.close()
 
 
-def open_three(path: Path) -> Cluster:
-    return open_cluster(path / "data", nodes=NODES, **CONFIGS)
+def open_three(disk: MemoryDisk | None = None) -> Cluster:
+    return open_cluster(disk, nodes=NODES, **CONFIGS)
 
 
 def at(cluster: Cluster, node_id: int) -> Client:
@@ -429,8 +429,8 @@ def committed_error(client: Client) -> int:
     return int(client.ask(offset_fetch_request(), 9).groups[0].error_code)
 
 
-def test_after_a_restart_each_broker_coordinates_what_it_leads(tmp_path: Path) -> None:
-    cluster = open_three(tmp_path)
+def test_after_a_restart_each_broker_coordinates_what_it_leads(disk: MemoryDisk) -> None:
+    cluster = open_three(disk)
     cluster.topics.create("t")
     cluster.groups.ensure_topic()
     cluster.transactions.ensure_topic()
@@ -440,7 +440,7 @@ def test_after_a_restart_each_broker_coordinates_what_it_leads(tmp_path: Path) -
         x.client = at(cluster, node_id)
         x.begin()
     cluster.close()
-    again = open_three(tmp_path)
+    again = open_three(disk)
     for node_id in NODES:
         group, name = name_at(again, node_id), name_at(again, node_id, TRANSACTION)
         assert committed(at(again, node_id), group=group).committed_offset == node_id

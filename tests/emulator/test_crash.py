@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from odradek.storage import MemoryDisk
 from odradek.storage.checkpoints import LOG_STARTS, RECOVERY_POINTS
 
 from tests.requests.offsets import delete_before
@@ -11,8 +12,8 @@ from tests.requests.produce import batch, produce
 from tests.support.cluster import client_of, open_cluster
 
 
-def test_deleted_records_do_not_come_back_after_a_crash(tmp_path: Path) -> None:
-    cluster = open_cluster(tmp_path)
+def test_deleted_records_do_not_come_back_after_a_crash(disk: MemoryDisk) -> None:
+    cluster = open_cluster(disk)
     cluster.create_topic("t", 1, {})
     client = client_of(cluster)
     for _ in range(5):
@@ -20,7 +21,7 @@ def test_deleted_records_do_not_come_back_after_a_crash(tmp_path: Path) -> None:
     assert delete_before(client, 3) == 3
     cluster.log_dir.close(clean=False)
 
-    again = open_cluster(tmp_path)
+    again = open_cluster(disk)
     partition = again.partition("t", 0)
     assert (partition.log_start_offset, partition.log_end_offset) == (3, 5)
     again.close()

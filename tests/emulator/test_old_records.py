@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from odradek.emulator.base.release import KAFKA_3_9
@@ -29,10 +28,8 @@ from tests.support.cluster import Client, client_of, open_cluster
 
 
 @pytest.fixture
-def cluster(tmp_path: Path) -> Iterator[Cluster]:
-    cluster = open_cluster(
-        tmp_path / "data", release=KAFKA_3_9, group_initial_rebalance_delay_ms="0"
-    )
+def cluster() -> Iterator[Cluster]:
+    cluster = open_cluster(release=KAFKA_3_9, group_initial_rebalance_delay_ms="0")
     cluster.create_topic("t", 1, {})
     cluster.groups.ensure_topic()
     yield cluster
@@ -107,16 +104,14 @@ def metadata_records(cluster: Cluster) -> list[MetadataRecord]:
     ]
 
 
-def test_a_new_cluster_says_that_it_did_not_come_from_zookeeper(
-    cluster: Cluster, tmp_path: Path
-) -> None:
+def test_a_new_cluster_says_that_it_did_not_come_from_zookeeper(cluster: Cluster) -> None:
     state = ZkMigrationStateRecord(zk_migration_state=0)
     records = metadata_records(cluster)
     level, said, end = records[1:4]
     assert isinstance(level, FeatureLevelRecord)
     assert (said, end) == (state, EndTransactionRecord())
     assert list(image_records(cluster.metadata.image))[1] == state
-    later = open_cluster(tmp_path / "later")
+    later = open_cluster()
     assert state not in metadata_records(later)
     later.close()
 

@@ -37,8 +37,8 @@ Fetched = FetchResponse.Topic.Partition
 
 
 @pytest.fixture
-def cluster(tmp_path: Path) -> Iterator[Cluster]:
-    cluster = open_cluster(tmp_path / "data", release=KAFKA_3_9)
+def cluster() -> Iterator[Cluster]:
+    cluster = open_cluster(release=KAFKA_3_9)
     cluster.create_topic("t", 2, {})
     yield cluster
     cluster.close()

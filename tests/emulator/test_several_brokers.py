@@ -6,11 +6,11 @@ The answers are those of three nodes of Kafka 4.3.1.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from odradek.emulator.cluster import Cluster
+from odradek.storage import MemoryDisk
 from odradek.wire import Error
 from odradek.wire.api.alter_replica_log_dirs import AlterReplicaLogDirsRequest
 from odradek.wire.api.create_partitions import CreatePartitionsRequest
@@ -34,9 +34,9 @@ TOPIC, BROKER = 2, 4
 
 
 @pytest.fixture
-def three(tmp_path: Path) -> Iterator[Cluster]:
+def three() -> Iterator[Cluster]:
     """Brokers 1, 2 and 3; topic `t` with one partition, led by 1 and followed by 2."""
-    cluster = open_cluster(tmp_path / "data", nodes=(1, 2, 3))
+    cluster = open_cluster(nodes=(1, 2, 3))
     cluster.topics.create("t", assignments=[(0, [LEADER, FOLLOWER])])
     produce(client_of(cluster), batch(b"a"))
     yield cluster
@@ -197,9 +197,9 @@ def test_fetch_sessions_are_each_brokers_own(three: Cluster) -> None:
     assert [len(three.brokers[node_id].fetch_sessions) for node_id in (1, 2, 3)] == [1, 0, 0]
 
 
-def test_each_broker_has_a_cache_of_sessions(tmp_path: Path) -> None:
+def test_each_broker_has_a_cache_of_sessions() -> None:
     slots = {"max.incremental.fetch.session.cache.slots": "1"}
-    cluster = open_cluster(tmp_path / "data", nodes=(1, 2), **slots)
+    cluster = open_cluster(nodes=(1, 2), **slots)
     cluster.topics.create("t", assignments=[(0, [1, 2])])
     opening = fetch_request(asked(), session_epoch=0)
     given = [at(cluster, node_id).ask(opening, 12).session_id for node_id in (1, 2, 1, 2)]
@@ -275,11 +275,11 @@ def test_a_topic_has_the_defaults_of_the_broker_that_is_asked(three: Cluster) ->
     assert (too_large, produce(at(three, 1), large, topic="u", partition=1).error_code) == (10, 0)
 
 
-def test_configs_of_every_broker_survive_a_restart(tmp_path: Path) -> None:
-    cluster = open_cluster(tmp_path / "data", nodes=(1, 2))
+def test_configs_of_every_broker_survive_a_restart(disk: MemoryDisk) -> None:
+    cluster = open_cluster(disk, nodes=(1, 2))
     assert alter(cluster, 2, "2", log_cleaner_threads="2") == 0
     cluster.close()
-    again = open_cluster(tmp_path / "data", nodes=(1, 2))
+    again = open_cluster(disk, nodes=(1, 2))
     assert [again.brokers[n].config.get("log.cleaner.threads") for n in (1, 2)] == [1, 2]
     again.close()
 

@@ -18,7 +18,7 @@ from tests.support.cluster import Client, client_of, open_cluster
 ADMIN = "admin"
 
 
-def open_secured(data_dir: Path | Directory, **configs: Any) -> Cluster:
+def open_secured(data_dir: Path | Directory | None = None, **configs: Any) -> Cluster:
     """A cluster with an authorizer, whose super user is `admin`."""
     given = {
         "authorizer_class_name": STANDARD_AUTHORIZER,

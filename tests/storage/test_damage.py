@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from odradek.storage.config import LogConfig
 from odradek.storage.damage import Damage
@@ -41,6 +41,7 @@ from tests.storage.support.logs import (
     read_all,
     records,
 )
+from tests.support.drawn import examples
 
 
 @pytest.fixture
@@ -344,7 +345,7 @@ def test_a_segment_in_which_compaction_left_nothing_is_not_missed(closed: Path) 
 
 
 @pytest.mark.slow
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(data=st.data())
 def test_whatever_happens_to_an_older_segment_what_is_read_is_right(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject

@@ -5,11 +5,12 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 from odradek.storage.checkpoints import CheckpointError
 from odradek.storage.epochs import EpochEntry, LeaderEpochs
+
+from tests.support.drawn import examples
 
 
 def epochs(*entries: tuple[int, int]) -> LeaderEpochs:
@@ -251,4 +252,4 @@ class EpochsOfALog(RuleBasedStateMachine):
 
 
 TestEpochsOfALog = EpochsOfALog.TestCase
-TestEpochsOfALog.settings = settings(max_examples=60, stateful_step_count=25, deadline=None)
+TestEpochsOfALog.settings = examples(60, stateful_step_count=25)

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 import pytest
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from odradek.storage.config import LogConfig
@@ -25,6 +24,7 @@ from odradek.wire.errors import Error, Refused
 from odradek.wire.records import build_batch, read_records
 
 from tests.storage.support.logs import disk_full_at, expected_indexes, home, open_log, read_all
+from tests.support.drawn import examples
 
 
 class Batch(NamedTuple):
@@ -297,4 +297,4 @@ class Logs(RuleBasedStateMachine):
 
 
 TestLogs = Logs.TestCase
-TestLogs.settings = settings(max_examples=40, stateful_step_count=25, deadline=None)
+TestLogs.settings = examples(40, stateful_step_count=25)

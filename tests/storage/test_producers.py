@@ -14,7 +14,6 @@ from itertools import takewhile
 from typing import NamedTuple
 
 import pytest
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 from odradek.storage.producers import (
@@ -26,6 +25,8 @@ from odradek.storage.producers import (
 )
 from odradek.wire.errors import Error, Refused
 from odradek.wire.records import BatchHeader
+
+from tests.support.drawn import examples
 
 ANSWERS = {
     Error.OUT_OF_ORDER_SEQUENCE_NUMBER: "order",
@@ -482,4 +483,4 @@ class ProducersOfALog(RuleBasedStateMachine):
 
 
 TestProducersOfALog = ProducersOfALog.TestCase
-TestProducersOfALog.settings = settings(max_examples=80, stateful_step_count=30, deadline=None)
+TestProducersOfALog.settings = examples(80, stateful_step_count=30)

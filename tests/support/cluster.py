@@ -17,6 +17,7 @@ from odradek.emulator.cluster import Cluster
 from odradek.emulator.config.configs import BrokerConfig
 from odradek.emulator.net.connection import Connection
 from odradek.emulator.parameters import INSTANT
+from odradek.storage import MemoryDisk
 from odradek.storage.disk.directory import Directory
 from odradek.wire import Request, Response
 from odradek.wire.api import response_class
@@ -27,7 +28,7 @@ from tests.support.clock import NOW
 
 
 def open_cluster(
-    data_dir: str | Path | Directory,
+    data_dir: str | Path | Directory | MemoryDisk | None = None,
     now: Any = NOW,
     release: Any = KAFKA_4_3,
     nodes: Any = (1,),
@@ -35,13 +36,14 @@ def open_cluster(
     timing: Any = INSTANT,
     **configs: str,
 ) -> Cluster:
-    """A cluster of one broker, or of these nodes, under a manual clock, which begins at `now` (ms);
-    config names with _ for dots."""
+    """A cluster of one broker, or of these nodes, under a manual clock, which begins at `now` (ms),
+    by default on a disk in memory of its own; config names with _ for dots."""
     clock = ManualClock(now)
+    disk = MemoryDisk() if data_dir is None else data_dir
     overrides = {name.replace("_", "."): value for name, value in configs.items()}
     return Cluster(
         BrokerConfig(overrides, release),
-        data_dir=Path(data_dir) if isinstance(data_dir, str) else data_dir,
+        data_dir=disk.directory() if isinstance(disk, MemoryDisk) else disk,
         brokers=[Node(node_id, "localhost", 9091 + node_id) for node_id in nodes],
         clock=clock,
         journal=Journal(clock, max_events),

@@ -17,10 +17,12 @@ import lz4.frame
 import pytest
 import snappy
 import zstandard
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from odradek.wire import WireError
 from odradek.wire.compression import Codec, compress, decompress, decompress_in_pieces
+
+from tests.support.drawn import examples
 
 TEXT = b"".join(b"line %d of a text that wants to be packed\n" % n for n in range(5000))
 PACKERS = [Codec.GZIP, Codec.SNAPPY, Codec.LZ4, Codec.ZSTD]
@@ -214,7 +216,7 @@ def test_damage_is_a_wire_error(name: str) -> None:
     cut=st.integers(0, 60),
     put=st.binary(max_size=12),
 )
-@settings(max_examples=500, deadline=None)
+@examples(500)
 def test_any_bytes_decode_or_raise_wire_error(
     codec: Codec, text: bytes, cut: int, put: bytes
 ) -> None:

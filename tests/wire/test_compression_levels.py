@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from random import Random
 
 import pytest
@@ -10,6 +11,7 @@ from odradek.wire.compression import Codec, compress, decompress
 LIMIT = 1 << 20
 
 
+@cache
 def text() -> bytes:
     random = Random(3)
     words = [bytes(random.choices(b"abcdefghij", k=random.randint(2, 9))) for _ in range(300)]

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from odradek.wire import Request
 from odradek.wire.__main__ import main
@@ -16,6 +16,7 @@ from odradek.wire.api import API_MODULES, api_name
 from odradek.wire.explain.tables import catalogue, find, table
 from odradek.wire.schema import Message, Struct
 
+from tests.support.drawn import examples
 from tests.wire.support.messages import MESSAGES, REQUESTS, versions
 
 API_VERSIONS_3 = "00120003 00000001 0002 6d65 00 0466 6f6f 0431 2e30 00"
@@ -214,7 +215,7 @@ class TestDecode:
         assert console.run("decode", frame) == 1
         assert said in console.out
 
-    @settings(max_examples=300, deadline=None, derandomize=True, database=None)
+    @examples(300)
     @given(st.sampled_from(REQUESTS), st.integers(0, 15), st.binary(max_size=80))
     def test_any_bytes_are_shown(self, cls: type[Request], version: int, noise: bytes) -> None:
         frame = cls.api_key.to_bytes(2, "big") + bytes([0, version]) + noise

@@ -9,7 +9,7 @@ from typing import Any
 import aiokafka.record.default_records
 import kafka.record.default_records
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from odradek.wire import Buffer, WireError
 from odradek.wire.compression import Codec
@@ -33,6 +33,8 @@ from odradek.wire.records import (
     read_records,
     restamp,
 )
+
+from tests.support.drawn import examples
 
 # From the log of an Apache Kafka 4.3.1: three records, k0 to k2 at 1000, 1001, 1002 ms, each with
 # the value "value" four times; librdkafka's have the headers h=x and n=null.
@@ -122,7 +124,7 @@ def test_an_uncompressed_batch_is_built_as_the_clients_build_it() -> None:
 def test_python_clients_and_we_read_each_other(client: Any, codec: Codec) -> None:
     ours = [
         NewRecord(1000 + n, b"k%d" % n, bytes([n % 7]) * 40, [("h", b"x"), ("n", None)])
-        for n in range(3000)
+        for n in range(500)
     ]
     builder = client.record.default_records.DefaultRecordBatchBuilder(
         magic=2,
@@ -155,7 +157,7 @@ new_records = st.builds(
 
 
 @given(st.lists(new_records, max_size=8), st.sampled_from(Codec), st.integers(0, 2**62))
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_every_batch_built_is_read_back(
     records: list[NewRecord], codec: Codec, base_offset: int
 ) -> None:
@@ -175,7 +177,7 @@ def test_every_batch_built_is_read_back(
     st.lists(st.tuples(st.integers(0, 200), st.integers(0, 255)), max_size=4),
     st.binary(max_size=90),
 )
-@settings(max_examples=250, deadline=None)
+@examples(250)
 def test_any_bytes_are_read_or_raise_wire_error(
     records: list[NewRecord], codec: Codec, changes: list[tuple[int, int]], noise: bytes
 ) -> None:

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from odradek.wire import Error, WireError
 from odradek.wire.records import HEADER_SIZE, NewRecord, build_batch, read_records
@@ -30,6 +30,7 @@ from odradek.wire.scan import (
     scan_python,
 )
 
+from tests.support.drawn import examples, sized
 from tests.wire.support import record_bytes
 from tests.wire.support.record_bytes import (
     GOOD,
@@ -206,7 +207,7 @@ def test_without_the_c_twin_the_reference_does_the_work() -> None:
 
 @needs_c
 @given(st.lists(records, max_size=6), st.data())
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_twins_agree_on_valid_batches(new: list[NewRecord], data: st.DataObject) -> None:
     offsets = data.draw(st.permutations(range(len(new))))
     payload = build_batch(new, offsets=offsets)[HEADER_SIZE:]
@@ -222,7 +223,7 @@ def test_twins_agree_on_valid_batches(new: list[NewRecord], data: st.DataObject)
 
 @needs_c
 @given(st.binary(max_size=120), st.integers(-1, 5) | st.integers(-(2**31), 2**31 - 1))
-@settings(max_examples=500, deadline=None)
+@examples(500)
 def test_twins_agree_on_any_bytes(payload: bytes, count: int) -> None:
     assert scan(payload, count, 0) == scan_python(payload, count, 0)
 
@@ -231,18 +232,18 @@ def test_twins_agree_on_any_bytes(payload: bytes, count: int) -> None:
 def test_twins_agree_on_thousands_of_damaged_batches() -> None:
     chance = random.Random(20)
     faults = Counter[Fault]()
-    for _ in range(10_000):
+    for _ in range(sized(10_000)):
         payload, count = mutated(chance)
         base = chance.choice([0, -1, 1000, -(2**63), 2**63 - 1])
         found = scan(payload, count, base)
         assert found == scan_python(payload, count, base), (payload.hex(), count, base)
         faults[found.fault] += 1
-    assert min(faults[fault] for fault in Fault) > 100
+    assert min(faults[fault] for fault in Fault) > sized(10_000) // 100
 
 
 def test_records_can_be_read_where_the_scan_finds_no_fault_and_only_there() -> None:
     chance = random.Random(21)
-    for _ in range(2000):
+    for _ in range(sized(2000)):
         payload, count = mutated(chance)
         batch = build_batch([])
         batch[8:12] = (49 + len(payload)).to_bytes(4, "big")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,8 +24,8 @@ from tests.support.transactional_producer import TxnClient
 
 
 @pytest.fixture
-def cluster(tmp_path: Path) -> Iterator[Cluster]:
-    cluster = open_cluster(tmp_path / "data", group_initial_rebalance_delay_ms="0")
+def cluster() -> Iterator[Cluster]:
+    cluster = open_cluster(group_initial_rebalance_delay_ms="0")
     cluster.create_topic("t", 2, {})
     yield cluster
     cluster.close()

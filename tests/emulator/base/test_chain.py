@@ -33,6 +33,7 @@ from tests.requests.groups import join_request
 from tests.requests.produce import batch, produce, produce_request
 from tests.support.clock import NOW
 from tests.support.cluster import Client, client_of
+from tests.support.looped import for_each
 from tests.support.raw_client import RawClient
 from tests.wire.support.messages import full
 
@@ -92,10 +93,8 @@ def advance(cluster: Cluster, milliseconds: int) -> None:
     cluster.advance(milliseconds)
 
 
-@pytest.mark.parametrize("key", sorted(SERVED), ids=lambda key: _api(request_class(key)()))
-def test_a_step_sees_a_request_of_every_api_and_its_answer_once(
-    cluster: Cluster, client: Client, key: int
-) -> None:
+@for_each("key", sorted(SERVED), lambda key: _api(request_class(key)()))
+def test_a_step_sees_a_request_of_every_api_and_its_answer_once(cluster: Cluster, key: int) -> None:
     kinds: list[type[Request] | type[Response] | None] = []
 
     class Kinds(Step):
@@ -105,7 +104,7 @@ def test_a_step_sees_a_request_of_every_api_and_its_answer_once(
         def after(self, call: Call, request: Request, response: Response | None) -> None:
             kinds.append(None if response is None else type(response))
 
-    cluster.chain.append(Kinds())
+    cluster.chain[:] = [Kinds()]
     first, last = cluster.release.advertised.get(key) or cluster.release.unadvertised[key]
     for version in range(first, last + 1):
         if not cluster.release.serves(key, version):

@@ -49,8 +49,8 @@ ADMIN = "admin"
 
 
 @pytest.fixture
-def cluster(tmp_path: Path) -> Iterator[Cluster]:
-    cluster = open_cluster(tmp_path / "data", group_initial_rebalance_delay_ms="0")
+def cluster() -> Iterator[Cluster]:
+    cluster = open_cluster(group_initial_rebalance_delay_ms="0")
     cluster.create_topic("t", 2, {})
     yield cluster
     cluster.close()

@@ -12,7 +12,6 @@ from __future__ import annotations
 from itertools import count
 from typing import Any
 
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from odradek.emulator.groups.classic.effects import Answer
@@ -34,6 +33,7 @@ from odradek.emulator.groups.commit_request import CommitRequest, OffsetCommit
 from odradek.wire.errors import Error, Refused
 
 from tests.emulator.groups.support.world import World, join_request, sync_request
+from tests.support.drawn import examples
 
 RANGE, STICKY, CHANGED = ("range", b""), ("sticky", b""), ("range", b"changed")
 PROTOCOLS = st.sampled_from(
@@ -308,5 +308,5 @@ class GroupMachine(RuleBasedStateMachine):
         assert self.group is None, "a group that nobody uses goes"
 
 
-GroupMachine.TestCase.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+GroupMachine.TestCase.settings = examples(60, stateful_step_count=40)
 TestGroupMachine = GroupMachine.TestCase

@@ -26,6 +26,11 @@ from tests.support.clock import NOW
 from tests.support.cluster import Client, client_of, open_cluster
 
 
+@pytest.fixture
+def cluster(on_files: Cluster) -> Cluster:
+    return on_files
+
+
 @pytest.fixture(autouse=True)
 def topic(cluster: Cluster) -> None:
     cluster.create_topic("t", 2, {})

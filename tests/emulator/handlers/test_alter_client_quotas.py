@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from odradek.emulator.security.quotas import check_entity
+from odradek.storage import MemoryDisk
 from odradek.wire import Refused
 from odradek.wire.api.alter_client_quotas import AlterClientQuotasRequest
 
@@ -22,14 +21,14 @@ def test_a_quota_is_set_and_taken_away(client: Client, version: int) -> None:
     assert find(client) == {}
 
 
-def test_quotas_are_kept_over_a_restart(tmp_path: Path) -> None:
-    cluster = open_cluster(tmp_path)
+def test_quotas_are_kept_over_a_restart(disk: MemoryDisk) -> None:
+    cluster = open_cluster(disk)
     client = client_of(cluster)
     assert alter(client, entry(USER, (PRODUCED, 5.0), (CONSUMED, 6.0))) == [(0, None)]
     assert alter(client, entry(USER, (CONSUMED, None))) == [(0, None)]
     cluster.close()
 
-    again = open_cluster(tmp_path)
+    again = open_cluster(disk)
     assert find(client_of(again)) == {(("user", "u"),): {PRODUCED: 5.0}}
     again.close()
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from odradek.emulator.cluster import Cluster
+from odradek.storage import MemoryDisk
 from odradek.wire.api.alter_partition_reassignments import AlterPartitionReassignmentsRequest
 
 from tests.requests.leadership import elect, move
@@ -16,7 +15,7 @@ from tests.support.versions import first_and_last
 
 @pytest.mark.parametrize("version", first_and_last(AlterPartitionReassignmentsRequest))
 def test_a_move_is_over_when_it_begins_and_lasts(
-    three: Cluster, tmp_path: Path, version: int
+    three: Cluster, disk_of_three: MemoryDisk, version: int
 ) -> None:
     assert move(client_of(three), [3, 1], version) == (0, None)
     assert placed(three) == ([3, 1], [1, 3], 1, 1)  # a replica was removed: one epoch more
@@ -25,7 +24,7 @@ def test_a_move_is_over_when_it_begins_and_lasts(
     assert placed(three) == ([3, 1], [1, 3], 3, 2)
 
     three.close()
-    again = open_three(tmp_path / "three")
+    again = open_three(disk_of_three)
     assert placed(again) == ([3, 1], [1, 3], 3, 4)
     again.close()
 

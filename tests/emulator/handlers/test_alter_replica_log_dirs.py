@@ -25,6 +25,11 @@ def move(client: Client, path: str, topics: Topics, version: int = 2) -> dict[st
     }
 
 
+@pytest.fixture
+def cluster(on_files: Cluster) -> Cluster:
+    return on_files
+
+
 @pytest.mark.parametrize("version", first_and_last(AlterReplicaLogDirsRequest))
 def test_replicas_stay_where_they_are(
     cluster: Cluster, client: Client, tmp_path: Path, version: int

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from odradek.emulator.cluster import Cluster
+from odradek.storage import MemoryDisk
 
 from tests.requests.users import Answers, Deletion, Upsertion, alter, describe, drop, user
 from tests.support.cluster import Client, client_of, open_cluster
@@ -14,15 +13,15 @@ TWICE = "A user credential cannot be altered twice in the same request"
 GONE = "Attempt to delete a user credential that does not exist"
 
 
-def test_credentials_are_kept_over_a_restart(tmp_path: Path) -> None:
-    cluster = open_cluster(tmp_path)
+def test_credentials_are_kept_over_a_restart(disk: MemoryDisk) -> None:
+    cluster = open_cluster(disk)
     client = client_of(cluster)
     assert alter(client, user("a"), user("b", 2, 16384)) == [("a", 0, None), ("b", 0, None)]
     assert alter(client, user("a", 2, 5000)) == [("a", 0, None)]
     assert alter(client, drop("b", 2)) == [("b", 0, None)]
     cluster.close()
 
-    again = open_cluster(tmp_path)
+    again = open_cluster(disk)
     assert describe(client_of(again)) == {"a": [(1, 4096), (2, 5000)]}
     again.close()
 

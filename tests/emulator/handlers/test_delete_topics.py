@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from odradek.emulator.cluster import Cluster
 from odradek.wire import NO_ID, Error
@@ -106,9 +104,9 @@ def test_without_time_everything_is_refused(
 
 @pytest.mark.parametrize(("version", "error"), [(2, 42), (3, 73), (6, 73)])
 def test_where_deletion_is_disabled_every_entry_is_refused_in_order(
-    tmp_path: Path, version: int, error: int
+    version: int, error: int
 ) -> None:
-    cluster = open_cluster(tmp_path / "other", delete_topic_enable="false")
+    cluster = open_cluster(delete_topic_enable="false")
     cluster.topics.create("t")
     request = DeleteTopicsRequest(
         topics=[DeleteTopicsRequest.Topic(name=name, topic_id=NO_ID) for name in "tat"],

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from odradek.emulator.base.call import INVALID_REQUEST_TEXT
 from odradek.emulator.cluster import Cluster
@@ -105,10 +103,8 @@ def test_a_topics_config_comes_from_the_topic_the_brokers_or_nowhere(
     assert describe(client, TOPIC, "t", key) == config
 
 
-def test_a_brokers_own_value_is_the_source_of_a_topics(tmp_path: Path) -> None:
-    cluster = open_cluster(
-        tmp_path / "other", message_max_bytes="02000000", log_retention_hours="24"
-    )
+def test_a_brokers_own_value_is_the_source_of_a_topics() -> None:
+    cluster = open_cluster(message_max_bytes="02000000", log_retention_hours="24")
     cluster.topics.create("t")
     client = client_of(cluster)
     assert describe(client, TOPIC, "t", "max.message.bytes") == (
@@ -223,8 +219,8 @@ def test_a_brokers_config_is_set_at_the_start_or_a_default(
     assert describe(client, BROKER, "1", key) == config
 
 
-def test_a_synonym_that_is_set_is_shown(tmp_path: Path) -> None:
-    cluster = open_cluster(tmp_path / "other", log_retention_minutes="60", log_retention_hours="24")
+def test_a_synonym_that_is_set_is_shown() -> None:
+    cluster = open_cluster(log_retention_minutes="60", log_retention_hours="24")
     assert describe(client_of(cluster), BROKER, "1", "log.retention.minutes") == (
         "60",
         4,
@@ -237,8 +233,8 @@ def test_a_synonym_that_is_set_is_shown(tmp_path: Path) -> None:
     cluster.close()
 
 
-def test_a_password_is_never_told(tmp_path: Path) -> None:
-    cluster = open_cluster(tmp_path / "other", ssl_key_password="secret")
+def test_a_password_is_never_told() -> None:
+    cluster = open_cluster(ssl_key_password="secret")
     (config,) = ask(client_of(cluster), BROKER, "1", ["ssl.key.password"]).configs
     assert (config.value, config.is_sensitive, config.config_source) == (None, True, 4)
     assert [(s.value, s.source) for s in config.synonyms] == [(None, 4)]
@@ -287,8 +283,8 @@ def test_an_empty_name_means_what_is_set_for_all_brokers(client: Client, cluster
 # Groups, metrics, loggers
 
 
-def test_a_group_that_nobody_knows_has_the_brokers_values(tmp_path: Path) -> None:
-    cluster = open_cluster(tmp_path / "other", group_consumer_session_timeout_ms="050000")
+def test_a_group_that_nobody_knows_has_the_brokers_values() -> None:
+    cluster = open_cluster(group_consumer_session_timeout_ms="050000")
     client = client_of(cluster)
     assert len(ask(client, GROUP, "g").configs) == 17
     assert describe(client, GROUP, "g", "consumer.session.timeout.ms") == (

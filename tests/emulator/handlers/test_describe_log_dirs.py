@@ -6,7 +6,6 @@ import os
 
 import pytest
 from odradek.emulator.cluster import Cluster
-from odradek.storage import MemoryDisk
 from odradek.wire.api.describe_log_dirs import DescribeLogDirsRequest, DescribeLogDirsResponse
 from odradek.wire.batch import read_header
 
@@ -49,11 +48,9 @@ def test_sizes_are_those_of_the_batches(cluster: Cluster, client: Client) -> Non
 
 
 @pytest.mark.parametrize("version", [*first_and_last(DescribeLogDirsRequest), 3, 4])
-def test_the_directory_and_its_room_are_told(
-    cluster: Cluster, client: Client, version: int
-) -> None:
-    found = describe(client, None, version)
-    assert found.log_dir == os.path.abspath(cluster.log_dir.path)
+def test_the_directory_and_its_room_are_told(on_files: Cluster, version: int) -> None:
+    found = describe(client_of(on_files), None, version)
+    assert found.log_dir == os.path.abspath(on_files.log_dir.path)
     if version >= 4:
         assert found.total_bytes >= found.usable_bytes > 0
     else:
@@ -62,7 +59,7 @@ def test_the_directory_and_its_room_are_told(
 
 
 def test_a_disk_in_memory_has_no_size() -> None:
-    cluster = open_cluster(MemoryDisk().directory())
+    cluster = open_cluster()
     found = describe(client_of(cluster), None)
     assert (found.log_dir, found.total_bytes, found.usable_bytes) == ("memory:", -1, -1)
     cluster.close()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from odradek.emulator.cluster import Cluster
+from odradek.storage import MemoryDisk
 from odradek.wire.api.incremental_alter_configs import IncrementalAlterConfigsRequest
 from odradek.wire.api.update_features import UpdateFeaturesRequest
 from odradek.wire.records import NewRecord, build_batch
@@ -335,14 +335,15 @@ def test_a_name_that_nobody_knows_is_kept_for_a_broker(client: Client, cluster: 
     assert of_broker(client, "1", ("my.plugin", APPEND, "x")) == (40, message)
 
 
-def test_configs_of_brokers_survive_a_restart(tmp_path: Path) -> None:
-    cluster = open_cluster(tmp_path / "kept")
+def test_configs_of_brokers_survive_a_restart() -> None:
+    disk = MemoryDisk()
+    cluster = open_cluster(disk)
     client = client_of(cluster)
     of_broker(client, "", ("log.retention.ms", SET, "600"))
     of_broker(client, "1", ("log.roll.ms", SET, "500"))
     cluster.close()
 
-    cluster = open_cluster(tmp_path / "kept")
+    cluster = open_cluster(disk)
 
     assert cluster.config.get("log.retention.ms") == 600
     assert cluster.config.get("log.roll.ms") == 500
@@ -420,10 +421,8 @@ def _quiet() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("_quiet")
-def test_the_root_loggers_level_is_that_of_the_brokers_log_until_it_is_closed(
-    tmp_path: Path,
-) -> None:
-    cluster = open_cluster(tmp_path / "logged")
+def test_the_root_loggers_level_is_that_of_the_brokers_log_until_it_is_closed() -> None:
+    cluster = open_cluster()
     assert alter(client_of(cluster), (LOGGER, "1", [("root", SET, "DEBUG")])) == [OK]
     assert logging.getLogger("odradek").level == logging.DEBUG
     assert cluster.loggers.levels() == {"root": "DEBUG"}

@@ -226,8 +226,8 @@ def test_a_missing_topic_is_made_and_there_at_the_second_look(
     assert cluster.topic("new").id != NO_ID
 
 
-def test_a_topic_made_on_demand_has_the_brokers_number_of_partitions(tmp_path: Path) -> None:
-    cluster = open_cluster(tmp_path / "other", num_partitions="4")
+def test_a_topic_made_on_demand_has_the_brokers_number_of_partitions() -> None:
+    cluster = open_cluster(num_partitions="4")
     ask(client_of(cluster), ["new"])
     assert len(cluster.topic("new").partitions) == 4
     cluster.close()
@@ -247,15 +247,15 @@ def test_what_cannot_be_made_stays_missing(client: Client, cluster: Cluster, nam
     assert cluster.topics.get(name) is None
 
 
-def test_too_few_brokers_leave_a_topic_missing(tmp_path: Path) -> None:
-    cluster = open_cluster(tmp_path / "other", default_replication_factor="3")
+def test_too_few_brokers_leave_a_topic_missing() -> None:
+    cluster = open_cluster(default_replication_factor="3")
     ask(client_of(cluster), ["new"])
     assert cluster.topics.get("new") is None
     cluster.close()
 
 
-def test_a_broker_can_forbid_it(tmp_path: Path) -> None:
-    cluster = open_cluster(tmp_path / "other", auto_create_topics_enable="false")
+def test_a_broker_can_forbid_it() -> None:
+    cluster = open_cluster(auto_create_topics_enable="false")
     client = client_of(cluster)
     assert outcome(ask(client, ["new"])) == outcome(ask(client, ["new"])) == [("new", 3)]
     assert cluster.topics.get("new") is None

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from odradek.emulator.cluster import Cluster
+from odradek.storage import MemoryDisk
 from odradek.wire import Error
 
 from tests.requests.share_groups import LEAVES, share_beat
@@ -83,8 +84,8 @@ def test_a_session_ends(cluster: Cluster, client: Client) -> None:
     assert share_beat(client, epoch=2).error_code == Error.UNKNOWN_MEMBER_ID
 
 
-def test_a_group_takes_so_many_members(tmp_path: Any) -> None:
-    cluster = open_cluster(tmp_path / "small", group_share_max_size="1")
+def test_a_group_takes_so_many_members() -> None:
+    cluster = open_cluster(group_share_max_size="1")
     cluster.groups.ensure_topic()
     client = Client(cluster)
     assert share_beat(client).error_code == 0
@@ -107,8 +108,9 @@ def test_a_grown_topic_is_assigned_after_two_more_epochs(
     assert (answer.member_epoch, _held(answer)) == (5, [(topic_id, [0, 1, 2])])
 
 
-def test_a_restart_restores_the_group(tmp_path: Any) -> None:
-    cluster = open_cluster(tmp_path / "kept")
+def test_a_restart_restores_the_group() -> None:
+    disk = MemoryDisk()
+    cluster = open_cluster(disk)
     cluster.groups.ensure_topic()
     cluster.create_topic("t", 2, {})
     share_beat(Client(cluster))
@@ -116,7 +118,7 @@ def test_a_restart_restores_the_group(tmp_path: Any) -> None:
     share_beat(Client(cluster), epoch=2)
     before = cluster.groups.at(1).share.group("g")
     cluster.close()
-    again = open_cluster(tmp_path / "kept", now=before.target_timestamp)
+    again = open_cluster(disk, now=before.target_timestamp)
     after = again.groups.at(1).share.group("g")
     for name in ("epoch", "metadata_hash", "target_epoch", "members", "targets"):
         assert getattr(after, name) == getattr(before, name), name

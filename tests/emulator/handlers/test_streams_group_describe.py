@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,9 +25,9 @@ from tests.support.cluster import Client, open_cluster
 
 
 @pytest.fixture
-def cluster(tmp_path: Path) -> Any:
+def cluster() -> Any:
     """With t, of two partitions."""
-    cluster = open_cluster(tmp_path / "data")
+    cluster = open_cluster()
     cluster.groups.ensure_topic()
     cluster.create_topic("t", 2, {})
     yield cluster

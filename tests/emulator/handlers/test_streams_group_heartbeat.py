@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 from odradek.emulator.cluster import Cluster
 from odradek.emulator.config.group import GROUP_RESOURCE
 from odradek.emulator.groups.streams.group import FIRST_ASSIGNMENT
+from odradek.storage import MemoryDisk
 from odradek.wire import Error
 from odradek.wire.api.streams_group_heartbeat import StreamsGroupHeartbeatRequest as Request
 
@@ -36,9 +36,9 @@ STATEFUL = topology(subtopology(changelogs=["c"]))
 
 
 @pytest.fixture
-def cluster(tmp_path: Path) -> Any:
+def cluster() -> Any:
     """With t, of two partitions."""
-    cluster = open_cluster(tmp_path / "data")
+    cluster = open_cluster()
     cluster.groups.ensure_topic()
     cluster.create_topic("t", 2, {})
     yield cluster
@@ -167,8 +167,8 @@ def test_what_keeps_internal_topics_from_being_created_is_told_for_a_while(
     assert statuses(streams_beat(client, epoch=2)) == [(3, missing)], "it was tried again"
 
 
-def test_a_new_group_waits_for_members(tmp_path: Path) -> None:
-    cluster = open_cluster(tmp_path / "waits", group_streams_initial_rebalance_delay_ms="3000")
+def test_a_new_group_waits_for_members() -> None:
+    cluster = open_cluster(group_streams_initial_rebalance_delay_ms="3000")
     cluster.groups.ensure_topic()
     cluster.create_topic("t", 2, {})
     client = Client(cluster)
@@ -184,8 +184,8 @@ def test_a_new_group_waits_for_members(tmp_path: Path) -> None:
     cluster.close()
 
 
-def test_the_wait_that_a_refused_heartbeat_began_ends(tmp_path: Path) -> None:
-    cluster = open_cluster(tmp_path / "waits", group_streams_initial_rebalance_delay_ms="3000")
+def test_the_wait_that_a_refused_heartbeat_began_ends() -> None:
+    cluster = open_cluster(group_streams_initial_rebalance_delay_ms="3000")
     cluster.groups.ensure_topic()
     client = Client(cluster)
     streams_beat(client)  # its source topic is missing
@@ -417,8 +417,8 @@ def test_types_mix_where_a_group_is_empty(cluster: Cluster, client: Client) -> N
     assert streams_beat(client).error_code == 0, "an empty classic group makes way"
 
 
-def test_a_restart_restores_the_group(tmp_path: Path) -> None:
-    cluster = open_cluster(tmp_path / "kept")
+def test_a_restart_restores_the_group(disk: MemoryDisk) -> None:
+    cluster = open_cluster(disk)
     cluster.groups.ensure_topic()
     cluster.create_topic("t", 2, {})
     client = Client(cluster)
@@ -427,7 +427,7 @@ def test_a_restart_restores_the_group(tmp_path: Path) -> None:
     streams_beat(client, epoch=2)
     before = cluster.groups.at(1).streams.group("g")
     cluster.close()
-    again = open_cluster(tmp_path / "kept", now=before.target_timestamp)
+    again = open_cluster(disk, now=before.target_timestamp)
     after = again.groups.at(1).streams.group("g")
     for name in ("epoch", "members", "targets", "topology", "last_configs", "metadata_hash"):
         assert getattr(after, name) == getattr(before, name), name
@@ -436,9 +436,9 @@ def test_a_restart_restores_the_group(tmp_path: Path) -> None:
     again.close()
 
 
-def test_without_the_protocol_there_are_none(tmp_path: Path) -> None:
+def test_without_the_protocol_there_are_none() -> None:
     protocols = {"group_coordinator_rebalance_protocols": "classic"}
-    cluster = open_cluster(tmp_path / "classic", **protocols)
+    cluster = open_cluster(**protocols)
     cluster.groups.ensure_topic()
     assert streams_beat(Client(cluster)).error_code == Error.UNSUPPORTED_VERSION
     assert beat(Client(cluster)).error_code == Error.UNSUPPORTED_VERSION

@@ -11,6 +11,7 @@ from odradek.emulator.config.configs import ConfigError
 from odradek.emulator.emulator import Emulator
 from odradek.emulator.metadata.features import NEW_FEATURES
 from odradek.emulator.metadata.image import BROKER_RESOURCE
+from odradek.storage import MemoryDisk
 from odradek.wire import Error
 from odradek.wire.api.api_versions import ApiVersionsRequest
 from odradek.wire.api.update_features import UpdateFeaturesRequest, UpdateFeaturesResponse
@@ -56,8 +57,8 @@ def test_features_are_advertised_with_what_is_supported(client: Client) -> None:
     assert first == ["metadata.version"]
 
 
-def test_levels_go_down_and_up_and_survive_a_restart(tmp_path: Path) -> None:
-    cluster = open_cluster(tmp_path)
+def test_levels_go_down_and_up_and_survive_a_restart(disk: MemoryDisk) -> None:
+    cluster = open_cluster(disk)
     client = client_of(cluster)
     before = cluster.features.epoch
     answer = update(client, ("transaction.version", 1, SAFE), ("group.version", 0, UNSAFE))
@@ -65,7 +66,7 @@ def test_levels_go_down_and_up_and_survive_a_restart(tmp_path: Path) -> None:
     assert cluster.features.epoch > before
     cluster.close()
 
-    again = open_cluster(tmp_path)
+    again = open_cluster(disk)
     assert again.features.level("transaction.version") == 1
     assert again.features.level("group.version") == 0
     assert "group.version" not in again.features.finalized

@@ -6,6 +6,7 @@ import pytest
 from odradek.emulator.cluster import Cluster
 from odradek.emulator.config.internal_topics import SHARE_GROUP_STATE
 from odradek.emulator.share.state import StateRecord, Update, decoded
+from odradek.storage import MemoryDisk
 from odradek.wire import Error
 from odradek.wire.api.write_share_group_state import WriteShareGroupStateRequest
 from odradek.wire.records import read_records
@@ -48,10 +49,8 @@ def test_who_may_not_write(cluster: Cluster, client: Client) -> None:
     assert write_state(client, topic_id, state_epoch=6).error_code == 0
 
 
-def test_a_snapshot_follows_so_many_updates(tmp_path: object) -> None:
-    cluster = open_cluster(
-        f"{tmp_path}/few", share_coordinator_snapshot_update_records_per_snapshot="2"
-    )
+def test_a_snapshot_follows_so_many_updates(disk: MemoryDisk) -> None:
+    cluster = open_cluster(disk, share_coordinator_snapshot_update_records_per_snapshot="2")
     client = Client(cluster)
     topic_id = state_topic(cluster)
     initialize(client, topic_id)
@@ -61,7 +60,7 @@ def test_a_snapshot_follows_so_many_updates(tmp_path: object) -> None:
     assert kinds == [False, True, True, False, True]
     before = read_state(client, topic_id)
     cluster.close()
-    again = open_cluster(f"{tmp_path}/few")
+    again = open_cluster(disk)
     assert read_state(Client(again), topic_id) == before
     again.close()
 

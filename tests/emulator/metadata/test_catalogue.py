@@ -25,6 +25,11 @@ from tests.support.configs import set_configs
 
 
 @pytest.fixture
+def cluster(on_files: Cluster) -> Cluster:
+    return on_files
+
+
+@pytest.fixture
 def three(tmp_path: Path) -> Iterator[Cluster]:
     """A cluster of the brokers 1, 2 and 3."""
     brokers = [Node(node_id, "localhost", 9090 + node_id) for node_id in (1, 2, 3)]

@@ -29,6 +29,7 @@ from tests.requests import administration as ask
 from tests.requests.administration import BROKER, CLIENT_METRICS, GROUP, TOPIC, Asked, errors
 from tests.support.clock import NOW
 from tests.support.cluster import client_of
+from tests.support.drawn import examples
 from tests.support.in_force import in_force, leaders, partitions
 
 BROKERS = (1, 2, 3)
@@ -220,7 +221,7 @@ class Metadata(RuleBasedStateMachine):
 
 
 TestMetadata = Metadata.TestCase
-TestMetadata.settings = settings(max_examples=12, stateful_step_count=40)
+TestMetadata.settings = examples(12, stateful_step_count=40)
 
 
 @pytest.mark.long

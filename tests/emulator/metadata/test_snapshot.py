@@ -214,8 +214,8 @@ def test_one_is_written_after_so_many_bytes(tmp_path: Path) -> None:
     cluster.close()
 
 
-def test_one_is_written_every_hour_if_there_is_anything_new(tmp_path: Path) -> None:
-    cluster = open_cluster(tmp_path)
+def test_one_is_written_every_hour_if_there_is_anything_new() -> None:
+    cluster = open_cluster()
     cluster.advance(HOUR_MS)
     first = snapshots_in(home(cluster))
     assert len(first) == 1
@@ -229,15 +229,15 @@ def test_one_is_written_every_hour_if_there_is_anything_new(tmp_path: Path) -> N
     cluster.close()
 
 
-def test_none_is_written_by_time_if_that_is_turned_off(tmp_path: Path) -> None:
-    cluster = open_cluster(tmp_path, metadata_log_max_snapshot_interval_ms="0")
+def test_none_is_written_by_time_if_that_is_turned_off() -> None:
+    cluster = open_cluster(metadata_log_max_snapshot_interval_ms="0")
     cluster.advance(10 * HOUR_MS)
     assert snapshots_in(home(cluster)) == []
     cluster.close()
 
 
-def test_none_is_written_where_records_were_not_understood(tmp_path: Path) -> None:
-    cluster = open_cluster(tmp_path)
+def test_none_is_written_where_records_were_not_understood() -> None:
+    cluster = open_cluster()
     cluster.metadata.image.is_partial = True
     assert not cluster.metadata_upkeep.take_snapshot()
     cluster.close()
@@ -310,14 +310,14 @@ def test_a_broken_snapshot_is_passed_over_for_the_one_before(
     again.close()
 
 
-def test_the_voters_are_handed_on(tmp_path: Path) -> None:
-    cluster = open_cluster(tmp_path)
+def test_the_voters_are_handed_on(disk: MemoryDisk) -> None:
+    cluster = open_cluster(disk)
     voters = KRaftVoters(version=0, voters=[])
     cluster.metadata.append_controls([KRaftVersion(version=0, kraft_version=1), voters])
     cluster.metadata_upkeep.take_snapshot()
     cluster.close()
 
-    again = open_cluster(tmp_path)
+    again = open_cluster(disk)
     assert again.features.level("kraft.version") == 1
     assert again.metadata.image.voters == voters
     again.close()

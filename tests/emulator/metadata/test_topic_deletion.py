@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 from odradek.emulator.cluster import Cluster
+from odradek.storage import MemoryDisk
 from odradek.wire import Error, Refused
 from odradek.wire.api.fetch import FetchRequest
 from odradek.wire.api.heartbeat import HeartbeatRequest
@@ -127,14 +127,15 @@ def test_nobody_coordinates_groups_while_their_topic_is_gone(
     assert client.ask(join_request(), 3).error_code == 0
 
 
-def test_a_thousand_topics_are_one_batch_of_the_metadata_log(tmp_path: Path) -> None:
-    cluster = open_cluster(tmp_path / "many")
+def test_a_thousand_topics_are_one_batch_of_the_metadata_log() -> None:
+    disk = MemoryDisk()
+    cluster = open_cluster(disk)
     before = cluster.metadata.end_offset
     cluster.topics.add_all([cluster.topics.plan(f"n{number}") for number in range(1000)])
     assert cluster.metadata.end_offset == before + 2000
     cluster.close()
 
-    cluster = open_cluster(tmp_path / "many")
+    cluster = open_cluster(disk)
     assert len(cluster.topics) == 1000
     with pytest.raises(Refused):
         cluster.topics.create("n7")

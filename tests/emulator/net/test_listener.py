@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from odradek.emulator.broker_thread import new_event_loop
@@ -17,12 +16,12 @@ from tests.support.cluster import open_cluster
 @pytest.mark.parametrize("new_loop", [asyncio.new_event_loop, new_event_loop])
 @pytest.mark.parametrize("turns", range(8))
 def test_a_stop_while_a_client_arrives_ends(
-    tmp_path: Path, new_loop: Callable[[], asyncio.AbstractEventLoop], turns: int
+    new_loop: Callable[[], asyncio.AbstractEventLoop], turns: int
 ) -> None:
     """So many rounds of the loop after the client has connected."""
 
     async def arrive_and_stop() -> bool:
-        cluster = open_cluster(tmp_path)
+        cluster = open_cluster()
         server = Server(cluster)
         host, port = server.listen("127.0.0.1", 0, 1)
         with socket.create_connection((host, port)):

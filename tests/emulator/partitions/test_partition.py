@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from odradek.storage import MemoryDisk
 from odradek.wire import Error, Refused
@@ -12,12 +10,12 @@ from tests.requests.produce import batch, produce
 from tests.support.cluster import client_of, open_cluster
 
 
-def test_only_logs_with_something_on_disk_are_opened_at_the_start(tmp_path: Path) -> None:
-    cluster = open_cluster(tmp_path)
+def test_only_logs_with_something_on_disk_are_opened_at_the_start(disk: MemoryDisk) -> None:
+    cluster = open_cluster(disk)
     cluster.create_topic("t", 3, {})
     assert produce(client_of(cluster), batch(b"x"), topic="t", partition=1).error_code == 0
     cluster.close()
-    again = open_cluster(tmp_path)
+    again = open_cluster(disk)
     partitions = again.topic("t").partitions
     assert [each.is_log_open for each in partitions] == [False, True, False]
     assert [each.log_end_offset for each in partitions] == [0, 1, 0]
@@ -25,16 +23,16 @@ def test_only_logs_with_something_on_disk_are_opened_at_the_start(tmp_path: Path
     again.close()
 
 
-def test_background_work_opens_no_log(tmp_path: Path) -> None:
-    cluster = open_cluster(tmp_path)
+def test_background_work_opens_no_log() -> None:
+    cluster = open_cluster()
     cluster.create_topic("t", 2, {"cleanup.policy": "compact"})
     cluster.advance(600_000)
     assert not any(each.is_log_open for each in cluster.topic("t").partitions)
     cluster.close()
 
 
-def test_the_log_of_a_deleted_topic_is_not_opened(tmp_path: Path) -> None:
-    cluster = open_cluster(tmp_path)
+def test_the_log_of_a_deleted_topic_is_not_opened() -> None:
+    cluster = open_cluster()
     topic = cluster.create_topic("t", 1, {})
     cluster.topics.delete(topic)
     with pytest.raises(Refused) as refused:

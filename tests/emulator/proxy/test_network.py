@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 
 import pytest
@@ -14,6 +14,7 @@ from odradek.emulator.net.network.link import Link
 from odradek.emulator.proxy import proxy as proxy_module
 from odradek.wire.headers import RequestHeader, write_request_header
 
+from tests.requests.fetch import asked, fetch_request
 from tests.requests.produce import batch, produce_request
 from tests.support.asking import Client
 from tests.support.sockets import connect, framed, receive
@@ -156,26 +157,39 @@ def test_refused_connections_and_a_network_that_is_down(proxy: Proxy) -> None:
             new.ask()
 
 
+def a_large_answer(kafka: Emulator) -> Callable[[int], bytes]:
+    """What asks for almost a megabyte, by its correlation id; it is not small itself."""
+    kafka.topic("t").produce(bytes(900_000))
+    asking = fetch_request(asked()).encode(12)
+
+    def request(correlation: int) -> bytes:
+        header = write_request_header(RequestHeader(1, 12, correlation, "x" * 30_000))
+        return framed(header + asking)
+
+    return request
+
+
 def test_large_answers_at_their_pace(proxy: Proxy, kafka: Emulator) -> None:
     """More than any buffer between holds."""
-    with Client(proxy) as client, proxy.network.bandwidth(10_000_000, stream="both"):
-        for _ in range(2000):
-            client.send()
-        for number in range(2000):
-            assert receive(client.sock)[:4] == (number + 1).to_bytes(4, "big")
+    request = a_large_answer(kafka)
+    with connect(proxy) as sock, proxy.network.bandwidth(100_000_000, stream="both"):
+        sock.sendall(b"".join(map(request, range(20))))
+        for number in range(20):
+            assert receive(sock)[:4] == number.to_bytes(4, "big")
 
 
 def test_a_client_that_does_not_read_is_not_read(proxy: Proxy, kafka: Emulator) -> None:
     """Else the proxy would hold what it sends, however much that is."""
-    with Client(proxy) as client:
-        client.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        client.sock.settimeout(0.5)
+    request = a_large_answer(kafka)(1)
+    with connect(proxy) as sock:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        sock.settimeout(0.5)
         with suppress(TimeoutError):
-            for _ in range(1_000_000):
-                client.send()
+            for _ in range(1_000):
+                sock.sendall(request)
             pytest.fail("the proxy takes whatever it is sent")
-        client.sock.settimeout(30)
-        assert receive(client.sock)[:4] == (1).to_bytes(4, "big")
+        sock.settimeout(30)
+        assert sock.recv(8)[4:] == (1).to_bytes(4, "big")
 
 
 def test_a_fault_that_nobody_meets(kafka: Emulator) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 from odradek.emulator.cluster import Cluster
@@ -13,8 +12,8 @@ from tests.support.cluster import Client
 
 
 @pytest.fixture
-def cluster(tmp_path: Path) -> Iterator[Cluster]:
-    cluster = open_secured(tmp_path / "data")
+def cluster() -> Iterator[Cluster]:
+    cluster = open_secured()
     yield cluster
     cluster.close()
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import count
-from pathlib import Path
 
 import pytest
 from odradek.emulator.cluster import Cluster
@@ -67,9 +66,9 @@ class Group:
 
 
 @pytest.fixture
-def replicated(tmp_path: Path) -> Iterator[Cluster]:
+def replicated() -> Iterator[Cluster]:
     """Three brokers, each of which has a replica of every state, as `Emulator(brokers=3)` has."""
-    cluster = open_three(tmp_path, share_coordinator_state_topic_replication_factor="3")
+    cluster = open_three(share_coordinator_state_topic_replication_factor="3")
     yield cluster
     cluster.close()
 
@@ -83,8 +82,8 @@ def test_another_leader_goes_on(replicated: Cluster, coordinator: int) -> None:
     assert replicated.share_leaders.at(1).shares() == []
 
 
-def test_a_state_on_the_killed_broker_alone_is_read_when_it_is_back(tmp_path: Path) -> None:
-    cluster = open_three(tmp_path)
+def test_a_state_on_the_killed_broker_alone_is_read_when_it_is_back() -> None:
+    cluster = open_three()
     try:
         group = Group(cluster, coordinator=1)
         group.kill_first()

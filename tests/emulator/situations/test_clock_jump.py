@@ -23,8 +23,8 @@ HOUR_MS = 3_600_000
 
 
 @pytest.fixture
-def cluster(tmp_path: Path) -> Any:
-    cluster = open_cluster(tmp_path)
+def cluster() -> Any:
+    cluster = open_cluster()
     cluster.create_topic("t", 1, {})
     yield cluster
     cluster.close()

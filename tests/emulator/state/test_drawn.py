@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from odradek.emulator import Cluster, Emulator, ManualClock
 from odradek.storage import MemoryDisk
@@ -13,6 +13,7 @@ from odradek.storage import MemoryDisk
 from tests.emulator.state.everything import everything
 from tests.requests.groups import stable
 from tests.support.cluster import at_once, client_of
+from tests.support.drawn import examples
 from tests.support.transactional_producer import TxnClient
 
 TOPICS = {"t": 2, "compacted": 1}
@@ -100,7 +101,7 @@ VERBS = [plain, large, keyed, begun, joined, committed, passed, truncated, recre
 STEPS = st.lists(st.tuples(st.sampled_from([*VERBS, compacted]), st.integers(0, 9)), max_size=10)
 
 
-@settings(max_examples=12, deadline=None)
+@examples(12)
 @given(before=STEPS, after=STEPS, in_memory=st.booleans(), clients=st.sampled_from(["cut", "keep"]))
 def test_a_snapshot_has_all_and_stays(
     before: list[Any], after: list[Any], in_memory: bool, clients: str

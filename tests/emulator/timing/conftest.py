@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from odradek.emulator.cluster import Cluster
 
@@ -12,9 +10,9 @@ from tests.support.patient import Patient
 
 
 @pytest.fixture
-def cluster(tmp_path: Path) -> Cluster:
+def cluster() -> Cluster:
     """A new cluster with `timing="kafka"`."""
-    return open_cluster(tmp_path, timing="kafka")
+    return open_cluster(timing="kafka")
 
 
 @pytest.fixture

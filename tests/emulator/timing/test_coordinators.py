@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import TypeAlias
 
 import pytest
 from odradek.emulator.cluster import Cluster
 from odradek.emulator.config.internal_topics import CONSUMER_OFFSETS, TRANSACTION_STATE
 from odradek.emulator.transactions.transaction import Producer
+from odradek.storage import MemoryDisk
 from odradek.wire import Error
 from odradek.wire.api.find_coordinator import FindCoordinatorRequest
 from odradek.wire.api.join_group import JoinGroupResponse
@@ -109,8 +109,8 @@ def refusals(cluster: Cluster, ask: Callable[[], int]) -> list[Error]:
 
 
 @pytest.fixture
-def cluster(tmp_path: Path) -> Cluster:
-    cluster = open_cluster(tmp_path, timing="kafka", **AT_ONCE)
+def cluster() -> Cluster:
+    cluster = open_cluster(timing="kafka", **AT_ONCE)
     cluster.create_topic("t", 1, {})
     cluster.advance(1000)
     return cluster
@@ -167,14 +167,14 @@ def test_an_idempotent_producer_needs_no_coordinator(client: Patient) -> None:
     assert client.ask(init_request(None), 4).error_code == Error.NONE
 
 
-def test_after_a_restart_it_is_known_and_loads(tmp_path: Path) -> None:
-    before = open_cluster(tmp_path)
+def test_after_a_restart_it_is_known_and_loads(disk: MemoryDisk) -> None:
+    before = open_cluster(disk)
     before.create_topic("t", 1, {})
     before.topics.ensure_internal(CONSUMER_OFFSETS)
     before.topics.ensure_internal(TRANSACTION_STATE)
     before.close()
 
-    cluster = open_cluster(tmp_path, timing="kafka", **AT_ONCE)
+    cluster = open_cluster(disk, timing="kafka", **AT_ONCE)
     client = Patient(cluster)
     assert (find(client, GROUP), find(client, TRANSACTION)) == (Error.NONE, Error.NONE)
     init = OF_TRANSACTIONS["InitProducerId"]

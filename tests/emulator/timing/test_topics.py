@@ -4,7 +4,6 @@ the clock's, since there is no server that would wait in real time."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import TypeAlias
 
 import pytest
@@ -41,9 +40,9 @@ def metadata(client: Patient, *names: str, by_id: bytes = b"") -> list[MetadataR
 
 
 @pytest.fixture
-def cluster(tmp_path: Path) -> Cluster:
+def cluster() -> Cluster:
     """Topics get so many partitions that the time without a leader is seen."""
-    return open_cluster(tmp_path, timing="kafka", num_partitions=str(MANY))
+    return open_cluster(timing="kafka", num_partitions=str(MANY))
 
 
 def is_ready(cluster: Cluster, client: Patient, topic: str = "t") -> None:

@@ -153,7 +153,7 @@ def test_a_producer_that_starts_anew_waits_for_the_abort(producer: TxnPatient) -
     assert producer.who.epoch == 2  # fenced once, then begun
 
 
-def test_without_the_switch_all_is_done_with_the_answer(tmp_path: Path) -> None:
-    instant: Cluster = open_cluster(tmp_path)
+def test_without_the_switch_all_is_done_with_the_answer() -> None:
+    instant: Cluster = open_cluster()
     assert instant.timing is None
     assert instant.chain == []

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from odradek.emulator.cluster import Cluster
+from odradek.storage import MemoryDisk
 
 from tests.support.cluster import open_cluster
 
 
 @pytest.fixture
-def cluster(tmp_path: Path) -> Iterator[Cluster]:
+def cluster(disk: MemoryDisk) -> Iterator[Cluster]:
     cluster = open_cluster(
-        tmp_path, transaction_state_log_num_partitions="3", offsets_topic_num_partitions="2"
+        disk, transaction_state_log_num_partitions="3", offsets_topic_num_partitions="2"
     )
     cluster.create_topic("t", 3, {})
     yield cluster

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from odradek.emulator.cluster import Cluster
@@ -33,9 +32,9 @@ def test_a_partition_that_was_not_added(producer: Make, version: int, error: Err
     assert x.write(b"v", partition=1, version=version) is Error.NONE
 
 
-def test_verification_can_be_turned_off(tmp_path: Path) -> None:
+def test_verification_can_be_turned_off() -> None:
     config = {"transaction_partition_verification_enable": "false"}
-    cluster = open_cluster(tmp_path, **config)
+    cluster = open_cluster(**config)
     cluster.create_topic("t", 1, {})
     x = TxnClient(cluster, generation=1).begin()
     assert x.write(b"v", version=11) is Error.NONE

@@ -8,8 +8,10 @@ import pytest
 from odradek.emulator.cluster import Cluster
 from odradek.emulator.transactions.states import State
 from odradek.emulator.transactions.transaction import Producer
+from odradek.storage import MemoryDisk
 from odradek.wire import Error
 
+from tests.support.cluster import open_cluster
 from tests.support.consumer import read
 from tests.support.transactional_producer import TxnClient
 
@@ -88,14 +90,12 @@ def test_one_that_is_used_is_not(producer: Make, cluster: Cluster) -> None:
     assert cluster.transactions.all() == []
 
 
-def test_after_a_restart_time_goes_on(cluster: Cluster, producer: Make) -> None:
-    from tests.support.cluster import open_cluster
-
+def test_after_a_restart_time_goes_on(cluster: Cluster, producer: Make, disk: MemoryDisk) -> None:
     x = producer(timeout_ms=30_000)
     x.write(b"lost")
     cluster.advance(20_000)
     cluster.close()
-    again = open_cluster(cluster.log_dir.path, cluster.clock.now())
+    again = open_cluster(disk, cluster.clock.now())
     try:
         assert again.transactions.coordinator_for("x").find("x").state is State.ONGOING
         again.advance(20_000)

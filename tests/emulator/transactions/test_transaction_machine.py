@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 import hypothesis.strategies as st
-from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from odradek.emulator.cluster import Cluster
 from odradek.storage import MemoryDisk
@@ -20,6 +19,7 @@ from odradek.wire import Error
 
 from tests.support.cluster import open_cluster
 from tests.support.consumer import committed_offset, read
+from tests.support.drawn import examples
 from tests.support.transactional_producer import TxnClient
 
 TIMEOUT_MS = 60_000
@@ -204,4 +204,4 @@ class Transactions(RuleBasedStateMachine):
 
 
 TestTransactions = Transactions.TestCase
-TestTransactions.settings = settings(max_examples=20, stateful_step_count=30, deadline=None)
+TestTransactions.settings = examples(20, stateful_step_count=30)

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -30,6 +29,7 @@ from odradek.wire.records import build_batch, end_transaction_batch, read_marker
 
 from tests.storage.support.compacted_logs import COMPACT, roll
 from tests.storage.support.logs import home, open_log
+from tests.support.drawn import examples
 
 
 class Written(NamedTuple):
@@ -244,9 +244,8 @@ def snapshot(log: Log) -> dict[int, tuple[object, ...]]:
     }
 
 
-def run(examples: int) -> None:
-    how = settings(max_examples=examples, stateful_step_count=25, deadline=None)
-    run_state_machine_as_test(Compacted, settings=how)
+def run(count: int) -> None:
+    run_state_machine_as_test(Compacted, settings=examples(count, stateful_step_count=25))
 
 
 def test_nothing_is_lost_and_nothing_comes_back() -> None:

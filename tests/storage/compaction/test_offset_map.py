@@ -6,7 +6,7 @@ from struct import pack
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from odradek.storage.compaction import offset_map as compaction_map
 from odradek.storage.compaction.offset_map import (
@@ -19,6 +19,8 @@ from odradek.storage.compaction.offset_map import (
 from odradek.wire.batch import HEADER_SIZE, BatchHeader, read_header
 from odradek.wire.errors import WireError
 from odradek.wire.records import build_batch, read_records
+
+from tests.support.drawn import examples
 
 needs_c = pytest.mark.skipif(not compaction_map.HAVE_C, reason="the C extension is not built")
 MAPS = [DictMap, pytest.param(TableMap, marks=needs_c)]
@@ -132,7 +134,7 @@ def test_keys_are_hashed_by_siphash(key: bytes, expected: str) -> None:
 
 
 @needs_c
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(batches=st.lists(RECORDS, max_size=6), start=st.integers(0, 8), full=st.integers(1, 9))
 def test_both_maps_choose_alike(batches: list[Any], start: int, full: int) -> None:
     pure, fast = DictMap(full * 170, 1.0), TableMap((full + 1) * 24, 1.0)
@@ -156,7 +158,7 @@ def test_both_maps_choose_alike(batches: list[Any], start: int, full: int) -> No
         at += header.count
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(records=RECORDS, data=st.data(), constant=st.booleans(), shift=st.integers(-9, 1 << 33))
 def test_rebuilt_records_are_those_chosen_at_their_new_times(
     records: list[Any], data: st.DataObject, constant: bool, shift: int
@@ -180,7 +182,7 @@ def test_rebuilt_records_are_those_chosen_at_their_new_times(
     assert [one.timestamp + 1 for one in read_records(batch)] == times
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(records=RECORDS, data=st.data())
 def test_damaged_records_are_refused_alike(records: list[Any], data: st.DataObject) -> None:
     header, payload = payload_of(records)

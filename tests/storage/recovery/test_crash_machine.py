@@ -23,6 +23,7 @@ from odradek.storage import Log, LogConfig, LogDirectoryError, MemoryDisk
 from odradek.wire.errors import Error, Refused
 
 from tests.storage.support.crash_model import ASKED, COMPACTED, Promise, World
+from tests.support.drawn import examples
 
 CONFIG = LogConfig(segment_bytes=400, index_interval_bytes=0, flush_messages=ASKED)
 SEED = st.none() | st.integers(0, 1 << 20)
@@ -310,7 +311,7 @@ def is_open(log: Log, producer: int) -> bool:
 
 
 TestCrashes = Crashes.TestCase
-TestCrashes.settings = settings(max_examples=20, stateful_step_count=20, deadline=None)
+TestCrashes.settings = examples(20, stateful_step_count=20)
 
 
 @pytest.mark.long

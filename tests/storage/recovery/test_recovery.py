@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from odradek.storage.config import LogConfig
 from odradek.storage.log import Log
@@ -39,6 +39,7 @@ from tests.storage.support.logs import (
     open_log,
     read_all,
 )
+from tests.support.drawn import examples
 
 
 @pytest.fixture
@@ -565,7 +566,7 @@ def test_a_log_whose_segments_have_gaps_opens(tmp_path: Path) -> None:
         log.close()
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(data=st.data(), clean=st.booleans())
 def test_any_damage_to_the_newest_segment_leaves_what_lies_before_it(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject, clean: bool

@@ -17,10 +17,11 @@ import pytest
 from odradek.wire.api.api_versions import ApiVersionsResponse
 from odradek.wire.schema import Message, Request
 
+from tests.support.drawn import sample
 from tests.support.looped import for_each
 from tests.wire.support.messages import REQUESTS, RESPONSES, full, say, versions
 
-each_call = for_each("cls", [*REQUESTS, *RESPONSES])
+each_call = for_each("cls", sample([*REQUESTS, *RESPONSES]))
 
 # kafka-python keeps its messages in packages by purpose.
 PACKAGES = ("admin", "consumer", "metadata", "producer", "sasl")

@@ -22,6 +22,7 @@ from odradek.wire.legacy.message_sets import build_set
 from odradek.wire.records import NewRecord, build_batch
 from odradek.wire.schema import Message, Request, Response
 
+from tests.support.drawn import sized
 from tests.support.looped import for_each
 from tests.wire.support.messages import MESSAGES, REQUESTS, RESPONSES, full, versions
 
@@ -72,7 +73,7 @@ def test_the_rows_one_behind_the_other_are_the_bytes(cls: type[Message]) -> None
 @each_message
 def test_a_message_that_is_cut_does_not_fit_at_a_byte_that_is_named(cls: type[Message]) -> None:
     encoded = full(cls, cls.last_version).encode(cls.last_version)
-    for size in range(0, len(encoded), len(encoded) // 40 + 1):
+    for size in range(0, len(encoded), len(encoded) // sized(40) + 1):
         with pytest.raises(Misfit) as caught:
             walked(cls, cls.last_version, encoded[:size])
         assert 0 <= caught.value.pos <= size
@@ -83,7 +84,7 @@ def test_both_read_the_same_from_damaged_bytes_or_both_refuse(cls: type[Message]
     random = Random(cls.__name__)
     for version in {cls.first_version, cls.last_version}:
         encoded = full(cls, version).encode(version)
-        for _ in range(20 if encoded else 0):
+        for _ in range(sized(20) if encoded else 0):
             damaged = bytearray(encoded)
             for _ in range(random.randint(1, 3)):
                 damaged[random.randrange(len(damaged))] = random.choice([0, 1, 127, 128, 255])

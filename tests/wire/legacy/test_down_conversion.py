@@ -6,7 +6,7 @@ The logs are also given to a real Kafka 3.9.2, which has to answer the same byte
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from odradek.wire import Error, Refused
 from odradek.wire.batch import assign, restamp
@@ -22,6 +22,7 @@ from odradek.wire.legacy.message_sets import (
 )
 from odradek.wire.records import build_batch, end_transaction_batch
 
+from tests.support.drawn import examples
 from tests.wire.support.old_broker import old_broker
 
 T = 1_600_000_000_000
@@ -251,7 +252,7 @@ def test_chunks_behind_the_first_batch_hold_128_kib(size: int, sent: list[int]) 
     fetch_offset=st.integers(0, 6),
     codec=st.sampled_from(Codec),
 )
-@settings(max_examples=500, deadline=None)
+@examples(500)
 def test_any_bytes_are_answered_or_refused(
     cut: int, put: bytes, skip: int, magic: int, fetch_offset: int, codec: Codec
 ) -> None:

@@ -6,11 +6,13 @@ from zlib import crc32
 
 import pytest
 import snappy
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from odradek.wire import WireError
 from odradek.wire.compression import Codec
 from odradek.wire.legacy.kafka_0_7 import build_old_message, build_old_set, messages, read_payloads
+
+from tests.support.drawn import examples
 
 PAYLOADS = [b"hello", b"", bytes(1000)]
 FORMATS = [(0, Codec.NONE), (1, Codec.NONE), (1, Codec.GZIP), (1, Codec.SNAPPY)]
@@ -108,7 +110,7 @@ def test_what_0_7_had_not_cannot_be_built(magic: int, codec: int) -> None:
     put=st.binary(max_size=12),
     skip=st.integers(0, 12),
 )
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_any_bytes_decode_or_raise_wire_error(
     form: tuple[int, Codec], cut: int, put: bytes, skip: int
 ) -> None:

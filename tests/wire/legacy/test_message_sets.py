@@ -8,7 +8,7 @@ import aiokafka.record.legacy_records as aio
 import kafka.record.legacy_records as kp
 import lz4.frame
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from odradek.wire import Error, WireError
 from odradek.wire.compression import (
@@ -27,6 +27,8 @@ from odradek.wire.legacy.message_sets import (
     entries,
     read_messages,
 )
+
+from tests.support.drawn import examples
 
 T = 1_600_000_000_000
 OLD_CODECS = [Codec.NONE, Codec.GZIP, Codec.SNAPPY, Codec.LZ4]
@@ -216,7 +218,7 @@ def test_what_has_no_place_in_a_message_cannot_be_built() -> None:
     put=st.binary(max_size=16),
     skip=st.integers(0, 16),
 )
-@settings(max_examples=500, deadline=None)
+@examples(500)
 def test_any_bytes_decode_or_raise_wire_error(
     magic: int, codec: Codec, cut: int, put: bytes, skip: int
 ) -> None:
@@ -238,7 +240,7 @@ CONTENT = st.none() | st.binary(max_size=300)
     base=st.integers(0, 1 << 40),
     form=st.sampled_from(FORMATS),
 )
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_any_messages_make_a_set_and_come_back(
     contents: list[tuple[int, bytes | None, bytes | None]], base: int, form: tuple[int, Codec]
 ) -> None:

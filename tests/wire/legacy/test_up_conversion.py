@@ -6,7 +6,7 @@ The cases are also put to a real Kafka 3.9.2, which has to store the same bytes 
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from odradek.wire import Error, Refused
 from odradek.wire.batch import assign, read_header
@@ -15,6 +15,7 @@ from odradek.wire.legacy.message_sets import build_set
 from odradek.wire.legacy.up_conversion import Rules, lone_batch, produced_magic, up_convert
 from odradek.wire.records import read_records
 
+from tests.support.drawn import examples
 from tests.wire.support.old_broker import old_broker
 from tests.wire.support.produced_sets import (
     BATCH,
@@ -157,7 +158,7 @@ GOOD = [one(0) + one(0), one(1) + one(1, None), wrapper(0, INNER_0, 3), wrapper(
     inside=st.booleans(),
     topic=st.sampled_from(sorted(TOPICS)),
 )
-@settings(max_examples=500, deadline=None)
+@examples(500)
 def test_any_bytes_are_stored_or_refused(
     good: bytes, cut: int, put: bytes, skip: int, inside: bool, topic: str
 ) -> None:

@@ -16,6 +16,8 @@ from odradek.wire.schema import Field, Kind, Message, Struct, Type
 from odradek.wire.stored import cluster, consumer_protocol, control
 from odradek.wire.stored.topics import INTERNAL_TOPICS
 
+from tests.support.drawn import IS_SAMPLE
+
 REQUESTS = [request_class(key) for key in sorted(API_MODULES)]
 RESPONSES = [response_class(key) for key in sorted(API_MODULES)]
 COORDINATORS: list[type[Message]] = list(
@@ -40,9 +42,13 @@ MESSAGES: list[type[Message]] = [
 ]
 
 
-def versions(cls: type[Message]) -> range:
-    """The versions of a message."""
-    return range(cls.first_version, cls.last_version + 1)
+def versions(cls: type[Message]) -> list[int]:
+    """The versions of a message; of a sample the oldest, the newest, and where encodings change."""
+    every = range(cls.first_version, cls.last_version + 1)
+    if not IS_SAMPLE:
+        return list(every)
+    changes = {cls.first_flexible - 1, cls.first_flexible}
+    return [n for n in every if n in (every[0], every[-1]) or n in changes]
 
 
 def may_be_null(field: Field, t: Type, version: int) -> bool:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from odradek.emulator import Emulator
+from odradek.emulator.cli.console import joining, reading
 from odradek.emulator.cli.console.client import Brokers
 from odradek.emulator.cli.console.filters import condition
 from odradek.emulator.cli.console.formats import format_of
@@ -76,13 +77,8 @@ def test_two_members_share_the_partitions(kafka: Emulator, said: Said) -> None:
     confluent = pytest.importorskip("confluent_kafka")
     fill(kafka, 0, record(b"a"))
     fill(kafka, 1, record(b"b"))
-    theirs = confluent.Consumer(
-        {
-            "bootstrap.servers": kafka.bootstrap_servers,
-            "group.id": "billing",
-            "auto.offset.reset": "earliest",
-        }
-    )
+    config = kafka.client_config("confluent", "consumer")
+    theirs = confluent.Consumer(config | {"group.id": "billing", "auto.offset.reset": "earliest"})
     theirs.subscribe(["orders"])
     assert theirs.poll(30) is not None
     seen: list[str] = []
@@ -105,7 +101,11 @@ def test_two_members_share_the_partitions(kafka: Emulator, said: Said) -> None:
 
 
 @pytest.mark.parametrize("group", [None, "billing"])
-def test_new_partitions_are_read_too(kafka: Emulator, group: str | None) -> None:
+def test_new_partitions_are_read_too(
+    kafka: Emulator, group: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "_METADATA_EVERY_S", 0.1)
+    monkeypatch.setattr(joining, "_BEAT_S", 0.1)
     fill(kafka, 0, record(b"old"))
     with Brokers(kafka.bootstrap_servers) as brokers:
         topic = brokers.topic("orders")

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -23,10 +22,11 @@ from odradek.wire.api.produce import ProduceRequest
 from tests.requests.fetch import asked, fetch_request
 from tests.requests.produce import batch, produce_all
 from tests.support.cluster import open_cluster
+from tests.support.drawn import sized
+from tests.support.looped import for_each
 from tests.support.raw_client import RawClient
 from tests.support.ruled import CarriedOut, Ruled
 
-SEEDS = range(100)
 STEPS = 40
 VERBS: dict[str, Callable[[When], RuleView]] = {
     "drop_request": lambda on: on.drop_request(),
@@ -130,9 +130,9 @@ def check(
     assert kafka._rules._meetings == {}
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_any_rules(seed: int, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    cluster = open_cluster(tmp_path)
+@for_each("seed", range(sized(100)))
+def test_any_rules(seed: int, caplog: pytest.LogCaptureFixture) -> None:
+    cluster = open_cluster()
     try:
         cluster.create_topic("t", 2, {})
         cluster.create_topic("u", 1, {})

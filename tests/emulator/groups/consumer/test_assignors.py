@@ -6,14 +6,16 @@ from collections import Counter
 from itertools import combinations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from odradek.emulator.base.java_order import hash_map_order
 from odradek.emulator.groups.consumer.assignors import RANGE, UNIFORM, MemberSpec, assign
 from odradek.emulator.groups.consumer.members import Assignment
 
+from tests.support.drawn import examples
+
 TOPICS = [bytes([n]) * 16 for n in range(1, 5)]
-few = settings(max_examples=40, deadline=None)
+few = examples(40)
 sizes = st.lists(st.integers(1, 9), min_size=4, max_size=4)
 names = st.lists(st.sampled_from("abcdefghij"), min_size=1, max_size=6, unique=True)
 Subscriptions = dict[str, frozenset[bytes]]

@@ -11,11 +11,12 @@ import re
 
 import pytest
 import re2
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from odradek.emulator.groups.regex.re2 import InvalidRegex, compile_re2
 
 from tests.emulator.groups.regex.support.drawn import TEXTS, expressions, pieced_together
+from tests.support.drawn import examples
 
 QUIET = re2.Options()
 QUIET.log_errors = False
@@ -23,7 +24,7 @@ DIFFERENT = re.compile(r"\\C|\\[^\x00-\x7f]|\{[*+?{]|\[\^?\[:\]")
 
 
 @pytest.mark.slow
-@settings(max_examples=800)
+@examples(800)
 @given(expressions(), st.lists(TEXTS, max_size=5))
 def test_the_same_texts_match(expression: str, texts: list[str]) -> None:
     ours, theirs = compile_re2(expression), re2.compile(expression, QUIET)
@@ -32,7 +33,7 @@ def test_the_same_texts_match(expression: str, texts: list[str]) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=800)
+@examples(800)
 @given(pieced_together(), st.lists(TEXTS, max_size=3))
 def test_the_same_is_refused(expression: str, texts: list[str]) -> None:
     assume(not DIFFERENT.search(expression))

@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from odradek.compat.java.process import JavaProcess
 from odradek.compat.real_kafka import VERSION
 from odradek.emulator.groups.regex.re2 import InvalidRegex, compile_re2
 
 from tests.emulator.groups.regex.support.drawn import TEXTS, expressions, pieced_together
+from tests.support.drawn import examples
 
 pytestmark = pytest.mark.real
 
@@ -31,7 +32,7 @@ def answered(expression: str, texts: list[str]) -> dict[str, object]:
     return {"matches": [pattern.fullmatch(text) for text in texts]}
 
 
-@settings(max_examples=3000)
+@examples(3000)
 @given(st.one_of(expressions(), pieced_together()), st.lists(TEXTS, max_size=5))
 def test_what_is_drawn(re2j: JavaProcess, expression: str, texts: list[str]) -> None:
     assert answered(expression, texts) == re2j.ask(expression=expression, texts=texts)

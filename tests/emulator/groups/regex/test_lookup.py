@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from odradek.emulator.groups.consumer.messages import Beat, BeatAnswer
 from odradek.emulator.groups.consumer.regex import check_regex
+from odradek.emulator.groups.regex import lookup
 from odradek.emulator.groups.regex.lookup import PAUSE_MS, SLICE, Lookups
 from odradek.emulator.groups.settings import GroupSettings
 from odradek.wire.errors import Error, Refused
@@ -35,9 +36,10 @@ def names() -> list[str]:
 
 
 @pytest.fixture
-def world() -> World:
+def world(monkeypatch: pytest.MonkeyPatch) -> World:
+    monkeypatch.setattr(lookup, "SLICE", SLICE // 10)
     world = World(GroupSettings(partitions=1, consumer_assignment_interval_ms=0))
-    for name in names():
+    for name in names()[-4:]:
         world.topics.make(name, 1)
     return world
 

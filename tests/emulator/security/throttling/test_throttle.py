@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -28,8 +27,8 @@ WINDOWS = Windows(11, 1000)
 
 
 @pytest.fixture
-def cluster(tmp_path: Path) -> Iterator[Cluster]:
-    cluster = open_cluster(tmp_path / "data")
+def cluster() -> Iterator[Cluster]:
+    cluster = open_cluster()
     cluster.create_topic("t", 1, {})
     yield cluster
     cluster.close()
