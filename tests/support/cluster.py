@@ -39,11 +39,13 @@ def open_cluster(
     """A cluster of one broker, or of these nodes, under a manual clock, which begins at `now` (ms),
     by default on a disk in memory of its own; config names with _ for dots."""
     clock = ManualClock(now)
-    disk = MemoryDisk() if data_dir is None else data_dir
+    disk = data_dir or MemoryDisk()
+    if isinstance(disk, MemoryDisk):
+        disk = disk.directory()
     overrides = {name.replace("_", "."): value for name, value in configs.items()}
     return Cluster(
         BrokerConfig(overrides, release),
-        data_dir=disk.directory() if isinstance(disk, MemoryDisk) else disk,
+        data_dir=Path(disk) if isinstance(disk, str) else disk,
         brokers=[Node(node_id, "localhost", 9091 + node_id) for node_id in nodes],
         clock=clock,
         journal=Journal(clock, max_events),

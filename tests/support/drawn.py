@@ -9,7 +9,7 @@ from hypothesis import settings
 
 T = TypeVar("T")
 
-IS_SAMPLE = settings.default.max_examples < 100
+IS_SAMPLE = settings().max_examples < 100
 
 
 def sized(count: int, fewest: int = 3) -> int:

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
-from odradek.emulator.base.clock import ManualClock
-from odradek.emulator.base.node import Node
 from odradek.emulator.cluster import Cluster
-from odradek.emulator.config.configs import BrokerConfig
 from odradek.wire import NO_ID
 from odradek.wire.api.metadata import MetadataRequest, MetadataResponse
 
-from tests.support.clock import NOW
 from tests.support.cluster import Client, client_of, open_cluster
 from tests.support.versions import first_and_last
 
@@ -266,12 +261,9 @@ def test_a_broker_can_forbid_it() -> None:
 
 
 @pytest.fixture
-def three(tmp_path: Path) -> Iterator[Cluster]:
+def three() -> Iterator[Cluster]:
     """Brokers 1 to 3 with a topic that each of them leads one partition of; 2 is not alive."""
-    brokers = [Node(node_id, "localhost", 9090 + node_id) for node_id in (1, 2, 3)]
-    cluster = Cluster(
-        BrokerConfig(), data_dir=tmp_path / "three", brokers=brokers, clock=ManualClock(NOW)
-    )
+    cluster = open_cluster(nodes=(1, 2, 3))
     cluster.topics.create("t", partitions=3, replication_factor=2)
     cluster.nodes[2].is_alive = False
     yield cluster

@@ -30,12 +30,9 @@ def cluster(on_files: Cluster) -> Cluster:
 
 
 @pytest.fixture
-def three(tmp_path: Path) -> Iterator[Cluster]:
+def three() -> Iterator[Cluster]:
     """A cluster of the brokers 1, 2 and 3."""
-    brokers = [Node(node_id, "localhost", 9090 + node_id) for node_id in (1, 2, 3)]
-    cluster = Cluster(
-        BrokerConfig(), data_dir=tmp_path / "three", brokers=brokers, clock=ManualClock(NOW)
-    )
+    cluster = open_cluster(nodes=(1, 2, 3))
     yield cluster
     cluster.close()
 

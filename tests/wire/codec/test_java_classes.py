@@ -55,14 +55,13 @@ class Asked:
         self.counts: Counter[str] = Counter()
         self.messages: set[str] = set()
 
-    def both(self, cls: type[Message]) -> tuple[str, range]:
+    def both(self, cls: type[Message]) -> tuple[str, list[int]]:
         """Kafka's name of a message, and the versions that it and we have."""
         name = KAFKA_NAMES.get(cls.__name__, cls.__name__)
         theirs = self.java.versions(name)
         if not theirs or (self.java.version == OLDER and cls.__name__ in DRAFTS):
-            return name, range(0)
-        ours = versions(cls)
-        both = range(max(ours.start, theirs.start), min(ours.stop, theirs.stop))
+            return name, []
+        both = [version for version in versions(cls) if version in theirs]
         self.messages.add(cls.__name__)
         self.counts["versions"] += len(both)
         return name, both

@@ -23,6 +23,7 @@ from tests.requests.fetch import asked, fetch_request
 from tests.requests.produce import batch, produce, produce_request
 from tests.support.clock import NOW
 from tests.support.cluster import Client, client_of
+from tests.support.looped import for_each
 from tests.wire.support.messages import full
 
 METADATA = MetadataRequest(topics=[MetadataRequest.Topic(name="t")])
@@ -41,16 +42,15 @@ def last(traffic: Traffic) -> Exchange:
     return traffic.exchanges[-1]
 
 
-@pytest.mark.parametrize(
-    "key", sorted(SERVED.keys() - SECRET_APIS), ids=lambda key: request_class(key).__name__
-)
+@for_each("key", sorted(SERVED.keys() - SECRET_APIS))
 def test_a_request_of_every_api_is_kept_as_it_was_sent_and_its_answer_as_it_was_got(
-    cluster: Cluster, traffic: Traffic, client: Client, key: int
+    cluster: Cluster, traffic: Traffic, key: int
 ) -> None:
     _, version = cluster.release.advertised.get(key) or cluster.release.unadvertised[key]
     request = full(request_class(key), version)
+    client = client_of(cluster)
     client.send(request, version)
-    exchange = traffic.exchanges[0]
+    exchange = traffic.exchanges[-1]
     assert exchange.request == request
     assert (exchange.api_key, exchange.client_id, exchange.clock_ms) == (key, "test", NOW)
     assert [exchange.response] == (client.answers() or [None])
