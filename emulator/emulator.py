@@ -17,13 +17,21 @@ import asyncio
 import concurrent.futures
 import os
 import socket
-from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import (
+    AsyncIterator,
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from threading import RLock
-from types import TracebackType
+from types import FunctionType, TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from ..storage import (
@@ -41,7 +49,7 @@ from .base.journal import MOST_EVENTS, Journal
 from .base.node import Node
 from .base.release import KAFKA_4_3
 from .base.temporary import TemporaryDirectory
-from .base.words import number_of
+from .base.words import Guessable, number_of
 from .broker_thread import FORKED, NOT_RUNNING, BrokerThread, Serving
 from .cluster import Cluster
 from .config.configs import BrokerConfig
@@ -103,11 +111,13 @@ class Emulator(
     Secured,
     Access,
     Limiting,
+    Guessable,
 ):
     """A Kafka broker for stock clients.
 
     config      Kafka's broker configs by name, e.g. {"auto.create.topics.enable": False}
-    topics      topics to create at the start: name -> number of partitions
+    topics      topics to create at the start: name -> number of partitions, or names alone, of one
+                partition each
     data_dir    a directory that keeps everything across restarts; without it a temporary one is
                 used, and removed at the end
     disk        keeps everything in memory instead, across restarts with the same disk, and can be
@@ -157,7 +167,7 @@ class Emulator(
         self,
         config: Mapping[str, ConfigValue] | None = None,
         *,
-        topics: Mapping[str, int] | None = None,
+        topics: Mapping[str, int] | Iterable[str] | None = None,
         features: Mapping[str, int] | None = None,
         data_dir: str | Path | None = None,
         disk: MemoryDisk | None = None,
@@ -303,6 +313,16 @@ class Emulator(
     def bootstrap_servers(self) -> str:
         """What goes into a client's `bootstrap.servers`."""
         return self._started().serving_anywhere().bootstrap
+
+    @property
+    def host(self) -> str:
+        """Where the first broker is reached: the host of `bootstrap_servers`."""
+        return self.bootstrap_servers.split(",")[0].rpartition(":")[0].strip("[]")
+
+    @property
+    def port(self) -> int:
+        """The port of the first broker in `bootstrap_servers`."""
+        return int(self.bootstrap_servers.split(",")[0].rpartition(":")[2])
 
     @property
     def data_dir(self) -> Path:
@@ -532,6 +552,18 @@ class Emulator(
         cluster.share_leaders.poison = self._rules.poison
         self._keep_requests(cluster)
         return cluster
+
+
+def _name_verbs() -> None:
+    """A TypeError for a wrong argument names the class that people know, and not one of its
+    parts."""
+    for part in Emulator.__bases__:
+        for name, verb in vars(part).items():
+            if isinstance(verb, FunctionType):
+                verb.__qualname__ = f"Emulator.{name}"
+
+
+_name_verbs()
 
 
 def _ensure_topic(cluster: Cluster, name: str, partitions: int) -> None:

@@ -8,7 +8,7 @@ and values of configs, and names of topics, are checked later, by Kafka's rules 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from math import isfinite
 from pathlib import Path
@@ -65,9 +65,13 @@ def changed_configs(given: Mapping[str, ConfigValue | None]) -> dict[str, str | 
     return texts | config_texts({k: v for k, v in changed.items() if v is not None}, "configs")
 
 
-def topic_counts(given: Mapping[str, int] | None) -> dict[str, int]:
-    """Topics: name to number of partitions."""
-    counts = _mapping("topics", "a mapping, name -> number of partitions", given)
+def topic_counts(given: Mapping[str, int] | Iterable[str] | None) -> dict[str, int]:
+    """Topics: name to number of partitions. Names alone have one partition each."""
+    if isinstance(given, list | tuple | set | frozenset):
+        given = {topic_name(each, "the name of a topic in topics"): 1 for each in given}
+    wanted = "a mapping, name -> number of partitions, or a list of names"
+    _check(given is None or isinstance(given, Mapping), "topics", wanted, given)
+    counts: dict[str, int] = dict(given) if isinstance(given, Mapping) else {}
     for key, count in counts.items():
         topic_name(key, "the name of a topic in topics")
         partition_count(count, f"topics[{key!r}]")
@@ -250,8 +254,10 @@ _CLOCKS: dict[str, Callable[[], Clock]] = {
 }
 
 
-def duration_ms(given: int | timedelta | None, units: Mapping[str, float]) -> int:
-    """How far to move a clock, in ms."""
+def duration_ms(given: float | timedelta | None, units: Mapping[str, float]) -> int:
+    """How far to move a clock, in ms. A bare number is seconds."""
+    if isinstance(given, int | float) and not isinstance(given, bool) and not any(units.values()):
+        return duration_ms(None, {"seconds": given})
     parts = {name: value for name, value in units.items() if value}
     for name, value in parts.items():
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
@@ -271,11 +277,10 @@ def duration_ms(given: int | timedelta | None, units: Mapping[str, float]) -> in
             raise ValueError(
                 "so far no clock goes: a timedelta has at most 999999999 days"
             ) from None
-    if isinstance(given, timedelta):
-        return round(given / timedelta(milliseconds=1))
-    todo = "a timedelta or a whole number of milliseconds (other units by name, as days=7)"
-    _check(_is_int(given), "how far", todo, given)
-    return given
+    wanted = "a timedelta or a number of seconds (other units by name, as days=7 or ms=5)"
+    if not isinstance(given, timedelta):
+        raise TypeError(f"how far is {wanted}, not {shortened(given)}")
+    return round(given / timedelta(milliseconds=1))
 
 
 def scan_limit(given: int | str | None) -> int | str | None:

@@ -9,7 +9,7 @@ from typing import Any
 from .. import parameters
 from ..base.fitting import fits
 from ..base.never_matched import KNOWN
-from ..base.words import number_of
+from ..base.words import Guessable, number_of
 from ..control.disk_rules import OPERATIONS, DiskRule, DiskRules, Failure, Place
 from ..control.rules.checks import a_time, a_whole_number
 from ..control.rules.counting import Counting
@@ -60,7 +60,7 @@ class Operations(HowOften):
         return self._disk.add(rule)
 
 
-class Disk:
+class Disk(Guessable):
     """The disk of a broker, in memory or not."""
 
     def __init__(self, rules: DiskRules) -> None:

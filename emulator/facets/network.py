@@ -9,6 +9,7 @@ from typing import Any
 from .. import parameters, seen
 from ..base.fitting import fits
 from ..base.never_matched import KNOWN
+from ..base.words import Guessable
 from ..control.rules.checks import a_time, a_whole_number
 from ..net.network.fault import DOWN, STREAMS, Effect, Fault, never_met
 from ..net.network.line import Place
@@ -31,7 +32,7 @@ class NetworkFault(FaultView):
         return list(self._fault.clients)
 
 
-class Network:
+class Network(Guessable):
     """Faults of the network: each verb sets one, at once, for the connections that there are and
     those that come.
 

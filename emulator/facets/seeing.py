@@ -17,6 +17,10 @@ class Seeing(Facet):
             raise seen.no_topic(name, names)
         return seen.TopicView(self._inside, name)
 
+    def __getitem__(self, name: str) -> seen.TopicView:
+        """`kafka["orders"]` is `kafka.topic("orders")`."""
+        return self.topic(name)
+
     def topics(self) -> list[str]:
         """The names of all topics, internal ones too."""
         return self.run(lambda cluster: [topic.name for topic in cluster.topics])
@@ -25,6 +29,10 @@ class Seeing(Facet):
         """A view of a consumer group, which need not exist yet. Raises TypeError."""
         parameters.group_id(group_id)
         return seen.GroupView(self._inside, group_id)
+
+    def groups(self) -> list[str]:
+        """The ids of all groups, of every type: those with members or committed offsets."""
+        return seen.group_ids(self._inside)
 
     def share_group(self, group_id: str) -> seen.ShareGroupView:
         """A view of a share group (KIP-932), which need not exist yet. Raises TypeError."""

@@ -27,7 +27,7 @@ class Timing(Facet):
 
     def advance(
         self,
-        by: int | timedelta | None = None,
+        by: float | timedelta | None = None,
         /,
         *,
         days: float = 0,
@@ -36,8 +36,8 @@ class Timing(Facet):
         seconds: float = 0,
         ms: float = 0,
     ) -> None:
-        """Move the clock forward: `advance(days=7)`, a timedelta, or milliseconds. Everything due
-        on the way happens at its own time, in order; then the clock goes on as before.
+        """Move the clock forward: `advance(days=7)`, a timedelta, or seconds. Everything due on
+        the way happens at its own time, in order; then the clock goes on as before.
 
         Clients are served meanwhile; not so those that run in the loop of the caller: in a
         coroutine use `aadvance`. Ctrl-C ends it where the clock then is. Raises TypeError for a
@@ -48,7 +48,7 @@ class Timing(Facet):
 
     async def aadvance(
         self,
-        by: int | timedelta | None = None,
+        by: float | timedelta | None = None,
         /,
         *,
         days: float = 0,
@@ -88,7 +88,7 @@ class Timing(Facet):
             self.run(Cluster.release_clock)
 
 
-def _forward(by: int | timedelta | None, units: Mapping[str, float]) -> int:
+def _forward(by: float | timedelta | None, units: Mapping[str, float]) -> int:
     ms = parameters.duration_ms(by, units)
     if ms < 0:
         raise ValueError(f"time cannot go back by {-ms} ms")

@@ -10,6 +10,7 @@ from contextlib import suppress
 from typing import Any
 
 from ...wire import Error, Request, Response
+from ..base.words import Guessable
 from ..control.rules.apis import api_of
 from ..control.rules.checks import (
     a_function,
@@ -52,7 +53,7 @@ def begun(kafka: Facet, rules: Rules, api: type[Request] | str, given: Mapping[s
     return When(kafka, rules, narrowing, sentence)
 
 
-class When(HowOften):
+class When(HowOften, Guessable):
     """Requests of an API, as far as they are meant. Nothing is set before a verb was called."""
 
     def __init__(self, kafka: Facet, rules: Rules, narrowing: Narrowing, sentence: str) -> None:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from .clients import SeenClient
     from .configuring import ALL_BROKERS, BROKER, set_configs
     from .exactly_once import assert_exactly_once
+    from .group_views import group_ids
     from .groups import GroupView
     from .inside import Inside
     from .members import SeenInFlight, SeenMember
@@ -35,6 +36,7 @@ else:
             ".clients": "SeenClient",
             ".configuring": "ALL_BROKERS BROKER set_configs",
             ".exactly_once": "assert_exactly_once",
+            ".group_views": "group_ids",
             ".groups": "GroupView",
             ".inside": "Inside",
             ".members": "SeenInFlight SeenMember",
@@ -84,6 +86,7 @@ __all__ = [
     "check",
     "count_of",
     "counted",
+    "group_ids",
     "in_thread",
     "no_topic",
     "read_seeds",

@@ -12,15 +12,15 @@ from typing import Any, Unpack
 
 from ..base.words import number_of
 from .in_order import InOrder
-from .matching import Expectation, expected_of
+from .matching import UNSET, Expectation, expected_of, with_value
 from .reading import READ_COMMITTED
 from .record import Raw
 from .record_waits import Spanning
 from .search import FROM_NOW, Following, Search, Since, lines_of, with_
-from .waiting import WITHIN_S, WaitTimeout, count_of, seconds_of
+from .waiting import WITHIN_S, WaitTimeout, count_of, either, seconds_of
 
 NOTHING_WITHIN_S = 0.2
-_OTHERS = "times, within, since, isolation"
+_OTHERS = "times, count, within, timeout, since, isolation"
 _OTHERS_OF_NOTHING = "within, since, isolation"
 
 
@@ -30,33 +30,49 @@ class RecordAsserts(Spanning):
 
     def assert_produced(
         self,
+        value: Any = UNSET,
+        /,
         *,
-        times: int = 1,
-        within: float = WITHIN_S,
+        times: int | None = None,
+        count: int | None = None,
+        within: float | None = None,
+        timeout: float | None = None,
         since: Since = None,
         isolation: str = READ_COMMITTED,
         **expected: Unpack[Expectation],
     ) -> Raw:
-        """So many records, no more, are as expected; returns the first of them."""
+        """So many records (`times` or `count`, 1), no more, are as expected within so many seconds
+        (`within` or `timeout`, 2); returns the first of them. What is given without a name is the
+        value: `assert_produced("paid")`."""
         __tracebackhide__ = True
-        seconds = seconds_of("within", within, WITHIN_S)
-        search = _search(self, "assert_produced", times, since, isolation, expected)
-        return _exactly(search, times, self._source.wait(search.wait(), seconds))
+        number = either("times", times, "count", count)
+        seconds = seconds_of("within", either("within", within, "timeout", timeout), WITHIN_S)
+        if value is not UNSET:
+            expected = with_value(value, expected)
+        search = _search(self, "assert_produced", number, since, isolation, expected)
+        return _exactly(search, self._source.wait(search.wait(), seconds))
 
     async def aassert_produced(
         self,
+        value: Any = UNSET,
+        /,
         *,
-        times: int = 1,
-        within: float = WITHIN_S,
+        times: int | None = None,
+        count: int | None = None,
+        within: float | None = None,
+        timeout: float | None = None,
         since: Since = None,
         isolation: str = READ_COMMITTED,
         **expected: Unpack[Expectation],
     ) -> Raw:
         """`assert_produced` in a coroutine."""
         __tracebackhide__ = True
-        seconds = seconds_of("within", within, WITHIN_S)
-        search = _search(self, "aassert_produced", times, since, isolation, expected)
-        return _exactly(search, times, await self._source.wait_async(search.wait(), seconds))
+        number = either("times", times, "count", count)
+        seconds = seconds_of("within", either("within", within, "timeout", timeout), WITHIN_S)
+        if value is not UNSET:
+            expected = with_value(value, expected)
+        search = _search(self, "aassert_produced", number, since, isolation, expected)
+        return _exactly(search, await self._source.wait_async(search.wait(), seconds))
 
     def assert_produced_in_order(
         self,
@@ -133,9 +149,15 @@ class RecordAsserts(Spanning):
 
 
 def _search(
-    view: Spanning, verb: str, times: int, since: Since, isolation: str, given: Expectation
+    view: Spanning,
+    verb: str,
+    given_times: int | None,
+    since: Since,
+    isolation: str,
+    given: Expectation,
 ) -> Search:
     expected = expected_of(verb, given, _OTHERS)
+    times = 1 if given_times is None else given_times
     if times == 0 and times is not False:
         raise ValueError("times is a whole number from 1 on, not 0: use assert_nothing_produced")
     following = Following(view._span, isolation, since)
@@ -150,10 +172,10 @@ def _search_new(
     return Search(view.name, following, expected, 1)
 
 
-def _exactly(search: Search, times: int, found: list[Raw]) -> Raw:
+def _exactly(search: Search, found: list[Raw]) -> Raw:
     __tracebackhide__ = True
-    if len(found) > times:
-        noun = number_of(times, "record")
+    if len(found) > search.count:
+        noun = number_of(search.count, "record")
         text = f"{search.name} was to have {noun}{with_(search.expected)}, but has {len(found)}:"
         raise AssertionError("\n".join([text, *lines_of(found)]))
     return found[0]

@@ -7,16 +7,31 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ...wire import Error, Refused
+from ...wire.api.delete_groups import DeleteGroupsRequest
+from ...wire.api.list_groups import ListGroupsRequest
 from ..parameters import ConfigValue, changed_configs
 from .configuring import GROUP, set_configs
-from .group_waits import Grouped, WithMembers
+from .group_waits import LIST_GROUPS, Grouped, WithMembers
 from .members import Place, SeenMember
 from .reading import EARLIEST, LATEST, existing_topic, offsets_at
-from .source import Source
+from .source import Source, check
+
+_DELETE_GROUPS = 2  # a version that all of these releases serve
 
 
 class GroupConfigs(WithMembers):
-    """Configs of a group."""
+    """Configs of a group, and its end."""
+
+    def delete(self) -> None:
+        """Delete the group with its offsets, as DeleteGroups does. Raises Refused: NON_EMPTY_GROUP
+        while it has members, GROUP_ID_NOT_FOUND."""
+        request = DeleteGroupsRequest(groups_names=[self.group_id])
+        (answer,) = self._source.ask(request, _DELETE_GROUPS).results
+        code = answer.error_code
+        if code in (Error.NOT_COORDINATOR, Error.COORDINATOR_NOT_AVAILABLE):
+            code = Error.GROUP_ID_NOT_FOUND  # nobody coordinates groups before there is one
+        check(code, f"deleting group {self.group_id!r}")
 
     def set_config(self, configs: Mapping[str, ConfigValue | None]) -> None:
         """Set configs of the group, as `consumer.session.timeout.ms`, `share.auto.offset.reset` or
@@ -44,10 +59,28 @@ class GroupOffsets(Grouped):
         return {place: ends[place] - offsets.get(place, starts[place]) for place in places}
 
     def lag(self, topic: str | None = None) -> int:
-        """How many records it has yet to read, of one topic or of all. Raises Refused
-        (UNKNOWN_TOPIC_OR_PARTITION): a mistyped topic has no lag."""
-        name = None if topic is None else existing_topic(self._source, topic)
-        return sum(each for place, each in self.lags().items() if name in (None, place[0]))
+        """How many records it has yet to read, of one topic or of all. Raises Refused: a mistyped
+        topic has no lag (UNKNOWN_TOPIC_OR_PARTITION), nor has a group that has committed nothing
+        there and has no member that reads it (GROUP_ID_NOT_FOUND)."""
+        return sum_of_lags(self, topic, self.lags())
+
+
+def group_ids(source: Source) -> list[str]:
+    """The ids of all groups, of every type, sorted."""
+    found = source.ask(ListGroupsRequest(), LIST_GROUPS).groups
+    return sorted(each.group_id for each in found)
+
+
+def sum_of_lags(group: WithMembers, topic: str | None, lags: Mapping[Place, int]) -> int:
+    """The lags of a topic, or of all. Raises Refused: UNKNOWN_TOPIC_OR_PARTITION,
+    GROUP_ID_NOT_FOUND where there are none."""
+    name = None if topic is None else existing_topic(group._source, topic)
+    found = [each for place, each in lags.items() if name in (None, place[0])]
+    if not found:
+        of = "" if name is None else f" of topic {name}"
+        message = f"group {group.group_id!r} has no offsets{of}, and so no lag"
+        raise Refused(Error.GROUP_ID_NOT_FOUND, f"{message}: is it another group?")
+    return sum(found)
 
 
 def offsets_of(source: Source, places: Iterable[Place], which: int) -> dict[Place, int]:

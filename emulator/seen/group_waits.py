@@ -17,7 +17,7 @@ from .waiting import WITHIN_S, Wait, count_of, seconds_of
 
 T = TypeVar("T")
 
-_LIST_GROUPS = 5
+LIST_GROUPS = 5
 _VIEWS = {"share": "share_group", "streams": "streams_group"}
 """By the type of a group; those of other types are shown by `group`."""
 
@@ -150,7 +150,7 @@ def of_another_type(view: WithMembers) -> list[str]:
     if described.state != DEAD:
         return []
     try:
-        groups = view._source.ask(ListGroupsRequest(), _LIST_GROUPS).groups
+        groups = view._source.ask(ListGroupsRequest(), LIST_GROUPS).groups
     except Refused:  # a broker that is too old to have groups of other types, for instance
         return []
     kinds = [each.group_type.lower() for each in groups if each.group_id == view.group_id]

@@ -21,6 +21,7 @@ from ...wire.api.offset_commit import OffsetCommitRequest
 from ...wire.api.offset_fetch import OffsetFetchRequest
 from ...wire.stored.consumer_protocol import ConsumerProtocolAssignment
 from ...wire.stored.keyed import read_value
+from ..base.words import Guessable
 from .group_views import GroupConfigs, GroupOffsets, offsets_of, seen_member
 from .group_waits import GroupWaits, MemberWaits, of_another_type, places_of
 from .members import DEAD, Described, Place, SeenMember, SeenOffset
@@ -40,7 +41,7 @@ CLASSIC = "classic"
 CONSUMER = "consumer"
 
 
-class GroupView(MemberWaits, GroupWaits, GroupOffsets, GroupConfigs):
+class GroupView(MemberWaits, GroupWaits, GroupOffsets, GroupConfigs, Guessable):
     """A group, read anew at each call. Methods raise Refused as the broker would answer."""
 
     def __init__(self, source: Source, group_id: str) -> None:
@@ -218,7 +219,8 @@ class GroupView(MemberWaits, GroupWaits, GroupOffsets, GroupConfigs):
     def _about(self) -> str:
         found = self._described()
         members = ", ".join(map(repr, found.members)) or "no members"
-        return f"{found.state}, generation {found.epoch}, {members}, lag {self.lag()}"
+        lag = sum(self.lags().values())
+        return f"{found.state}, generation {found.epoch}, {members}, lag {lag}"
 
     def _to_reset(self, topics: str | Iterable[str] | None) -> list[Place]:
         if topics is None:

@@ -139,6 +139,13 @@ def expected_of(verb: str, given: Mapping[str, Any], others: str) -> Expected:
     return found
 
 
+def with_value(value: Any, given: Expectation) -> Expectation:
+    """What is expected, the value being given without its name. Raises TypeError."""
+    if "value" in given:
+        raise TypeError(f"the value is given twice: {value!r}, and {given['value']!r}")
+    return {**given, "value": value}
+
+
 def nearest(
     records: Iterable[SeenRecord[Any, Any]], expected: Expected, most: int = 3
 ) -> list[tuple[SeenRecord[Any, Any], list[Difference]]]:

@@ -16,8 +16,12 @@ OPEN = "open"
 
 
 class Headers(tuple[tuple[str, bytes | None], ...]):
-    """The headers of a record, in order. They equal the list of pairs, or the dict, that a client
-    was given; a str in there counts as its UTF-8."""
+    """The headers of a record, in order: pairs, as clients have them, that are also found by name,
+    as in a dict. Of several of one name the last counts, as for `Headers.lastHeader` of the Java
+    client; `all` has every one.
+
+    They equal the list of pairs, or the dict, that a client was given; a str in there counts as its
+    UTF-8."""
 
     __slots__ = ()
 
@@ -35,6 +39,39 @@ class Headers(tuple[tuple[str, bytes | None], ...]):
         return not self == other
 
     __hash__ = tuple.__hash__
+
+    def __contains__(self, header: object) -> bool:
+        """Whether there is a header of this name, or this pair."""
+        if isinstance(header, str):
+            return any(name == header for name, _ in self)
+        return tuple.__contains__(self, header)
+
+    def __getitem__(self, key: Any) -> Any:
+        """The value of a header by its name, or a pair by its place. Raises KeyError,
+        IndexError."""
+        if not isinstance(key, str):
+            return tuple.__getitem__(self, key)
+        found = self.all(key)
+        if not found:
+            names = ", ".join(map(repr, self.keys())) or "none"
+            raise KeyError(f"no header {key!r}; there are: {names}")
+        return found[-1]
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The value of a header, or the default where there is none of this name."""
+        return next((value for key, value in reversed(self) if key == name), default)
+
+    def keys(self) -> tuple[str, ...]:
+        """The names, each once."""
+        return tuple(dict.fromkeys(name for name, _ in self))
+
+    def values(self) -> tuple[bytes | None, ...]:
+        """A value for each of `keys`."""
+        return tuple(self[name] for name in self.keys())
+
+    def items(self) -> tuple[tuple[str, bytes | None], ...]:
+        """Name and value, each name once."""
+        return tuple((name, self[name]) for name in self.keys())
 
     def all(self, name: str) -> list[bytes | None]:
         """The values of the headers of this name."""

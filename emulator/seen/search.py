@@ -90,18 +90,18 @@ class Search:
         self.name = name
         self.expected = expected
         self._following = following
-        self._count = count
+        self.count = count
 
     def look(self) -> list[Raw] | None:
         """All that were found, once there are enough."""
         self.found += self.expected.among(self._following.more())
-        if len(self.found) < self._count:
+        if len(self.found) < self.count:
             return None
         return sorted(self.found, key=lambda record: (record.partition, record.offset))
 
     def wait(self, *, describes: bool = True) -> Wait[list[Raw]]:
         """A wait for them, which at the end of its time describes what is there."""
-        what = "a record" if self._count == 1 else number_of(self._count, "record")
+        what = "a record" if self.count == 1 else number_of(self.count, "record")
         text = f"{what} in {self.name}{with_(self.expected)}{self._following.since}"
         there = self.there if describes else str
         return self._following.span.wait(text, self.look, there)

@@ -13,11 +13,11 @@ from typing import Any
 from ...wire import Error
 from ...wire.api.describe_share_group_offsets import DescribeShareGroupOffsetsRequest
 from ...wire.api.share_group_describe import ShareGroupDescribeRequest
-from ..base.words import number_of
-from .group_views import GroupConfigs, seen_member
+from ..base.words import Guessable, number_of
+from .group_views import GroupConfigs, seen_member, sum_of_lags
 from .group_waits import Checked, MemberWaits, and_, group_wait, topic_name_of
 from .members import DEAD, Described, Place, SeenInFlight, SeenMember
-from .reading import EARLIEST, LATEST, existing_topic, offsets_at, partition_count
+from .reading import EARLIEST, LATEST, offsets_at, partition_count
 from .source import Source, check, described
 from .waiting import WITHIN_S, Wait, seconds_of
 
@@ -31,7 +31,7 @@ _LATEST = (
 )
 
 
-class ShareGroupView(MemberWaits, GroupConfigs):
+class ShareGroupView(MemberWaits, GroupConfigs, Guessable):
     """A share group, read anew at each call; it need not exist yet. Methods raise Refused as the
     broker would answer."""
 
@@ -68,12 +68,11 @@ class ShareGroupView(MemberWaits, GroupConfigs):
         return {place: lag for place, (_, lag) in self._offsets().items()}
 
     def lag(self, topic: str | None = None) -> int:
-        """How many records are yet to be done with, of one topic or of all. A partition of which
-        nothing is done with yet counts as 0, as nothing is known of it. Raises Refused
-        (UNKNOWN_TOPIC_OR_PARTITION): a mistyped topic has no lag."""
-        name = None if topic is None else existing_topic(self._source, topic)
-        found = self.lags().items()
-        return sum(max(0, each) for place, each in found if name in (None, place[0]))
+        """How many records are yet to be done with, of one topic or of all, as far as it is known
+        (`lags`). Raises Refused: a mistyped topic has no lag (UNKNOWN_TOPIC_OR_PARTITION), nor has
+        a group that is done with nothing there (GROUP_ID_NOT_FOUND)."""
+        known = {place: lag for place, lag in self.lags().items() if lag != _UNKNOWN}
+        return sum_of_lags(self, topic, known)
 
     @property
     def in_flight(self) -> tuple[SeenInFlight, ...]:
@@ -193,7 +192,8 @@ class ShareGroupView(MemberWaits, GroupConfigs):
     def _about(self) -> str:
         found = self._described()
         members = ", ".join(map(repr, found.members)) or "no members"
-        return f"{found.state}, epoch {found.epoch}, {members}, lag {self.lag()}"
+        lag = sum(max(0, each) for each in self.lags().values())
+        return f"{found.state}, epoch {found.epoch}, {members}, lag {lag}"
 
 
 def _acknowledged(view: ShareGroupView, topics: tuple[str, ...]) -> Wait[bool]:

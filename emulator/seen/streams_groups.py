@@ -12,6 +12,7 @@ from typing import Any
 from ...wire import Error
 from ...wire.api.metadata import MetadataRequest
 from ...wire.api.streams_group_describe import StreamsGroupDescribeRequest
+from ..base.words import Guessable
 from .group_views import GroupConfigs, GroupOffsets, seen_member
 from .group_waits import GroupWaits, MemberWaits
 from .groups import GroupView
@@ -59,7 +60,7 @@ class SeenTask:
         return f"<{kind} {self.subtopology_id}_{self.partition} at client {self.client_id!r}>"
 
 
-class StreamsGroupView(MemberWaits, GroupWaits, GroupOffsets, GroupConfigs):
+class StreamsGroupView(MemberWaits, GroupWaits, GroupOffsets, GroupConfigs, Guessable):
     """A streams group, read anew at each call; it need not exist yet. Methods raise Refused as the
     broker would answer."""
 

@@ -8,7 +8,7 @@ from typing import Any
 from ...wire.api.create_partitions import CreatePartitionsRequest
 from ...wire.api.describe_configs import DescribeConfigsRequest
 from ...wire.api.metadata import MetadataResponse
-from ..base.words import number_of
+from ..base.words import Guessable, number_of
 from ..parameters import ConfigValue, broker_id, changed_configs
 from .asserting import RecordAsserts
 from .configuring import TOPIC, set_configs
@@ -69,7 +69,7 @@ class _SpanVerbs(Spanning):
 
 
 class PartitionView(
-    Records[bytes | None, bytes | None], _SpanVerbs, RecordWaits, RecordAsserts, Moving
+    Records[bytes | None, bytes | None], _SpanVerbs, RecordWaits, RecordAsserts, Moving, Guessable
 ):
     """One partition: `topic[0]`."""
 
@@ -170,7 +170,9 @@ class PartitionView(
         return offsets_at(self._source, self._topic, [self.index], which)[self.index]
 
 
-class TopicView(Records[bytes | None, bytes | None], _SpanVerbs, RecordWaits, RecordAsserts):
+class TopicView(
+    Records[bytes | None, bytes | None], _SpanVerbs, RecordWaits, RecordAsserts, Guessable
+):
     """A topic: `topic[0]` is a partition, `len(topic)` their number."""
 
     def __init__(self, source: Source, name: str) -> None:

@@ -66,6 +66,13 @@ def seconds_of(name: str, given: float | None, default: float) -> float:
     return float(given)
 
 
+def either(name: str, given: T | None, other: str, other_given: T | None) -> T | None:
+    """An argument that goes by two names. Raises TypeError if both are given."""
+    if given is not None and other_given is not None:
+        raise TypeError(f"{name} and {other} are the same: give one of them")
+    return given if given is not None else other_given
+
+
 def count_of(name: str, given: int) -> int:
     """A number of things that was given. Raises TypeError, ValueError."""
     if not isinstance(given, int) or isinstance(given, bool):

@@ -341,7 +341,7 @@ def test_verbs_on_topics() -> None:
 def test_a_manual_clock_is_advanced_by_hand() -> None:
     clock = ManualClock(1_000)
     with Emulator(clock=clock) as kafka:
-        kafka.advance(500)
+        kafka.advance(0.5)
         assert clock.now() == 1_500
 
 
@@ -361,6 +361,12 @@ def test_without_uvloop_it_runs_on_plain_asyncio(monkeypatch: pytest.MonkeyPatch
         assert answers(kafka.bootstrap_servers)
 
 
-def test_topics_that_are_no_mapping_are_refused_with_what_they_should_be() -> None:
-    with pytest.raises(TypeError, match=r"name -> number of partitions, not \['orders'\]"):
-        Emulator(topics=["orders"])  # type: ignore[arg-type]
+def test_topics_are_a_mapping_or_a_list_of_names() -> None:
+    with Emulator(topics=["orders", "payments"]) as kafka:
+        assert kafka.topics() == ["orders", "payments"]
+        assert len(kafka["payments"]) == 1
+        assert kafka.bootstrap_servers == f"{kafka.host}:{kafka.port}"
+    with pytest.raises(TypeError, match="name -> number of partitions, or a list of names, not 5"):
+        Emulator(topics=5)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="the name of a topic in topics is a str, not 5"):
+        Emulator(topics=[5])  # type: ignore[list-item]

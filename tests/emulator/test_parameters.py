@@ -28,7 +28,11 @@ WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"config": {"num.partitions": [None]}}, TypeError, f"an item of {CONFIG_VALUE}None"),
     ({"config": {"num.partitions": 3.5}}, ConfigError, "Invalid value 3.5 for configuration num."),
     ({"config": {"no.such": 1}}, ConfigError, "Unknown broker config name: no.such"),
-    ({"topics": "a"}, TypeError, "topics is a mapping, name -> number of partitions, not 'a'"),
+    (
+        {"topics": "a"},
+        TypeError,
+        "topics is a mapping, name -> number of partitions, or a list of names, not",
+    ),
     ({"topics": {5: 1}}, TypeError, "the name of a topic in topics is a str, not 5"),
     ({"topics": {b"a": 1}}, TypeError, "the name of a topic in topics is a str, not b'a'"),
     ({"topics": {"a": {}}}, TypeError, f"{PARTITIONS}, not {{}}"),
@@ -125,7 +129,7 @@ def test_verbs_refuse_by_name_too() -> None:
         ("create_topic", ("a", 1, ["x"]), "config is a mapping, name of a config -> value, not"),
         ("topic", (["a"],), "name is a str, not ['a']"),
         ("delete_topic", (None,), "name is a str, not None"),
-        ("advance", (1.5,), "how far is a timedelta or a whole number of milliseconds (other un"),
+        ("advance", ([1],), "how far is a timedelta or a number of seconds (other units by name"),
         ("group", (5,), "group_id is a str, not 5"),
     ]
     with Emulator(clock=ManualClock()) as kafka:

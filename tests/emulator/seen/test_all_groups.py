@@ -52,6 +52,7 @@ def test_what_kafka_refuses_is_refused(view: str, name: str, value: Any) -> None
 def test_a_mistyped_topic_has_no_lag(view: str) -> None:
     with Emulator(topics={"orders": 1}) as kafka:
         group = getattr(kafka, view)("g")
-        assert group.lag("orders") == 0
+        with pytest.raises(Refused, match="group 'g' has no offsets of topic orders"):
+            group.lag("orders")
         with pytest.raises(Refused, match="there is no topic 'order'"):
             group.lag("order")

@@ -57,6 +57,20 @@ def test_a_header_that_is_there_twice_equals_no_dict() -> None:
     assert hash(headers) == hash(Headers(headers))
 
 
+def test_headers_are_found_by_name_as_in_a_dict() -> None:
+    headers = Headers([("a", b"1"), ("b", None), ("a", b"2")])
+    assert "a" in headers
+    assert "c" not in headers
+    assert ("b", None) in headers
+    assert (headers["a"], headers["b"], headers[0]) == (b"2", None, ("a", b"1"))
+    assert (headers.get("a"), headers.get("c"), headers.get("c", b"x")) == (b"2", None, b"x")
+    assert (headers.keys(), headers.values()) == (("a", "b"), (b"2", None))
+    assert dict(headers) == dict(headers.items()) == {"a": b"2", "b": None}
+    assert list(headers) == [("a", b"1"), ("b", None), ("a", b"2")]
+    with pytest.raises(KeyError, match="no header 'c'; there are: 'a', 'b'"):
+        headers["c"]
+
+
 def test_text_and_json() -> None:
     assert RECORD.text == '{"a": 1}'
     assert RECORD.json() == {"a": 1}

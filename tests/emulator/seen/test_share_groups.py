@@ -89,7 +89,9 @@ def worker(watched: Watched, cluster: Cluster) -> Worker:
 def test_a_group_that_does_not_exist(watched: Watched) -> None:
     group = watched.share_group()
     assert (group.state, group.epoch, group.members) == ("Dead", None, ())
-    assert (group.start_offsets(), group.lags(), group.lag(), group.in_flight) == ({}, {}, 0, ())
+    assert (group.start_offsets(), group.lags(), group.in_flight) == ({}, {}, ())
+    with pytest.raises(Refused, match="group 'g' has no offsets, and so no lag"):
+        group.lag()
     assert repr(group) == "<share group g: Dead, epoch None, no members, lag 0>"
     group.wait_empty()
     with pytest.raises(WaitTimeout, match="it reads no topic yet"):

@@ -194,7 +194,7 @@ def test_the_time_is_that_of_the_broker_unless_told_otherwise(kafka: Emulator) -
         ({"vale": 1}, "wait_for has no argument 'vale': .* did you mean value="),
         ({"count": -1}, "count is a whole number from 1 on, not -1"),
         ({"count": 0}, "count is a whole number from 1 on, not 0"),
-        ({"count": "x"}, "count is a whole number, not 'x'"),
+        ({"count": 1.5}, "count is a whole number, not 1.5"),
         ({"count": True}, "count is a whole number, not True"),
         ({"timeout": "x"}, "timeout is a number of seconds, not 'x'"),
         ({"timeout": -1}, "timeout is a number of seconds from 0 on, not -1"),
