@@ -10,35 +10,27 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
-from odradek.compat import RealKafka, Unavailable
 from odradek.emulator.base.call import PARKED
 from odradek.emulator.handlers.registry import SERVED
 from odradek.wire import Buffer
 from odradek.wire.api.list_offsets import ListOffsetsRequest
 from odradek.wire.compression import Codec, compress
 
-from tests.differential.cases import cases_named
-from tests.differential.engine.brokers import CONFIG, EmulatedBroker
 from tests.differential.engine.compare import NOTHING
-from tests.differential.engine.engine import Engine
-from tests.differential.engine.run import Run
 from tests.differential.engine.steps import Ask, Damage, Sequence
 from tests.differential.engine.transcript import transcript
 from tests.tape.alike import changes
-from tests.tape.families import LEFT_OUT, family_names, path_of, recorded, sequences_of, tape_of
-from tests.tape.recorder import TapeRecorder
+from tests.tape.families import family_names, path_of, recorded, sequences_of, tape_of
 from tests.tape.replay import ReplayEngine
 from tests.tape.show import show
 from tests.tape.side import Changed
 from tests.tape.take import Came
 
 RECORD = "record it: python -m tests.tape record NAME"
-PARTS = 8
 NAME = "offsets_by_time[v11]"
 
 
@@ -167,40 +159,3 @@ def test_a_take_is_shown_as_text(engine: ReplayEngine) -> None:
     assert first == NAME
     assert re.fullmatch(r"18 +\d+ ms  > main ListOffsets v11 \(replica_id=-1, topics=.*\)", asked)
     assert re.fullmatch(r"18 +\d+ ms  < main ListOffsets \(topics=\[.*\]\)", answered)
-
-
-@pytest.fixture(scope="module")
-def live() -> Iterator[Engine]:
-    """A real Kafka beside the emulator."""
-    try:
-        real = RealKafka(config=CONFIG).start()
-    except Unavailable as reason:
-        pytest.skip(f"unavailable: {reason}")
-    try:
-        with EmulatedBroker(CONFIG) as ours:
-            yield Engine(real, ours)
-    finally:
-        real.close()
-
-
-def part_of(sequences: list[Sequence], part: int) -> list[Sequence]:
-    """One of `PARTS` parts: of sequences that differ in their versions only, one."""
-    cases = {sequence.name.partition("[")[0]: sequence for sequence in sequences}
-    return [each for number, each in enumerate(cases.values()) if number % PARTS == part]
-
-
-@pytest.mark.real
-@pytest.mark.slow
-def test_kafka_answers_today_s_part_as_recorded(live: Engine) -> None:
-    live.recorder = recorder = TapeRecorder()
-    part = datetime.now(UTC).toordinal() % PARTS
-    lines: list[str] = []
-    run = Run(live, lines.append)
-    run.cases(cases_named(live.served, LEFT_OUT))
-    for family in recorded():
-        today = part_of(sequences_of(family, live.served), part)
-        run.cases(today)
-        takes = tape_of(family).takes
-        for each in today:
-            lines += changes(takes[each.name], recorder.takes[each.name], each, live.served)
-    assert lines == []
