@@ -163,7 +163,8 @@ class Log:
         WireError for a producer's control batch that is no marker.
         """
         base_offset = header.base_offset
-        if base_offset < self.log_end_offset or len(batch) != header.size:
+        size = len(batch)
+        if base_offset < self.log_end_offset or size != header.size:
             raise ValueError(f"not a batch for offset {self.log_end_offset}: {header}")
         marker = None
         if header.attributes & CONTROL and header.producer_id >= 0:
@@ -179,7 +180,8 @@ class Log:
             if epoch >= 0 and not self.epochs.is_written(epoch, end_offset):
                 self.epochs.assign(epoch, base_offset)
                 self._home.store_epochs(self.epochs)
-            self.roll_if_due(header, now_ms)
+            if is_roll_due(self._active, header, size, self._config, self._age_ms_max, now_ms):
+                self._roll(next_base(self.log_end_offset, header), now_ms)
             self._active.append(batch, header, now_ms)
         except OSError as error:
             raise self._home.storage_error(error) from error

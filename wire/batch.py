@@ -40,7 +40,6 @@ OVERHEAD = 12
 HEADER_SIZE = HEADER.size
 MAGIC = 2
 _CODECS = tuple(Codec)
-_MAGIC_END = _SIZE_AND_MAGIC.size
 _EPOCH_AT = 12
 _CRC_AT = 17
 _ATTRIBUTES_AT = 21
@@ -140,7 +139,7 @@ def batches(buf: Buffer, pos: int = 0, end: int | None = None) -> Iterator[tuple
     17 bytes are an incomplete batch, whatever they are.
     """
     end = len(buf) if end is None else end
-    while end - pos >= _MAGIC_END:
+    while end - pos >= _SIZE_AND_MAGIC.size:
         length, magic = _SIZE_AND_MAGIC.unpack_from(buf, pos)
         if length < HEADER_SIZE - OVERHEAD:
             raise WireError(f"batch at byte {pos} says it has {length} bytes after its length")
@@ -155,8 +154,7 @@ def batches(buf: Buffer, pos: int = 0, end: int | None = None) -> Iterator[tuple
 
 def checksum(buf: Buffer, pos: int, size: int) -> int:
     """The right CRC-32C of the batch of `size` bytes at `pos`."""
-    crc: int = crc32c(memoryview(buf)[pos + _ATTRIBUTES_AT : pos + size])
-    return crc
+    return crc32c(memoryview(buf)[pos + _ATTRIBUTES_AT : pos + size])
 
 
 def assign(buf: bytearray | memoryview, pos: int, base_offset: int, leader_epoch: int) -> None:
@@ -182,4 +180,9 @@ def restamp(
     attributes = attributes & ~LOG_APPEND_TIME | (LOG_APPEND_TIME if log_append_time else 0)
     _ATTRIBUTES.pack_into(buf, pos + _ATTRIBUTES_AT, attributes)
     _TIMESTAMP.pack_into(buf, pos + _MAX_TIMESTAMP_AT, max_timestamp)
-    _CRC.pack_into(buf, pos + _CRC_AT, checksum(buf, pos, length + OVERHEAD))
+    seal(buf, pos, length + OVERHEAD)
+
+
+def seal(buf: bytearray | memoryview, pos: int, size: int) -> None:
+    """Set the CRC of the batch of `size` bytes at `pos` in place."""
+    _CRC.pack_into(buf, pos + _CRC_AT, checksum(buf, pos, size))

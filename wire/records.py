@@ -19,7 +19,7 @@ handlers). Source: the protocol guide, "Record" and "Control Batches"; KIP-98.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from struct import Struct
 from struct import error as StructError
@@ -43,6 +43,7 @@ from .batch import (
     checksum,
     read_header,
     restamp,
+    seal,
 )
 from .compression import LIMIT, Codec, compress, decompress
 from .errors import WireError
@@ -207,6 +208,7 @@ def build_batch(
     its range, or if `codec` cannot be used.
     """
     records = list(records)
+    bounds = (min(offsets), max(offsets)) if offsets else (0, 0)
     offsets = range(len(records)) if offsets is None else offsets
     times = [record[0] for record in records] or [NO_TIMESTAMP]
     base = times[0] if delete_horizon is None else delete_horizon
@@ -221,13 +223,13 @@ def build_batch(
     place = (base_offset, HEADER_SIZE - OVERHEAD + len(payload), leader_epoch, MAGIC, 0)
     producer = (producer_id, producer_epoch, base_sequence)
     try:
-        _TIME_AND_OFFSETS.pack(min(times), min(offsets, default=0), max(offsets, default=0))
+        _TIME_AND_OFFSETS.pack(min(times), *bounds)
         header = HEADER.pack(*place, attributes, last, base, latest, *producer, len(records))
     except StructError as error:
         raise WireError(f"a number does not fit a record batch: {error}") from error
     batch = bytearray(header)
     batch += payload
-    restamp(batch, 0, latest, log_append_time is not None)
+    seal(batch, 0, len(batch))
     return batch
 
 
@@ -239,7 +241,8 @@ def _write_records(
     records: list[NewRecord | tuple[int, Buffer | None, Buffer | None, Headers]],
     offsets: Sequence[int],
     base_timestamp: int,
-) -> Iterator[Buffer]:
+) -> list[Buffer]:
+    written: list[Buffer] = []
     for (timestamp, key, value, headers), offset in zip(records, offsets, strict=True):
         parts: list[Buffer] = [b"\0", _varint(wrapped(timestamp - base_timestamp)), _varint(offset)]
         parts += _with_length(key)
@@ -249,8 +252,8 @@ def _write_records(
             parts += _with_length(_header_key(name))
             parts += _with_length(content)
         record = b"".join(parts)
-        yield _varint(len(record))
-        yield record
+        written += (_varint(len(record)), record)
+    return written
 
 
 def _with_length(content: Buffer | None) -> tuple[Buffer, ...]:

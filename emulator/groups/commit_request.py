@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from ...wire.primitives import NO_ID
@@ -26,8 +25,7 @@ class OffsetCommit(NamedTuple):
     """When it was committed (ms); -1 means now. Only OffsetCommit v1 sends another."""
 
 
-@dataclass(frozen=True, slots=True)
-class CommitRequest:
+class CommitRequest(NamedTuple):
     """OffsetCommit or TxnOffsetCommit, of partitions that exist. `retention_ms` is -1 for the
     broker's own; only OffsetCommit v2-4 sends another."""
 

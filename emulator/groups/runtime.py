@@ -260,14 +260,19 @@ class Runtime:
         keeper.replay(shard, record, now, producer_id)
 
     def write(
-        self, group_id: str, records: Sequence[Record], producer: Producer | None = None
+        self,
+        group_id: str,
+        records: Sequence[Record],
+        producer: Producer | None = None,
+        shard: Shard | None = None,
     ) -> None:
-        """Write records. Raises Refused with the error that clients are answered."""
+        """Write records; `shard` is the group's, if it is known. Raises Refused with the error that
+        clients are answered."""
         try:
             self._append(group_id, records, producer)
         except Refused as refused:
             raise as_coordinator(refused) from refused
-        self.shard_for(group_id).written()
+        (shard or self.shard_for(group_id)).written()
 
     def write_and_apply(
         self,
@@ -279,7 +284,7 @@ class Runtime:
         """Write records, if there are any, then apply them. Raises Refused as `write` does."""
         if not records:
             return
-        self.write(group_id, records, producer)
+        self.write(group_id, records, producer, shard)
         now = self.now()
         for record in records:
             self.replay(shard, record, now, None if producer is None else producer.producer_id)

@@ -64,13 +64,14 @@ def list_offsets(
     for topic in request.topics:
         if not topic.partitions:
             continue
-        answer = ListOffsetsResponse.Topic(name=topic.name, partitions=[])
-        partitions = topics.setdefault(topic.name, answer).partitions
+        answer = topics.get(topic.name)
+        if answer is None:
+            answer = topics[topic.name] = ListOffsetsResponse.Topic(name=topic.name, partitions=[])
+        partitions = answer.partitions
         for number, asked in enumerate(topic.partitions, 1):
             if not number % PARTITIONS_A_SLICE:
                 yield
-            key = (topic.name, asked.partition_index)
-            if key in repeated:
+            if repeated and (key := (topic.name, asked.partition_index)) in repeated:
                 if key not in answered:
                     answered.add(key)
                     partitions.append(_error(asked, Error.INVALID_REQUEST))
@@ -84,6 +85,8 @@ def list_offsets(
 
 def _repeated(request: ListOffsetsRequest) -> set[tuple[str, int]]:
     """The partitions that are named more than once."""
+    if len(request.topics) == 1 == len(request.topics[0].partitions):
+        return set()
     named = [(t.name, p.partition_index) for t in request.topics for p in t.partitions]
     if len(named) == len(set(named)):
         return set()

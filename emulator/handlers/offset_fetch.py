@@ -8,8 +8,9 @@ From v9 on a member of a consumer group says who it is, and is refused in anothe
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from ...wire import Error, Refused
 from ...wire.api.offset_fetch import OffsetFetchRequest, OffsetFetchResponse
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 Group = OffsetFetchResponse.Group
 Old = OffsetFetchResponse.Topic
 Key = tuple[str, int]
+P = TypeVar("P", Old.Partition, Group.Topic.Partition)
 
 _PARTITIONS_A_SLICE = 100
 
@@ -35,10 +37,11 @@ def offset_fetch(
 ) -> Slices[OffsetFetchResponse]:
     if call.version < 8:
         return (yield from _single(cluster, call, request))
-    groups = []
+    groups: list[Group] = []
     for asked in request.groups:
+        if groups:
+            yield
         groups.append((yield from _group(cluster, call, asked, request.require_stable)))
-        yield
     return OffsetFetchResponse(groups=groups)
 
 
@@ -64,14 +67,18 @@ def _single(
     return OffsetFetchResponse(topics=topics)
 
 
-def _old_partition(one: FetchedOffset) -> Old.Partition:
-    return Old.Partition(
+def _partition(kind: type[P], one: FetchedOffset) -> P:
+    return kind(
         partition_index=one.partition,
         committed_offset=one.offset,
         committed_leader_epoch=one.leader_epoch,
         metadata=one.metadata,
         error_code=one.error,
     )
+
+
+_old_partition = partial(_partition, Old.Partition)
+_group_partition = partial(_partition, Group.Topic.Partition)
 
 
 def _fetched(
@@ -83,9 +90,10 @@ def _fetched(
         return offsets.fetch(group_id, None, require_stable=require_stable)
     found: list[FetchedOffset] = []
     for first in range(0, max(1, len(wanted)), _PARTITIONS_A_SLICE):
+        if first:
+            yield
         some = wanted[first : first + _PARTITIONS_A_SLICE]
         found += offsets.fetch(group_id, some, require_stable=require_stable)
-        yield
     return found
 
 
@@ -119,6 +127,7 @@ def _as_asked(
 def _group(
     cluster: Cluster, call: Call, asked: OffsetFetchRequest.Group, require_stable: bool
 ) -> Slices[Group]:
+    by_id, done = call.version >= 10, 0
     try:
         cluster.groups.at(call.node_id).offsets.check_fetch(
             asked.group_id, asked.member_id, asked.member_epoch
@@ -127,15 +136,17 @@ def _group(
             found = yield from _fetched(cluster, call, asked.group_id, None, require_stable)
             topics = []
             for name, offsets in _by_topic(found):
-                topics.append((yield from _topic(cluster, name, offsets, call.version >= 10)))
+                topics.append((yield from _topic(cluster, name, offsets, by_id)))
         else:
-            by_id = call.version >= 10
-            # Ids that are unknown are answered last.
-            ordered = sorted(
-                asked.topics, key=lambda t: by_id and cluster.topics.by_id(t.topic_id) is None
-            )
+            ordered = asked.topics
+            if by_id:  # ids that are unknown are answered last
+                ordered = sorted(ordered, key=lambda t: cluster.topics.by_id(t.topic_id) is None)
             topics = []
             for each in ordered:
+                done += 1 + len(each.partition_indexes)
+                if done > _PARTITIONS_A_SLICE:
+                    done = 0
+                    yield
                 answer = yield from _asked(cluster, call, asked.group_id, each, require_stable)
                 topics.append(answer)
     except Refused as refused:
@@ -171,21 +182,14 @@ def _topic(
     cluster: Cluster, name: str, offsets: Sequence[FetchedOffset], by_id: bool
 ) -> Slices[Group.Topic]:
     topic = cluster.topics.get(name) if by_id else None
-    partitions = yield from each_of(offsets, _partition, _PARTITIONS_A_SLICE)
+    if len(offsets) < _PARTITIONS_A_SLICE:
+        partitions = [*map(_group_partition, offsets)]
+    else:
+        partitions = yield from each_of(offsets, _group_partition, _PARTITIONS_A_SLICE)
     answer = Group.Topic(name=name, partitions=partitions)
     if topic is not None:
         answer.topic_id = topic.id
     return answer
-
-
-def _partition(one: FetchedOffset) -> Group.Topic.Partition:
-    return Group.Topic.Partition(
-        partition_index=one.partition,
-        committed_offset=one.offset,
-        committed_leader_epoch=one.leader_epoch,
-        metadata=one.metadata,
-        error_code=one.error,
-    )
 
 
 def _by_topic(offsets: Iterable[FetchedOffset]) -> list[tuple[str, list[FetchedOffset]]]:

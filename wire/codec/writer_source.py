@@ -242,6 +242,12 @@ class WriterSource(Source):
         if not tagged:
             self.fixed("x", "")
             return
+        field, t, is_set = tagged[0]
+        if len(tagged) == 1 and t.kind and t.kind.code and not t.is_list:
+            made = self.constant(Packer(f">BBB{t.kind.code}").pack)
+            given = f"{made}(1, {field.tag}, {t.kind.size}, {var}.{field.name})"
+            self.part(f"{given} if {is_set} else {self.constant(bytes(1))}")
+            return
         self.flush()
         found = self.fresh("found")
         self.line(f"if {' or '.join(is_set for _, _, is_set in tagged)}:")

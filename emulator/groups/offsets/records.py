@@ -7,7 +7,8 @@ milliseconds since 1970.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
 
 from ....wire.primitives import NO_ID, Buffer
 from ....wire.stored.keyed import keyed, read_key, read_value
@@ -19,8 +20,7 @@ OFFSET_TYPES = (0, 1)
 _VERSION, _VERSION_WITHOUT_ID, _VERSION_WITH_EXPIRY = 4, 3, 1
 
 
-@dataclass(frozen=True, slots=True)
-class OffsetRecord:
+class OffsetRecord(NamedTuple):
     """OffsetCommitValue with its key. `expire_timestamp` is set only when the client asked for a
     retention of its own (OffsetCommit v2-4). `topic_id` is None where ids are not kept."""
 
@@ -44,11 +44,10 @@ class OffsetRecord:
         version = _VERSION if self.topic_id is not None else _VERSION_WITHOUT_ID
         if self.expire_timestamp is not None:
             version = _VERSION_WITH_EXPIRY
-        return _key(self), keyed(_value(self), version)
+        return _key(self.group_id, self.topic, self.partition), keyed(_value(self), version)
 
 
-@dataclass(frozen=True, slots=True)
-class OffsetTombstone:
+class OffsetTombstone(NamedTuple):
     """A null value: the group has no offset for the partition any more."""
 
     group_id: str
@@ -62,7 +61,7 @@ class OffsetTombstone:
 
     def encoded(self) -> tuple[bytes, bytes | None]:
         """Key and value; a tombstone has no value."""
-        return _key(self), None
+        return _key(*self), None
 
 
 def decode_offset(key: Buffer, value: Buffer | None) -> OffsetRecord | OffsetTombstone:
@@ -87,9 +86,10 @@ def decode_offset(key: Buffer, value: Buffer | None) -> OffsetRecord | OffsetTom
 DECODERS: dict[int, Decode] = dict.fromkeys(OFFSET_TYPES, decode_offset)
 
 
-def _key(record: OffsetRecord | OffsetTombstone) -> bytes:
-    key = OffsetCommitKey(group=record.group_id, topic=record.topic, partition=record.partition)
-    return keyed(key, record.record_type)
+@lru_cache(maxsize=1024)  # a group commits again and again
+def _key(group_id: str, topic: str, partition: int) -> bytes:
+    key = OffsetCommitKey(group=group_id, topic=topic, partition=partition)
+    return keyed(key, OFFSET_TYPES[-1])
 
 
 def _value(record: OffsetRecord) -> OffsetCommitValue:

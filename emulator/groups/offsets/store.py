@@ -29,7 +29,9 @@ class ShardOffsets:
     def put(self, record: OffsetRecord, producer_id: int | None) -> None:
         """Apply an offset."""
         self._order += 1
-        offsets = self.by_group.setdefault(record.group_id, Offsets())
+        offsets = self.by_group.get(record.group_id)
+        if offsets is None:
+            offsets = self.by_group[record.group_id] = Offsets()
         offsets.apply(record, self._order, producer_id)
 
 
