@@ -233,7 +233,10 @@ class ClientProtocol(asyncio.BufferedProtocol):
                     self._end_answer()
                 else:
                     self.sent += sum(map(len, some))
-                    transport.writelines(some)
+                    if len(some) == 1:
+                        transport.write(some[0])  # which `writelines` would copy
+                    else:
+                        transport.writelines(some)
                     if transport.is_closing() and not self._is_at_end:
                         self.connection.lost()
                         return
