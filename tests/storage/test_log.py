@@ -659,6 +659,17 @@ def test_truncation_takes_producers_and_aborted_transactions_back(small: Log) ->
     assert small.reader.aborted_transactions(0, 1000) == [(1, 0, 2, 3)]
 
 
+def test_truncation_keeps_the_aborted_transactions_of_the_last_segment_once(log: Log) -> None:
+    for producer in (1, 2, 3):
+        append(log, b"x", producer_id=producer, sequence=0, transactional=True)
+        end_transaction(log, producer, commit=False)
+    assert len(log.segments) == 1
+
+    log.truncate(4)
+
+    assert log.reader.aborted_transactions(0, 1000) == [(1, 0, 1, 2), (2, 2, 3, 4)]
+
+
 def test_a_deleted_log_leaves_nothing(small: Log, tmp_path: Path) -> None:
     for _ in range(7):
         append(small, b"x")

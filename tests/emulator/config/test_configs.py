@@ -18,7 +18,7 @@ from odradek.emulator.config.broker_table import (
 )
 from odradek.emulator.config.client_metrics import check_client_metrics
 from odradek.emulator.config.configs import ALL_BROKERS, BrokerConfig, TopicConfig
-from odradek.emulator.config.definition import ConfigError, Kind, show
+from odradek.emulator.config.definition import ConfigError, Kind, seconds_before, show
 from odradek.emulator.config.group_table import group_definitions
 from odradek.emulator.config.topic_table import topic_definitions
 from odradek.wire import Refused
@@ -353,6 +353,21 @@ def test_a_default_is_the_same_for_topic_group_and_broker() -> None:
 )
 def test_a_value_is_shown_as_java_shows_it(value: Any, text: str | None) -> None:
     assert show(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [
+        ("by_duration:P1DT2H3M4.5S", 93_784.5),
+        ("by_duration:pt1m", 60),
+        ("by_duration:-PT1H", -3600),
+        ("by_duration:PT-1S", -1),
+        ("by_duration:PT", None),
+        ("latest", None),
+    ],
+)
+def test_a_share_group_begins_a_duration_before_now(value: str, seconds: float | None) -> None:
+    assert seconds_before(value) == seconds
 
 
 @given(st.sampled_from(sorted(topic_definitions())), st.text())

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from odradek.emulator.cluster import Cluster
 from odradek.wire import Error
-from odradek.wire.api.share_fetch import ShareFetchRequest
+from odradek.wire.api.share_fetch import ShareFetchRequest, ShareFetchResponse
+from odradek.wire.batch import batches
 
 from tests.requests.produce import batch, produce
 from tests.requests.share_groups import (
@@ -120,6 +121,20 @@ def test_the_limit_is_reached_at_the_end_of_a_batch_or_exactly(
     exact = share_fetch(client, epoch=3, max_records=3, share_acquire_mode=1)
     assert acquired(exact) == [(8, 10, 1)]
     assert acquired(share_fetch(client, epoch=4)) == [(11, 11, 1)]
+
+
+def test_sent_are_the_batches_with_what_is_acquired(client: Client, topic_id: bytes) -> None:
+    def sent(answer: ShareFetchResponse) -> list[int]:
+        (partition,) = answer.responses[0].partitions
+        return [header.base_offset for _, header in batches(partition.records or b"")]
+
+    share_fetch(client, {(topic_id, 0): ()})
+    for _ in range(4):
+        _append(client, 2)
+    first = share_fetch(client, epoch=1, max_records=6)
+    assert (acquired(first), sent(first)) == ([(0, 5, 1)], [0, 2, 4])
+    rest = share_fetch(client, epoch=2)
+    assert (acquired(rest), sent(rest)) == ([(6, 7, 1)], [6])
 
 
 def test_ranges_are_whole_batches(client: Client, topic_id: bytes) -> None:

@@ -163,7 +163,8 @@ def test_records_are_shown_with_key_value_and_headers(kafka: Emulator, shell: Sh
 
 
 def test_records_are_filtered(kafka: Emulator, shell: Shell) -> None:
-    fill(kafka, 0, record(b"tea", b"1", a=b"x"), record(b"espresso", b"2"), record(b"tea", b"3"))
+    fill(kafka, 0, record(b"tea", b"1", a=b"x"), record(b"espresso", b"2"))
+    fill(kafka, 0, record(b"tea", b"3", a=b"y", b=b"x"))
     values = [line[4] for line in shell("records", "orders", "--value", "^esp")]
     assert values == ["espresso"]
     assert [line[3] for line in shell("records", "orders", "--key", "[12]")] == ["1", "2"]
