@@ -3,10 +3,11 @@
     choose --count 300 --seed 29   draws them anew, into mutants.txt
     weave                          all of them, asleep, in a copy below build/mutants
     reach tests/wire -m "not slow" runs tests there, and notes what each reaches
-    run after                      each mutant with the tests that reach it; `after` names the run
+    run now                        each mutant with the tests that reach it; `now` names the run
+    same 1463845 now               first: whether what killed each in that run does so now
     table                          killed, survived, not reached: by room and by run
 
-`all after` does it all but the first, with the tests of `make check` and those of the other rooms
+`all now` does it all but the first, with the tests of `make check` and those of the other rooms
 that need neither Java nor half a minute. A mutant whose place is gone keeps what was written of it
 by hand, and may be moved by hand to where its line is now.
 """
@@ -51,6 +52,9 @@ def main() -> None:
         running.add_argument("numbers", nargs="*", type=int)
         running.add_argument("--only", default="", help="those whose verdict begins so")
         running.add_argument("--seconds", type=float, default=25, help="of tests for each mutant")
+    again = verbs.add_parser("same")
+    again.add_argument("before")
+    again.add_argument("name")
     verbs.add_parser("table")
     given, rest = parser.parse_known_args()
     runs = Runs(PLACE, shlex.split(given.through))
@@ -65,6 +69,8 @@ def main() -> None:
     if given.verb in ("reach", "all"):
         for asked in [rest] if rest else map(shlex.split, (QUICK, OTHERS)):
             runs.reach(asked)
+    if given.verb == "same":
+        same(runs, mutants, given.before, given.name)
     if given.verb in ("run", "all"):
         run(runs, mutants, given)
     if given.verb in ("table", "all"):
@@ -88,6 +94,26 @@ def run(runs: Runs, mutants: list[Mutant], given: argparse.Namespace) -> None:
         mutant.verdicts[given.name] = verdict
         print(mutant.number, mutant.file, verdict, flush=True)
         LIST.write_text(written(mutants))
+
+
+def same(runs: Runs, mutants: list[Mutant], before: str, name: str) -> None:
+    """Those that another test kills, or none, have no verdict afterwards: `run` finds it."""
+    killers = {}
+    for mutant in mutants:
+        verdict, _, test = mutant.verdicts.get(before, "").partition(" ")
+        if (
+            verdict == "killed"
+            and "::" in test
+            and (runs.place / "tree" / test.split("::")[0]).exists()
+        ):
+            killers[mutant.number] = test
+    asked = [each for each in mutants if each.number in killers and name not in each.verdicts]
+    jobs = [(each, [killers[each.number]]) for each in asked]
+    for mutant, killer, _ in runs.asked(jobs, reach_of(runs.report)):
+        if killer == killers[mutant.number]:
+            mutant.verdicts[name] = f"killed {killer}"
+            LIST.write_text(written(mutants))
+        print(mutant.number, mutant.file, killer, flush=True)
 
 
 def state_of(verdict: str) -> str:

@@ -18,12 +18,13 @@ from pathlib import Path
 
 from .choosing import Mutant
 
-_WAITING_S = 120
+_WAITING_S = 60  # and four times what the tests take when all is well
 _LONGEST_S = 10.0
 _MOST_TESTS = 400
 _AT_ONCE = 40  # mutants of one process
 _OF_ONE_FUNCTION = 3
 _FAILED = re.compile(r"^(?:FAILED|ERROR) (tests/.*?)(?: - .*)?$", re.M)
+Job = tuple[Mutant, list[str]]
 
 
 @dataclass
@@ -34,7 +35,9 @@ class Reach:
 
 
 def reach_of(report: Path) -> Reach:
-    lines = [json.loads(line) for line in report.read_text().splitlines()]
+    lines = (
+        [json.loads(line) for line in report.read_text().splitlines()] if report.exists() else []
+    )
     reach = Reach()
     by_file = defaultdict(set)
     for each in lines:
@@ -82,32 +85,44 @@ class Runs:
     def verdicts(
         self, mutants: list[Mutant], reach: Reach, seconds: float
     ) -> Iterator[tuple[Mutant, str]]:
-        """Mutants that take effect while modules are loaded have a process of their own; others
-        share one, from which theirs are forked."""
-        asked = []
+        asked, counts = [], {}
         for mutant in mutants:
             reaching = self.reaching(mutant, reach)
             tests = chosen(mutant, reaching, reach.seconds, seconds)
-            if not tests:
-                yield mutant, "not reached" if not reaching else "survived 0 tests"
-            elif mutant.at_import or mutant.number in reach.loading:
-                yield mutant, _verdict(self._alone(mutant, tests), len(tests), len(reaching))
+            counts[mutant.number] = len(reaching)
+            if tests:
+                asked.append((mutant, tests))
             else:
-                asked.append((mutant, tests, len(reaching)))
-        for first in range(0, len(asked), _AT_ONCE):
-            some = asked[first : first + _AT_ONCE]
-            done = self._together([(mutant.number, tests) for mutant, tests, _ in some])
-            for mutant, _, reaching_count in some:
-                if mutant.number in done:
-                    killer, count = done[mutant.number]
-                    yield mutant, _verdict(killer, count, reaching_count)
+                yield mutant, "not reached" if not reaching else "survived 0 tests"
+        for mutant, killer, count in self.asked(asked, reach):
+            told = f"survived {count} of {counts[mutant.number]} tests"
+            yield mutant, f"killed {killer}" if killer else told
 
-    def _alone(self, mutant: Mutant, tests: list[str]) -> str | None:
-        limit = ["timeout", "-k", "5", str(_WAITING_S)]
-        alone = Runs(self.place, [*self.through, *limit])
+    def asked(self, jobs: list[Job], reach: Reach) -> Iterator[tuple[Mutant, str | None, int]]:
+        """Each with the test that notices it, and of how many. Mutants that take effect while
+        modules are loaded have a process of their own; others share one, from which theirs are
+        forked."""
+        together = []
+        for mutant, tests in jobs:
+            if mutant.at_import or mutant.number in reach.loading:
+                yield mutant, self._alone(mutant, tests, reach.seconds), len(tests)
+            else:
+                together.append((mutant, tests))
+        for first in range(0, len(together), _AT_ONCE):
+            some = together[first : first + _AT_ONCE]
+            done = self._together([(mutant.number, tests) for mutant, tests in some])
+            for mutant, _ in some:
+                if mutant.number in done:
+                    yield mutant, *done[mutant.number]
+
+    def _alone(self, mutant: Mutant, tests: list[str], took: dict[str, float]) -> str | None:
+        limit_s = _WAITING_S + 4 * sum(took.get(test, 1) for test in tests)
+        alone = Runs(self.place, [*self.through, "timeout", "-k", "5", f"{limit_s:.0f}"])
         done = alone.pytest(["-x", *tests], MUTANT_ON=mutant.number)
         failed = _FAILED.search(done.stdout)
-        return None if done.returncode == 0 else failed[1] if failed else "no module"
+        if failed or done.returncode == 0:
+            return failed[1] if failed else None
+        return "no end" if done.returncode in (124, 137) else "no module"
 
     def _together(self, jobs: list[tuple[int, list[str]]]) -> dict[int, tuple[str | None, int]]:
         lines = [json.dumps({"number": number, "tests": tests}) for number, tests in jobs]
@@ -124,19 +139,22 @@ class Runs:
 
     def reaching(self, mutant: Mutant, reach: Reach) -> set[str]:
         """Of a mutant in a table that no function stands beside: the tests of each file that names
-        something of its module."""
-        if reach.tests[mutant.number] or not (mutant.at_import or mutant.number in reach.loading):
+        something of its module, bears its name or is in its room."""
+        at_import = mutant.at_import or mutant.number in reach.loading
+        if reach.tests[mutant.number] or not at_import:
             return reach.tests[mutant.number]
-        text = (self.place / "tree" / mutant.file).read_text()
+        path = Path(mutant.file)
+        text = (self.place / "tree" / path).read_text()
         names = re.findall(r"^(?:class |def )?([A-Za-z]\w{4,})\b(?=[(:]| = )", text, re.M)
         asks = re.compile(rf"\b({'|'.join(names or ['nothing'])})\b")
-        files = {test.split("::")[0] for test in reach.seconds}
-        naming = {each for each in files if asks.search((self.place / "tree" / each).read_text())}
-        return {test for test in reach.seconds if test.split("::")[0] in naming}
-
-
-def _verdict(killer: str | None, asked: int, reaching: int) -> str:
-    return f"killed {killer}" if killer else f"survived {asked} of {reaching} tests"
+        near = {
+            file
+            for file in {test.split("::")[0] for test in reach.seconds}
+            if file.endswith(f"/test_{path.stem}.py")
+            or Path(file).is_relative_to(Path("tests") / path.parent)
+            or asks.search((self.place / "tree" / file).read_text())
+        }
+        return {test for test in reach.seconds if test.split("::")[0] in near}
 
 
 def chosen(mutant: Mutant, tests: set[str], took: dict[str, float], seconds: float) -> list[str]:
