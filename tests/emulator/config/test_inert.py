@@ -57,8 +57,11 @@ def source() -> str:
 
 @cache
 def names_read() -> set[str]:
-    """The names in `get("...")`, and where a text or a listener's own value is looked up."""
-    return set(re.findall(r'(?:get|own|text_of)\(\s*"([a-z0-9._]+)"', source()))
+    """The names in `get("...")`, where a text or a listener's own value is looked up, and in the
+    tables of what is read at once."""
+    tables = "".join(re.findall(r"^_CONFIGS = \(([^)]*)\)", source(), re.M))
+    found = re.findall(r'(?:get|own|text_of)\(\s*"([a-z0-9._]+)"', source())
+    return {*found, *re.findall(r'"([a-z0-9._]+)"', tables)}
 
 
 @cache
