@@ -235,10 +235,10 @@ class Cluster:
 
     def partition(self, name: str, index: int) -> Partition:
         """A partition by topic and index. Raises Refused(UNKNOWN_TOPIC_OR_PARTITION)."""
-        partitions = self.topic(name).partitions
-        if not 0 <= index < len(partitions):
+        topic = self.topics.get(name)
+        if topic is None or not 0 <= index < len(topic.partitions):
             raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION)
-        return partitions[index]
+        return topic.partitions[index]
 
     def told_as(self, node_id: int) -> int | None:
         """How a broker is named in what is told: not at all, if it is the only one."""

@@ -37,6 +37,7 @@ JOINED = 64 * 1024
 """A response that is longer is not joined."""
 _JOIN = 16 * 1024
 _SIZE_MAX = 2**31 - 1
+_NO_REST = memoryview(b"")
 _BUFFERS = (bytes, bytearray, memoryview)
 
 Frame: TypeAlias = bytearray | memoryview
@@ -158,11 +159,14 @@ class Frames:
     def put(self, data: Buffer) -> memoryview:
         """Receive as much of `data` as the buffer holds, for owners that have the bytes already.
         Returns the rest."""
-        rest, room = memoryview(data), self.buffer()
-        count = min(len(room), len(rest))
-        room[:count] = rest[:count]
+        room, count = self.buffer(), len(data)
+        rest = _NO_REST
+        if count > len(room):
+            count = len(room)
+            data, rest = memoryview(data)[:count], memoryview(data)[count:]
+        room[:count] = data
         self.received(count)
-        return rest[count:]
+        return rest
 
     def count(self) -> int:
         """How many whole frames were received and not taken."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from struct import Struct
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 from .api import API_MODULES, request_class
 from .errors import WireError
@@ -72,7 +72,7 @@ def read_client_id(frame: Buffer, length: int, has_tags: bool) -> tuple[str, int
     elif length != -1:
         raise WireError(f"client id of negative length {length}")
     if has_tags:
-        pos = _skip_tags(frame, pos)
+        pos = pos + 1 if frame[pos : pos + 1] == b"\0" else _skip_tags(frame, pos)
     return client_id, pos
 
 
@@ -112,13 +112,11 @@ def answer_frame(
     size = sum(map(len, body)) + _CORRELATION.size + has_tags
     if size > JOINED:
         return frame([write_response_header(correlation_id, api_key, api_version), *body])
-    parts = cast("Sequence[Buffer]", body)
-    return [b"".join([_ANSWER.pack(size, correlation_id), b"\0" * has_tags, *parts])]
+    head = _ANSWER.pack(size, correlation_id)
+    return [b"".join([head, b"\0" * has_tags, *body])]  # type: ignore[list-item]  # all in memory
 
 
 def _skip_tags(frame: Buffer, pos: int) -> int:
-    if pos < len(frame) and not frame[pos]:
-        return pos + 1
     count, pos = read_uvarint(frame, pos)
     for _ in range(count):
         _, pos = read_uvarint(frame, pos)

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
 from ...wire import Buffer, Request, Response
+from ...wire.codec.messages import write_parts
 from ...wire.frames import Part
 from ...wire.headers import answer_frame
 from .client import ClientSoftware, Principal
@@ -200,5 +201,5 @@ class Call:
         if prepared is not None and prepared[0] is response:
             body = prepared[1]
         else:
-            body = response.parts(self.version)
+            body = write_parts(response, self.version)
         return answer_frame(self.correlation_id, self.api_key, self.version, body)

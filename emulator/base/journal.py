@@ -79,12 +79,14 @@ class Journal:
         if not self.is_on:
             return
         key = (kind, client, topic, partition, group, transactional_id)
-        event = self._counted(key)
+        event = self._runs.get(key)
         if event is None:
             fields: dict[str, Any] = dict(zip(_AGAIN, key[1:], strict=True))
             fields["first_offset"] = fields["last_offset"] = offset
             self._keep(key, self._append(kind, fields))
         else:
+            event.count += 1
+            event.until = perf_counter() - self._begin
             event.last_offset = offset
 
     def run(
@@ -101,7 +103,7 @@ class Journal:
         if not self.is_on:
             return
         key = (kind, client, topic, partition, reason)
-        event = self._counted(key)
+        event = self._runs.get(key)
         if event is None:
             elapsed = perf_counter() - self._begin
             at = (self.clock.now(), elapsed, elapsed)
@@ -109,7 +111,10 @@ class Journal:
             event.reason = reason
             self._keep(key, event)
             self._events.append(event)
-        elif last_offset > event.last_offset:
+            return
+        event.count += 1
+        event.until = perf_counter() - self._begin
+        if last_offset > event.last_offset:
             event.last_offset = last_offset
 
     def stretch(

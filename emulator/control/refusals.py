@@ -52,14 +52,10 @@ def refusals(response: Response) -> list[Refusal]:
     return list(_refusals(response, _shape(type(response)), _NOTHING))
 
 
-def has_refused(response: Response) -> bool:
-    """Whether there is an error in a response: nearly never, and so found out first."""
-    return _search(type(response))(response)
-
-
 @cache
-def _search(cls: type[Struct]) -> Callable[[Any], bool]:
-    """A function that looks for an error in a response of a class, made from its fields."""
+def finder(cls: type[Struct]) -> Callable[[Any], bool]:
+    """Finds whether there is an error in a response of a class, made from its fields: nearly never,
+    and so found out first."""
     shape = _shape(cls)
     if not shape.has_code and not shape.parts:
         return lambda response: False
@@ -82,7 +78,7 @@ def _lines(shape: _Shape, depth: int) -> Iterator[str]:
 def _refusals(struct: Any, shape: _Shape, above: Refusal) -> Iterator[Refusal]:
     code = struct.error_code if shape.has_code else 0
     about = Refusal(
-        Error(code),
+        code if isinstance(code, Error) else Error(code),
         (getattr(struct, shape.topic) or "") if shape.topic else above.topic,
         getattr(struct, shape.partition) if shape.partition else above.partition,
         struct.group_id if shape.has_group else above.group,

@@ -30,12 +30,12 @@ _MOST_LOOKED_AT = 100
 """Of partitions, of all topics together: a request about more of them is told in part."""
 
 
-def _first(topics: Sequence[Any]) -> Iterable[tuple[Any, Any]]:
+def _first(topics: Sequence[Any]) -> Sequence[tuple[Any, Any]]:
     """The first topics and partitions."""
     if len(topics) == 1 and len(topics[0].partitions) == 1:
         return ((topics[0], topics[0].partitions[0]),)
     each = ((topic, partition) for topic in topics for partition in topic.partitions)
-    return islice(each, _MOST_LOOKED_AT)
+    return list(islice(each, _MOST_LOOKED_AT))
 
 
 def _joined(request: JoinGroupRequest, response: Any) -> tuple[str, str] | None:
@@ -107,7 +107,7 @@ def _found_offsets(
                 "found offset" if offset >= 0 else "found no offset",
                 offset,
                 call.connection.name,
-                _name(cluster, topic),
+                topic.name or _name(cluster, topic),
                 partition.partition_index,
                 group_id,
             )
@@ -117,11 +117,10 @@ def _looked_up(
     cluster: Cluster, call: Call, request: ListOffsetsRequest, response: Any, _: list[Refusal]
 ) -> None:
     """ListOffsets of the end: what a consumer does that begins at the latest offset."""
-    latest = {
-        (topic.name, partition.partition_index)
-        for topic, partition in _first(request.topics)
-        if partition.timestamp == _LATEST
-    }
+    latest = set()
+    for topic, asked in _first(request.topics):
+        if asked.timestamp == _LATEST:
+            latest.add((topic.name, asked.partition_index))
     if not latest or not call.version:
         return
     for topic, partition in _first(response.topics):

@@ -24,7 +24,7 @@ from ..base.call import TEST
 from ..base.client import ANONYMOUS, UNKNOWN_SOFTWARE, ClientSoftware
 from ..base.journal import Journal
 from ..base.logger import log
-from .refusals import has_refused, refusals
+from .refusals import finder, refusals
 from .tellers import LOOKS, MEMBERSHIPS, TELLERS, tell_refusals
 
 if TYPE_CHECKING:
@@ -155,9 +155,10 @@ class Telling:
                 client.is_at_work = True
             if key in MEMBERSHIPS:
                 membership = MEMBERSHIPS[key](request, response)
-                if membership is not None:
+                known = self._members.get(connection, ())
+                if membership is not None and membership not in known:
                     self.speaks_for(connection, *membership)
-            found = refusals(response) if has_refused(response) else []
+            found = refusals(response) if finder(type(response))(response) else []
             if key in TELLERS and not (key in LOOKS and connection.name == TEST):
                 TELLERS[key](self._cluster, call, request, response, found)
             if found and connection.name != TEST:  # a test is told by an exception

@@ -20,7 +20,7 @@ def heartbeat(cluster: Cluster, call: Call, request: HeartbeatRequest) -> Heartb
         request.member_id, request.group_instance_id, request.generation_id
     )
     try:
-        cluster.groups.at(call.node_id).classic.heartbeat(request.group_id, beat)
+        cluster.groups.at(call.connection.node_id).classic.heartbeat(request.group_id, beat)
     except Refused as refused:
         return HeartbeatResponse(error_code=refused.error)
     return HeartbeatResponse()

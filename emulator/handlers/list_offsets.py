@@ -51,14 +51,28 @@ _SINCE = {
 @handles(ListOffsetsRequest)
 def list_offsets(
     cluster: Cluster, call: Call, request: ListOffsetsRequest
-) -> Slices[ListOffsetsResponse]:
+) -> ListOffsetsResponse | Slices[ListOffsetsResponse]:
     if call.version == 0:
-        return (yield from list_old_offsets(cluster, call, request))
-    repeated = _repeated(request)
+        return list_old_offsets(cluster, call, request)
     if cluster.release.lists_offsets_entry_by_entry:
-        return (yield from _as_asked(cluster, call, request, repeated))
+        return _as_asked(cluster, call, request, _repeated(request))
     if request.isolation_level not in _ISOLATION_LEVELS:
         return _refused(request, Error.UNKNOWN_SERVER_ERROR)
+    topics = request.topics
+    if not len(topics) == 1 == len(topics[0].partitions):
+        return _by_topic(cluster, call, request)
+    name, asked = topics[0].name, topics[0].partitions[0]
+    try:
+        found = _find(cluster, call, request, name, asked)
+    except Refused as refused:
+        found = _error(asked, refused.error)
+    return ListOffsetsResponse(topics=[ListOffsetsResponse.Topic(name=name, partitions=[found])])
+
+
+def _by_topic(
+    cluster: Cluster, call: Call, request: ListOffsetsRequest
+) -> Slices[ListOffsetsResponse]:
+    repeated = _repeated(request)
     answered: set[tuple[str, int]] = set()
     topics: dict[str, ListOffsetsResponse.Topic] = {}  # one entry each, also if asked for twice
     for topic in request.topics:
@@ -85,8 +99,6 @@ def list_offsets(
 
 def _repeated(request: ListOffsetsRequest) -> set[tuple[str, int]]:
     """The partitions that are named more than once."""
-    if len(request.topics) == 1 == len(request.topics[0].partitions):
-        return set()
     named = [(t.name, p.partition_index) for t in request.topics for p in t.partitions]
     if len(named) == len(set(named)):
         return set()
@@ -137,19 +149,23 @@ def _error(asked: Asked, error: Error) -> Found:
 def _find(
     cluster: Cluster, call: Call, request: ListOffsetsRequest, name: str, asked: Asked
 ) -> Found:
-    timestamp = asked.timestamp
-    _check_known(timestamp, call.version)
+    timestamp, node_id = asked.timestamp, call.connection.node_id
+    if timestamp < LATEST:
+        _check_known(timestamp, call.version)
     partition = cluster.partition(name, asked.partition_index)
     leader_only = request.replica_id != DEBUGGER
-    partition.check_read(call.node_id, asked.current_leader_epoch, leader_only=leader_only)
+    partition.check_read(node_id, asked.current_leader_epoch, leader_only=leader_only)
     is_consumer = request.replica_id == CONSUMER
     if is_consumer:
-        bound = partition.upper_bound(request.isolation_level, call.node_id)
+        bound = partition.upper_bound(request.isolation_level, node_id)
     else:
-        bound = partition.end_at(call.node_id)
-    offset, found_at, epoch = _look_up(partition, timestamp, bound)
-    if bound == 0 and timestamp != LATEST and call.node_id != partition.leader:
-        epoch = -1  # a follower hears of it with the first batch
+        bound = partition.end_at(node_id)
+    if timestamp == LATEST:
+        offset, found_at, epoch = bound, -1, partition.leader_epoch
+    else:
+        offset, found_at, epoch = _look_up(partition, timestamp, bound)
+        if bound == 0 and node_id != partition.leader:
+            epoch = -1  # a follower hears of it with the first batch
     if is_consumer and partition.apart is not None and _is_beyond(partition, timestamp, offset):
         is_old = call.version < _NOT_AVAILABLE_SINCE
         raise Refused(Error.LEADER_NOT_AVAILABLE if is_old else Error.OFFSET_NOT_AVAILABLE)
@@ -177,8 +193,6 @@ def _check_known(timestamp: int, version: int) -> None:
 def _look_up(partition: Partition, timestamp: int, bound: int) -> tuple[int, int, int]:
     """Offset, timestamp and leader epoch; three times -1 where there is nothing below `bound`."""
     log = partition.log
-    if timestamp == LATEST:
-        return bound, -1, partition.leader_epoch
     if timestamp in (EARLIEST, EARLIEST_LOCAL):
         return log.log_start_offset, -1, log.epochs.epoch_at(log.log_start_offset)
     if timestamp in (LATEST_TIERED, EARLIEST_PENDING_UPLOAD):

@@ -17,13 +17,14 @@ from ...wire.api.offset_fetch import OffsetFetchRequest, OffsetFetchResponse
 from ..base.call import Call
 from ..base.java_order import hash_map_order, partition_order
 from ..base.turns import Slices, each_of
-from ..groups.offsets.committed import FetchedOffset
+from ..groups.offsets.committed import FetchedOffset, Offsets
 from .registry import handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
 
 Group = OffsetFetchResponse.Group
+Asked = OffsetFetchRequest.Group.Topic
 Old = OffsetFetchResponse.Topic
 Key = tuple[str, int]
 P = TypeVar("P", Old.Partition, Group.Topic.Partition)
@@ -34,9 +35,34 @@ _PARTITIONS_A_SLICE = 100
 @handles(OffsetFetchRequest)
 def offset_fetch(
     cluster: Cluster, call: Call, request: OffsetFetchRequest
-) -> Slices[OffsetFetchResponse]:
+) -> OffsetFetchResponse | Slices[OffsetFetchResponse]:
     if call.version < 8:
-        return (yield from _single(cluster, call, request))
+        return _single(cluster, call, request)
+    if len(request.groups) == 1:
+        group, is_stable = request.groups[0], request.require_stable
+        topics = group.topics
+        if topics and len(topics) == 1 and len(topics[0].partition_indexes) < _PARTITIONS_A_SLICE:
+            answer = _at_once(cluster, call, group, topics[0], is_stable)
+            return OffsetFetchResponse(groups=[answer])
+    return _in_slices(cluster, call, request)
+
+
+def _at_once(
+    cluster: Cluster, call: Call, group: OffsetFetchRequest.Group, asked: Asked, is_stable: bool
+) -> Group:
+    """A few partitions of one topic: what most ask for."""
+    calls = cluster.groups.at(call.connection.node_id).offsets
+    try:
+        offsets = calls.readable(group.group_id, group.member_id, group.member_epoch)
+    except Refused as refused:
+        return Group(group_id=group.group_id, topics=[], error_code=refused.error)
+    topic = _slice_of(cluster, call.version >= 10, offsets, asked, is_stable, 0)
+    return Group(group_id=group.group_id, topics=[topic])
+
+
+def _in_slices(
+    cluster: Cluster, call: Call, request: OffsetFetchRequest
+) -> Slices[OffsetFetchResponse]:
     groups: list[Group] = []
     for asked in request.groups:
         if groups:
@@ -127,55 +153,54 @@ def _as_asked(
 def _group(
     cluster: Cluster, call: Call, asked: OffsetFetchRequest.Group, require_stable: bool
 ) -> Slices[Group]:
-    by_id, done = call.version >= 10, 0
+    by_id, done, group_id = call.version >= 10, 0, asked.group_id
+    calls = cluster.groups.at(call.connection.node_id).offsets
+    topics: list[Group.Topic] = []
     try:
-        cluster.groups.at(call.node_id).offsets.check_fetch(
-            asked.group_id, asked.member_id, asked.member_epoch
-        )
+        offsets = calls.readable(group_id, asked.member_id, asked.member_epoch)
         if asked.topics is None:
-            found = yield from _fetched(cluster, call, asked.group_id, None, require_stable)
-            topics = []
-            for name, offsets in _by_topic(found):
-                topics.append((yield from _topic(cluster, name, offsets, by_id)))
-        else:
-            ordered = asked.topics
-            if by_id:  # ids that are unknown are answered last
-                ordered = sorted(ordered, key=lambda t: cluster.topics.by_id(t.topic_id) is None)
-            topics = []
-            for each in ordered:
-                done += 1 + len(each.partition_indexes)
-                if done > _PARTITIONS_A_SLICE:
-                    done = 0
-                    yield
-                answer = yield from _asked(cluster, call, asked.group_id, each, require_stable)
-                topics.append(answer)
+            for name, found in _by_topic(offsets.fetch(None, require_stable=require_stable)):
+                topics.append((yield from _topic(cluster, name, found, by_id)))
+            return Group(group_id=group_id, topics=topics)
+        ordered = asked.topics
+        if by_id:  # ids that are unknown are answered last
+            ordered = sorted(ordered, key=lambda t: cluster.topics.by_id(t.topic_id) is None)
+        for each in ordered:
+            number = len(each.partition_indexes)
+            done += 1 + number
+            if done > _PARTITIONS_A_SLICE:
+                done = 0
+                yield
+                offsets = calls.visible(group_id)
+            answer = _slice_of(cluster, by_id, offsets, each, require_stable, 0)
+            topics.append(answer)
+            for first in range(_PARTITIONS_A_SLICE, number, _PARTITIONS_A_SLICE):
+                yield
+                offsets = calls.visible(group_id)
+                more = _slice_of(cluster, by_id, offsets, each, require_stable, first)
+                answer.partitions += more.partitions
     except Refused as refused:
-        return Group(group_id=asked.group_id, topics=[], error_code=refused.error)
-    return Group(group_id=asked.group_id, topics=topics)
+        return Group(group_id=group_id, topics=[], error_code=refused.error)
+    return Group(group_id=group_id, topics=topics)
 
 
-def _asked(
-    cluster: Cluster,
-    call: Call,
-    group_id: str,
-    topic: OffsetFetchRequest.Group.Topic,
-    require_stable: bool,
-) -> Slices[Group.Topic]:
-    name = topic.name
-    if call.version >= 10:
-        known = cluster.topics.by_id(topic.topic_id)
+def _slice_of(
+    cluster: Cluster, by_id: bool, offsets: Offsets, asked: Asked, require_stable: bool, first: int
+) -> Group.Topic:
+    """A topic with those of its partitions that are one slice."""
+    indexes = asked.partition_indexes[first : first + _PARTITIONS_A_SLICE]
+    name = asked.name
+    if by_id:
+        known = cluster.topics.by_id(asked.topic_id)
         if known is None:
-            unknown = [
-                FetchedOffset("", index, error=Error.UNKNOWN_TOPIC_ID)
-                for index in topic.partition_indexes
-            ]
-            answer = yield from _topic(cluster, "", unknown, by_id=False)
-            answer.topic_id = topic.topic_id
-            return answer
+            unknown = [FetchedOffset("", i, error=Error.UNKNOWN_TOPIC_ID) for i in indexes]
+            partitions = [*map(_group_partition, unknown)]
+            return Group.Topic(topic_id=asked.topic_id, partitions=partitions)
         name = known.name
-    wanted = [(name, index) for index in topic.partition_indexes]
-    found = yield from _fetched(cluster, call, group_id, wanted, require_stable)
-    return (yield from _topic(cluster, name, found, by_id=call.version >= 10))
+    partitions = []
+    for index in indexes:
+        partitions.append(_group_partition(offsets.fetch_one(name, index, require_stable)))
+    return Group.Topic(name=name, topic_id=asked.topic_id, partitions=partitions)
 
 
 def _topic(

@@ -32,7 +32,7 @@ from ..base.call import NO_REPLY, PARKED, Call, Sentinel
 from ..base.chain import Passage, Route
 from ..base.logger import log
 from ..base.turns import Slices
-from ..control.refusals import has_refused
+from ..control.refusals import finder
 from ..control.telling import LEARNING
 from ..handlers.api_versions import UNKNOWN_VERSION, note_software, software_of
 from ..handlers.registry import SERVED, Served
@@ -51,7 +51,7 @@ _HEAD = Struct(">Iih")
 class Endpoint:
     """One version of an API, as a cluster serves it."""
 
-    __slots__ = ("api_key", "has_tags", "read", "route", "served", "version")
+    __slots__ = ("api_key", "has_tags", "is_plain", "read", "route", "served", "version")
 
     def __init__(self, served: Served, version: int, route: Route, *, has_tags: bool) -> None:
         self.served = served
@@ -60,6 +60,8 @@ class Endpoint:
         self.route = route
         self.has_tags = has_tags
         """Whether headers of requests have tagged fields."""
+        self.is_plain = not served.is_cached and self.api_key != API_VERSIONS
+        """Whether there is nothing between a request and its handler but the chain."""
         self.read = reader(served.request, version)
 
 
@@ -101,7 +103,13 @@ def serve(cluster: Cluster, connection: Connection, frame: Frame) -> Response | 
     except WireError as error:
         connection.malformed(error, frame)
         return NO_REPLY
-    return _serve_decoded(cluster, connection, call, endpoint, request, frame, place)
+    if not endpoint.is_plain or route.steps:
+        return _serve_decoded(cluster, connection, call, endpoint, request, frame, place)
+    if not served.is_told:
+        connection.is_at_work = True
+    elif cluster.journal.is_on:
+        call.request = request
+    return handle(cluster, call, served, request)
 
 
 def _endpoint(cluster: Cluster, connection: Connection, frame: Frame) -> Endpoint:
@@ -252,7 +260,7 @@ def _serve_kept(
         software = software_of(request, call.version)
 
     def kept(response: Response, body: list[Buffer]) -> None:
-        if cluster.answers.generation == generation and not has_refused(response):
+        if cluster.answers.generation == generation and not finder(type(response))(response):
             has_tags = call.api_key != API_VERSIONS and is_flexible(call.api_key, call.version)
             cluster.answers.keep(place, Encoded(body, software, has_tags=has_tags))
 

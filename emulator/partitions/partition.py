@@ -205,12 +205,13 @@ class Partition:
         Raises Refused: NOT_LEADER_OR_FOLLOWER; before that, at every replica, FENCED_LEADER_EPOCH
         or UNKNOWN_LEADER_EPOCH for an epoch that is older or newer.
         """
-        self.check_replica(node_id)
+        if self.leader != node_id or self.log.availability.offline is not None:
+            self.check_replica(node_id)
         if epoch not in (NO_EPOCH, self.leader_epoch):
             is_older = epoch < self.leader_epoch
             raise Refused(Error.FENCED_LEADER_EPOCH if is_older else Error.UNKNOWN_LEADER_EPOCH)
-        if leader_only:
-            self.check_leader(node_id)
+        if leader_only and self.leader != node_id:
+            raise Refused(Error.NOT_LEADER_OR_FOLLOWER)
 
     def append(self, batch: bytearray | memoryview, header: BatchHeader, now: int) -> int:
         """Give a checked batch its offset and leader epoch in place, write it, wake readers.
@@ -270,6 +271,8 @@ class Partition:
 
     def upper_bound(self, isolation: int, node_id: int) -> int:
         """A reader at this isolation level, at this replica, sees records below this offset."""
+        if self.apart is None and isolation != READ_COMMITTED:
+            return self.log.log_end_offset
         if self.apart is not None and node_id != self.leader:
             bounds = self.bounds_at(node_id)
             if isolation == READ_COMMITTED:

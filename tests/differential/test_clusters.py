@@ -92,7 +92,7 @@ def test_a_difference_at_one_broker_is_found(
     honest: Any = SERVED[ListOffsetsRequest.api_key].handler
 
     def lies(cluster: Any, call: Any, request: Any) -> Any:
-        answer = yield from honest(cluster, call, request)
+        answer = honest(cluster, call, request)
         if cluster is pair[1].emulator.cluster and call.client_id != "engine":
             answer.topics[0].partitions[0].offset += call.node_id == 2
         return answer

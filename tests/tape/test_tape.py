@@ -76,7 +76,7 @@ def test_an_answer_that_the_emulator_gives_otherwise_is_found_where_it_is(
     honest: Any = SERVED[ListOffsetsRequest.api_key].handler
 
     def off_by_one(cluster: Any, call: Any, request: Any) -> Any:
-        answer = yield from honest(cluster, call, request)
+        answer = honest(cluster, call, request)
         answer.topics[0].partitions[0].leader_epoch += 1
         return answer
 

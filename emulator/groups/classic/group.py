@@ -203,7 +203,7 @@ class ClassicGroup:
         member = self.check_member(request.member_id, request.instance_id)
         if request.generation != self.generation:
             raise Refused(Error.ILLEGAL_GENERATION)
-        self.touch(member, now)
+        self.deadlines.set(member.member_id, now + member.session_timeout_ms)
         if self.state is PREPARING_REBALANCE:
             raise Refused(Error.REBALANCE_IN_PROGRESS)
 

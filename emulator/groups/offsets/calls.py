@@ -18,8 +18,8 @@ from ..group import Group, existing
 from ..records import TransactionEnd
 from ..runtime import Producer, Runtime
 from ..shard import Shard
-from .committed import FetchedOffset, Key, commit_records
-from .store import OffsetStore
+from .committed import FetchedOffset, Key, Offsets, commit_records
+from .store import NO_OFFSETS, OffsetStore
 
 GROUP_ID_NOT_FOUND_SINCE = 9
 
@@ -81,20 +81,28 @@ class OffsetCalls:
         if shard is not None:
             self.store.end_transaction(shard, end)
 
-    def check_fetch(self, group_id: str, member_id: str | None, epoch: int) -> None:
-        """May this member fetch offsets? Raises Refused: UNKNOWN_MEMBER_ID, STALE_MEMBER_EPOCH,
-        ILLEGAL_GENERATION. A classic or missing group lets anybody."""
-        group = self._runtime.shard_for(group_id).visible(group_id)
-        if group is not None:
-            group.check_fetch(member_id, epoch)
+    def readable(self, group_id: str, member_id: str | None, epoch: int) -> Offsets:
+        """The offsets of a group, now, for a member that may fetch them. Raises Refused as `fetch`,
+        and UNKNOWN_MEMBER_ID, STALE_MEMBER_EPOCH, ILLEGAL_GENERATION. A classic or missing group
+        lets anybody."""
+        shard = self._runtime.shard_for(group_id)
+        group = shard.visible(group_id)
+        if group is None:
+            return NO_OFFSETS
+        group.check_fetch(member_id, epoch)
+        return self.store.kept(shard, group_id)
+
+    def visible(self, group_id: str) -> Offsets:
+        """The offsets of a group, now, for calls that only look at them. Raises Refused:
+        NOT_COORDINATOR, COORDINATOR_LOAD_IN_PROGRESS."""
+        return self.store.visible(self._runtime.shard_for(group_id), group_id)
 
     def fetch(
         self, group_id: str, partitions: Iterable[Key] | None, *, require_stable: bool = False
     ) -> list[FetchedOffset]:
         """OffsetFetch: these partitions in their order, or all that have an offset. Raises Refused:
         NOT_COORDINATOR, COORDINATOR_LOAD_IN_PROGRESS."""
-        offsets = self.store.visible(self._runtime.shard_for(group_id), group_id)
-        return offsets.fetch(partitions, require_stable=require_stable)
+        return self.visible(group_id).fetch(partitions, require_stable=require_stable)
 
     def delete(self, group_id: str, partitions: Sequence[Key]) -> list[Error]:
         """OffsetDelete of partitions that exist: one error each, in their order. Raises Refused:

@@ -104,16 +104,16 @@ class Offsets:
             for key in self._committed:
                 by_topic.setdefault(key[0], []).append(key)
             partitions = [key for together in by_topic.values() for key in together]
-        return [
-            self._fetch_one(topic, partition, require_stable) for topic, partition in partitions
-        ]
+        return [self.fetch_one(topic, partition, require_stable) for topic, partition in partitions]
 
-    def _fetch_one(self, topic: str, partition: int, require_stable: bool) -> FetchedOffset:
+    def fetch_one(self, topic: str, partition: int, require_stable: bool) -> FetchedOffset:
+        """One partition of an OffsetFetch."""
         if require_stable and self.is_pending(topic, partition):
             return FetchedOffset(topic, partition, error=Error.UNSTABLE_OFFSET_COMMIT)
-        record = self.get(topic, partition)
-        if record is None:
+        written = self._committed.get((topic, partition))
+        if written is None:
             return FetchedOffset(topic, partition)
+        record = written.record
         return FetchedOffset(topic, partition, record.offset, record.leader_epoch, record.metadata)
 
     def tombstones(self, group_id: str, keys: Iterable[Key] | None = None) -> list[OffsetTombstone]:

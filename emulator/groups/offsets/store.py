@@ -15,7 +15,7 @@ from ..shard import Shard
 from .committed import Offsets
 from .records import DECODERS, OffsetRecord, OffsetTombstone
 
-_NO_OFFSETS = Offsets()
+NO_OFFSETS = Offsets()
 
 
 class ShardOffsets:
@@ -55,14 +55,16 @@ class OffsetStore:
     def of(self, shard: Shard, group_id: str) -> Offsets:
         """The group's offsets; none if it has never committed, or does not exist any more."""
         if group_id not in shard.groups:
-            return _NO_OFFSETS
-        return self._shards[shard.partition].by_group.get(group_id, _NO_OFFSETS)
+            return NO_OFFSETS
+        return self._shards[shard.partition].by_group.get(group_id, NO_OFFSETS)
 
     def visible(self, shard: Shard, group_id: str) -> Offsets:
         """The group's offsets, for calls that only look at them."""
-        if shard.visible(group_id) is None:
-            return _NO_OFFSETS
-        return self._shards[shard.partition].by_group.get(group_id, _NO_OFFSETS)
+        return NO_OFFSETS if shard.visible(group_id) is None else self.kept(shard, group_id)
+
+    def kept(self, shard: Shard, group_id: str) -> Offsets:
+        """The offsets of a group that there is, or that can still be looked at."""
+        return self._shards[shard.partition].by_group.get(group_id, NO_OFFSETS)
 
     def all_in(self, shard: Shard) -> list[tuple[str, Offsets]]:
         """Each group's id and offsets."""

@@ -71,6 +71,20 @@ def test_order_and_repetitions_are_those_of_the_request(client: Client) -> None:
     assert found == [("u", [1, 0, 1]), ("t", [])]
 
 
+@pytest.mark.parametrize("version", [8, 10])
+def test_more_partitions_than_a_slice_has_are_answered_in_their_order(
+    cluster: Cluster, client: Client, version: int
+) -> None:
+    assert commit(client, 5) is Error.NONE
+    kind, topic_id = Group.Topic, cluster.topic("t").id
+    asked = [*range(1, 250), 0], [0], [*range(1, 100)], [0, *range(1, 150)]
+    topics = [kind(name="t", topic_id=topic_id, partition_indexes=each) for each in asked]
+    answer = client.ask(OffsetFetchRequest(groups=[Group(group_id="g", topics=topics)]), version)
+    for numbers, found in zip(asked, answer.groups[0].topics, strict=True):
+        offsets = [(each.partition_index, each.committed_offset) for each in found.partitions]
+        assert offsets == [(number, -1 if number else 5) for number in numbers]
+
+
 @pytest.mark.parametrize(("version", "pending"), [(6, -1), (7, 88), (10, 88)])
 def test_what_is_pending_in_a_transaction_is_told_to_who_asks_for_stable_offsets(
     cluster: Cluster, client: Client, version: int, pending: int
