@@ -153,8 +153,8 @@ def test_the_clock_can_be_moved_again_and_again() -> None:
     clock = ManualClock(NOW)
     with Emulator(clock=clock, topics={"t": 1}) as kafka:
         for _ in range(3):
-            kafka.advance(HOUR)
+            kafka.advance(ms=HOUR)
         kafka.advance(0)
         with pytest.raises(ValueError, match="back by 1 ms"):
-            kafka.advance(-1)
+            kafka.advance(ms=-1)
     assert clock.now() == NOW + 3 * HOUR

@@ -63,7 +63,7 @@ with Emulator(configs, topics={"t": 1}, clock=clock, retention=lambda log, now: 
     threading.Timer(0.5, _thread.interrupt_main).start()
     threading.Timer(2.5, lambda: os._exit(3)).start()
     try:
-        kafka.advance(10**12)
+        kafka.advance(ms=10**12)
     except KeyboardInterrupt:
         print("interrupted", begin < clock.now() < begin + 10**12)
         print("served", len(kafka.topics()))

@@ -74,7 +74,7 @@ def committed(kafka: Emulator, number: int) -> None:
 
 
 def passed(kafka: Emulator, number: int) -> None:
-    kafka.advance(1 + number * 7_000)
+    kafka.advance(ms=1 + number * 7_000)
 
 
 def truncated(kafka: Emulator, number: int) -> None:

@@ -31,7 +31,7 @@ def test_reset_is_as_new(kafka: Emulator) -> None:
     kafka.topic("orders").produce("x")
     kafka.create_topic("more")
     kafka.run(lambda cluster: cluster.groups.ensure_topic())
-    kafka.advance(60_000)
+    kafka.advance(minutes=1)
 
     kafka.reset()
 
@@ -92,7 +92,7 @@ def test_a_fork_has_a_place_of_its_own(kafka: Emulator) -> None:
     with kafka.fork() as other:
         assert other.bootstrap_servers != kafka.bootstrap_servers
         other.topic("orders").produce("y")
-        kafka.advance(1000)
+        kafka.advance(seconds=1)
         other.create_topic("more")
         kafka.topic("orders").produce("z")
         assert other.topic("orders").values() == [b"x", b"y"]
@@ -109,9 +109,9 @@ def test_a_fork_has_a_place_of_its_own(kafka: Emulator) -> None:
 
 
 def test_the_clock_goes_back(kafka: Emulator) -> None:
-    kafka.advance(5000)
+    kafka.advance(seconds=5)
     state = kafka.snapshot()
-    kafka.advance(60_000)
+    kafka.advance(minutes=1)
     kafka.restore(state)
     assert kafka.run(lambda cluster: cluster.clock.now()) == state.time_ms
 

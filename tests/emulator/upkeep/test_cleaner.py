@@ -245,7 +245,7 @@ def test_a_defect_leaves_one_log_alone_and_the_cleaner_running(
         kafka.run(lambda cluster: write(cluster, *pairs))
         kafka.run(lambda cluster: write(cluster, *pairs, name="u"))
         if config:
-            kafka.advance(1000)
+            kafka.advance(seconds=1)
         deadline = time.monotonic() + 30
         while len(kafka.run(lambda cluster: values(cluster, "u"))) > 2:
             assert time.monotonic() < deadline
