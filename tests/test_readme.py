@@ -35,7 +35,8 @@ def test_examples_that_bring_their_own_broker_run(number: int) -> None:
 def test_the_verbs_of_the_example_on_looking_inside_work() -> None:
     from odradek.emulator import Emulator
 
-    with Emulator() as kafka:
+    with Emulator(topics={"seen": 1}) as kafka:
+        kafka.group("billing").commit({("seen", 0): 0})
         exec(blocks("python")[4], {"kafka": kafka})
 
 

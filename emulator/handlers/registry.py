@@ -74,6 +74,14 @@ class Registry(Mapping[int, Served]):
 
 
 SERVED = Registry()
+_COMMON = (0, 1, 2, 3, 8, 9, 10, 11, 12, 13, 14, 18, 22, 24, 26)
+
+
+def import_common() -> None:
+    """Import what clients use every day while there are descriptors to read modules by: clients may
+    take them all."""
+    for key in _COMMON:
+        SERVED.get(key)
 
 
 def handles(request: type[R], *, cached: bool = False) -> Callable[[H], H]:

@@ -15,6 +15,7 @@ from ...wire.frames import Part, pieces
 from ..base.call import Ends
 from ..base.logger import log
 from ..base.turns import Slices
+from ..handlers.registry import import_common
 from .connection import Connection
 from .sockets import reset_when_closed
 
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
 
 UNSENT_BYTES = 16 * 1024
 """With more than this in its transport, a connection is given no more to send."""
+
+
+MANY_CONNECTIONS = 32
+"""From here on descriptors may become short."""
 
 
 class ClientProtocol(asyncio.BufferedProtocol):
@@ -61,6 +66,8 @@ class ClientProtocol(asyncio.BufferedProtocol):
         place = self._client_host, self.node_id, self._listener
         self.connection = Connection(self._server.cluster, self, *place)
         self._server.protocols[self] = None
+        if len(self._server.protocols) == MANY_CONNECTIONS:
+            import_common()
         self._has_tls = transport.get_extra_info("ssl_object") is not None
         if self._has_tls:
             self._identify(transport)
