@@ -43,7 +43,7 @@ from ..storage import (
 from ..storage.disk.directory import Descriptors
 from ..wire import Error, Refused
 from . import parameters, seen
-from .base.addresses import reachable
+from .base.addresses import parse_address, reachable
 from .base.clock import Clock, SystemClock
 from .base.journal import MOST_EVENTS, Journal
 from .base.node import Node
@@ -317,12 +317,12 @@ class Emulator(
     @property
     def host(self) -> str:
         """Where the first broker is reached: the host of `bootstrap_servers`."""
-        return self.bootstrap_servers.split(",")[0].rpartition(":")[0].strip("[]")
+        return parse_address(self.bootstrap_servers.split(",")[0])[0]
 
     @property
     def port(self) -> int:
         """The port of the first broker in `bootstrap_servers`."""
-        return int(self.bootstrap_servers.split(",")[0].rpartition(":")[2])
+        return parse_address(self.bootstrap_servers.split(",")[0])[1]
 
     @property
     def data_dir(self) -> Path:

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from ...wire import Request, Response
-from ...wire.api import API_MODULES
+from ...wire.api import API_MODULES, api_keys
 from ...wire.api.fetch import FetchRequest
 from ...wire.api.produce import ProduceRequest
 from ..base.call import Call, Sentinel
@@ -74,7 +74,11 @@ class Registry(Mapping[int, Served]):
 
 
 SERVED = Registry()
-_COMMON = (0, 1, 2, 3, 8, 9, 10, 11, 12, 13, 14, 18, 22, 24, 26)
+_COMMON = api_keys(
+    *("produce", "fetch", "list_offsets", "metadata", "offset_commit", "offset_fetch"),
+    *("find_coordinator", "join_group", "heartbeat", "leave_group", "sync_group", "api_versions"),
+    *("init_producer_id", "add_partitions_to_txn", "end_txn"),
+)
 
 
 def import_common() -> None:
