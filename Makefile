@@ -26,7 +26,7 @@ demo: $(READY)  ## A broker, the stock clients and Spark against it, and a table
 # Three processes on two cores: many tests wait for what clients do.
 test: $(READY)  ## Everything: style, types and all tests
 	$(BIN)/python -m tests.prepare
-	$(BIN)/python -m tests.whole -q -n 3 --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m tests.whole -q -n 2 --dist loadfile --no-loadscope-reorder
 
 slow: $(READY)  ## What is too long for `make test`, which tries a sample of it
 	$(BIN)/python -m tests.prepare

@@ -18,7 +18,7 @@ from odradek.emulator.schedules.exploring import told
 from odradek.emulator.schedules.shrinking import Outcome, Shrinking
 
 from tests.schedules.loop import CORRECT, STALLED, VARIANTS, Loop
-from tests.schedules.pipes import CLIENTS
+from tests.schedules.pipes import CLIENTS, pipe_of
 from tests.schedules.run import BROKER, scenario
 
 _EVERY = 25
@@ -28,6 +28,7 @@ class Runs:
     """Runs of one client's loop, and what they came to."""
 
     def __init__(self, client: str, variant: str) -> None:
+        pipe_of(client)  # imported before anything runs
         self.client = client
         self.variant = variant
         self.counts: Counter[str] = Counter()

@@ -11,7 +11,7 @@ import pytest
 from odradek.compat import RealKafka
 from odradek.emulator.base.java_order import partition_for
 from odradek.wire.api.fetch import FetchRequest
-from odradek.wire.batch import batches
+from odradek.wire.batch import BatchHeader, batches
 from odradek.wire.records import read_marker, read_records
 from odradek.wire.stored.keyed import read_key, read_value
 from odradek.wire.stored.offsets import OffsetCommitKey, OffsetCommitValue
@@ -110,11 +110,18 @@ class Log:
         assert answer.error_code == 0
         self.data = bytes(answer.records)
         self.namespace = namespace
+        self.is_internal = topic.startswith("__")
         self.ids: dict[int, str] = {}
 
     def lines(self) -> list[Any]:
-        """A line for each batch."""
-        return [self.line(pos, header) for pos, header in batches(self.data)]
+        """A line for each batch. In an internal topic others may have the same partition."""
+        found = batches(self.data)
+        return [self.line(pos, header) for pos, header in found if self.is_own(pos, header)]
+
+    def is_own(self, pos: int, header: BatchHeader) -> bool:
+        if not self.is_internal or header.is_control:
+            return True
+        return self.namespace.encode() in self.data[pos : pos + header.size]
 
     def line(self, pos: int, header: Any) -> Any:
         who = self.id(header.producer_id), header.producer_epoch, header.base_sequence
