@@ -46,6 +46,7 @@ class ClientProtocol(asyncio.BufferedProtocol):
         self._copies_lines = False
         # What is left of an answer that is being sent.
         self._pieces: Iterator[Buffer] | None = None
+        self._ahead: list[Buffer] = []  # what was read from it, and is not written yet
         # Sweeps of the server since this connection last received anything.
         self.silent_for = 0
         self.taken = 0
@@ -255,16 +256,20 @@ class ClientProtocol(asyncio.BufferedProtocol):
         self._written()
 
     def _some(self, rest: Iterator[Buffer]) -> list[Buffer]:
-        """What is given to the transport at once: a piece, and a short one before it, since each
-        time it is a system call and may wake the client."""
-        some = list(islice(rest, 1))
-        if some and len(some[0]) <= UNSENT_BYTES and not self._copies_lines:
-            some += islice(rest, 1)
-        return some
+        """What is written at once: a piece, and the short ones before and after it, since each
+        write is a system call and may wake the client."""
+        if self._copies_lines:
+            return list(islice(rest, 1))
+        some = [*self._ahead, *islice(rest, 3 - len(self._ahead))]
+        large = [place for place, piece in enumerate(some) if len(piece) > UNSENT_BYTES]
+        end = large[1] if len(large) > 1 else len(some)
+        self._ahead = some[end:]
+        return some[:end]
 
     def _end_answer(self) -> None:
         if self._pieces is not None:
             self._pieces = None
+            self._ahead.clear()
             self._server.sending -= 1
 
     def _written(self) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import random
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 from odradek.emulator import Emulator, ManualClock
 from odradek.emulator.cluster import Cluster
+from odradek.emulator.net.protocol import UNSENT_BYTES, ClientProtocol
 from odradek.storage import MemoryDisk
+from odradek.wire import Buffer
 from odradek.wire.api.fetch import FetchRequest, FetchResponse
 from odradek.wire.headers import RequestHeader, read_response_header, write_request_header
 from odradek.wire.records import build_batch
@@ -70,3 +72,30 @@ def test_its_bytes_are_those_that_were_there(
         answer, _ = FetchResponse.decode_from(bytes(data), 12, position)
         records = bytes(only(answer).records or b"")
         assert all(value in records for value in VALUES)
+
+
+def test_a_record_of_any_size_is_one_write(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each write is a system call, and may wake the client."""
+    writes: list[list[int]] = []
+    some = ClientProtocol._some
+
+    def noted(self: ClientProtocol, rest: Iterator[Buffer]) -> list[Buffer]:
+        self._copies_lines = False
+        if found := some(self, rest):
+            writes.append([len(piece) for piece in found])
+        return found
+
+    monkeypatch.setattr(ClientProtocol, "_some", noted)
+    with Emulator() as kafka, Connection(kafka.bootstrap_servers) as client:
+        kafka.create_topic("t", 1)
+        for value in VALUES[:4]:
+            client.ask(produce_request(build_batch([(1, b"k", value, ())]), "t"), 9)
+        one, several = (
+            client.ask(fetch_request(asked(max_bytes=size), topic="t", max_bytes=size), 12)
+            for size in (1 << 10, 50 << 20)
+        )
+    assert len(only(one).records) < 1_100_000 < 4_000_000 < len(only(several).records)
+    assert [len(write) for write in writes[:1]] == [3]
+    for write in writes:
+        assert sum(size > UNSENT_BYTES for size in write) == 1
+    assert writes[-1][-1] < 100
