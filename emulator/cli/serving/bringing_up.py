@@ -26,8 +26,8 @@ from ..log.levels import ERROR
 from .applying import apply, problems
 from .brokers import address_of, brokers_of
 from .configure import read_all
+from .data_dir import holds_data, recovery, refusal
 from .ready import ReadyFile
-from .recovered import holds_data, recovery
 from .security import tell_access, tell_reach
 from .settings import Settings, TopicSettings
 from .watching import Watch
@@ -49,7 +49,7 @@ def bring_up(options: argparse.Namespace, running: ExitStack) -> Emulator:
     settings = merged(options.settings, options)
     log = _log(options, running)
     begin = monotonic()
-    had_data = options.data_dir is not None and holds_data(options.data_dir)
+    had_data = options.data_dir is not None and _may_use(options.data_dir)
     emulator = _started(options, settings)
     running.callback(emulator.stop)
     if not HAVE_C:
@@ -77,6 +77,17 @@ def bring_up(options: argparse.Namespace, running: ExitStack) -> Emulator:
     tell_reach(emulator, log.say)
     _tell_the_world(emulator, options, running)
     return emulator
+
+
+def _may_use(data_dir: str) -> bool:
+    """Whether a broker has used it before. Raises Failed if nobody may."""
+    try:
+        why = refusal(data_dir)
+    except OSError as error:
+        raise Failed(f"--data-dir: {error.filename}: {error.strerror}", 1) from None
+    if why is not None:
+        raise Failed(f"--data-dir: {why}", 2)
+    return holds_data(data_dir)
 
 
 def merged(settings: Settings, options: argparse.Namespace) -> Settings:
