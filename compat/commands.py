@@ -72,13 +72,15 @@ def _run(verb: str, given: list[str]) -> int:
         names = " and ".join(missing)
         return fail(f"{verb} needs {names}: pip install 'odradek[pipeline]'", 2)
     module = import_module(f".spark.pipeline.{verb}", __package__)
-    parser = argparse.ArgumentParser(
+    from ..emulator.cli.main import Parser
+
+    parser = Parser(
         prog=f"odradek {verb}",
         description=module.__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     module.add_arguments(parser)
-    status: int = module.run(parser.parse_args(given))
+    status: int = module.run(parser.parse(given))
     return status
 
 

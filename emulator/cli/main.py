@@ -9,12 +9,11 @@ import argparse
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from importlib import import_module
 from typing import Any, NoReturn
 
+from .console.arguments import nearest
 from .console.command import VIEWS, add_views, run_view
-from .console.habits import VIEW_NAMES, NoAddress, with_address
 
 _VERBS = {
     "repair": ".repair",
@@ -25,6 +24,8 @@ _VERBS = {
     "completion": ".completion",
 }
 """Each has its parser and what it runs in this module, imported when it is used."""
+_NAMED_MOST = 8
+"""Choices that are all named in an error; of more, the nearest."""
 
 
 def main(arguments: Sequence[str] | None = None, others: Mapping[str, str] | None = None) -> int:
@@ -39,13 +40,19 @@ def main(arguments: Sequence[str] | None = None, others: Mapping[str, str] | Non
 
 
 def _run(given: list[str], others: Mapping[str, str]) -> int:
-    given[:1] = [VIEW_NAMES.get(each, each) for each in given[:1]]
+    unclear = ""
+    if given and given[0] not in _VERBS:
+        from .console.habits import view_named, with_address
+        from .console.scripts import Unclear
+
+        if view_named(given[0]) in VIEWS:
+            try:
+                given = with_address(given)
+            except Unclear as error:
+                given[0], unclear = view_named(given[0]), str(error)
     parser, commands = _parsers(given[0] if given else "", others)
-    if given and given[0] in VIEWS:
-        try:
-            given = with_address(given)
-        except NoAddress as error:
-            parser.error(str(error))
+    if unclear:
+        commands[given[0]].error(unclear)
     options, more = parser.parse_known_args(given)
     # argparse takes names of files only where no option stands before them.
     if more and hasattr(options, "files") and all(map(_is_file, more)):
@@ -87,8 +94,8 @@ def _refuse(parser: argparse.ArgumentParser, more: list[str]) -> NoReturn:
     """Name what is not understood, with the likely option. The usage is that of the command."""
     known = [option for action in _actions(parser) for option in action.option_strings]
     option = next((each for each in more if each.startswith("-")), more[0]).partition("=")[0]
-    close = [each for each in get_close_matches(option, known, 1) if each != option]
-    hint = f"; is {close[0]} meant?" if close else ""
+    near = [each for each in nearest(option, known, 1) if each != option]
+    hint = f"; is {near[0]} meant?" if near else ""
     parser.error(f"unrecognized arguments: {' '.join(more)}{hint}")
 
 
@@ -105,7 +112,7 @@ def _parsers(
 ) -> tuple[argparse.ArgumentParser, Mapping[str, argparse.ArgumentParser]]:
     """The parser, and those of the commands: of the one that is given alone, if it is known."""
     description = "A Kafka broker for tests and local development."
-    parser: argparse.ArgumentParser = _Parser(prog="odradek", description=description)
+    parser: argparse.ArgumentParser = Parser(prog="odradek", description=description)
     parser.add_argument("--version", action=_Version, help="show the version and exit")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     if view not in _VERBS:
@@ -121,14 +128,37 @@ def _parsers(
     return parser, commands.choices
 
 
-class _Parser(argparse.ArgumentParser):
-    """Answers a verb or an action that there is not with the likely one. Its sub-parsers are of
-    this class, too."""
+class Parser(argparse.ArgumentParser):
+    """Says what is wrong under one line of usage, and answers a verb or an action that there is not
+    with the likely one, or the three nearest. Its sub-parsers are of this class, too."""
 
     def error(self, message: str) -> NoReturn:
         found = re.search(r"invalid choice: '([^']*)' \(choose from (.*)\)", message)
-        close = get_close_matches(found[1], re.findall(r"[\w-]+", found[2]), 1) if found else []
-        super().error(f"{message}; is {close[0]} meant?" if close else message)
+        if found:
+            message = self._not_there(message, found[1], re.findall(r"[\w-]+", found[2]))
+        parts = [each for each in self._actions if not each.option_strings]
+        formatter = argparse.HelpFormatter(self.prog, width=1000)
+        formatter.add_usage(None, parts, [])
+        usage = formatter.format_help().strip()
+        self.exit(2, f"{usage} [OPTIONS], or --help\n{self.prog}: error: {message}\n")
+
+    def parse(self, given: Sequence[str]) -> argparse.Namespace:
+        """Parse what has to be understood to the last word."""
+        options, more = self.parse_known_args(given)
+        if more:
+            _refuse(self, more)
+        return options
+
+    def _not_there(self, message: str, given: str, names: list[str]) -> str:
+        if near := nearest(given, names, 1):
+            message = f"{message}; is {near[0]} meant?"
+        if len(names) <= _NAMED_MOST:
+            return message
+        what = message.partition(": ")[0].removeprefix("argument ").lower()
+        if near:
+            return f"there is no {what} {given!r}; is {near[0]} meant?"
+        three = ", ".join(nearest(given, names, 3, far=True))
+        return f"there is no {what} {given!r}; the nearest are {three}"
 
 
 class _Version(argparse.Action):

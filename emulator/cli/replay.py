@@ -39,7 +39,9 @@ _METADATA = 12
 
 def main(given: Sequence[str]) -> int:
     """Run the command with the arguments after `replay`; return the exit status."""
-    parser = argparse.ArgumentParser(
+    from .main import Parser
+
+    parser = Parser(
         prog="odradek replay",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -67,7 +69,7 @@ def main(given: Sequence[str]) -> int:
         help=f"how long an answer may take ({_TIMEOUT_S:g})",
     )
     add_choice(parser)
-    return run_replay(parser.parse_args(given))
+    return run_replay(parser.parse(given))
 
 
 def run_replay(options: argparse.Namespace) -> int:

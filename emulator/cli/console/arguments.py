@@ -11,7 +11,6 @@ import argparse
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator
-from difflib import get_close_matches
 
 from ...base.addresses import is_port
 
@@ -115,8 +114,33 @@ def node_ids(text: str) -> list[int]:
     return found
 
 
+def nearest(given: str, names: Iterable[str], most: int, *, far: bool = False) -> list[str]:
+    """The names that a slip of the fingers makes this of, the nearest first: a letter in three may
+    be missing, added, wrong, or exchanged with the next; or the end is missing. With `far` also
+    those unlike it."""
+    lower, limit = given.lower(), max(1, len(given.lstrip("-")) // 3)
+    ranked = sorted((_slips(lower, each.lower()), each) for each in {*names})
+    begins = (each for _, each in ranked if len(given) > limit + 1 and each.startswith(given))
+    near = [*(each for slips, each in ranked if far or slips <= limit), *begins]
+    return [*dict.fromkeys(near)][:most]
+
+
+def _slips(one: str, other: str) -> int:
+    """Letters added, removed, changed, or exchanged with the next."""
+    before: list[int] = []
+    row = list(range(len(other) + 1))
+    for i, a in enumerate(one):
+        before, above, row = row, before, [i + 1]
+        for j, b in enumerate(other):
+            best = min(before[j] + (a != b), before[j + 1] + 1, row[j] + 1)
+            if i and j and a == other[j - 1] and one[i - 1] == b:
+                best = min(best, above[j - 1] + 1)
+            row.append(best)
+    return row[-1]
+
+
 def likely_of(given: str, names: Iterable[str]) -> str:
     """What may stand behind a message: the likely one of these names, or all of them."""
     known = list(names)
-    close = get_close_matches(given, known, 1)
-    return f": is {close[0]} meant?" if close else f": {', '.join(known)}"
+    near = nearest(given, known, 1)
+    return f": is {near[0]} meant?" if near else f": {', '.join(known)}"

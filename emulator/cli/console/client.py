@@ -16,7 +16,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
-from difflib import get_close_matches
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -27,7 +26,7 @@ from ....wire.api.metadata import MetadataRequest, MetadataResponse
 from ...blocking_connection import Connection, NotLetIn
 from ...client_security import ClientSecurity
 from . import TIMEOUT_S
-from .arguments import parse_addresses
+from .arguments import nearest, parse_addresses
 
 T = TypeVar("T")
 
@@ -77,8 +76,8 @@ def check(code: int, what: str, message: str | None = None) -> None:
 
 def likely(given: str, names: Iterable[str]) -> str:
     """What is likely meant, to be put behind a message; empty if nothing is."""
-    close = get_close_matches(given, list(names), 1)
-    return f": is {close[0]} meant?" if close else ""
+    near = nearest(given, names, 1)
+    return f": is {near[0]} meant?" if near else ""
 
 
 def report(results: Iterable[tuple[int, str, str | None, str]]) -> None:

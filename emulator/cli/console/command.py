@@ -2,7 +2,7 @@
 
 Exit status: 0; 1 when a broker refuses or cannot be reached, or the output cannot be written (one
 line on standard error); 2 for a wrong option (arguments.py), before any broker is asked; 130 after
-Ctrl-C, except where the command was to wait for more.
+Ctrl-C, except where it is how the command ends (`--follow`, `top`): 0.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
 """Which records are shown: by key, value, header, and by a path into JSON.
 
-    .city=Oslo   $.items[0].price>5   items[*].id!=7   .note~urgent   .coupon
+    .city=Oslo   $.items[0].price>5   items[*].id!=7   .note~urgent   .coupon   .id==7
 
 A path leads to one value, or with `[*]` to several, one of which has to fit. `=` and `!=` compare
-with JSON (`=5`, `=true`) or with text, `<`, `<=`, `>`, `>=` numbers or texts, `~` looks for a
-regular expression; without any of them the path has to lead somewhere.
+with JSON (`=5`, `=true`) or with text (`'Oslo'`, too), `<`, `<=`, `>`, `>=` numbers or texts, `~`
+looks for a regular expression; `==` is `=`, `=~` is `~`. Without any of them the path has to lead
+somewhere.
 """
 
 from __future__ import annotations
@@ -26,8 +27,9 @@ _COMPARED: dict[str, Callable[[Any, Any], bool]] = {
     "<": operator.lt,
     ">": operator.gt,
 }
+_SAME = {"==": "=", "=~": "~"}
 _CONDITION = re.compile(
-    r"(?P<path>(?:[^=!<>~\[\]]|\[[^\]]*\])+)(?P<how>!=|<=|>=|=|<|>|~)?(?P<with>.*)", re.S
+    r"(?P<path>(?:[^=!<>~\[\]]|\[[^\]]*\])+)(?P<how>!=|<=|>=|==|=~|=|<|>|~)?(?P<with>.*)", re.S
 )
 _STEP = re.compile(r"""\.?([^.\[\]]+)|\[(\d+|\*)\]|\["([^"]*)"\]""")
 
@@ -51,7 +53,9 @@ def condition(text: str) -> Condition:
     found = _CONDITION.fullmatch(text.strip())
     if found is None:
         raise argparse.ArgumentTypeError(f"{text!r} is not like .city=Oslo")
-    how, given = found["how"], found["with"].strip()
+    how, given = _SAME.get(found["how"], found["how"]), found["with"].strip()
+    if len(given) > 1 and given[0] == given[-1] == "'":
+        given = given[1:-1]
     return Condition(_path(found["path"].strip()), _fits(how, given))
 
 

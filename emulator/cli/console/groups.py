@@ -11,6 +11,7 @@ odradek groups localhost:9092 delete billing
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Iterable, Sequence
 
 from ....wire import Error
@@ -67,10 +68,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     kick = add_action(actions, "kick", "remove members; a consumer that runs joins again")
     add_kick(kick)
     add_yes(forget, delete)
-    for action in (show, delete):
-        action.add_argument("group", nargs="+", help="its name")
+    show.add_argument("--members", action="store_true", help="its members alone")
+    show.add_argument("--state", action="store_true", help="its state alone")
+    for action in (show, delete, reset):
+        action.add_argument("group", nargs="*", help="its name")
+        action.add_argument("--all", "--all-groups", action="store_true", help="all groups")
+    forget.add_argument("group", help="its name")
     for action in (reset, forget):
-        action.add_argument("group", help="its name")
         action.add_argument(
             "--topic",
             action="append",
@@ -96,18 +100,30 @@ def run(brokers: Brokers, asked: argparse.Namespace) -> int:
         case None | "list":
             _list(brokers, as_json=asked.json)
         case "show":
-            _show(brokers, asked.group, as_json=asked.json)
+            _show(brokers, asked)
         case "reset":
-            _reset(brokers, asked)
+            for name in _named(brokers, asked):
+                _reset(brokers, asked, name)
         case "forget":
             confirm(asked, f"delete offsets of {asked.group}")
             _forget(brokers, asked.group, asked.topic)
         case "kick":
             kick_members(brokers, asked)
         case "delete":
-            confirm(asked, f"delete {', '.join(asked.group)} and their offsets")
-            _delete(brokers, asked.group)
+            names = _named(brokers, asked)
+            confirm(asked, f"delete {', '.join(names)} and their offsets")
+            _delete(brokers, names)
     return 0
+
+
+def _named(brokers: Brokers, asked: argparse.Namespace) -> list[str]:
+    """The groups that are meant. Raises ConsoleError."""
+    names: list[str] = asked.group
+    if asked.all:
+        return [*list_groups(brokers)]
+    if not names:
+        raise ConsoleError("which groups? name them, or say --all")
+    return names
 
 
 def _list(brokers: Brokers, *, as_json: bool) -> None:
@@ -130,17 +146,20 @@ def _list(brokers: Brokers, *, as_json: bool) -> None:
     print_rows(_HEADS, rows, as_json=as_json)
 
 
-def _show(brokers: Brokers, names: Iterable[str], *, as_json: bool) -> None:
+def _show(brokers: Brokers, asked: argparse.Namespace) -> None:
     groups = list_groups(brokers)
-    for number, name in enumerate(names):
+    for number, name in enumerate(_named(brokers, asked)):
         group, heads, rows = _described(brokers, name, groups.get(name))
-        if as_json:
+        if asked.json:
             print_json(_told(name, group, objects(heads, rows)))
             continue
-        if number:
+        if number and not asked.state:
             print()
-        _show_one(name, group)
-        print_table(heads, rows)
+        _show_one(name, group, members=not asked.state)
+        if not (asked.state or asked.members):
+            if group.members:
+                print()
+            print_table(heads, rows)
 
 
 def _described(
@@ -203,10 +222,10 @@ def _rows(brokers: Brokers, group: Group, offsets: dict[Place, int]) -> list[lis
     ]
 
 
-def _show_one(name: str, group: Group) -> None:
+def _show_one(name: str, group: Group, *, members: bool) -> None:
     how = f", {group.how}" if group.how else ""
     print(one_line(f"{name}: {group.state}, {group.kind}{how}"))
-    if group.members:
+    if group.members and members:
         print_table(
             ["member", "instance", "client", "host", "partitions"],
             [
@@ -214,7 +233,6 @@ def _show_one(name: str, group: Group) -> None:
                 for m in group.members
             ],
         )
-        print()
 
 
 def _has_offsets(listed: Listed) -> bool:
@@ -256,26 +274,24 @@ def _places(assigned: dict[str, list[int]]) -> str:
     return " ".join(f"{topic}:{ranges(indexes)}" for topic, indexes in sorted(assigned.items()))
 
 
-def _reset(brokers: Brokers, asked: argparse.Namespace) -> None:
-    listed = list_groups(brokers).get(asked.group)
+def _reset(brokers: Brokers, asked: argparse.Namespace, name: str) -> None:
+    listed = list_groups(brokers).get(name)
     is_share = listed is not None and listed.kind == SHARE
-    group = (
-        describe_shares(brokers, asked.group)
-        if is_share
-        else describe(brokers, asked.group, listed)
-    )
+    group = describe_shares(brokers, name) if is_share else describe(brokers, name, listed)
     if group.members:
         raise ConsoleError(
-            f"group {asked.group} is {group.state} and has members: stop its consumers first"
+            f"group {name} is {group.state} and has members: stop its consumers first"
         )
-    before = _starts(brokers, asked.group) if is_share else committed(brokers, asked.group)
+    before = _starts(brokers, name) if is_share else committed(brokers, name)
     wanted = asked.topic or [(topic, None) for topic, _ in before]
     topics = _narrowed(brokers, wanted, None if asked.topic else set(before))
     target = resolve(brokers, topics, asked.to)
     if not target:
-        raise ConsoleError(f"group {asked.group} has no offsets; name a topic with --topic")
-    if not asked.dry_run:
-        (set_starts if is_share else _commit)(brokers, asked.group, target)
+        raise ConsoleError(f"group {name} has no offsets; name a topic with --topic")
+    if asked.dry_run:
+        print(one_line(f"{name} would begin there, and is left as it is:"), file=sys.stderr)
+    else:
+        (set_starts if is_share else _commit)(brokers, name, target)
     print_table(
         ["topic", "partition", "before", "after"],
         [[*place, before.get(place), offset] for place, offset in sorted(target.items())],

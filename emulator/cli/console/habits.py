@@ -1,9 +1,10 @@
 """What people type who know other tools: where the address stands, other names of a verb.
 
-The address of a broker is the first argument of a view, or that of `--bootstrap-server` (Kafka's
-scripts), `--brokers` (rpk) or `-b` (kcat), wherever it stands. Without one it is that of the
-variable ODRADEK_BOOTSTRAP, or of a profile (connecting.py). While one is known, a first argument is
-an address only if it has a port.
+The address of a broker is the first argument of a view, or one with a port that stands after the
+action, or that of `--bootstrap-server` (Kafka's scripts), `--brokers` (rpk) or `-b` (kcat),
+wherever it stands. Without one it is that of the variable ODRADEK_BOOTSTRAP, or of a profile
+(connecting.py). While one is known, a first argument is an address only if it has a port. Options
+of other tools: scripts.py.
 """
 
 from __future__ import annotations
@@ -15,15 +16,17 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any
 
+from .arguments import KAFKAS_PORT
 from .connecting import (
     CONNECTION_OPTIONS,
     ConnectionSettingsError,
     address_of_profile,
     named_profile,
 )
+from .scripts import Unclear, as_here, flags
 
 VARIABLE = "ODRADEK_BOOTSTRAP"
-VIEW_NAMES = {
+_VIEW_NAMES = {
     "consume": "records",
     "topic": "topics",
     "group": "groups",
@@ -35,90 +38,108 @@ VIEW_NAMES = {
     "acl": "acls",
     "transaction": "transactions",
     "txn": "transactions",
+    "console-consumer": "records",
+    "console-producer": "produce",
+    "consumer-groups": "groups",
+    "share-groups": "groups",
+    "streams-groups": "groups",
 }
-"""Other names of views."""
+"""Other names of views. `kafka-` before and `.sh` behind a name are left out."""
+_OF_TOPICS = {"consume": "records", "produce": "produce", "alter-config": "configs"}
+"""Actions of `rpk topic`, and the views that have them here."""
 _OPTIONS = ("--bootstrap-server", "--bootstrap-servers", "--brokers", "-b")
-_OF_SCRIPTS = {
-    "topics": "list describe create delete",
-    "groups": "list describe delete",
-    "acls": "list add remove",
-}
-"""The actions of Kafka's scripts, which begin with two dashes there."""
-_NAME_OPTIONS = {"topics": "--topic", "groups": "--group"}
 _CONNECTING = (*CONNECTION_OPTIONS, "--timeout")
 _WITH_PORT = re.compile(r"\S*:[0-9]{1,5}(,\S+)*")
+_SURELY = re.compile(r"((localhost|[0-9.]+|\[[0-9a-f:]+\]):[0-9]{1,5}|\S+:[0-9]{4,5})(,\S+)*")
+"""An address wherever it stands: orders:0 is a partition."""
 _ACTIONS = {
     "list": ("ls",),
     "show": ("describe",),
     "grow": ("add-partitions",),
-    "empty": ("purge",),
+    "empty": ("purge", "trim-prefix"),
     "delete": ("rm", "remove"),
     "reset": ("seek",),
+    "forget": ("offset-delete",),
 }
 _OF_ONE_VIEW = (
-    *("partitions", "elect", "lead", "reassign", "cancel"),
+    *("partitions", "elect", "lead", "reassign", "cancel", "topic", "group", "kick"),
     *("add", "set", "producers", "hanging", "abort"),
 )
+_NAME_COMES_FIRST = ("records", "produce")
+_HELP = {"-h", "--help"}
+_ANY = f"localhost:{KAFKAS_PORT}"
 
 
-class NoAddress(Exception):
+class NoAddress(Unclear):
     """No broker was named."""
 
 
 def with_address(given: Sequence[str], environment: Mapping[str, str] = os.environ) -> list[str]:
-    """The arguments of a view, the address first, then how to connect. Raises NoAddress, with what
-    to type."""
-    view, rest = given[0], _as_here(given[0], given[1:])
-    if named := _taken_out(rest):
-        return [view, named, *_connecting_first(rest)]
+    """The words of a view as it has them, its name and the address first, then how to connect.
+    Raises Unclear, with what to type."""
+    view, given_rest = _renamed(given)
+    rest = list(given_rest)
+    address = _taken_out(rest)
     connecting, rest = _divided(rest)
-    found = _with_known(view, connecting, rest, environment)
-    return [*found[:2], *connecting, *found[2:]]
+    address = address or _typed(view, rest) or _known(connecting, environment)
+    if not address and rest and rest[0] in _HELP:
+        return [view, *rest]
+    if not address:
+        address = _first(view, rest)
+    return [view, address, *connecting, *as_here(view, _formatted(view, rest))]
 
 
-def _as_here(view: str, rest: Sequence[str]) -> list[str]:
-    """What Kafka's scripts call `--describe --topic NAME` is an action and a name here; `-f` with a
-    template is kcat's and rpk's format, alone it follows."""
+def view_named(name: str) -> str:
+    """The view that is called so, here or elsewhere."""
+    plain = name.removeprefix("kafka-").removesuffix(".sh")
+    return _VIEW_NAMES.get(plain, plain)
+
+
+def _renamed(given: Sequence[str]) -> tuple[str, Sequence[str]]:
+    view, rest = view_named(given[0]), given[1:]
+    if view == "topics" and rest[:1] and rest[0] in _OF_TOPICS:
+        view = _OF_TOPICS[rest[0]]
+        return view, [*(["topic"] if view == "configs" else []), *rest[1:]]
+    return view, rest
+
+
+def _formatted(view: str, rest: Sequence[str]) -> list[str]:
+    """`-f` with a template is kcat's and rpk's format, alone it follows."""
     rest = list(rest)
     if view == "records":
         for at, each in enumerate(rest[:-1]):
             if each == "-f" and re.search(r"%\w|\{\w+\}", rest[at + 1]):
                 rest[at] = "--format"
-    scripts = _OF_SCRIPTS.get(view, "")
-    action = next((each for each in rest if each[2:] in scripts.split()), None)
-    if action is None:
-        return rest
-    rest.remove(action)
-    names: list[str] = []
-    option = _NAME_OPTIONS.get(view)
-    while option in rest:
-        at = rest.index(option)
-        names += rest[at + 1 : at + 2]
-        del rest[at : at + 2]
-    addresses = [each for each in rest[:1] if _WITH_PORT.fullmatch(each)]
-    return [*addresses, action[2:], *rest[len(addresses) :], *names]
+    return rest
 
 
-def _with_known(
-    view: str, connecting: Sequence[str], rest: list[str], environment: Mapping[str, str]
-) -> list[str]:
-    first = next((each for each in rest if not each.startswith("-")), "")
-    known = _known(connecting, environment)
-    if known and not _WITH_PORT.fullmatch(first):
-        return [view, known, *rest]
-    if not first and rest:  # --help, or a wrong option: argparse tells
-        return [view, *rest]
+def _typed(view: str, rest: list[str]) -> str:
+    """The address among these words, which is removed: the first one if it has a port, or one that
+    stands after the action; empty if there is none."""
+    without_value = {*flags(view), "--json"}
+    for at, each in enumerate(rest):
+        before = rest[at - 1] if at else ""
+        if before.startswith("-") and before not in without_value:
+            continue
+        if (_SURELY if at else _WITH_PORT).fullmatch(each):
+            return rest.pop(at)
+    return ""
+
+
+def _first(view: str, rest: list[str]) -> str:
+    """A host without a port, where no address is known otherwise; removed. Raises NoAddress."""
+    if rest and not rest[0]:
+        return rest.pop(0)  # which is no address, as argparse will say
+    first = rest[0] if rest and not rest[0].startswith("-") else ""
     others = (other for names in _ACTIONS.values() for other in names)
-    actions = {*_ACTIONS, *others, "create", *_OF_ONE_VIEW}
-    if not first or first in actions:
-        action = f" {first}" if first else ""
-        raise NoAddress(f"which broker? odradek {view} HOST:PORT{action} ..., or set {VARIABLE}")
-    return [view, *rest]
-
-
-def _connecting_first(rest: Sequence[str]) -> list[str]:
-    connecting, others = _divided(rest)
-    return [*connecting, *others]
+    is_action = first in {*_ACTIONS, *others, "create", *_OF_ONE_VIEW}
+    is_name = view in _NAME_COMES_FIRST and (not rest[1:] or rest[1].startswith("-"))
+    if is_action and _HELP & {*rest}:
+        return _ANY
+    if not first or is_action or is_name:
+        what = f" {first}" if first else ""
+        raise NoAddress(f"which broker? odradek {view} HOST:PORT{what} ..., or set {VARIABLE}")
+    return rest.pop(0)
 
 
 def _divided(rest: Sequence[str]) -> tuple[list[str], list[str]]:

@@ -39,7 +39,7 @@ class Position:
 
 def parse_position(text: str) -> Position:
     """A position as written. Raises ArgumentTypeError."""
-    if text in ("earliest", "beginning", "first"):
+    if text in ("earliest", "beginning", "first", "start"):
         return Position(timestamp=EARLIEST)
     if text in ("latest", "end"):
         return Position(timestamp=LATEST)

@@ -61,6 +61,13 @@ def _add_records(parser: argparse.ArgumentParser) -> None:
         help=f"make N values from a template, with the fields {_fields()}",
     )
     add("--seed", type=whole(0, INT32), metavar="N", help="of --generate: the same records again")
+    add(
+        *("-v", "--value"),
+        metavar="TEXT",
+        action="append",
+        default=[],
+        help="one record with this value, in place of lines; may be repeated",
+    )
     add("-k", "--key", type=template, help="of each record; with --generate a template, too")
     add("-K", "--key-separator", metavar="TEXT", type=_some, help="a line is KEY TEXT VALUE")
     add(
@@ -99,14 +106,14 @@ def _add_sending(parser: argparse.ArgumentParser) -> None:
     """How they are sent."""
     add = parser.add_argument
     add(
-        "-z",
-        "--codec",
+        *("-z", "--codec", "--compression-codec", "--compression"),
         choices=[each.name.lower() for each in Codec],
         default="none",
         help="how batches are compressed",
     )
     add(
-        "--acks",
+        *("--acks", "--request-required-acks"),
+        type=_acks,
         choices=list(_ACKS),
         default="all",
         help="who has stored it: the leader, or all in sync",
@@ -130,7 +137,13 @@ def _fields() -> str:
 def run(brokers: Brokers, asked: argparse.Namespace) -> int:
     """Run the command. Raises ConsoleError."""
     encode, progress = _encode(asked), _progress(asked)
-    if asked.generate:
+    if asked.value and (asked.files or asked.generate):
+        raise ConsoleError("--value, and other values beside it: give one of them")
+    if asked.value:
+        values = enumerate(asked.value, 1)
+        lines = ((f"value {number}", text.encode()) for number, text in values)
+        records = of_lines(asked, lines, encode)
+    elif asked.generate:
         records = made(asked, encode)
     else:
         records = of_lines(asked, lines_of(asked.files, sys.stdin.buffer), encode)
@@ -251,6 +264,10 @@ class _Generate(argparse.Action):
             setattr(namespace, self.dest, (whole(1, INT32)(count), template(text)))
         except argparse.ArgumentTypeError as error:
             raise argparse.ArgumentError(self, str(error)) from None
+
+
+def _acks(text: str) -> str:
+    return "all" if text == "-1" else text
 
 
 def _rate(text: str) -> float:

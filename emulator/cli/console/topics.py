@@ -15,6 +15,7 @@ from argparse import SUPPRESS, ArgumentParser, Namespace
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ....wire import Error
 from ....wire.api.create_partitions import CreatePartitionsRequest
 from ....wire.api.create_topics import CreateTopicsRequest
 from ....wire.api.delete_records import DeleteRecordsRequest
@@ -49,8 +50,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     create = _add_create(actions)
     grow = add_action(actions, "grow", "add partitions")
     grow.add_argument(
-        "-p",
-        "--partitions",
+        *("-p", "--partitions", "-n", "--num"),
         metavar="N",
         required=True,
         type=whole(1, INT32),
@@ -58,13 +58,15 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     empty = add_action(actions, "empty", "delete records and keep the topic")
     empty.add_argument(
-        "--before",
+        *("--before", "-o", "--offset"),
+        dest="before",
         metavar="POSITION",
         type=parse_position,
         default=Position(timestamp=LATEST),
         help="only records before an offset, -N, an age (15m, 2h, 3d) or a time",
     )
     delete = add_action(actions, "delete", "delete topics")
+    delete.add_argument("--if-exists", action="store_true", help="no error where there is none")
     add_yes(empty, delete)
     for action in (show, create, grow, empty, delete):
         action.add_argument("topic", nargs="+", help="its name")
@@ -99,6 +101,8 @@ def _add_create(actions: Any) -> ArgumentParser:
         type=setting,
         help="a config of the topic; may be repeated",
     )
+    what = "no error where there is one"
+    create.add_argument("--if-not-exists", action="store_true", help=what)
     return create
 
 
@@ -119,7 +123,7 @@ def run(brokers: Brokers, asked: Namespace) -> int:
             _empty(brokers, asked.topic, asked.before)
         case "delete":
             confirm(asked, f"delete {', '.join(asked.topic)}")
-            _delete(brokers, asked.topic)
+            _delete(brokers, asked)
     return 0
 
 
@@ -207,13 +211,14 @@ def _create(brokers: Brokers, asked: Namespace) -> None:
     for topic in answer.topics:
         if not topic.error_code:
             brokers.topic(topic.name, is_new=True)
+    there = Error.TOPIC_ALREADY_EXISTS if asked.if_not_exists else None
     given = [name for name, _ in asked.set]
     report(
         (
-            topic.error_code,
+            0 if topic.error_code == there else topic.error_code,
             f"topic {topic.name}",
             with_likely(topic.error_message, given),
-            f"created {topic.name}",
+            f"{topic.name} is there" if topic.error_code == there else f"created {topic.name}",
         )
         for topic in answer.topics
     )
@@ -263,11 +268,14 @@ def _records_of(name: str, offsets: Mapping[int, int]) -> DeleteRecordsRequest:
     return DeleteRecordsRequest(topics=topics, timeout_ms=_TIMEOUT_MS)
 
 
-def _delete(brokers: Brokers, names: list[str]) -> None:
+def _delete(brokers: Brokers, asked: Namespace) -> None:
+    names: list[str] = asked.topic
+    missing = Error.UNKNOWN_TOPIC_OR_PARTITION if asked.if_exists else None
     answer = brokers.ask_controller(
         DeleteTopicsRequest(topic_names=names, timeout_ms=_TIMEOUT_MS), most=_BY_NAME_UP_TO
     )
     report(
         (topic.error_code, f"topic {topic.name}", topic.error_message, f"deleted {topic.name}")
         for topic in sorted(answer.responses, key=lambda each: names.index(each.name or ""))
+        if topic.error_code != missing
     )

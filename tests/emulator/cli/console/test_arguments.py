@@ -19,7 +19,7 @@ WRONG = [
     (["topics", NOBODY, "--timeout=-1"], "'-1'"),
     (["topics", NOBODY, "--timeout", "1e30"], "'1e30'"),
     (["topics", NOBODY, "--timeout", "soon"], "'soon'"),
-    (["topics", NOBODY, "nonsense"], "invalid choice: 'nonsense'"),
+    (["topics", NOBODY, "nonsense"], "there is no action 'nonsense'; the nearest are create"),
     (["topics", NOBODY, "create"], "required: topic"),
     (["topics", NOBODY, "create", "t", "--partitions", "0"], "from 1 to 2147483647: '0'"),
     (["topics", NOBODY, "create", "t", "--partitions", "2147483648"], "'2147483648'"),
