@@ -51,6 +51,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 pytest_plugins = [
     "pytester",
     "odradek.fixtures.spark",
+    "tests.support.parts",
     "tests.support.real_kafka",
     "tests.support.scheduler",
 ]

@@ -11,10 +11,10 @@ A connection with more requests than fit into a turn takes turns with the others
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, cast
 
 from ...wire import Buffer, Response, WireError
-from ...wire.frames import SMALL, Frame, Frames, Part, pieces
+from ...wire.frames import JOINED, SMALL, Frame, Frames, Part, pieces
 from ...wire.frames import frame as framed
 from ..base.call import PARKED, Call, Ends, Sentinel
 from ..base.client import ANONYMOUS, UNKNOWN_SOFTWARE
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 
 _PIECE = 1 << 20
+_UNSENT_BYTES = 16 << 10
 
 
 class Transport(Protocol):
@@ -73,6 +74,8 @@ class Connection:
     __slots__ = (
         "__weakref__",
         "_transport",
+        "_unsent",
+        "_unsent_bytes",
         "_working",
         "client_host",
         "client_id",
@@ -131,6 +134,9 @@ class Connection:
         self.current: Call | None = None
         self._transport = transport
         self._working = False
+        # Answers that are sent with the next one: a write for each would wake the client each time.
+        self._unsent: list[Part] = []
+        self._unsent_bytes = 0
         self.is_queued = False
 
     def __repr__(self) -> str:
@@ -179,6 +185,8 @@ class Connection:
                 begin = now
         finally:
             self._working = False
+            if self._unsent:
+                self._flush()
         if self.served_bytes or not self.is_reading:
             self._may_read_on()
 
@@ -254,6 +262,8 @@ class Connection:
     def close(self) -> None:
         """Close the connection. A parked call is not answered."""
         if self.is_open:
+            if self._unsent:
+                self._flush()
             transport = self._transport
             self.lost()
             transport.close()
@@ -301,14 +311,26 @@ class Connection:
             log.exception("closing %s: answer could not be written", self)
             self.close()
             return
-        self._transport.send(parts)
+        self.send_frame(parts)
 
     def send_parts(self, parts: list[Buffer]) -> None:
         """Send an answer that no call is for."""
-        self._transport.send(framed(parts))
+        self.send_frame(framed(parts))
 
     def send_frame(self, parts: list[Part]) -> None:
-        """Send the frame of an answer that no call is for."""
+        """Send the frame of an answer: now, or with that of the request after it."""
+        if self._unsent or (self._working and self.frames.held):
+            self._unsent += parts
+            self._unsent_bytes += sum(map(len, parts))
+            if self._unsent_bytes > _UNSENT_BYTES:
+                self._flush()
+        else:
+            self._transport.send(parts)
+
+    def _flush(self) -> None:
+        parts, self._unsent, self._unsent_bytes = self._unsent, [], 0
+        if len(parts) > 1 and sum(map(len, parts)) <= JOINED:
+            parts = [b"".join(cast("list[Buffer]", parts))]
         self._transport.send(parts)
 
     def _send_changed(
@@ -331,6 +353,6 @@ class Connection:
             before, sent = len(sent), change(sent)
             is_cut = is_cut or len(sent) < before
         if sent:
-            self._transport.send([sent])
+            self.send_frame([sent])
         if is_cut:
             self.close()

@@ -94,7 +94,7 @@ def test_a_record_of_any_size_is_one_write(monkeypatch: pytest.MonkeyPatch) -> N
             client.ask(fetch_request(asked(max_bytes=size), topic="t", max_bytes=size), 12)
             for size in (1 << 10, 50 << 20)
         )
-    assert len(only(one).records) < 1_100_000 < 4_000_000 < len(only(several).records)
+    assert len(only(one).records or b"") < 1_100_000 < 4_000_000 < len(only(several).records or b"")
     assert [len(write) for write in writes[:1]] == [3]
     for write in writes:
         assert sum(size > UNSENT_BYTES for size in write) == 1

@@ -1,8 +1,10 @@
-"""A batch is written from the very memory that it was received into, and sent from its file."""
+"""A batch is written from the very memory that it was received into, and sent from its file; short
+answers to requests that came together are sent together."""
 
 from __future__ import annotations
 
 import random
+import struct
 from mmap import mmap
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,7 @@ from odradek.emulator.cluster import Cluster
 from odradek.emulator.net.connection import Connection
 from odradek.storage.disk.directory import File
 from odradek.wire import Buffer
+from odradek.wire.api.metadata import MetadataRequest
 from odradek.wire.batch import read_header
 from odradek.wire.compression import Codec
 from odradek.wire.frames import SIZE, Part, pieces
@@ -32,6 +35,14 @@ class Socket:
         self.connection = Connection(cluster, self, "127.0.0.1", 1)
         self.offered: list[object] = []
         self.sent: list[Buffer] = []
+        self.writes: list[list[int]] = []
+        """For each, the correlation ids of its answers."""
+        self.is_closed = False
+
+    def receive_at_once(self, *frames: bytes) -> None:
+        """What one read from a socket gives."""
+        self.connection.feed(b"".join(SIZE.pack(len(frame)) + frame for frame in frames))
+        self.connection.work()
 
     def receive(self, frame: bytes) -> None:
         """As many bytes at a time as one read from a socket may give."""
@@ -46,7 +57,14 @@ class Socket:
             self.connection.work()
 
     def send(self, parts: list[Part]) -> None:
-        self.sent += pieces(parts, lambda: 1 << 20)
+        sent = list(pieces(parts, lambda: 1 << 20))
+        self.sent += sent
+        data, ids = b"".join(sent), []
+        while data:
+            (size, correlation_id), data = struct.unpack_from(">ii", data), data[4:]
+            ids.append(correlation_id)
+            data = data[size:]
+        self.writes.append(ids)
 
     def ends(self) -> None:
         """There is no socket."""
@@ -55,7 +73,7 @@ class Socket:
         """There is always room."""
 
     def close(self) -> None:
-        raise AssertionError("the connection was closed")
+        self.is_closed = True
 
 
 @pytest.fixture
@@ -73,8 +91,8 @@ def written(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     return found
 
 
-def encoded(message: Any, version: int) -> bytes:
-    header = RequestHeader(message.api_key, version, 1, "test")
+def encoded(message: Any, version: int, correlation_id: int = 1) -> bytes:
+    header = RequestHeader(message.api_key, version, correlation_id, "test")
     return bytes(write_request_header(header) + message.encode(version))
 
 
@@ -114,4 +132,48 @@ def test_a_fetched_batch_is_sent_from_a_mapping_of_its_file(tmp_path: Path) -> N
     assert isinstance(records.obj, mmap)
     path = tmp_path / "t-0" / f"{0:020}.log"
     assert records == path.read_bytes()
+    cluster.close()
+
+
+def asked_for(topic: str, number: int) -> bytes:
+    return encoded(MetadataRequest(topics=[MetadataRequest.Topic(name=topic)]), 9, number)
+
+
+def test_short_answers_to_requests_that_came_together_are_one_write(tmp_path: Path) -> None:
+    """Each write is a system call, and may wake the client."""
+    cluster = open_cluster(tmp_path)
+    cluster.create_topic("t", 1, {})
+    socket = Socket(cluster)
+
+    socket.receive_at_once(*(asked_for("t", number) for number in range(5)))
+    socket.receive_at_once(asked_for("t", 5))
+    assert socket.writes == [[0, 1, 2, 3, 4], [5]]
+    cluster.close()
+
+
+def test_answers_before_one_that_is_large_or_late_are_sent_before_it(tmp_path: Path) -> None:
+    cluster = open_cluster(tmp_path)
+    cluster.create_topic("t", 1, {})
+    socket = Socket(cluster)
+    socket.receive_at_once(encoded(produce_request(batch(LARGE)), 9, 0))
+    large = encoded(fetch_request(asked(offset=0, max_bytes=1 << 20)), 12, 2)
+    parked = encoded(fetch_request(asked(offset=1), max_wait_ms=60_000), 12, 4)
+
+    socket.receive_at_once(asked_for("t", 1), large, asked_for("t", 3), parked, asked_for("t", 5))
+    assert socket.writes == [[0], [1, 2], [3]]
+    cluster.advance(60_000)
+    assert socket.writes[3:] == [[4], [5]]
+    cluster.close()
+
+
+def test_what_was_answered_is_sent_before_a_malformed_request_ends_the_connection(
+    tmp_path: Path,
+) -> None:
+    cluster = open_cluster(tmp_path)
+    cluster.create_topic("t", 1, {})
+    socket = Socket(cluster)
+    malformed = asked_for("t", 3)[:-4]
+
+    socket.receive_at_once(asked_for("t", 1), asked_for("t", 2), malformed, asked_for("t", 4))
+    assert (socket.writes, socket.is_closed) == ([[1, 2]], True)
     cluster.close()
