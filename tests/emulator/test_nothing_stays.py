@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from odradek.emulator.cluster import Cluster
 from odradek.wire import Error
 
@@ -60,6 +61,7 @@ def one_round(cluster: Cluster, number: int) -> None:
     cluster.advance(10 * MINUTE)
 
 
+@pytest.mark.slow
 def test_many_rounds_leave_no_more_than_a_few(tmp_path: Path) -> None:
     cluster = open_cluster(
         tmp_path, max_events=20, **{key.replace(".", "_"): CONFIGS[key] for key in CONFIGS}

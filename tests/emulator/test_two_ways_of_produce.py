@@ -129,6 +129,7 @@ def brokers() -> Iterator[tuple[Broker, Broker]]:
         broker.cluster.close()
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(asked=st.lists(requests(), min_size=1, max_size=3))
 def test_both_ways_do_the_same(

@@ -122,6 +122,7 @@ def test_a_request_that_differs_in_a_byte_has_changed(
         engine.run(replace(sequence, name="another"))
 
 
+@pytest.mark.slow
 def test_every_byte_of_an_answer_counts(engine: ReplayEngine, sequence: Sequence) -> None:
     take = engine.tape.takes[NAME]
     *lines, last = take.lines

@@ -370,6 +370,7 @@ def test_a_share_group_begins_a_duration_before_now(value: str, seconds: float |
     assert seconds_before(value) == seconds
 
 
+@pytest.mark.slow
 @given(st.sampled_from(sorted(topic_definitions())), st.text())
 def test_any_text_is_a_value_or_a_config_error(name: str, text: str) -> None:
     definition = topic_definitions()[name]

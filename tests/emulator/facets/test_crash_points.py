@@ -112,6 +112,7 @@ def test_what_was_acknowledged_and_synced_survives_every_crash(
     assert count >= 8
 
 
+@pytest.mark.slow
 def test_a_sample_is_chosen_by_its_seed(kafka: Emulator) -> None:
     def points(seed: int) -> list[Any]:
         return [crash.point for crash in kafka.crash_points(Shop(), sample=3, seed=seed)]

@@ -90,6 +90,7 @@ def test_what_is_acknowledged_with_flush_messages_1_survives(
     assert safe.values() == [b"a", b"b"]
 
 
+@pytest.mark.slow
 def test_a_seed_decides_what_is_left(kafka: Emulator) -> None:
     orders = kafka.topic("orders")
     state = kafka.snapshot()
@@ -109,6 +110,7 @@ def test_a_seed_decides_what_is_left(kafka: Emulator) -> None:
     assert len(set(counts)) > 2, "some lose a few, some lose all"
 
 
+@pytest.mark.slow
 def test_a_broker_starts_again_whatever_a_power_cut_has_left(kafka: Emulator) -> None:
     for seed in range(12):
         kafka.create_topic(f"t{seed}", 2)

@@ -316,6 +316,7 @@ def test_beyond_the_scan_limit_records_are_trusted(cluster: Cluster, client: Cli
     assert produce(client, damaged()).error_code == Error.INVALID_RECORD
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("codec", [Codec.GZIP, Codec.ZSTD])
 def test_a_decompression_bomb_is_refused(client: Client, codec: Codec) -> None:
     bomb = batch(bytes(DECOMPRESSED_MAX + 1), codec=codec)

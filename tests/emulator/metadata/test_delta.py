@@ -230,6 +230,7 @@ def test_a_subscriber_may_not_append(cluster: Cluster) -> None:
     cluster.topics.create("t")
 
 
+@pytest.mark.slow
 def test_of_a_change_of_several_batches_those_that_were_written_take_effect() -> None:
     disk = MemoryDisk()
 

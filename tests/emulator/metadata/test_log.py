@@ -194,6 +194,7 @@ def test_producer_ids_come_in_blocks_that_nobody_has_had(world: World) -> None:
     assert world.written()[-1][2] == [(ProducerIdsRecord(broker_id=1, next_producer_id=3000), 0)]
 
 
+@pytest.mark.slow
 def test_a_change_of_ten_thousand_records_and_more_is_several_batches(world: World) -> None:
     world.append(*(partition(index) for index in range(10_001)))
     assert [len(records) for _, _, records in world.written()] == [9, 10_000, 1]

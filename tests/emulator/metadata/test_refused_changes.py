@@ -94,6 +94,7 @@ def after_a_kill(disk: MemoryDisk) -> dict[str, object]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("room", [0, 30])
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.name)
 def test_a_full_disk_refuses_a_change_as_a_whole(change: Change, room: int) -> None:

@@ -300,6 +300,7 @@ def test_nothing_is_read_while_the_ends_stay(kafka: Emulator) -> None:
     assert waiting.result() is True
 
 
+@pytest.mark.slow
 def test_fifty_wait_at_once(kafka: Emulator) -> None:
     orders = kafka.topic("orders")
     found: list[bytes | None] = []

@@ -107,6 +107,7 @@ def test_after_a_kill_at_any_change(seed: int) -> None:
     play(seed, CONFIGS, killed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(SEEDS or sized(2, 1)))
 def test_after_a_power_cut_at_any_change(seed: int) -> None:
     random = Random(seed)

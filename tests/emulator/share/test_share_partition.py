@@ -124,6 +124,7 @@ def test_what_somebody_had_when_the_leader_changed_is_new() -> None:
     assert broker.fetch(again, "b") == [(0, 1, 1), (4, 5, 1), (6, 6, 2), (7, 9, 1)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", [8, 100])
 def test_drawn_sequences(limit: int) -> None:
     for seed in range(150):

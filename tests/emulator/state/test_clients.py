@@ -167,6 +167,7 @@ def test_in_an_async_test(kafka: Emulator) -> None:
     asyncio.run(test())
 
 
+@pytest.mark.slow
 @pytest.mark.client
 def test_snapshots_under_load_are_whole(kafka: Emulator) -> None:
     """Each is a prefix of what one producer sent, in each partition, and every transaction in it

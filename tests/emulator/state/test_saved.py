@@ -28,6 +28,7 @@ def saved(tmp_path: Path) -> Path:
         return kafka.snapshot().save(tmp_path / "state.tar")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "in_memory"),
     [("state.tar", False), ("state.tar.gz", True), ("state.tar.xz", True), ("state", True)],

@@ -49,6 +49,7 @@ def write(connection: Connection) -> int:
     return produce(connection, batch(b"a", time=int(time.time() * 1000))).error_code
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("clock", ["system", "manual", "test"])
 def test_it_is_seen_and_goes_away_under_any_clock(clock: str) -> None:
     broker = Emulator(timing="kafka", clock=clock)

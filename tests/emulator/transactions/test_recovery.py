@@ -44,6 +44,7 @@ def transaction(x: TxnClient, *, commit: bool) -> None:
     assert x.end(commit) is Error.NONE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("generation", [1, 2])
 @pytest.mark.parametrize("commit", [True, False])
 def test_it_is_complete_after_a_crash_at_any_moment(

@@ -256,6 +256,7 @@ def test_a_defect_leaves_one_log_alone_and_the_cleaner_running(
     assert [record.getMessage() for record in failures] == ["<t-0> could not be compacted"]
 
 
+@pytest.mark.slow
 def test_writers_do_not_notice_it() -> None:
     with emulator() as kafka:
         kafka.run(topic)

@@ -55,6 +55,7 @@ def shell_as(
     return run
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("listener", LISTENERS)
 def test_who_may_makes_sees_and_removes(
     kafka: Emulator, listener: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -206,6 +206,7 @@ def test_a_registry_that_is_not_there_or_refuses(said: Said, registry: SchemaReg
     assert "ecret" not in let_in
 
 
+@pytest.mark.slow
 @pytest.mark.client
 def test_what_stock_clients_write_is_read_and_the_reverse(
     said: Said, kafka: Emulator, registry: SchemaRegistry, tmp_path: Path

@@ -133,6 +133,7 @@ def test_a_transaction_of_a_stale_member_is_refused_as_of_another_generation(wor
     group.check_commit(CommitRequest(3, "", None, -1, []), transactional=True)
 
 
+@pytest.mark.slow
 def test_offsets_of_topics_that_are_read_are_spared_by_deletion_and_retention(world: World) -> None:
     world.topics.make("u", 1)
     beat(world)

@@ -58,6 +58,7 @@ def test_what_would_take_for_ever_takes_little(
     assert work < work_max
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "expression",
     [".*a.{100}c", "([ab]{1,9}){5,20}[ab]{50,100}c", "[ab]?" * 300 + "c", "(a?[ab]){99}c"],
