@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from ....wire.errors import Error, Refused
+from ....wire.primitives import id_text
 from ....wire.stored.share_groups import ShareGroupMetadataKey
 from ...share.state import ShareKey, ShareState
 from ..classic.calls import ClassicCalls
@@ -29,6 +30,7 @@ from .records import DECODERS, TopicState, group_record, state_record
 _TRY_AGAIN_MS = 500
 _NO_GROUP = "The group id is invalid."
 _UNKNOWN_PARTITION = "This server does not host this topic-partition."
+_INVALID_PARTITION = "Initialize share group parameters has invalid partitionId - "
 _CONFIGS = (
     "share.session.timeout.ms",
     "share.heartbeat.interval.ms",
@@ -170,7 +172,7 @@ class ShareCalls:
     ) -> list[list[Altered]]:
         """Set where the group begins, by topic and partition; a missing group is created. What
         became of each, by topic. Raises Refused: INVALID_GROUP_ID, GROUP_ID_NOT_FOUND,
-        NON_EMPTY_GROUP."""
+        NON_EMPTY_GROUP, UNKNOWN_SERVER_ERROR for a partition below 0."""
         if not group_id:
             raise Refused(Error.INVALID_GROUP_ID, _NO_GROUP)
         shard, now = self._runtime.shard_for(group_id), self._runtime.now()
@@ -187,12 +189,16 @@ class ShareCalls:
             of_topic = [_altered(topic_id, index, count) for index in offsets]
             answers.append(of_topic)
             if topic is not None:
-                fine = {i: at for i, at in offsets.items() if 0 <= i < count}
+                fine = {i: at for i, at in offsets.items() if i < count}
                 announced[topic.id] = TopicState(name, frozenset(fine), now)
                 places |= {ShareKey(group_id, topic.id, i): at for i, at in fine.items()}
         said = states.initializing(group, announced)
         if said is not None:
             self._write(shard, group, [state_record(group_id, said)])
+        for key in places:
+            if key.partition < 0:  # noted as initializing, as a real coordinator notes it
+                what = f"{group_id} {id_text(key.topic_id)} {key.partition}"
+                raise Refused(Error.UNKNOWN_SERVER_ERROR, f"{_INVALID_PARTITION}{what}")
         failed = self._initialize(shard, group, group.epoch, places) if places else {}
         return [[_as_failed(each, failed, group_id) for each in of_topic] for of_topic in answers]
 
@@ -364,7 +370,7 @@ class ShareCalls:
 
 
 def _altered(topic_id: bytes | None, index: int, count: int) -> Altered:
-    if 0 <= index < count:
+    if topic_id is not None and index < count:
         return Altered(topic_id, index)
     return Altered(topic_id, index, Error.UNKNOWN_TOPIC_OR_PARTITION, _UNKNOWN_PARTITION)
 

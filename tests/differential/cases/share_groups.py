@@ -252,6 +252,28 @@ def offsets_that_are_set() -> Steps:
 
 
 @case("N21, N26")
+def offsets_of_partitions_below_zero() -> Steps:
+    """A topic that is there is refused as a whole, and with it the request."""
+    return [
+        *known_topic("~t", 2),
+        Ask(alter_share_offsets({("~t", -1): 3})),
+        Ask(describe_shares()),
+        Ask(alter_share_offsets({("~none", -1): 3})),
+        Ask(alter_share_offsets({T0: 3, ("~t", -7): 1, ("~none", 0): 1})),
+        Ask(describe_shares()),
+        Ask(share_offsets()),
+        *log_of(),
+        Ask(alter_share_offsets({("~t", -1): 3, ("~t", -2): 3})),
+        Ask(alter_share_offsets({T0: 4})),
+        Sleep(WRITTEN_S),
+        Ask(alter_share_offsets({T0: 5, ("~t", -1): 3})),
+        Sleep(WRITTEN_S),
+        Ask(share_offsets()),
+        *log_of(),
+    ]
+
+
+@case("N21, N26")
 def offsets_that_are_deleted() -> Steps:
     return [
         *known_topic("~u", 1),

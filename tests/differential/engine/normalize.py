@@ -21,7 +21,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from odradek.wire import NO_ID, Request, Response
+from odradek.wire import NO_ID, Request, Response, id_text
 from odradek.wire.api.describe_log_dirs import DescribeLogDirsRequest
 from odradek.wire.api.describe_topic_partitions import DescribeTopicPartitionsRequest
 from odradek.wire.api.describe_user_scram_credentials import DescribeUserScramCredentialsRequest
@@ -225,6 +225,8 @@ class Normalizer:
             text = text.replace(f'"{self._cluster}"', '"<cluster>"')
         if name.endswith("message"):  # a time in a message is computed from the broker's own clock
             text = _LONG_NUMBER.sub("<number>", text)
+            for (kind, value), known in self._symbols.items():
+                text = text.replace(id_text(value), known) if kind == "id" else text
         if name in ("member_id", "leader") and _SHORT_UUID.fullmatch(text):
             return symbol("uuid", text)
         return _UUID.sub(lambda found: symbol("uuid", found[0]), text)
