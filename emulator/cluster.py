@@ -240,6 +240,12 @@ class Cluster:
             raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION)
         return topic.partitions[index]
 
+    def any_broker(self) -> int:
+        """Whom clients are told to be the controller: any that is listed, as each passes on what
+        the controller has to do; -1 if there are none."""
+        able = [*alive(self.nodes)]
+        return self.random.choice(able) if len(able) > 1 else able[0] if able else -1
+
     def told_as(self, node_id: int) -> int | None:
         """How a broker is named in what is told: not at all, if it is the only one."""
         return node_id if len(self.nodes) > 1 else None

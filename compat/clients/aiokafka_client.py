@@ -100,7 +100,19 @@ class AiokafkaConsumer(Consumer):
         _run(self._consumer.commit())
 
     def close(self) -> None:
-        _run(self._consumer.stop())
+        _run(_stopped(self._consumer))
+
+
+async def _stopped(consumer: Any) -> None:
+    """Where a fetch waits to be tried again, aiokafka 0.14.0 raises CancelledError, and leaves its
+    connections open."""
+    try:
+        await consumer.stop()
+    except asyncio.CancelledError:
+        this = asyncio.current_task()
+        if this is None or this.cancelling():
+            raise
+        await consumer._client.close()
 
 
 class Aiokafka(Client):

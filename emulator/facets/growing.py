@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from concurrent.futures import Future
 from inspect import iscoroutinefunction
 
 from .. import parameters
 from ..base.node import Node
 from ..cluster import Cluster
 from ..net.server import Server
-from ..replication.leaving import leave
 from ..state.downtime import check_up
 from .brokers import BrokerView, BrokerViews
 from .facet import Facet, Thread
@@ -69,15 +69,24 @@ class Growing(Facet):
         that has replicas, with `move` for one of which a replica cannot be moved, and for the last
         one that runs; Refused(REQUEST_TIMED_OUT) without a controller.
         """
+        from ..replication.leaving import begin_to_leave, leave
+
         node_id = self.brokers[broker].id
 
-        def done(cluster: Cluster) -> None:
+        def begin(cluster: Cluster) -> Future[None] | None:
             if len(cluster.nodes) == 1:
                 raise RuntimeError(f"broker {node_id} is the only one, and cannot be removed")
-            leave(cluster, node_id, moves=move)
+            gone = begin_to_leave(cluster, node_id, moves=move)
+            return None if self._started().is_current else gone
+
+        def end(cluster: Cluster) -> None:
+            leave(cluster, node_id)
             cluster.journal.add("broker removed", details={"node": node_id})
 
-        self.run(done)
+        gone = self.run(begin)
+        if gone is not None:
+            gone.result()
+        self.run(end)
         del self._racks[node_id]
         self._last_id = max(self._last_id, node_id)
 

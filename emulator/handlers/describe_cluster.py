@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from ...wire import Error
 from ...wire.api.describe_cluster import DescribeClusterRequest, DescribeClusterResponse
 from ..base.call import Call
-from ..base.node import alive
 from .metadata import CLUSTER_OPERATIONS, NOT_ASKED
 from .registry import handles
 
@@ -40,7 +39,7 @@ def describe_cluster(
     places = [(broker, *broker.at(call.listener)) for broker in cluster.nodes.values()]
     return DescribeClusterResponse(
         cluster_id=cluster.cluster_id,
-        controller_id=cluster.replication.controller_among(alive(cluster.nodes)),
+        controller_id=cluster.any_broker(),
         brokers=[
             DescribeClusterResponse.Broker(
                 broker_id=broker.node_id,

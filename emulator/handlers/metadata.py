@@ -78,7 +78,7 @@ def metadata(cluster: Cluster, call: Call, request: MetadataRequest) -> Slices[M
             for broker, host, port in places
         ],
         cluster_id=cluster.cluster_id,
-        controller_id=cluster.replication.controller_among(able),
+        controller_id=cluster.any_broker(),
         topics=topics,
         cluster_authorized_operations=CLUSTER_OPERATIONS if wanted else NOT_ASKED,
     )

@@ -105,6 +105,7 @@ class Server:
         self._close_idle_later()
         cluster.metadata.subscribe(self._configs_changed)
         cluster.replication.moved = self._process_moved
+        cluster.replication.has_clients = self._has_clients
         for node_id, broker in cluster.replication.brokers.items():
             if self._processes.get(node_id, Process.UP) is not broker.process:
                 self._process_moved(node_id, broker)
@@ -124,6 +125,9 @@ class Server:
             self.network.set(self._held[node_id])
         if broker.process is not Process.DOWN:
             self.accept_again(node_id)
+
+    def _has_clients(self, node_id: int) -> bool:
+        return any(each.node_id == node_id for each in self.protocols)
 
     def _close_all_of(self, node_id: int, *, is_reset: bool) -> None:
         for protocol in list(self.protocols):
@@ -211,12 +215,15 @@ class Server:
     def cut(self) -> None:
         """Close every connection at once, as a process that dies does."""
         self.cluster.telling.is_over = True
-        for asked in list(self.cluster.asked):
-            if not asked.done():
-                asked.set_exception(ConnectionError("the broker went down before it answered"))
+        self._give_up_asked()
         for protocol in list(self.protocols):
             protocol.connection.lost()
             protocol.abort()
+
+    def _give_up_asked(self) -> None:
+        for asked in list(self.cluster.asked):
+            if not asked.done():
+                asked.set_exception(ConnectionError("the broker went down before it answered"))
 
     def go_down(self) -> None:
         """Be as a broker whose process has ended: connections are reset, new ones are refused, and
@@ -264,6 +271,7 @@ class Server:
         self.cluster.telling.is_over = True
         for tell in self.closing:
             tell()
+        self._give_up_asked()
         self._detach()
         for listener in self._listeners:
             await listener.close()

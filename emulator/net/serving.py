@@ -36,7 +36,7 @@ from ..control.refusals import finder
 from ..control.telling import LEARNING
 from ..handlers.api_versions import UNKNOWN_VERSION, note_software, software_of
 from ..handlers.registry import SERVED, Served
-from .response_cache import Encoded, Key
+from .response_cache import Encoded, Key, OfAnyController, place_of_controller
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -262,7 +262,13 @@ def _serve_kept(
     def kept(response: Response, body: list[Buffer]) -> None:
         if cluster.answers.generation == generation and not finder(type(response))(response):
             has_tags = call.api_key != API_VERSIONS and is_flexible(call.api_key, call.version)
-            cluster.answers.keep(place, Encoded(body, software, has_tags=has_tags))
+            answer = Encoded(body, software, has_tags=has_tags)
+            if len(cluster.nodes) > 1:
+                named = place_of_controller(response, call.version)
+                if named is not None:
+                    choose = cluster.any_broker
+                    answer = OfAnyController(body, has_tags=has_tags, place=named, choose=choose)
+            cluster.answers.keep(place, answer)
 
     response = handle(cluster, call, served, request, kept)
     if isinstance(response, Response):

@@ -8,12 +8,14 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Future
 from typing import TYPE_CHECKING
 
 from ...wire.stored.cluster import MetadataRecord, PartitionChangeRecord
 from ..base.words import number_of
 from ..partitions.partition import NO_LEADER
 from .brokers import Process
+from .stopping import stop
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -23,10 +25,10 @@ _UNCHANGED = -2
 _MOST_NAMED = 5
 
 
-def leave(cluster: Cluster, node_id: int, *, moves: bool) -> None:
-    """Stop a broker, and forget it, with `moves` after what it has was moved away. Raises, before
-    anything is changed: RuntimeError if it has what is not moved, or is the last one that runs;
-    Refused (REQUEST_TIMED_OUT) without a controller."""
+def begin_to_leave(cluster: Cluster, node_id: int, *, moves: bool) -> Future[None]:
+    """Stop a broker, with `moves` after what it has was moved away: when it has ended, `leave`.
+    Raises, before anything is changed: RuntimeError if it has what is not moved, or is the last one
+    that runs; Refused (REQUEST_TIMED_OUT) without a controller."""
     replication = cluster.replication
     replication.check_controlled(f"broker {node_id} cannot leave")
     replication.check_not_last(node_id, "removed")
@@ -39,8 +41,16 @@ def leave(cluster: Cluster, node_id: int, *, moves: bool) -> None:
         replication.end_session(node_id)
     if plan is not None:
         replication.change(plan.records())
+    gone: Future[None] = Future()
     if replication.is_up(node_id):
-        replication.stop(node_id)
+        return stop(cluster, node_id)
+    gone.set_result(None)
+    return gone
+
+
+def leave(cluster: Cluster, node_id: int) -> None:
+    """Forget a broker that has begun to leave. Raises Refused (KAFKA_STORAGE_ERROR)."""
+    cluster.replication.end_stop(node_id)
     cluster.remove_broker(node_id)
 
 

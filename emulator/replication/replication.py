@@ -3,7 +3,8 @@
 Data is stored once. A replica whose broker is at work has what the log has; one whose broker is
 not keeps the log end that it had (partitions/replicas.py). What is done about it, and when:
 
-- A stop: the controller moves the leaders away first, then the broker is fenced.
+- A stop: the controller moves the leaders away first; the broker answers for a while (stopping.py),
+  and is fenced.
 - A kill, a pause: nothing is known of it until the session of the broker ends; then it is fenced.
 - A leader whose follower has not caught up for `replica.lag.time.max.ms` takes it out of the ISR.
 - A broker that is back is unfenced at once, follows every leader at once, and is in sync then. The
@@ -26,7 +27,7 @@ Source: three nodes of Kafka 4.3.1 (semantics O).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -59,6 +60,8 @@ class Replication:
 
     moved: Callable[[int, BrokerState], None] | None = None
     """Called when the process of a broker has begun to do something else; set by a server."""
+    has_clients: Callable[[int], bool] | None = None
+    """Whether anybody is connected to a broker; set by a server."""
 
     def __init__(self, cluster: Cluster, time_out: TimeOut, *, is_short: bool) -> None:
         self.brokers = {
@@ -96,8 +99,16 @@ class Replication:
     # Brokers
 
     def stop(self, node_id: int) -> None:
-        """Shut a broker down in good order. Raises Refused, RuntimeError (`running`)."""
+        """Shut a broker down in good order, at once. Raises Refused, RuntimeError (`running`)."""
+        self.begin_stop(node_id)
+        self.end_stop(node_id)
+
+    def begin_stop(self, node_id: int) -> None:
+        """Move the leaders of a broker away: it goes on until `end_stop`, and follows. Raises
+        Refused, RuntimeError (`running`)."""
         broker = self.running(node_id)
+        if broker.is_shutting_down:
+            return
         self.check_not_last(node_id, "stopped")
         if not self.quorum.reaches(node_id):  # which cannot move its leaders
             self._end(node_id, Process.DOWN)
@@ -110,10 +121,16 @@ class Replication:
         except Refused:
             broker.is_shutting_down = False
             raise
-        self._cluster.settle()  # who waits there is told that it does not lead any more
-        self._end(node_id, Process.DOWN)
-        self._fence(node_id)
         self._settle()
+        self._cluster.settle()  # who waits there is told that it does not lead any more
+
+    def end_stop(self, node_id: int) -> None:
+        """A broker that shuts down ends; nothing if it has ended meanwhile. Raises Refused."""
+        broker = self.brokers.get(node_id)
+        if broker is not None and broker.is_shutting_down and broker.process is not Process.DOWN:
+            self._end(node_id, Process.DOWN)
+            self._fence(node_id)
+            self._settle()
 
     def kill(self, node_id: int) -> None:
         """End its process, paused or not; nobody knows it until its session ends. Raises
@@ -145,6 +162,7 @@ class Replication:
     def start(self, node_id: int) -> None:
         """Start its process again. Raises RuntimeError if it has not ended."""
         broker = self.broker(node_id)
+        self.end_stop(node_id)
         if broker.process is not Process.DOWN:
             raise RuntimeError(f"broker {node_id} has not ended: it is {broker}")
         if not self.quorum.reaches(node_id):
@@ -296,12 +314,6 @@ class Replication:
         self.quorum.is_lost = is_lost
         self._quorum_changed()
 
-    def controller_among(self, able: Collection[int]) -> int:
-        """Which of these nodes clients are told to be the controller; -1 if there are none. Any
-        will do, as each passes on what the controller has to do."""
-        leader = self.quorum.leader
-        return leader if leader in able else min(able, default=NOBODY)
-
     def _quorum_changed(self) -> None:
         """Brokers that reach the controller are heard of; the sessions of others begin to end, if
         there is one who waits for that."""
@@ -357,7 +369,7 @@ class Replication:
     def check_not_last(self, node_id: int, done: str) -> None:
         """Raises RuntimeError if no other broker runs."""
         others = (each for other, each in self.brokers.items() if other != node_id)
-        if not any(each.process is Process.UP for each in others):
+        if not any(each.process is Process.UP and not each.is_shutting_down for each in others):
             raise RuntimeError(f"broker {node_id} is the last one that runs, and cannot be {done}")
 
     def check_controlled(self, what: str) -> None:
@@ -517,7 +529,7 @@ class Replication:
             for node_id in at_work:
                 partition.follow(node_id)
             coming = {each for each in at_work if each not in partition.isr}
-            coming = {each for each in coming if partition.has_caught_up(each)}
+            coming = {each for each in coming if self._may_join(partition, each)}
             if coming and self.quorum.reaches(partition.leader):
                 isr = sorted({*partition.isr, *coming})
                 records += self.controller.alter_isr(partition.topic.id, partition.index, isr)
@@ -532,8 +544,12 @@ class Replication:
     def _follows(self, partition: Partition, node_id: int) -> bool:
         """Whether a replica gets what its leader has, if that is at work."""
         broker = self.brokers.get(node_id)
-        is_at_work = broker is not None and broker.is_at_work
-        return is_at_work and self.quorum.connects(partition.leader, node_id)
+        is_there = broker is not None and broker.process is Process.UP and not broker.is_fenced
+        return is_there and self.quorum.connects(partition.leader, node_id)
+
+    def _may_join(self, partition: Partition, node_id: int) -> bool:
+        """Whether a replica that follows may be in sync: not so at a broker that shuts down."""
+        return self.brokers[node_id].is_active and partition.has_caught_up(node_id)
 
     def _led(self) -> Iterator[Partition]:
         """The partitions whose leader is at work."""

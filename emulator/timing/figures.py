@@ -40,6 +40,10 @@ COORDINATOR_LOADED: Figures = (20.0, 30.0, 50.0, 62.0, 70.0, 80.0)
 MARKERS: Figures = (0.1, 0.4, 0.7, 1.0, 4.0, 6.0)
 """From the answer to EndTxn until the markers are written and the transaction is complete."""
 
+STOPPING: Figures = (1900.0, 2100.0, 2150.0, 2200.0, 2250.0, 2300.0)
+"""From the move of the leaders of a node that is stopped, one of three, until its connections
+close."""
+
 RETRY_MS = 20
 """How often a broker asks whether the transaction before is complete, to which a Produce of the
 second generation would add a partition (`add.partitions.to.txn.retry.backoff.ms`), ..."""

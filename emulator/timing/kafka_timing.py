@@ -83,6 +83,10 @@ class KafkaTiming(Step):
         self._end_ms = self._drawn(figures.LATENCY["EndTxn"])
         self._after(self._end_ms + self._drawn(figures.MARKERS), complete)
 
+    def stop_ms(self) -> int:
+        """How long a broker that is stopped goes on answering."""
+        return int(self._drawn(figures.STOPPING))
+
     def _follow(self, delta: MetadataDelta, image: MetadataImage) -> None:
         """Note which topics are new."""
         if not self._is_following:

@@ -32,6 +32,7 @@ def test_every_example_passes(pytester: pytest.Pytester) -> None:
         ("a coordinator is found", figures.COORDINATOR_KNOWN),
         ("it knows that it is the coordinator", figures.COORDINATOR_ELECTED),
         ("it has loaded", figures.COORDINATOR_LOADED),
+        ("a node that is stopped closes its connections", figures.STOPPING),
         ("markers are written", figures.MARKERS),
         *figures.LATENCY.items(),
         ("Produce in a transaction", figures.TRANSACTIONAL_PRODUCE),

@@ -166,6 +166,49 @@ def test_a_session_is_as_long_as_it_is_asked_for() -> None:
         assert kafka.brokers[2].is_fenced
 
 
+def test_a_broker_that_stops_sends_its_clients_on_before_it_closes(kafka: Emulator) -> None:
+    kafka.create_topic("orders", replicas=3)
+    found: list[int] = []
+
+    def ask_until_it_closes() -> None:
+        with at(kafka, 1) as client, suppress(EOFError, OSError):
+            while True:
+                request = produce_request(batch(b"x"), topic="orders")
+                answer = client.ask(request, 9).responses[0].partition_responses[0].error_code
+                found.extend([] if answer in found else [answer])
+
+    with ThreadPoolExecutor() as pool:
+        asking = pool.submit(ask_until_it_closes)
+        until(lambda: found == [Error.NONE])
+        kafka.brokers[1].stop()
+        assert kafka.brokers[1].state == "down, fenced"
+        asking.result(WAIT_S)
+    assert found == [Error.NONE, Error.NOT_LEADER_OR_FOLLOWER]
+    with pytest.raises(ConnectionRefusedError):
+        at(kafka, 1)
+
+
+def test_the_end_of_all_does_not_wait_for_one_that_stops(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("odradek.emulator.replication.stopping.ANSWERS_MS", 60_000)
+    kafka = Emulator(brokers=3).start()
+    with at(kafka, 1), ThreadPoolExecutor() as pool:
+        stopping = pool.submit(kafka.brokers[1].stop)
+        until(lambda: kafka.brokers[1].state == "up, shutting down")
+        kafka.stop()
+        with pytest.raises(ConnectionError, match="the broker went down"):
+            stopping.result(WAIT_S)
+
+
+def test_in_the_thread_of_the_broker_nobody_waits(kafka: Emulator) -> None:
+    with at(kafka, 1):
+        view = kafka.brokers[1]
+        kafka.run(lambda _: view.stop())
+        until(lambda: view.state == "down, fenced")
+        view.start()
+        kafka.run(lambda _: (view.stop(), view.start()))
+        assert view.state == "up"
+
+
 def test_a_paused_broker_answers_when_it_goes_on(kafka: Emulator) -> None:
     kafka.create_topic("orders", replicas=3)
     with at(kafka, 3) as client, ThreadPoolExecutor() as pool:
