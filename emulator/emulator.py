@@ -474,7 +474,8 @@ class Emulator(
         for listener in server.cluster.security.listeners.values():
             where = listener.at(place) if self._listens_by_config else self._listening.at(place)
             host, port = server.listen(*where, broker.node_id, listener.name)
-            server.cluster.security.bound[host, listener.name] = None
+            bound = server.cluster.security.bound.setdefault((host, listener.name), {})
+            bound[broker.node_id] = port
             address = listener.given(reachable(host), port, place)
             if self._advertised is not None:
                 address = self._advertised.of(broker.node_id, place, port)

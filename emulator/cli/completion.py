@@ -1,8 +1,10 @@
-"""`odradek completion SHELL`: the script with which bash, zsh or fish completes verbs and options.
+"""`odradek completion SHELL`: the script with which bash, zsh or fish completes verbs and options;
+with `man` the man page.
 
     eval "$(odradek completion bash)"       # in ~/.bashrc
     eval "$(odradek completion zsh)"        # in ~/.zshrc
     odradek completion fish | source        # in ~/.config/fish/config.fish
+    odradek completion man > ~/.local/share/man/man1/odradek.1
 
 The script is made of the commands' own parsers. With ODRADEK_BOOTSTRAP in the environment it also
 completes the names of topics and groups, for which the broker is asked.
@@ -15,6 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 SHELLS = ("bash", "zsh", "fish")
+MAN = "man"
 
 
 class Verb(NamedTuple):
@@ -28,19 +31,26 @@ def add_completion(commands: Any) -> None:
     """Add the sub-command to argparse's subparsers."""
     parser: argparse.ArgumentParser = commands.add_parser(
         "completion",
-        help="what makes bash, zsh or fish complete verbs and options",
+        help="what makes bash, zsh or fish complete verbs and options; the man page",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("shell", choices=SHELLS)
+    parser.add_argument("shell", choices=(*SHELLS, MAN))
 
 
 def run_completion(
     options: argparse.Namespace, parser_of: Callable[[str], Mapping[str, argparse.ArgumentParser]]
 ) -> int:
     """Print the script. `parser_of` gives the commands' parsers, that of one verb whole."""
+    names = parser_of("")
+    if options.shell == MAN:
+        from .man_page import man_page
+
+        summaries = {name: parser.description or "" for name, parser in names.items()}
+        print(man_page(summaries, lambda name: parser_of(name)[name]), end="")
+        return 0
     verbs = {}
-    for name, parser in parser_of("").items():
+    for name, parser in names.items():
         whole = parser_of(name)[name]
         verbs[name] = Verb(parser.description or "", sorted(set(_words(whole))))
     print(_SCRIPTS[options.shell](verbs), end="")

@@ -124,7 +124,7 @@ def _parsers(
     for verb in needed:
         _of("add", verb)(commands)
     for name, summary in (others or {}).items():
-        commands.add_parser(name, help=summary)
+        commands.add_parser(name, help=summary, description=summary)
     return parser, commands.choices
 
 

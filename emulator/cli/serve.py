@@ -191,11 +191,10 @@ def _serve(options: argparse.Namespace) -> int:
 
     try:
         with ExitStack() as running:
-            emulator = bring_up(options, running)
+            emulator, line = bring_up(options, running)
             # What exists now lives as long as the process: collections need not examine it.
             gc.freeze()
             gc.set_threshold(*gc.get_threshold()[:2], _NEVER)
-            line = _ready_line(emulator.bootstrap_servers, emulator.cluster.scan_limit)
             if not print_line(line):
                 return fail(f"nobody reads the standard output, which should say: {line}", 1)
             _collect_until(stop, emulator.cluster.turns)
@@ -215,11 +214,6 @@ def _collect_until(stop: threading.Event, turns: Sized, every_s: float = _COLLEC
             put_off = 0
         else:
             put_off += 1
-
-
-def _ready_line(address: str, scan_limit: int | None) -> str:
-    scanned = "" if scan_limit is None else f" (records scanned up to {scan_limit} a batch)"
-    return f"odradek ready at {address}{scanned}"
 
 
 def print_line(line: str) -> bool:

@@ -65,8 +65,8 @@ class Security:
     ) -> None:
         self.listeners = listeners
         self.failures: deque[LogInFailure] = deque(maxlen=_MOST_FAILURES)
-        self.bound: dict[tuple[str, str], None] = {}
-        """The address that each listener is bound to, with its name."""
+        self.bound: dict[tuple[str, str], dict[int, int]] = {}
+        """The address that each listener is bound to, with its name: the port of each broker."""
         self._key_sets = key_sets
         self._config = config
         self._image = image

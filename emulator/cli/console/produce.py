@@ -22,6 +22,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from itertools import repeat
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 from ....wire.api.create_topics import CreateTopicsRequest
@@ -37,6 +38,7 @@ from .resuming import Progress
 from .sending import Placed, Sender
 from .templates import FIELDS, template
 
+_SHOWN_EVERY_S = 1.0
 _ACKS = {"1": 1, "all": -1}
 
 
@@ -159,18 +161,47 @@ def run(brokers: Brokers, asked: argparse.Namespace) -> int:
         transactional_id=asked.transactional_id,
     )
     sender.begin()
-    is_whole = False
+    is_whole, shown = False, Shown(sender, quiet=asked.quiet)
     try:
         for chunk in chunks(_copied(records, asked.copies), asked.rate):
             _send(sender, chunk, progress)
+            shown.look()
         is_whole = True
     finally:
         sender.end(commit=is_whole)
         if is_whole and progress is not None:
             progress.save()
+        shown.clear()
         if not asked.quiet:
             _tell(sender, is_whole)
     return 0
+
+
+class Shown:
+    """How far it is, at a terminal: a line on standard error that is written over each second."""
+
+    def __init__(self, sender: Sender, *, quiet: bool, every_s: float = _SHOWN_EVERY_S) -> None:
+        self._sender = sender
+        self._is_wanted = not quiet and sys.stderr is not None and sys.stderr.isatty()
+        self._every_s = every_s
+        self._begin = self._last = monotonic()
+        self._text = ""
+
+    def look(self) -> None:
+        """Show it, if it is time."""
+        now = monotonic()
+        if self._is_wanted and now - self._last >= self._every_s:
+            count, self._last = sum(self._sender.sent.values()), now
+            rate = count / (now - self._begin)
+            self.clear()
+            self._text = f"{count:,} records to {self._sender.topic}, {rate:,.0f} a second"
+            print(self._text, end="", file=sys.stderr, flush=True)
+
+    def clear(self) -> None:
+        """Take the line away."""
+        if self._text:
+            print(f"\r{' ' * len(self._text)}\r", end="", file=sys.stderr)
+            self._text = ""
 
 
 def _send(sender: Sender, chunk: list[Placed], progress: Progress | None) -> None:

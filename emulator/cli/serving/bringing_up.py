@@ -27,7 +27,7 @@ from .applying import apply, problems
 from .brokers import address_of, brokers_of
 from .configure import read_all
 from .data_dir import holds_data, recovery, refusal
-from .ready import ReadyFile
+from .ready import ReadyFile, ready_line
 from .security import tell_access, tell_reach
 from .settings import Settings, TopicSettings
 from .watching import Watch
@@ -44,8 +44,9 @@ class Failed(Exception):
         self.status = status
 
 
-def bring_up(options: argparse.Namespace, running: ExitStack) -> Emulator:
-    """Start the broker and what is beside it; what ends them is put on the stack. Raises Failed."""
+def bring_up(options: argparse.Namespace, running: ExitStack) -> tuple[Emulator, str]:
+    """Start the broker and what is beside it; what ends them is put on the stack. Returns it, and
+    the line to print. Raises Failed."""
     settings = merged(options.settings, options)
     log = _log(options, running)
     begin = monotonic()
@@ -75,8 +76,7 @@ def bring_up(options: argparse.Namespace, running: ExitStack) -> Emulator:
         running.callback(Watch(emulator, settings, again, log.say).close)
     tell_access(emulator, running, log.say)
     tell_reach(emulator, log.say)
-    _tell_the_world(emulator, options, running)
-    return emulator
+    return emulator, ready_line(emulator, _tell_the_world(emulator, options, running))
 
 
 def _may_use(data_dir: str) -> bool:
@@ -193,8 +193,10 @@ def _write_journal(emulator: Emulator, path: str) -> FileSink:
     return sink
 
 
-def _tell_the_world(emulator: Emulator, options: argparse.Namespace, running: ExitStack) -> None:
-    """/health, and the file for those who wait."""
+def _tell_the_world(
+    emulator: Emulator, options: argparse.Namespace, running: ExitStack
+) -> int | None:
+    """/health, and the file for those who wait. Returns the port of /health."""
     health_port = None
     if options.health_port is not None:
         from .health import Health  # which takes http.server
@@ -211,6 +213,7 @@ def _tell_the_world(emulator: Emulator, options: argparse.Namespace, running: Ex
             running.callback(ReadyFile(options.ready_file, facts).remove)
         except OSError as error:
             raise Failed(f"--ready-file: {error.filename}: {error.strerror}", 1) from None
+    return health_port
 
 
 def _facts(emulator: Emulator, options: argparse.Namespace) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The file that says that the broker is ready, for scripts that start one and wait."""
+"""The line and the file that say that the broker is ready, for scripts that start one and wait."""
 
 from __future__ import annotations
 
@@ -6,6 +6,37 @@ import json
 import os
 from contextlib import suppress
 from typing import Any
+
+from ...base.addresses import bracketed
+from ...cluster import Cluster
+from ...emulator import Emulator
+
+
+def ready_line(emulator: Emulator, health_port: int | None) -> str:
+    """The address that clients need, and in brackets what else is to be known."""
+    listening = emulator.run(_listening)
+    more = []
+    if listening != emulator.bootstrap_servers:
+        more.append(f"listening at {listening}")
+    if health_port is not None:
+        more.append(f"health at port {health_port}")
+    if (scan_limit := emulator.cluster.scan_limit) is not None:
+        more.append(f"records scanned up to {scan_limit} a batch")
+    told = f" ({', '.join(more)})" if more else ""
+    return f"odradek ready at {emulator.bootstrap_servers}{told}"
+
+
+def _listening(cluster: Cluster) -> str:
+    """Where the first listener of each broker is bound: the addresses in `bootstrap_servers` are
+    what clients are given."""
+    name = next(iter(cluster.security.listeners))
+    found = {
+        node: f"{bracketed(host)}:{port}"
+        for (host, listener), ports in cluster.security.bound.items()
+        if listener == name
+        for node, port in ports.items()
+    }
+    return ",".join(found[node] for node in cluster.nodes if node in found)
 
 
 class ReadyFile:

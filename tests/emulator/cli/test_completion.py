@@ -59,7 +59,7 @@ def fish(script: str, words: list[str], **environment: str) -> list[str]:
 @pytest.mark.skipif(_BASH is None, reason="there is no bash")
 def test_bash_completes(command: Callable[..., Ended]) -> None:
     script = command("completion", "bash").output
-    for words, found in [*WORDS, (["completion", ""], ["--help", "bash", "fish", "zsh"])]:
+    for words, found in [*WORDS, (["completion", ""], ["--help", "bash", "fish", "man", "zsh"])]:
         assert bash(script, words) == found
 
 
@@ -147,3 +147,22 @@ def test_every_verb_is_in_each_script(command: Callable[..., Ended]) -> None:
         for word in ("serve", "topics", "data-dir", "create"):
             assert word in ended.output
     assert command("completion", "tcsh").status == 2
+
+
+def test_the_man_page_has_every_command_and_option(command: Callable[..., Ended]) -> None:
+    page = command("completion", "man").output
+    sections = re.split(r"^\.SS odradek ", page, flags=re.MULTILINE)
+    assert {each.split("\n")[0] for each in sections[1:]} >= {"serve", "topics", "completion"}
+    for option in (r"\-\-data\-dir", r"\-\-follow", r"\-\-if\-not\-exists"):
+        assert f"\\fB{option}\\fR" in page
+    assert not [line for line in page.splitlines() if re.match(r"'|\.(?![A-Z]|nf|fi)", line)]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("groff") is None, reason="there is no groff")
+def test_the_man_page_is_right_to_groff(command: Callable[..., Ended]) -> None:
+    page = command("completion", "man").output
+    done = subprocess.run(
+        ["groff", "-man", "-ww", "-z"], input=page, capture_output=True, text=True, timeout=60
+    )
+    assert (done.returncode, done.stderr) == (0, "")

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import sys
 from collections.abc import Callable, Iterator
 from threading import Thread
 from threading import enumerate as enumerate_threads
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from odradek.emulator import Emulator
 from odradek.emulator.cli.console.arriving import chunks
+from odradek.emulator.cli.console.produce import Shown
 from odradek.emulator.cli.console.sending import Placed
 from odradek.emulator.cli.main import main
 from odradek.wire import Error
@@ -240,3 +244,28 @@ def test_what_it_has_sent_is_read_by_the_view(produce: Produce, shell: Shell) ->
     produce("-p", "0", "-k", "42", lines="espresso\n")
     (line,) = shell("records", "orders")
     assert line[-2:] == ["42", "espresso"]
+
+
+class Screen(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_at_a_terminal_it_shows_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    sender: Any = SimpleNamespace(sent={0: 1200, 1: 34}, topic="orders")
+    monkeypatch.setattr(sys, "stderr", screen := Screen())
+    seldom = Shown(sender, quiet=False)
+    quiet = Shown(sender, quiet=True, every_s=0)
+    for each in (seldom, quiet):
+        each.look()
+        each.clear()
+    assert screen.getvalue() == ""
+    often = Shown(sender, quiet=False, every_s=0)
+    often.look()
+    assert re.fullmatch(r"1,234 records to orders, [0-9,]+ a second", shown := screen.getvalue())
+    often.clear()
+    assert screen.getvalue() == f"{shown}\r{' ' * len(shown)}\r"
+    monkeypatch.setattr(sys, "stderr", file := io.StringIO())
+    elsewhere = Shown(sender, quiet=False, every_s=0)
+    elsewhere.look()
+    assert file.getvalue() == ""

@@ -149,3 +149,27 @@ def test_a_value_of_the_file_is_judged_as_an_option(
     with pytest.raises(SettingsError) as raised:
         options(monkeypatch, tmp_path)
     assert str(raised.value) == f"{tmp_path / 'odradek.toml'}: port: not a port: '70000'"
+
+
+def test_variables_that_do_nothing_are_said(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    environment = {
+        "ODRADEK_PRT": "9093",
+        "ODRADEK_NONSENSE": "",
+        "ODRADEK_TIMEOUT": "30",  # the pytest plugin's
+        "KAFKA_ADVERTISED_LISTENERS": "PLAINTEXT://kafka:9092",
+        "KAFKA_CFG_LOG_RETENTION_HOURS": "1",
+        "KAFKA_LOG_DIRS": "/data",
+        "KAFKA_HOME": "/opt/kafka",
+    }
+    found = options(monkeypatch, tmp_path, environment=environment)
+    assert found.settings.not_obeyed == {
+        "ODRADEK_PRT": "there is no such variable; is ODRADEK_PORT meant?",
+        "ODRADEK_NONSENSE": "there is no such variable",
+        "KAFKA_ADVERTISED_LISTENERS": "it is of another image; ODRADEK_ADVERTISED is read here",
+        "KAFKA_CFG_LOG_RETENTION_HOURS": "it is of another image; "
+        "ODRADEK_SET_LOG_RETENTION_HOURS is read here",
+        "KAFKA_LOG_DIRS": "it is of another image; ODRADEK_DATA_DIR is read here",
+    }
+    assert found.settings.configs == {}

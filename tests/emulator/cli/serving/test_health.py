@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import urllib.error
 import urllib.request
 from collections.abc import Callable
@@ -14,7 +15,7 @@ import pytest
 from odradek.emulator import Emulator
 from odradek.emulator.cli.serving import health as module
 from odradek.emulator.cli.serving.health import Health
-from odradek.emulator.cli.serving.ready import ReadyFile
+from odradek.emulator.cli.serving.ready import ReadyFile, ready_line
 
 from tests.support.ended import Ended
 
@@ -66,6 +67,29 @@ def test_it_is_well_while_the_broker_answers(monkeypatch: pytest.MonkeyPatch) ->
             assert get(health.port)[0] == 503
         finally:
             health.close()
+
+
+@pytest.mark.parametrize(
+    ("given", "health_port", "said"),
+    [
+        ({}, None, r"127\.0\.0\.1:\d+"),
+        ({}, 8080, r"127\.0\.0\.1:\d+ \(health at port 8080\)"),
+        (
+            {"advertised": "kafka:9092"},
+            None,
+            r"kafka:9092 \(listening at 127\.0\.0\.1:(?!9092)\d+\)",
+        ),
+        (
+            {"brokers": 2, "advertised": "kafka-{id}:1", "host": "::1", "scan_limit": 5},
+            1,
+            r"kafka-1:1,kafka-2:1 \(listening at \[::1\]:\d+,\[::1\]:\d+, health at port 1, "
+            r"records scanned up to 5 a batch\)",
+        ),
+    ],
+)
+def test_the_ready_line(given: dict[str, Any], health_port: int | None, said: str) -> None:
+    with Emulator(**{"scan_limit": None, **given}) as kafka:
+        assert re.fullmatch(f"odradek ready at {said}", ready_line(kafka, health_port))
 
 
 def test_a_ready_file_is_whole_and_goes(tmp_path: Path) -> None:
