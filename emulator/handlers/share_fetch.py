@@ -2,6 +2,9 @@
 
 The request belongs to the member's share session, or opens one (semantics N9-N16, N19). What is
 acknowledged is carried out first; it does not become available to the fetch of the same request.
+While the session has a topic that is not there the answer is UNKNOWN_SERVER_ERROR, but only the
+answer: acknowledgements count, it comes when the fetch of the other partitions is over, and what
+that has acquired stays acquired. A renewal fetches nothing, so it does not fail.
 """
 
 from __future__ import annotations
@@ -84,6 +87,7 @@ class _Work:
         self.session: Session | None = None
         self.results: dict[Part, AckResult] = {}
         self.failed: dict[Part, Fetched] = {}
+        self.has_unknown_topic = False
         self.renews = call.version >= RENEWALS_SINCE and request.is_renew_ack
 
     def open(self) -> None:
@@ -104,7 +108,6 @@ class _Work:
                 sessions.remove(self.key)
                 raise Refused(Error.UNKNOWN_SERVER_ERROR)
             self.session = sessions.open(self.key, named, self.call.connection)
-            self._check_known(self.session)
             return
         session = sessions.next(self.key, self.epoch)
         session.update(
@@ -117,12 +120,6 @@ class _Work:
         )
         session.epoch = next_epoch(self.epoch)
         self.session = session
-        self._check_known(session)
-
-    def _check_known(self, session: Session) -> None:
-        """Raises Refused(UNKNOWN_SERVER_ERROR) while the session has topics that are not there."""
-        if any(self.cluster.topics.by_id(part.topic_id) is None for part in session.parts):
-            raise Refused(Error.UNKNOWN_SERVER_ERROR)
 
     def _has_acknowledgements(self) -> bool:
         return any(
@@ -182,6 +179,7 @@ class _Work:
         refuses = None if self.call.passage is None else self.call.passage.refuses
         for part in self.session.parts:
             topic = self.cluster.topics.by_id(part.topic_id)
+            self.has_unknown_topic |= topic is None
             try:
                 if topic is None or not 0 <= part.partition < len(topic.partitions):
                     raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION)
@@ -216,6 +214,8 @@ class _Work:
             self._add(response, topics, part, fetched, result, leaders)
         for part, result in self.results.items():
             self._add(response, topics, part, Fetched(), result, leaders)
+        if self.has_unknown_topic and not response.error_code:
+            return _refused(Error.UNKNOWN_SERVER_ERROR)
         response.node_endpoints = endpoints(
             ShareFetchResponse.NodeEndpoint, self.cluster, self.call, leaders
         )

@@ -123,6 +123,40 @@ def partitions_that_are_not_there() -> Steps:
     ]
 
 
+@case("N10, N19", each=ShareFetchRequest)
+def a_topic_is_deleted_under_a_session() -> Steps:
+    """Its answers fail; what it acknowledges counts, and what it acquires stays acquired."""
+    waits: dict[str, Any] = {"max_wait_ms": 600, "min_bytes": 100_000}
+    renewal: dict[str, Any] = {
+        "is_renew_ack": True,
+        "max_bytes": 0,
+        "max_records": 0,
+        "batch_size": 0,
+    }
+    return [
+        *share_group(),
+        create("~u", 1),
+        put(*ROWS),
+        opened(max_records=1),
+        Ask(share_fetch({("~u", 0): ()}, 1, **waits)),
+        Ask(DeleteTopicsRequest(topic_names=["~u"], timeout_ms=9000), 5),
+        Sleep(WRITTEN_S),
+        Ask(share_fetch({T0: [(0, 2, [ACCEPT]), (3, 4, [RELEASE])]}, 2, **waits)),
+        Ask(share_fetch({T0: [(5, 5, [RENEW])]}, 3, **renewal)),
+        Ask(share_fetch({T0: [(0, 2, [ACCEPT]), (9, 9, [ACCEPT])]}, 4, **waits)),
+        ack(5, (3, 7, [ACCEPT])),
+        Ask(share_ack({("~u", 0): [(0, 0, [ACCEPT])]}, 6)),
+        put(*ROWS),
+        Ask(share_fetch({}, 7, max_wait_ms=300, min_bytes=1)),
+        Ask(share_fetch({("~t", 9): ()}, 8, max_records=0)),
+        Ask(share_fetch({}, 9, forgotten={"~u": [0]})),
+        ack(10, (8, 15, [ACCEPT])),
+        Ask(share_fetch({("~u", 0): ()}, 11)),
+        Ask(share_fetch({T0: ()}, -1)),
+        *state_log(),
+    ]
+
+
 @case("N11")
 def how_long_a_share_fetch_waits() -> Steps:
     return [

@@ -1,10 +1,11 @@
 """Members of a share group (KIP-932), drawn from a seed: what they acquire, acknowledge and lose.
 
 Two members fetch and acknowledge, each on a connection of its own, and later perhaps on two, while
-records are written and deleted, configs of the group change, connections close, and the topic is
-deleted and created again. Most acknowledgements are of what the member has, as far as a guess goes;
-others are of records that another member has, that nobody has, or that are done with. At the end
-the states that were written of the group are compared.
+records are written and deleted, configs of the group change, connections close, the topic is
+deleted and created again, and another topic that is in sessions is deleted. Most acknowledgements
+are of what the member has, as far as a guess goes; others are of records that another member has,
+that nobody has, or that are done with. At the end the states that were written of the group are
+compared.
 """
 
 from __future__ import annotations
@@ -60,6 +61,10 @@ class _Group:
     """The connections of each member."""
     is_new: bool = False
     """Whether the topic was created again."""
+    lost: set[str] = field(default_factory=set)
+    """The members whose sessions have a topic that was deleted."""
+    has_lost: bool = False
+    """Whether there was one."""
 
     def line(self, member: str) -> str:
         """One of a member's connections."""
@@ -124,6 +129,7 @@ def share_members(random: Random, served: Served) -> Steps:
 def _open(group: _Group, member: str) -> Steps:
     """A session; a real broker loads the partition first."""
     group.epochs[member] = 1
+    group.lost.discard(member)
     group.held[member].clear()
     group.acquire(member, 1)
     request = share_fetch({_T0: ()}, 0, member, max_wait_ms=600, max_records=1)
@@ -144,6 +150,9 @@ def _fetch(group: _Group) -> Steps:
         "batch_size": random.choice((1, 2, 500)),
         "share_acquire_mode": random.choice((0, 0, 1)),
     }
+    if member in group.lost and random.random() < 0.3:
+        group.lost.discard(member)
+        more["forgotten"] = {"~u": [0]}
     acks = group.acks(member) if random.random() < 0.4 else []
     group.acquire(member, more["max_records"], is_limit=more["share_acquire_mode"] == 1)
     request = share_fetch({_T0: acks}, _next(group, member), member, **more)
@@ -172,8 +181,26 @@ def _write(group: _Group) -> Steps:
 
 def _other(group: _Group) -> Steps:
     """Something rarer."""
-    hows = (_delete, _describe, _end, _end, _configure, _connect, _hang_up, _create_again)
+    hows = (_delete, _describe, _end, _end, _configure, _connect, _hang_up, _create_again, _lose)
     return group.random.choice(hows)(group)
+
+
+def _lose(group: _Group) -> Steps:
+    """Once at most: sessions read another topic, too, which is deleted."""
+    if group.has_lost:
+        return []
+    group.has_lost = True
+    members = group.random.choice(("a", "b", "ab"))
+    # Such a fetch waits to the end, and then has what a real broker had to load first.
+    waits: dict[str, Any] = {"max_wait_ms": 600, "min_bytes": 100_000, "max_records": 1}
+    steps: Steps = [*known_topic("~u", 1)]
+    for member in members:
+        group.lost.add(member)
+        group.acquire(member, 1)
+        request = share_fetch({("~u", 0): ()}, _next(group, member), member, **waits)
+        steps.append(Ask(request, on=group.line(member)))
+    gone = DeleteTopicsRequest(topic_names=["~u"], timeout_ms=5000)
+    return [*steps, Ask(gone, 5), Sleep(WRITTEN_S)]
 
 
 def _delete(group: _Group) -> Steps:

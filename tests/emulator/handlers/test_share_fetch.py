@@ -25,6 +25,12 @@ from tests.support.cluster import Client, client_of
 from tests.support.versions import first_and_last
 
 _LOCK_MS = 30_000
+_RENEWAL: dict[str, Any] = {
+    "is_renew_ack": True,
+    "max_bytes": 0,
+    "max_records": 0,
+    "batch_size": 0,
+}
 
 
 @pytest.fixture
@@ -95,6 +101,46 @@ def test_partitions_and_topics_that_are_not_there(client: Client, topic_id: byte
     assert errors == [0, Error.UNKNOWN_TOPIC_OR_PARTITION]
     unknown = share_fetch(client, {(bytes(15) + b"x", 0): ()})
     assert (unknown.error_code, unknown.responses) == (Error.UNKNOWN_SERVER_ERROR, [])
+
+
+def test_a_deleted_topic_fails_the_answer_and_nothing_else(
+    cluster: Cluster, client: Client, topic_id: bytes
+) -> None:
+    part, gone = (topic_id, 0), cluster.create_topic("gone", 1, {})
+    share_fetch(client, {part: (), (gone.id, 0): ()})
+    _append(client, 2)
+    assert acquired(share_fetch(client, epoch=1)) == [(0, 1, 1)]
+    cluster.topics.delete(gone)
+
+    acks = {part: [(0, 0, [ACCEPT]), (1, 1, [RELEASE])]}
+    client.send(share_fetch_request(acks, 2, max_wait_ms=500, min_bytes=100_000), 2)
+    assert client.answers() == [], "it waits as if the topic were there"
+    cluster.advance(500)
+    (answer,) = client.answers()
+    assert (answer.error_code, answer.responses) == (Error.UNKNOWN_SERVER_ERROR, [])
+
+    again = share_acknowledge(client, {part: [(0, 0, [ACCEPT]), (1, 1, [ACCEPT])]}, 3)
+    (partition,) = again.responses[0].partitions
+    assert partition.error_code == 0, "0 was acknowledged, and 1 acquired by the failed answer"
+    _append(client, 1)
+    assert share_fetch(client, epoch=4).error_code == Error.UNKNOWN_SERVER_ERROR
+    healed = share_fetch(client, epoch=5, forgotten={gone.id: [0]})
+    assert (healed.error_code, acquired(healed)) == (0, [])
+    cluster.advance(_LOCK_MS)
+    assert acquired(share_fetch(client, epoch=6)) == [(2, 2, 2)]
+
+
+def test_a_renewal_does_not_look_at_topics(
+    cluster: Cluster, client: Client, topic_id: bytes
+) -> None:
+    part, gone = (topic_id, 0), cluster.create_topic("gone", 1, {})
+    share_fetch(client, {part: (), (gone.id, 0): ()})
+    _append(client, 2)
+    share_fetch(client, epoch=1)
+    cluster.topics.delete(gone)
+    answer = share_fetch(client, {part: [(0, 1, [RENEW])]}, 2, **_RENEWAL)
+    (partition,) = answer.responses[0].partitions
+    assert (answer.error_code, partition.acknowledge_error_code) == (0, 0)
 
 
 def test_a_fetch_waits_for_records(cluster: Cluster, client: Client, topic_id: bytes) -> None:
@@ -188,13 +234,7 @@ def test_renewing_fetches_nothing(client: Client, topic_id: bytes) -> None:
     share_fetch(client, {part: ()})
     _append(client, 2)
     share_fetch(client, epoch=1)
-    renewal: dict[str, Any] = {
-        "is_renew_ack": True,
-        "max_bytes": 0,
-        "max_records": 0,
-        "batch_size": 0,
-    }
-    answer = share_fetch(client, {part: [(0, 1, [RENEW])]}, 2, **renewal)
+    answer = share_fetch(client, {part: [(0, 1, [RENEW])]}, 2, **_RENEWAL)
     (partition,) = answer.responses[0].partitions
     assert (partition.acknowledge_error_code, partition.records) == (0, b"")
 
