@@ -161,7 +161,7 @@ socket.listen.backlog.size                         INT      50 1.. #os-sockets
 max.connections.per.ip                             INT      2147483647 0.. cluster
 max.connections.per.ip.overrides                   STRING   "" * cluster
 max.connections                                    INT      2147483647 0.. cluster
-max.connection.creation.rate                       INT      2147483647 0.. cluster #unrated
+max.connection.creation.rate                       INT      2147483647 0.. cluster
 connections.max.idle.ms                            LONG     600000
 connection.failed.authentication.delay.ms          INT      100 0..
 queued.max.requests                                INT      500 1.. #no-queues

@@ -30,6 +30,7 @@ from .release_tables import config_tables
 __all__ = ["BrokerConfig", "ConfigError", "TopicConfig"]
 
 NO_BOUND = 2**63 - 1
+UNKNOWN = "Unknown broker config name"
 _SHARED_MAX = 1000
 ALL_BROKERS = ""
 """The resource name under which values for all brokers are set at run time."""
@@ -167,10 +168,14 @@ class BrokerConfig:
         return values
 
     def _check_settable(self, name: str) -> None:
-        definitions, topics = self.definitions, self.topic_definitions
         if name in NOT_SETTABLE:
             raise ConfigError(name, f"{name} cannot be set: {NOT_SETTABLE[name]}")
-        if self._is_settable(name):
+        self.check_known(name)
+
+    def check_known(self, name: str) -> None:
+        """Raises ConfigError for a name that Kafka does not have."""
+        definitions, topics = self.definitions, self.topic_definitions
+        if self._is_settable(name) or name in NOT_SETTABLE:
             return
         if name.startswith(LISTENER_PREFIX):
             check_listener_name(name, definitions)
@@ -180,16 +185,14 @@ class BrokerConfig:
             hint = f"; a topic has it, the broker's default for it is {brokers}" if brokers else ""
         else:
             hint = _likely(name, definitions)
-        raise ConfigError(name, f"Unknown broker config name: {name}{hint}")
+        raise ConfigError(name, f"{UNKNOWN}: {name}{hint}")
 
     def check_broker_names(self, names: Iterable[str]) -> None:
         """Raises ConfigError for a config that brokers do not have. Kafka takes any name at run
         time, for what its plugins may know."""
         for name in names:
             if not self._is_settable(name):
-                raise ConfigError(
-                    name, f"Unknown broker config name: {name}{_likely(name, self.definitions)}"
-                )
+                raise ConfigError(name, f"{UNKNOWN}: {name}{_likely(name, self.definitions)}")
 
     def check_topic_names(self, names: Iterable[str]) -> None:
         """Raises ConfigError for a config that topics do not have, as Kafka does, and says besides

@@ -25,7 +25,6 @@ REASONS = {
     "no-classes": "no classes are loaded",
     "no-metrics": "there are no metrics",
     "no-throttling": "nothing is throttled",
-    "unrated": "new connections are not slowed down",
     "os-sockets": "sockets are the operating system's",
     "no-purgatory": "requests are parked in no purgatory",
     "no-telemetry": "clients are not asked for metrics",

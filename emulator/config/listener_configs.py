@@ -21,7 +21,12 @@ if TYPE_CHECKING:
     from .configs import BrokerConfig
 
 _FAMILIES = ("ssl.", "sasl.")
-_SINGLE = ("connections.max.reauth.ms", "max.connections", "principal.builder.class")
+_SINGLE = (
+    "connections.max.reauth.ms",
+    "max.connection.creation.rate",
+    "max.connections",
+    "principal.builder.class",
+)
 
 
 class ListenerConfig:

@@ -8,10 +8,13 @@ As Kafka does (SocketServer's ConnectionQuotas, tried on 4.3.1):
 - Where there are several listeners, that of the brokers (`inter.broker.listener.name`, or that of
   `security.inter.broker.protocol`) may have its own number whatever there is at the others, one of
   whose connections is closed then.
+- Where connections are made faster than `max.connection.creation.rate`, of the broker or of the
+  listener, the next client waits until the rate is kept, one window at most, and those after it
+  with it. That of the broker does not hold the listener of the brokers back.
 - A client whose address has `max.connections.per.ip`, or the number of its own in
   `max.connections.per.ip.overrides`, is connected and then closed at once.
-- So is one that comes too soon by the quota `connection_creation_rate` of its address; there, the
-  connection is closed when the throttle time is over.
+- One that comes too soon by the quota `connection_creation_rate` of its address is closed when the
+  throttle time is over.
 - All can be changed at run time. While a broker then has more than `max.connections`, one is
   closed after the other: there those that were silent longest on each network thread, here those
   that were silent longest by half of `connections.max.idle.ms` (server.py). A listener that has
@@ -24,13 +27,18 @@ import socket
 from collections import Counter
 from collections.abc import Callable
 from functools import lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..base.logger import log
 from ..config.configs import BrokerConfig
 from ..config.listener_configs import ListenerConfig
 
-_MOST = "max.connections"
+if TYPE_CHECKING:
+    from ..security.throttling.rates import Rate
+
+_MOST, _RATE = "max.connections", "max.connection.creation.rate"
+_UNLIMITED = 2**31 - 1
+_OF_BROKER = ""
 
 
 class Connections:
@@ -39,16 +47,17 @@ class Connections:
     def __init__(
         self,
         config: BrokerConfig,
-        may_come: Callable[[str], bool],
+        throttle_ms: Callable[[str], int],
         exceeded: Callable[[], object] = lambda: None,
     ) -> None:
-        """`may_come` tells of an address whether its quota allows another connection now;
+        """`throttle_ms` tells of an address for how long its quota allows no other connection;
         `exceeded` is called when there are more than there may be."""
         self._config = config
-        self._may_come = may_come
+        self._throttle_ms = throttle_ms
         self._exceeded = exceeded
         self._by_address: Counter[str] = Counter()
         self._by_listener: dict[str, int] = {}
+        self._rates: dict[str, Rate] = {}
         self.total = 0
 
     def at(self, listener: str) -> Place:
@@ -84,21 +93,42 @@ class Connections:
         most = self._config.get(_MOST)
         return self.total < most or self.is_kept(listener)
 
-    def admit(self, listener: str, address: str) -> bool:
-        """Count a new one, unless its address has as many as it may."""
+    def delay_ms(self, listener: str, now: int) -> int:
+        """One has come to this listener, at this moment of any clock of ms: for how long it waits,
+        so that no more are made than `max.connection.creation.rate` a second."""
+        bounds = {listener: ListenerConfig(self._config, listener).get(_RATE)}
+        if not self.is_kept(listener):
+            bounds[_OF_BROKER] = self._config.get(_RATE)
+        found = [
+            self._recorded(name, bound, now) for name, bound in bounds.items() if bound < _UNLIMITED
+        ]
+        return max(found, default=0)
+
+    def _recorded(self, name: str, bound: int, now: int) -> int:
+        from ..security.throttling.rates import Rate, windows_of
+
+        windows = windows_of(self._config)
+        rate = self._rates.setdefault(name, Rate(windows))
+        rate.record(1, now)
+        return min(rate.throttle_ms(bound, now), windows.window_ms)
+
+    def refusal_ms(self, listener: str, address: str) -> int | None:
+        """Count a new one, unless its address has as many as it may, or too many have come from
+        there lately: then in how many ms it is closed."""
+        throttle_ms = self._throttle_ms(address)
+        if throttle_ms:
+            log.info("refused a connection from %s: too many have come from there lately", address)
+            return throttle_ms
         most = self._most_of(address)
         if self._by_address[address] >= most:
             log.info("refused a connection from %s: it has %d, as many as it may", address, most)
-            return False
-        if not self._may_come(address):
-            log.info("refused a connection from %s: too many have come from there lately", address)
-            return False
+            return 0
         self._by_address[address] += 1
         self._by_listener[listener] += 1
         self.total += 1
         if self.has_excess:
             self._exceeded()
-        return True
+        return None
 
     def left(self, listener: str, address: str) -> None:
         """One has ended."""
@@ -129,9 +159,13 @@ class Place(NamedTuple):
         """Whether who comes is read; otherwise it waits."""
         return self.connections.has_slot(self.listener)
 
-    def admit(self, address: str) -> bool:
-        """One has come from this address: whether it stays."""
-        return self.connections.admit(self.listener, address)
+    def delay_ms(self, now: int) -> int:
+        """One has come: for how long it is not let in."""
+        return self.connections.delay_ms(self.listener, now)
+
+    def refusal_ms(self, address: str) -> int | None:
+        """One from this address is let in: None if it stays, or in how many ms it is closed."""
+        return self.connections.refusal_ms(self.listener, address)
 
     def left(self, address: str) -> None:
         """One has ended."""

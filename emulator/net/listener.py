@@ -36,8 +36,12 @@ class Admission(Protocol):
         """Whether who comes is read; otherwise it waits."""
         ...
 
-    def admit(self, address: str) -> bool:
-        """One has come from this address: whether it stays."""
+    def delay_ms(self, now: int) -> int:
+        """One has come, at this moment of a clock of ms: for how long it is not let in."""
+        ...
+
+    def refusal_ms(self, address: str) -> int | None:
+        """One from this address is let in: None if it stays, or in how many ms it is closed."""
         ...
 
     def left(self, address: str) -> None:
@@ -63,6 +67,8 @@ class Listener:
         self._loop = asyncio.get_running_loop()
         # Accepted, and not read before there is a slot for it.
         self._held: tuple[socket.socket, str] | None = None
+        self._held_until = 0.0
+        self._refused: dict[socket.socket, asyncio.TimerHandle] = {}  # until they are closed
         self._again: asyncio.TimerHandle | None = None
         self._beginning: set[asyncio.Task[None]] = set()
         self._silent_until = 0.0
@@ -108,6 +114,8 @@ class Listener:
         if self._held is not None:
             self._held[0].close()
             self._held = None
+        for client in list(self._refused):
+            self._close_refused(client)
 
     def shut(self) -> None:
         """Accept nothing more."""
@@ -133,34 +141,47 @@ class Listener:
                 return
             client.setblocking(False)
             self._held = client, str(peer[0])
+            now = self._loop.time()
+            self._held_until = now + self._connections.delay_ms(int(now * 1000)) / 1000
             if not self._let_in():
                 self._wait()
                 return
 
     def _wait(self) -> None:
         self._loop.remove_reader(self._socket)
-        self._again = self._loop.call_later(_AGAIN_S, self._go_on)
+        self._look_again()
+
+    def _look_again(self) -> None:
+        soon = self._held_until - self._loop.time()
+        self._again = self._loop.call_later(soon if soon > 0 else _AGAIN_S, self._go_on)
 
     def _go_on(self) -> None:
         if self._let_in():
             self._loop.add_reader(self._socket, self._accept)
         else:
-            self._again = self._loop.call_later(_AGAIN_S, self._go_on)
+            self._look_again()
 
     def _let_in(self) -> bool:
         """Connect the client that is held, or refuse it. Returns whether another may come."""
         if self._held is None:
             return True
-        if not self._connections.has_slot:
+        if self._loop.time() < self._held_until or not self._connections.has_slot:
             return False
         (client, address), self._held = self._held, None
-        if self._connections.admit(address):
+        refusal_ms = self._connections.refusal_ms(address)
+        if refusal_ms is None:
             task = self._loop.create_task(self._connect(client, address))
             self._beginning.add(task)
             task.add_done_callback(self._beginning.discard)
         else:
-            client.close()
+            self._refused[client] = self._loop.call_later(
+                refusal_ms / 1000, self._close_refused, client
+            )
         return True
+
+    def _close_refused(self, client: socket.socket) -> None:
+        self._refused.pop(client).cancel()
+        client.close()
 
     async def _connect(self, client: socket.socket, address: str) -> None:
         try:

@@ -72,11 +72,11 @@ class Server:
         self._attach(cluster)
 
     def _counted(self, config: BrokerConfig) -> Connections:
-        return Connections(config, self._may_come, self._close_excess_soon)
+        return Connections(config, self._throttle_ms, self._close_excess_soon)
 
-    def _may_come(self, address: str) -> bool:
+    def _throttle_ms(self, address: str) -> int:
         throttle = self.cluster.throttle
-        return throttle is None or throttle.may_connect(address)
+        return 0 if throttle is None else throttle.of_address(address)
 
     def _attach(self, cluster: Cluster) -> None:
         self.cluster = cluster

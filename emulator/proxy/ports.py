@@ -120,9 +120,13 @@ class _AnyNumber:
 
     has_slot = True
 
-    def admit(self, address: str) -> bool:
+    def delay_ms(self, now: int) -> int:
+        """It is let in at once."""
+        return 0
+
+    def refusal_ms(self, address: str) -> int | None:
         """It stays."""
-        return True
+        return None
 
     def left(self, address: str) -> None:
         """Nobody counts them."""

@@ -4,7 +4,8 @@
   the emulator is started with. Port 0 is any free one; of several brokers other ports count up.
 - `listener.security.protocol.map` gives a name its protocol; the names of the protocols stand for
   themselves.
-- `advertised.listeners` has the addresses that clients are given, if they are others.
+- `advertised.listeners` has the addresses that clients are given, if they are others; one without
+  a host is this machine, for which Kafka takes its own name.
 - `inter.broker.listener.name` has to be one of them. No broker connects there: that listener is
   the one that `max.connections` spares.
 
@@ -18,6 +19,7 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from ..base.addresses import reachable
 from ..config.broker_rules import LISTENER_PREFIX
 from ..config.configs import BrokerConfig
 from ..config.definition import ConfigError
@@ -26,6 +28,7 @@ from ..config.listener_configs import listener_of
 PLAINTEXT, SSL, SASL_PLAINTEXT, SASL_SSL = "PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"
 PROTOCOLS = {PLAINTEXT: 0, SSL: 1, SASL_PLAINTEXT: 2, SASL_SSL: 3}
 """Security protocols, with their numbers in the metadata log."""
+_ANY = "0.0.0.0"
 _LISTENERS, _ADVERTISED = "listeners", "advertised.listeners"
 _MAP, _BETWEEN = "listener.security.protocol.map", "inter.broker.listener.name"
 _ADDRESS = re.compile(r"([A-Za-z0-9_.\-]+)://\[?([0-9a-zA-Z\-%._:]*)\]?:([0-9]{1,5})")
@@ -119,10 +122,10 @@ def _advertise(config: BrokerConfig, found: dict[str, Listener]) -> None:
         if name not in found:
             known = ", ".join(found)
             raise ConfigError(_ADVERTISED, f"{_ADVERTISED}: {name} is not in {_LISTENERS}: {known}")
-        if not host or host == "0.0.0.0":
+        if host == _ANY:
             why = f"{name} needs a host that clients can connect to, not {host!r}"
             raise ConfigError(_ADVERTISED, f"{_ADVERTISED}: {why}")
-        found[name] = found[name]._replace(advertised=(host, port))
+        found[name] = found[name]._replace(advertised=(host or reachable(_ANY), port))
 
 
 def _check_names(config: BrokerConfig, found: Mapping[str, Listener]) -> None:

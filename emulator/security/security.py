@@ -151,6 +151,7 @@ def check_security(config: BrokerConfig) -> dict[str, Listener]:
     for listener in listeners.values():
         own = ListenerConfig(config, listener.name)
         own.get("max.connections")
+        own.get("max.connection.creation.rate")
         if listener.has_sasl:
             check_mechanisms(config, own)
         if listener.has_tls:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from time import monotonic
@@ -16,13 +16,16 @@ from ....wire import Refused
 from ....wire.scan import HAVE_C
 from ...base.call import TEST
 from ...base.event import Event
-from ...base.release import release_named
+from ...base.release import Release, release_named
 from ...cluster import UNSCANNED_WITHOUT_C, Cluster
-from ...config.configs import BrokerConfig
+from ...config.broker_rules import LISTENER_PREFIX
+from ...config.configs import UNKNOWN, BrokerConfig, ConfigError
+from ...config.listener_configs import listener_of
 from ...emulator import Emulator
+from ...security.listeners import listeners_of
 from ..journal_file import FRAME_BYTES, JOURNAL_MOST
 from ..log.event_log import EventLog
-from ..log.levels import ERROR
+from ..log.levels import ERROR, WARN
 from .applying import apply, problems
 from .brokers import address_of, brokers_of
 from .configure import read_all
@@ -67,7 +70,7 @@ def bring_up(options: argparse.Namespace, running: ExitStack) -> tuple[Emulator,
     except Refused as error:
         raise Failed(f"topics: {error}", 2) from None
     emulator.run(lambda cluster: _tell_of_clients(cluster, log))
-    _tell_settings(settings, done, log.say)
+    _tell_settings(settings, done, log)
     if options.watch:
 
         def again() -> Settings:
@@ -96,7 +99,47 @@ def merged(settings: Settings, options: argparse.Namespace) -> Settings:
     for name, partitions in options.topic:
         topics[name] = replace(topics.get(name, TopicSettings()), partitions=partitions)
     given = Settings(configs=dict(options.set), features=dict(options.feature), topics=topics)
-    return settings | given
+    return known_only(settings | given, options)
+
+
+def known_only(settings: Settings, options: argparse.Namespace) -> Settings:
+    """Without configs that Kafka does not have, and those of listeners that are not there: a broker
+    starts with them, as Kafka does, where a test is told that it is mistaken."""
+    release = release_named(options.kafka_version)
+    left: dict[str, str] = {}
+    config = BrokerConfig({}, release)
+    for name in settings.configs:
+        try:
+            config.check_known(name)
+        except ConfigError as error:
+            why = str(error).removeprefix(f"{UNKNOWN}: {name}")
+            left[name] = f"Kafka has no such broker config{why}"
+    configs = {name: text for name, text in settings.configs.items() if name not in left}
+    left |= _of_no_listener(configs, options.security, release)
+    configs = {name: text for name, text in configs.items() if name not in left}
+    return replace(settings, configs=configs, not_obeyed=settings.not_obeyed | left)
+
+
+def _of_no_listener(
+    configs: Mapping[str, str], security: str | None, release: Release
+) -> dict[str, str]:
+    """Configs of listeners that are not there."""
+    prefixed = {name for name in configs if name.startswith(LISTENER_PREFIX)}
+    if not prefixed:
+        return {}
+    from ...security.given import secured
+
+    others = {name: text for name, text in configs.items() if name not in prefixed}
+    try:
+        there = listeners_of(BrokerConfig(secured(others, security), release))
+    except ValueError:  # a ConfigError, which is said when it starts
+        return {}
+    small = {name.lower() for name in there}
+    return {
+        name: f"there is no listener {listener_of(name).upper()}, but {', '.join(there)}"
+        for name in prefixed
+        if listener_of(name) not in small
+    }
 
 
 def wrong_with(options: argparse.Namespace, settings: Settings) -> list[str]:
@@ -170,13 +213,13 @@ def _tell_of_clients(cluster: Cluster, log: EventLog) -> None:
     cluster.journal.told = tell
 
 
-def _tell_settings(settings: Settings, done: list[str], tell: Callable[[str], None]) -> None:
+def _tell_settings(settings: Settings, done: list[str], log: EventLog) -> None:
     for path in settings.files:
-        tell(f"settings are read from {path}")
+        log.say(f"settings are read from {path}")
     for line in done:
-        tell(line)
-    if settings.not_obeyed:
-        tell(f"not obeyed: {', '.join(f'{n} ({why})' for n, why in settings.not_obeyed.items())}")
+        log.say(line)
+    if left := settings.not_obeyed:
+        log.say(f"not obeyed: {', '.join(f'{n} ({why})' for n, why in left.items())}", WARN)
 
 
 def _write_journal(emulator: Emulator, path: str) -> FileSink:

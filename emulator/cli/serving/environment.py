@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 
 from ...config.broker_table import broker_definitions
-from .settings import Settings, SettingsError
+from .settings import Settings
 
 PREFIX = "ODRADEK_"
 _CONFIG = f"{PREFIX}SET_"
@@ -41,7 +41,7 @@ def variable(option: str) -> str:
 
 
 def read_environment(environment: Mapping[str, str], options: Mapping[str, bool]) -> Settings:
-    """What the environment says; empty variables count as not set. Raises SettingsError."""
+    """What the environment says; empty variables count as not set."""
     settings = Settings()
     for option in options:
         name = variable(option)
@@ -55,7 +55,8 @@ def read_environment(environment: Mapping[str, str], options: Mapping[str, bool]
             if key not in names:
                 close = get_close_matches(key, names, 1)
                 hint = f"; is {_CONFIG}{close[0]} meant?" if close else ""
-                raise SettingsError(f"{name}: there is no such broker config{hint}")
+                settings.not_obeyed[name] = f"Kafka has no such broker config{hint}"
+                continue
             settings.configs[names[key]] = value.strip()
     settings.not_obeyed = {
         **dict(_unknown(environment, {*map(variable, options)})),

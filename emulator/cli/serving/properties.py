@@ -13,9 +13,11 @@ from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 
-from ...base.addresses import bracketed
+from ...base.addresses import bracketed, reachable
+from ...config.broker_rules import STANDARD_AUTHORIZER
 from ...config.broker_table import NOT_SETTABLE, broker_definitions
 from ...config.inert import inert_broker_configs
+from ...config.listener_configs import listener_of
 from .settings import Settings, SettingsError
 
 _ENDS_ODD = re.compile(r"(?<!\\)(\\\\)*\\$")
@@ -24,8 +26,11 @@ _ESCAPED = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
 _LETTERS = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 _LISTENER = re.compile(r"([A-Za-z0-9_]+)://(.*):([0-9]{1,5})")
 _IN_KRAFT = ("controller.", "process.roles", "initial.broker.registration")
-_SECURITY = ("listener.name.", "ssl.", "sasl.", "zookeeper.")
-_PLAINTEXT = "PLAINTEXT"
+_SECURITY = ("listener.name.", "ssl.", "sasl.")
+_ZOOKEEPER = "zookeeper."
+_OF_CONNECTIONS = ("max.connections", "max.connection.creation.rate")
+_OLD_AUTHORIZER = "kafka.security.authorizer.AclAuthorizer"
+_PLAINTEXT, _ANY = "PLAINTEXT", "0.0.0.0"
 _LISTENERS, _ADVERTISED = "listeners", "advertised.listeners"
 _PROTOCOLS, _BETWEEN = "listener.security.protocol.map", "inter.broker.listener.name"
 _OF_A_LISTENER = "listener.name."
@@ -97,8 +102,13 @@ class _Translated:
                 self._leave(name, NOT_SETTABLE[name])
             elif name.startswith(_IN_KRAFT):
                 self._leave(name, "the emulator is broker and controller at once")
+            elif name.startswith(_ZOOKEEPER):
+                self._leave(name, "the emulator needs no ZooKeeper")
             elif name.startswith(_SECURITY) and self._is_plain:
-                self._leave(name, inert.get(name, "the listener speaks plain text"))
+                self._of_plain_text(name, value, inert)
+            elif value.strip() == _OLD_AUTHORIZER:
+                self.settings.configs[name] = STANDARD_AUTHORIZER
+                self._leave(name, f"{STANDARD_AUTHORIZER} is in its place, as in Kafka 4")
             elif name.startswith(_OF_A_LISTENER):
                 self._of_a_listener(name, value)
             elif name not in definitions:
@@ -119,16 +129,17 @@ class _Translated:
         advertised = list(self._for_clients(given, _ADVERTISED))
         pairs = [pair.strip() for pair in given.pop(_PROTOCOLS, "").split(",") if ":" in pair]
         protocols = dict(pair.upper().split(":", 1) for pair in pairs)
+        self._names = {name.lower() for name, _, _ in listeners} or {_PLAINTEXT.lower()}
         self._is_plain = len(listeners) <= 1 and all(
             protocols.get(name, name) == _PLAINTEXT for name, _, _ in listeners
         )
         if self._is_plain:
             given.pop(_BETWEEN, None)  # it is the only one
             for _, host, port in listeners:
-                self._set("host", host or "0.0.0.0", _LISTENERS)
+                self._set("host", host or _ANY, _LISTENERS)
                 self._set("port", int(port), _LISTENERS)
             for _, host, port in advertised:
-                self._set("advertised", f"{host}:{port}", _ADVERTISED)
+                self._set("advertised", f"{host or reachable(_ANY)}:{port}", _ADVERTISED)
             return
         configs = self.settings.configs
         for config, found in ((_LISTENERS, listeners), (_ADVERTISED, advertised)):
@@ -146,6 +157,17 @@ class _Translated:
                 yield found
             elif config == _LISTENERS:
                 self._leave(f"{config}: {text}", "the emulator has no controller listener")
+
+    def _of_plain_text(self, name: str, value: str, inert: Mapping[str, str]) -> None:
+        """One of security, where the only listener has none; its connections may be limited."""
+        if not name.startswith(_OF_A_LISTENER):
+            self._leave(name, inert.get(name, "the listener speaks plain text"))
+        elif listener_of(name) not in self._names:
+            self._leave(name, f"there is no listener {listener_of(name).upper()}")
+        elif (plain := name.split(".", 3)[-1]) in _OF_CONNECTIONS:
+            self.settings.configs[plain] = value.strip()
+        else:
+            self._leave(name, "the listener speaks plain text")
 
     def _of_a_listener(self, name: str, value: str) -> None:
         if name.split(".")[2].upper() in self._controllers:

@@ -12,7 +12,10 @@ Source: KIP-13, KIP-599; Kafka's `SampledStat`, `Rate`, `TokenBucket` and `Quota
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from ...config.configs import BrokerConfig
 
 _LONG_MAX = 2**63 - 1
 
@@ -22,6 +25,11 @@ class Windows(NamedTuple):
 
     samples: int
     window_ms: int
+
+
+def windows_of(config: BrokerConfig) -> Windows:
+    """Those of a broker's quotas."""
+    return Windows(config.get("quota.window.num"), config.get("quota.window.size.seconds") * 1000)
 
 
 @dataclass(slots=True)

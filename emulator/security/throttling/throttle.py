@@ -34,7 +34,7 @@ from ....wire.api.write_txn_markers import WriteTxnMarkersRequest
 from ...base.chain import Onward, Outcome, Step
 from ..quotas import IP
 from .limits import CONNECTIONS, FETCHED, MUTATIONS, PRODUCED, REQUESTS, Limit, limit_of
-from .rates import Bucket, Rate, Windows
+from .rates import Bucket, Rate, Windows, windows_of
 
 if TYPE_CHECKING:
     from ...base.call import Call
@@ -161,20 +161,20 @@ class Throttle(Step):
 
     # For listeners
 
-    def may_connect(self, address: str) -> bool:
-        """Whether another connection from this IP address may be made now."""
+    def of_address(self, address: str) -> int:
+        """For how long (ms) no other connection from this IP address may be made."""
         quotas = self._cluster.metadata.image.quotas
         own, others = quotas.get(((IP, address),), {}), quotas.get(((IP, None),), {})
         bound = own.get(CONNECTIONS, others.get(CONNECTIONS))
         if bound is None:
-            return True
-        now = self._cluster.clock.now()
-        rate = self._rates.setdefault((CONNECTIONS, address, ""), Rate(self._windows()))
+            return 0
+        now, windows = self._cluster.clock.now(), self._windows()
+        rate = self._rates.setdefault((CONNECTIONS, address, ""), Rate(windows))
         rate.record(1, now)
-        if not rate.throttle_ms(bound, now):
-            return True
-        rate.record(-1, now)
-        return False
+        throttle_ms = rate.throttle_ms(bound, now)
+        if throttle_ms:
+            rate.record(-1, now)
+        return min(throttle_ms, windows.window_ms)
 
     # What is measured
 
@@ -196,8 +196,7 @@ class Throttle(Step):
         return self._rates.setdefault((key, *limit.shared_by), Rate(self._windows()))
 
     def _windows(self) -> Windows:
-        get = self._cluster.config.get
-        return Windows(get("quota.window.num"), get("quota.window.size.seconds") * 1000)
+        return windows_of(self._cluster.config)
 
     def _windows_of_changes(self) -> Windows:
         get = self._cluster.config.get

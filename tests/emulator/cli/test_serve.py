@@ -193,7 +193,6 @@ def test_a_wrong_option_is_named(
 @pytest.mark.parametrize(
     ("options", "status", "named"),
     [
-        (["--set", "no.such.config=1"], 2, "no.such.config"),
         (["--set", "num.partitions=many"], 2, "num.partitions"),
         (["--topic", "no/slash"], 2, "no/slash"),
         (["--topic", ""], 2, "the empty string is not allowed"),

@@ -12,7 +12,9 @@ from select import select
 import pytest
 from odradek.emulator import ConfigError, Emulator
 from odradek.emulator.cluster import Cluster
+from odradek.emulator.config.configs import BrokerConfig
 from odradek.emulator.metadata.image import BROKER_RESOURCE
+from odradek.emulator.net.connections import Connections
 from odradek.emulator.net.server import Server
 from odradek.emulator.security.quotas import IP, quota_records
 from odradek.wire import Error
@@ -216,10 +218,72 @@ def test_an_address_that_comes_too_often_is_refused() -> None:
         with ExitStack() as stack:
             all_of_them = [stack.enter_context(connect(kafka)) for _ in range(11)]
             expected = [*[ANSWERED] * 10, CLOSED]
+            began = time.monotonic()
             assert asked(all_of_them, expected) == expected
+            assert time.monotonic() - began > 0.7, "it is closed a window later"
             kafka.advance(seconds=12)
             again = [stack.enter_context(connect(kafka))]
             assert asked(again, [ANSWERED]) == [ANSWERED]
+
+
+_RATE = "max.connection.creation.rate"
+
+
+@pytest.mark.parametrize(
+    ("configs", "delays_ms"),
+    [
+        ({}, [0] * 8),
+        ({_RATE: "1"}, [*[0] * 10, *[1000] * 5]),
+        ({f"listener.name.plaintext.{_RATE}": "1"}, [*[0] * 10, *[1000] * 5]),
+        ({f"listener.name.plaintext.{_RATE}": "7", _RATE: "1"}, [*[0] * 10, *[1000] * 5]),
+        (
+            {_RATE: "1", "quota.window.num": "3", "quota.window.size.seconds": "2"},
+            [0, 0, 0, 0, 1000, 1000, 2000, 2000, 2000, 0, 0, 1000, 1000],
+        ),
+        ({_RATE: "4", "quota.window.num": "2"}, [0, 0, 0, 0, 250, 250]),
+    ],
+)
+def test_connections_are_made_no_faster_than_a_rate(
+    configs: dict[str, str], delays_ms: list[int]
+) -> None:
+    """Each comes when the one before was let in; as real clients were let in by a real Kafka."""
+    connections = Connections(BrokerConfig(configs), lambda _: 0)
+    place, now, found = connections.at("PLAINTEXT"), 1_000_000, []
+    for _ in delays_ms:
+        found.append(place.delay_ms(now))
+        now += found[-1]
+    assert found == delays_ms
+
+
+def test_the_rate_of_the_broker_does_not_hold_its_own_listener_back() -> None:
+    connections = Connections(BrokerConfig({_RATE: "1", "quota.window.num": "2"}), lambda _: 0)
+    own, other = connections.at("PLAINTEXT"), connections.at("OTHER")
+    assert [other.delay_ms(0), other.delay_ms(0)] == [0, 1000]
+    assert [own.delay_ms(0), own.delay_ms(0)] == [0, 1000], "it has a rate, and it is its own"
+
+
+def test_who_comes_too_soon_waits_and_is_let_in() -> None:
+    configs = {_RATE: "2", "quota.window.num": "2"}
+    with Emulator(configs) as kafka, ExitStack() as stack:
+        three = [stack.enter_context(connect(kafka)) for _ in range(3)]
+        began = time.monotonic()
+        assert asked(three, [ANSWERED] * 3) == [ANSWERED] * 3
+        assert time.monotonic() - began > 0.35, "the third waits for half a second"
+
+
+def test_who_is_still_to_be_closed_is_closed_with_the_broker() -> None:
+    with ExitStack() as stack:
+        with Emulator(clock="manual") as kafka:
+            _set_connection_rate(kafka, 1.0)
+            all_of_them = [stack.enter_context(connect(kafka)) for _ in range(11)]
+            assert asked(all_of_them[:10], [ANSWERED] * 10) == [ANSWERED] * 10
+        assert heard(all_of_them[10:], [CLOSED]) == [CLOSED]
+
+
+def test_a_rate_that_is_none_is_refused_at_the_start() -> None:
+    name = f"listener.name.plaintext.{_RATE}"
+    with pytest.raises(ConfigError, match=rf"{name}.*Not a number"):
+        Emulator({name: "fast"})
 
 
 def _set_connection_rate(kafka: Emulator, rate: float) -> None:

@@ -46,10 +46,21 @@ def test_a_mistake_in_settings(command: Callable[..., Ended], file: Path, verb: 
 
 
 def test_a_config_that_is_refused(command: Callable[..., Ended], file: Path) -> None:
-    file.write_text("[configs]\nlog.retention.hour = 1\n")
+    file.write_text("[configs]\nlog.retention.hours = 'x'\n")
     assert command("check").errors == (
-        f"odradek: {file}: configs: Unknown broker config name: log.retention.hour; "
-        "is log.retention.hours meant?\n"
+        f"odradek: {file}: configs: Invalid value x for configuration log.retention.hours: "
+        "Not a number of type INT\n"
+    )
+
+
+def test_a_config_that_is_unknown(command: Callable[..., Ended], file: Path) -> None:
+    file.write_text("[configs]\nlog.retention.hour = 1\n")
+    assert command("check") == (
+        0,
+        f"{file} is right: 0 options, 0 configs, 0 topics\n"
+        "  not obeyed: log.retention.hour (Kafka has no such broker config; "
+        "is log.retention.hours meant?)\n",
+        "",
     )
 
 

@@ -107,12 +107,6 @@ def test_another_file(monkeypatch: pytest.MonkeyPatch, directory: Path) -> None:
             {"ODRADEK_NAMING": "x"},
             "ODRADEK_NAMING has to be one of kafka, documented, not 'x'",
         ),
-        (
-            (),
-            {"ODRADEK_SET_LOG_RETENTION_HOUR": "1"},
-            "ODRADEK_SET_LOG_RETENTION_HOUR: there is no such broker config; "
-            "is ODRADEK_SET_LOG_RETENTION_HOURS meant?",
-        ),
         (("--no-file", "--file", "x"), {}, "--no-file, and --file beside it"),
         (("--no-file", "--watch"), {}, "--no-file, and --watch beside it"),
         (("--properties", "none"), {}, "none: No such file or directory"),
@@ -173,3 +167,36 @@ def test_variables_that_do_nothing_are_said(
         "KAFKA_LOG_DIRS": "it is of another image; ODRADEK_DATA_DIR is read here",
     }
     assert found.settings.configs == {}
+
+
+def test_a_config_that_kafka_does_not_have_is_named_and_left_out(
+    monkeypatch: pytest.MonkeyPatch, directory: Path
+) -> None:
+    (directory / "odradek.toml").write_text("[configs]\nnum.partition = 2\nnum.partitions = 3\n")
+    environment = {"ODRADEK_SET_LOG_RETENTION_HOUR": "1"}
+    given = ["--set", "listener.name.other.max.connections=4", "--set", "foo.bar=1"]
+    given += ["--set", "listener.name.plaintext.max.connections=4"]
+    found = options(monkeypatch, directory, *given, environment=environment)
+    settings = merged(found.settings, found)
+    assert settings.configs == {
+        "num.partitions": "3",
+        "listener.name.plaintext.max.connections": "4",
+    }
+    assert settings.not_obeyed == {
+        "num.partition": "Kafka has no such broker config; is num.partitions meant?",
+        "ODRADEK_SET_LOG_RETENTION_HOUR": "Kafka has no such broker config; "
+        "is ODRADEK_SET_LOG_RETENTION_HOURS meant?",
+        "foo.bar": "Kafka has no such broker config",
+        "listener.name.other.max.connections": "there is no listener OTHER, but PLAINTEXT",
+    }
+
+
+def test_listeners_are_those_of_the_option_for_security(
+    monkeypatch: pytest.MonkeyPatch, directory: Path
+) -> None:
+    given = ["--no-file", "--security", "SASL_PLAINTEXT"]
+    for name in ("plaintext", "sasl_plaintext"):
+        given += ["--set", f"listener.name.{name}.max.connections=4"]
+    found = options(monkeypatch, directory, *given)
+    settings = merged(found.settings, found)
+    assert settings.configs.keys() == {"listener.name.sasl_plaintext.max.connections"}
