@@ -58,10 +58,8 @@ def read_environment(environment: Mapping[str, str], options: Mapping[str, bool]
                 settings.not_obeyed[name] = f"Kafka has no such broker config{hint}"
                 continue
             settings.configs[names[key]] = value.strip()
-    settings.not_obeyed = {
-        **dict(_unknown(environment, {*map(variable, options)})),
-        **dict(_of_images(environment, names)),
-    }
+    settings.not_obeyed |= dict(_unknown(environment, {*map(variable, options)}))
+    settings.not_obeyed |= dict(_of_images(environment, names))
     return settings
 
 
