@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from ..base.event import Event
 from .advice import Advice
-from .rules import RULES, Seen
+from .rules import RULES
+from .seen import Seen
 
 if TYPE_CHECKING:
     from ..cluster import Cluster

@@ -2,42 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator
 
-from ..base.call import TEST
+from ...wire import Error
 from ..base.event import Event
-from ..base.sentences import AUTO_CREATED, IN_A_TRANSACTION, READ_UNCOMMITTED, UNACKNOWLEDGED
+from ..base.sentences import AUTO_CREATED, UNACKNOWLEDGED
 from ..base.words import lasted, number_of
 from .advice import Advice
+from .committing import (
+    commits_of_each_record,
+    committed_before_output,
+    last_read_offset,
+    read_again,
+    slow_work,
+)
+from .reading import read_uncommitted, started_at_the_end, unread_partitions
+from .seen import Seen
 
-if TYPE_CHECKING:
-    from ..cluster import Cluster
-
-MANY_COMMITS = 10
-"""One by one: a test that reads three records may commit each."""
 MANY_REFUSALS = 20
 REFUSALS_A_SECOND = 5
-
-
-class Seen:
-    """What the rules look at: what happened, and what is there at the end, if the broker runs."""
-
-    def __init__(self, events: Sequence[Event], cluster: Cluster | None) -> None:
-        self.events = events
-        self.cluster = cluster
-
-    def of(self, *kinds: str) -> Iterator[Event]:
-        """The events of these kinds, in order, but for what a test did itself."""
-        return (each for each in self.events if each.kind in kinds and each.client != TEST)
-
-    def after(self, event: Event, *kinds: str) -> Iterator[Event]:
-        """The same, of those after an event."""
-        is_after = False
-        for each in self.events:
-            if is_after and each.kind in kinds and each.client != TEST:
-                yield each
-            is_after = is_after or each is event
 
 
 def not_closed(seen: Seen) -> Iterator[Advice]:
@@ -59,96 +42,6 @@ def not_closed(seen: Seen) -> Iterator[Advice]:
 def _came_back(seen: Seen, event: Event) -> bool:
     kinds = ("committed", "left", "joined", "left behind")
     return any(each.member == event.member for each in seen.after(event, *kinds) if each.member)
-
-
-def commits_of_each_record(seen: Seen) -> Iterator[Advice]:
-    """Ten commits or more, each one record further."""
-    steps: dict[tuple[str, str, str, int], list[Event]] = {}
-    for each in seen.of("committed"):
-        if not each.transactional_id:
-            key = each.client, each.group, each.topic, each.partition
-            steps.setdefault(key, []).append(each)
-    told = set()
-    for (client, group, topic, _), commits in steps.items():
-        count = sum(each.count for each in commits)
-        first, last = commits[0].first_offset, commits[-1].last_offset
-        if count < MANY_COMMITS or last - first != count - 1 or (client, group) in told:
-            continue
-        told.add((client, group))
-        yield Advice(
-            "commits of each record",
-            f"{client} commits each record of {topic} by itself: {count} commits of one record "
-            f"each in group {group}",
-            "commit once for each batch that poll returns, or let enable.auto.commit=true do it",
-            client=client,
-            topic=topic,
-            group=group,
-        )
-
-
-def read_uncommitted(seen: Seen) -> Iterator[Advice]:
-    """A consumer has read records of transactions without isolation.level=read_committed."""
-    written = {
-        (each.topic, each.partition)
-        for each in seen.events
-        if each.kind == "appended" and each.reason == IN_A_TRANSACTION
-    }
-    told = set()
-    for each in seen.of("fetched"):
-        is_read = (each.topic, each.partition) in written and each.reason == READ_UNCOMMITTED
-        if not is_read or (each.client, each.topic) in told:
-            continue
-        told.add((each.client, each.topic))
-        yield Advice(
-            "read_uncommitted",
-            f"{each.client} reads {each.topic}, which is written in transactions, with "
-            "isolation.level=read_uncommitted: it gets records that may be aborted",
-            "set isolation.level=read_committed",
-            client=each.client,
-            topic=each.topic,
-        )
-
-
-def started_at_the_end(seen: Seen) -> Iterator[Advice]:
-    """A consumer of a group found no committed offset, asked for the end, and began there though
-    there were records. Silent if it has read any of them later."""
-    for end in seen.of("looked up the end"):
-        offset, place = end.first_offset, (end.topic, end.partition)
-        began = _first(seen.of("fetched", "fetched nothing"), end.client, place)
-        no_offset = _first(seen.of("found no offset"), end.client, place)
-        if began is None or no_offset is None or began.first_offset != offset:
-            continue
-        fetches = [e for e in seen.of("fetched") if (e.topic, e.partition) == place]
-        has_read = any(e.client == end.client and e.first_offset < offset for e in fetches)
-        missed = offset - _start(seen, end)
-        if missed <= 0 or has_read:
-            continue
-        yield Advice(
-            "started at the end",
-            f"{end.client} began to read {end.topic}-{end.partition} at its end (offset {offset})"
-            f" and has missed the {number_of(missed, 'record')} before",
-            "set auto.offset.reset=earliest, or produce after it was assigned its partitions "
-            f"(group {no_offset.group})",
-            client=end.client,
-            topic=end.topic,
-            group=no_offset.group,
-        )
-
-
-def _first(events: Iterable[Event], client: str, place: tuple[str, int]) -> Event | None:
-    for each in events:
-        if each.client == client and (each.topic, each.partition) == place:
-            return each
-    return None
-
-
-def _start(seen: Seen, end: Event) -> int:
-    if seen.cluster is None:
-        return 0
-    topic = seen.cluster.topics.get(end.topic)
-    if topic is None or end.partition >= len(topic.partitions):
-        return end.first_offset
-    return topic.partitions[end.partition].log_start_offset
 
 
 def auto_created(seen: Seen) -> Iterator[Advice]:
@@ -227,6 +120,24 @@ def retry_storm(seen: Seen) -> Iterator[Advice]:
         )
 
 
+def fenced_static_members(seen: Seen) -> Iterator[Advice]:
+    """A static member was put out, or not let in, because another one has its group.instance.id."""
+    names = {(each.client, each.group): each.details.get("instance") for each in seen.of("joined")}
+    for each in seen.of("refused", "fenced"):
+        if each.error in (Error.FENCED_INSTANCE_ID, Error.UNRELEASED_INSTANCE_ID):
+            instance = names.get((each.client, each.group))
+            name = f"group.instance.id={instance}" if instance else "the same group.instance.id"
+            yield Advice(
+                "fenced static member",
+                f"two consumers have {name} in group {each.group}: {each.client} was refused "
+                f"{each.api} ({each.error.name})",
+                "give each process a group.instance.id of its own, and close the old one before "
+                "its successor starts",
+                client=each.client,
+                group=each.group,
+            )
+
+
 def older_protocol(seen: Seen) -> Iterator[Advice]:
     """A client that speaks a version which this release does not serve any more."""
     for each in seen.of("malformed"):
@@ -242,8 +153,14 @@ def older_protocol(seen: Seen) -> Iterator[Advice]:
 RULES: tuple[Callable[[Seen], Iterable[Advice]], ...] = (
     not_closed,
     commits_of_each_record,
+    last_read_offset,
+    committed_before_output,
+    read_again,
+    slow_work,
+    fenced_static_members,
     read_uncommitted,
     started_at_the_end,
+    unread_partitions,
     auto_created,
     acks_0,
     idle_transactions,

@@ -116,6 +116,8 @@ class Journal:
         event.until = perf_counter() - self._begin
         if last_offset > event.last_offset:
             event.last_offset = last_offset
+        elif first_offset < event.first_offset:
+            event.first_offset = first_offset
 
     def stretch(
         self, kind: str, first_offset: int, last_offset: int, *, client: str, **fields: Any

@@ -49,6 +49,8 @@ class Telling:
         more = {} if details is None else dict(details)
         client = member_id = ""
         if member is not None:
+            if kind == "joined":
+                more["max_poll_interval_ms"] = getattr(member, "rebalance_timeout_ms", -1)
             member_id, instance_id = member.member_id, member.instance_id
             key = instance_id or member_id  # an instance comes back under another id
             client = journal.members.name(member.client_id, key)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
-import pytest
 from odradek.emulator.advice.advice import Advice
 from odradek.emulator.advice.advise import advise
 from odradek.emulator.advice.rules import RULES
 from odradek.emulator.cluster import Cluster
-from odradek.wire.api.find_coordinator import FindCoordinatorRequest
 from odradek.wire.api.heartbeat import HeartbeatRequest
 from odradek.wire.api.metadata import MetadataRequest
 
@@ -19,23 +16,8 @@ from tests.requests.fetch import fetch
 from tests.requests.groups import leave_request, stable
 from tests.requests.offsets import LATEST, look_up
 from tests.requests.produce import batch, produce, produce_request
-from tests.support.cluster import Client, client_of, open_cluster
+from tests.support.cluster import Client, client_of
 from tests.support.transactional_producer import TxnClient
-
-
-@pytest.fixture
-def cluster() -> Iterator[Cluster]:
-    cluster = open_cluster(group_initial_rebalance_delay_ms="0")
-    cluster.create_topic("t", 2, {})
-    yield cluster
-    cluster.close()
-
-
-@pytest.fixture
-def app(cluster: Cluster) -> Client:
-    client = client_of(cluster, "app")
-    client.ask(FindCoordinatorRequest(coordinator_keys=["g"], key_type=0), 4)
-    return client
 
 
 def advised(cluster: Cluster) -> list[Advice]:
