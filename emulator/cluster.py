@@ -114,9 +114,9 @@ class Cluster:
         self.watchers: list[Callable[[], None]] = []  # called when anything may have changed
         self.nodes = {node.node_id: node for node in brokers}
         self.controller_id = min(self.nodes)
-        self.scan_limit = _scan_limit(scan_limit)
-        self._set_limits(config)
-        listeners, key_sets = check_security(config), key_sets_of(config, self.clock.now())
+        self._set_limits(config, scan_limit)
+        listeners = check_security(config, len(self.nodes))
+        key_sets = key_sets_of(config, self.clock.now())
         self.log_dir = LogDirectory.open(data_dir, node_id=config.get("node.id"), naming=naming)
         self.cluster_id = self.log_dir.properties.cluster_id
         self.log_manager = LogManager(self, retention)
@@ -136,7 +136,8 @@ class Cluster:
         self.metadata.subscribe(*shares, self.groups, self.transactions, self.answers)
         self._begin(timing)
 
-    def _set_limits(self, config: BrokerConfig) -> None:
+    def _set_limits(self, config: BrokerConfig, scan_limit: int | str | None) -> None:
+        self.scan_limit = _scan_limit(scan_limit)
         self.max_request_bytes: int = config.get("socket.request.max.bytes")
         self.max_idle_ms: int = config.get("connections.max.idle.ms")
         self.fetch_max_bytes: int = config.get("fetch.max.bytes")

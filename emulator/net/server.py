@@ -64,6 +64,7 @@ class Server:
             node_id: self._counted(broker.config) for node_id, broker in cluster.brokers.items()
         }
         self._listeners: list[Listener] = []
+        self._places: dict[int, tuple[int, str]] = {}  # by port, the broker and listener there
         self.network = Network(self, self._loop)
         self._processes: dict[int, Process] = {}  # what those of brokers did when last told of
         self._held: dict[int, Fault] = {}
@@ -144,7 +145,7 @@ class Server:
 
         Raises OSError when the address is not available.
         """
-        sock = bound(host, port)
+        sock = self._bound(host, port)
         name = sock.getsockname()
         config = self.cluster.config.of_node(node_id)
         connections = self.connections.setdefault(node_id, self._counted(config))
@@ -154,15 +155,28 @@ class Server:
         admission = connections.at(listener)
         accepting = Listener(sock, admission, new, node_id, self._tls(node_id, listener))
         self._listeners.append(accepting)
+        self._places[int(name[1])] = node_id, listener
         if self._processes.get(node_id) is Process.DOWN:
             accepting.refuse(node_id)
         return str(name[0]), int(name[1])
+
+    def _bound(self, host: str, port: int) -> socket.socket:
+        """Raises OSError that names the listener of its own which is there already."""
+        try:
+            return bound(host, port)
+        except OSError as error:
+            if port not in self._places:
+                raise
+            own, name = self._places[port]
+            said = f"{error.strerror}, by listener {name} of broker {own}"
+            raise OSError(error.errno, said) from None
 
     def forget(self, node_id: int) -> None:
         """Listen for this broker no longer: its ports are free again."""
         for listener in [each for each in self._listeners if each.node_id == node_id]:
             listener.shut()
             self._listeners.remove(listener)
+        self._places = {at: who for at, who in self._places.items() if who[0] != node_id}
         self.connections.pop(node_id, None)
 
     def _tls(self, node_id: int, listener: str) -> ListenerTls | None:

@@ -1,7 +1,9 @@
 """The listeners of a broker, as its configs name them: names, addresses, security protocols.
 
 - `listeners` has NAME://HOST:PORT for each; without it there is one, PLAINTEXT, at the address that
-  the emulator is started with. Port 0 is any free one; of several brokers other ports count up.
+  the emulator is started with. Port 0 is any free one; of several brokers other ports count up, in
+  steps that keep the listeners of one apart from those of others: 9092 and 9093 are followed by
+  9094 and 9095.
 - `listener.security.protocol.map` gives a name its protocol; the names of the protocols stand for
   themselves.
 - `advertised.listeners` has the addresses that clients are given, if they are others; one without
@@ -31,6 +33,7 @@ PROTOCOLS = {PLAINTEXT: 0, SSL: 1, SASL_PLAINTEXT: 2, SASL_SSL: 3}
 _ANY = "0.0.0.0"
 _LISTENERS, _ADVERTISED = "listeners", "advertised.listeners"
 _MAP, _BETWEEN = "listener.security.protocol.map", "inter.broker.listener.name"
+_ANYWHERE = {"", "0.0.0.0", "::"}
 _ADDRESS = re.compile(r"([A-Za-z0-9_.\-]+)://\[?([0-9a-zA-Z\-%._:]*)\]?:([0-9]{1,5})")
 
 
@@ -42,6 +45,8 @@ class Listener(NamedTuple):
     host: str = ""
     port: int = 0
     advertised: tuple[str, int] | None = None
+    step: int = 1
+    """By so much the ports of a broker are higher than those of the one before."""
 
     @property
     def has_tls(self) -> bool:
@@ -55,14 +60,14 @@ class Listener(NamedTuple):
 
     def at(self, place: int) -> tuple[str, int]:
         """Where the broker at this place, from 0 on, listens."""
-        return self.host, self.port + place if self.port else 0
+        return self.host, self.port + place * self.step if self.port else 0
 
     def given(self, host: str, port: int, place: int) -> tuple[str, int]:
         """The address for clients of a broker that listens there."""
         if self.advertised is None:
             return host, port
         name, number = self.advertised
-        return name, number + place if number else port
+        return name, number + place * self.step if number else port
 
 
 def listeners_of(config: BrokerConfig) -> dict[str, Listener]:
@@ -89,6 +94,21 @@ def listeners_of(config: BrokerConfig) -> dict[str, Listener]:
     _advertise(config, found)
     _check_names(config, found)
     return found
+
+
+def laid_out(listeners: Mapping[str, Listener], brokers: int) -> dict[str, Listener]:
+    """With the least step by which no two of several brokers listen at the same port."""
+    ports = [(each.host, each.port) for each in listeners.values() if each.port]
+    apart = {
+        abs(port - other)
+        for at, (host, port) in enumerate(ports)
+        for where, other in ports[:at]
+        if host == where or not _ANYWHERE.isdisjoint((host, where))
+    }
+    step = 1
+    while not apart.isdisjoint(range(step, step * brokers, step)):
+        step += 1
+    return {name: each._replace(step=step) for name, each in listeners.items()}
 
 
 def _protocols(text: str) -> dict[str, str]:

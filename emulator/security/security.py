@@ -18,7 +18,7 @@ from ..config.configs import BrokerConfig
 from ..config.definition import ConfigError
 from ..config.listener_configs import ListenerConfig
 from ..metadata.image import MetadataImage
-from .listeners import Listener, listeners_of
+from .listeners import Listener, laid_out, listeners_of
 
 if TYPE_CHECKING:
     from .login.exchange import Exchange
@@ -144,10 +144,10 @@ def key_sets_of(config: BrokerConfig, now: int) -> KeySets | None:
     return found
 
 
-def check_security(config: BrokerConfig) -> dict[str, Listener]:
-    """The listeners. Raises ConfigError for any problem of theirs: to be called before anything is
-    open, as files that they read may be gone since the last time."""
-    listeners = listeners_of(config)
+def check_security(config: BrokerConfig, brokers: int = 1) -> dict[str, Listener]:
+    """The listeners of so many brokers. Raises ConfigError for any problem of theirs: to be called
+    before anything is open, as files that they read may be gone since the last time."""
+    listeners = laid_out(listeners_of(config), brokers)
     for listener in listeners.values():
         own = ListenerConfig(config, listener.name)
         own.get("max.connections")

@@ -6,7 +6,7 @@ import socket
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 
 import pytest
 from odradek.emulator import Emulator
@@ -88,6 +88,38 @@ def test_ports_follow_each_other() -> None:
         with Connection(f"127.0.0.1:{first + 1}") as client:
             found = client.ask(MetadataRequest(topics=[]), 9).brokers
         assert [(each.node_id, each.port) for each in found] == [(1, 9000), (2, 9001)]
+
+
+def free_ports(count: int) -> int:
+    """The first of so many ports that are free and follow each other."""
+    while True:
+        first = two_free_ports()
+        with ExitStack() as bound, suppress(OSError, OverflowError):
+            for port in range(first, first + count):
+                bound.enter_context(socket.socket()).bind(("127.0.0.1", port))
+            return first
+
+
+def test_listeners_whose_ports_are_next_to_each_other_do_not_meet() -> None:
+    first = free_ports(6)
+    there = f"A://127.0.0.1:{first},B://127.0.0.1:{first + 1}"
+    config = {"listeners": there, "listener.security.protocol.map": "A:PLAINTEXT,B:PLAINTEXT"}
+    with Emulator(config, brokers=3):
+        for port in range(first, first + 6):
+            with Connection(f"127.0.0.1:{port}") as client:
+                found = client.ask(MetadataRequest(topics=[]), 9).brokers
+            start = first + (port - first) % 2
+            assert [each.port for each in found] == [start, start + 2, start + 4]
+        taken = f"cannot listen on 127.0.0.1:{first}: Address already in use"
+        with pytest.raises(OSError, match=taken):
+            Emulator(config).start()
+
+
+def test_two_brokers_at_one_address_are_named() -> None:
+    place = f"127.0.0.1:{two_free_ports()}"
+    said = f"cannot listen on {place}: Address already in use, by listener PLAINTEXT of broker 1"
+    with pytest.raises(OSError, match=said):
+        Emulator(brokers=2, listen=[place, place]).start()
 
 
 def test_each_broker_listens_where_it_is_told() -> None:

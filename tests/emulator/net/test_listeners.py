@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 from odradek.emulator import ConfigError, Emulator
+from odradek.emulator.config.configs import BrokerConfig
+from odradek.emulator.security.listeners import laid_out, listeners_of
 from odradek.wire.api.describe_cluster import DescribeClusterRequest
 from odradek.wire.api.find_coordinator import FindCoordinatorRequest
 from odradek.wire.api.metadata import MetadataRequest
@@ -184,3 +186,43 @@ def test_arguments_that_exclude_each_other_are_refused(
 ) -> None:
     with pytest.raises(ValueError, match=re.escape(sentence)):
         Emulator(**arguments)
+
+
+# Addresses of the listeners, how many brokers, and the step from one broker's ports to the next's.
+LAID_OUT = [
+    ("A://:9092", 3, 1),
+    ("A://:0,B://:0", 3, 1),
+    ("A://:9092,B://:9093", 1, 1),
+    ("A://:9092,B://:9093", 2, 2),
+    ("A://:9092,B://:9093", 100, 2),
+    ("A://:9094,B://:9092", 2, 1),
+    ("A://:9094,B://:9092", 3, 3),
+    ("A://:9092,B://:9093,C://:9094", 3, 3),
+    ("A://:9092,B://:9093,C://:9095", 3, 4),
+    ("A://:9092,B://:19092", 3, 1),
+    ("A://127.0.0.1:9092,B://127.0.0.2:9093", 3, 1),
+    ("A://127.0.0.1:9092,B://0.0.0.0:9093", 3, 2),
+]
+
+
+@pytest.mark.parametrize(("addresses", "brokers", "step"), LAID_OUT)
+def test_ports_of_several_brokers_do_not_meet(addresses: str, brokers: int, step: int) -> None:
+    protocols = "A:PLAINTEXT,B:PLAINTEXT,C:PLAINTEXT"
+    config = {"listeners": addresses, "listener.security.protocol.map": protocols}
+    found = laid_out(listeners_of(BrokerConfig(config)), brokers)
+    assert {each.step for each in found.values()} == {step}
+    places = [each.at(place) for each in found.values() for place in range(brokers)]
+    assert len({*places}) == len(places) or not places[0][1]
+
+
+def test_what_clients_are_given_goes_in_the_same_steps() -> None:
+    config = {
+        "listeners": "A://0.0.0.0:9092,B://0.0.0.0:9093",
+        "advertised.listeners": "A://kafka:9092,B://localhost:19093",
+        "listener.security.protocol.map": "A:PLAINTEXT,B:PLAINTEXT",
+    }
+    found = laid_out(listeners_of(BrokerConfig(config)), 3)
+    assert [each.given(*each.at(1), 1) for each in found.values()] == [
+        ("kafka", 9094),
+        ("localhost", 19095),
+    ]
