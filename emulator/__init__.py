@@ -46,6 +46,9 @@ if TYPE_CHECKING:
     from .seen import TopicView as TopicView
     from .seen import WaitTimeout as WaitTimeout
     from .seen import assert_exactly_once as assert_exactly_once
+    from .seen import assert_processed_at_least_once as assert_processed_at_least_once
+    from .seen import assert_processed_at_most_once as assert_processed_at_most_once
+    from .seen import assert_processed_in_order as assert_processed_in_order
     from .seen import assert_processed_once as assert_processed_once
     from .situations.situation import Situation as Situation
     from .state.errors import StateError as StateError
@@ -87,6 +90,9 @@ __all__ = [
     "TopicView",
     "WaitTimeout",
     "assert_exactly_once",
+    "assert_processed_at_least_once",
+    "assert_processed_at_most_once",
+    "assert_processed_in_order",
     "assert_processed_once",
     "explore",
     "pause_all",
@@ -114,7 +120,9 @@ if not TYPE_CHECKING:  # else a type checker would take any name for one of this
             ".security.token_endpoint": "TokenEndpoint",
             ".seen": "GroupView NewRecord PartitionView SeenClient SeenInFlight SeenMember "
             "SeenProducer SeenRecord SeenSubtopology SeenTask SeenTransaction ShareGroupView "
-            "StreamsGroupView TopicView WaitTimeout assert_exactly_once assert_processed_once",
+            "StreamsGroupView TopicView WaitTimeout assert_exactly_once "
+            "assert_processed_at_least_once assert_processed_at_most_once "
+            "assert_processed_in_order assert_processed_once",
             ".situations.situation": "Situation",
             ".state.errors": "StateError",
             ".state.snapshot": "Snapshot",

@@ -16,7 +16,12 @@ if TYPE_CHECKING:
     from .groups import GroupView
     from .inside import Inside
     from .members import SeenInFlight, SeenMember
-    from .processed_once import assert_processed_once
+    from .processed_in_order import assert_processed_in_order
+    from .processed_once import (
+        assert_processed_at_least_once,
+        assert_processed_at_most_once,
+        assert_processed_once,
+    )
     from .produced import NewRecord
     from .record import Headers, SeenRecord
     from .search import counted
@@ -40,7 +45,9 @@ else:
             ".groups": "GroupView",
             ".inside": "Inside",
             ".members": "SeenInFlight SeenMember",
-            ".processed_once": "assert_processed_once",
+            ".processed_in_order": "assert_processed_in_order",
+            ".processed_once": "assert_processed_at_least_once assert_processed_at_most_once "
+            "assert_processed_once",
             ".produced": "NewRecord",
             ".record": "Headers SeenRecord",
             ".seeds": "read_seeds",
@@ -82,6 +89,9 @@ __all__ = [
     "Wait",
     "WaitTimeout",
     "assert_exactly_once",
+    "assert_processed_at_least_once",
+    "assert_processed_at_most_once",
+    "assert_processed_in_order",
     "assert_processed_once",
     "check",
     "count_of",

@@ -1,8 +1,17 @@
-"""assert_processed_once: each record of some topics took effect exactly once in others.
+"""assert_processed_once: each record of some topics took effect exactly once in others; and the
+same for at least once and at most once.
 
 What an application reads, transforms and writes is judged by what a read_committed consumer of its
 output sees, and by what its group has committed: an input whose output is committed while the group
 will read it again takes effect twice after the next crash (KIP-98, KIP-447).
+
+What is legal, also when the group rebalances and reads again from what it has committed:
+
+| each input took effect | exactly once | at least once | at most once |
+|---|---|---|---|
+| twice | no | yes | no |
+| not at all | no | if the group has not committed it | yes |
+| once, and the group has not committed it | no | yes | no: it will again |
 """
 
 from __future__ import annotations
@@ -22,6 +31,7 @@ from .source import Source
 from .transactions import transactions_of
 from .verbs import Records
 
+EXACTLY_ONCE, AT_LEAST_ONCE, AT_MOST_ONCE = "exactly once", "at least once", "at most once"
 _MOST_TOLD = 10
 _MOST_EVENTS = 20
 Seen: TypeAlias = SeenRecord[Any, Any]
@@ -51,17 +61,55 @@ def assert_processed_once(
     ValueError that names the record for which a function fails.
     """
     __tracebackhide__ = True
-    sources, sinks = _views("inputs", inputs), _views("outputs", outputs)
-    identities = _identities(key, into)
+    _check(EXACTLY_ONCE, inputs, outputs, identities_of(key, into), group)
+
+
+def assert_processed_at_least_once(
+    inputs: Views,
+    outputs: Views,
+    *,
+    key: Callable[[Seen], Any] | None = None,
+    into: Callable[[Seen], Any] | None = None,
+    group: GroupView | None = None,
+) -> None:
+    """Each committed record of `inputs` took effect once or more: as an application does that
+    commits after its output, and reads again what it had not committed when its group rebalances.
+    With `group`, what that has not committed may still have no effect. The rest is as for
+    `assert_processed_once`."""
+    __tracebackhide__ = True
+    _check(AT_LEAST_ONCE, inputs, outputs, identities_of(key, into), group)
+
+
+def assert_processed_at_most_once(
+    inputs: Views,
+    outputs: Views,
+    *,
+    key: Callable[[Seen], Any] | None = None,
+    into: Callable[[Seen], Any] | None = None,
+    group: GroupView | None = None,
+) -> None:
+    """No committed record of `inputs` took effect twice, or will: as an application does that
+    commits before its output, and loses what it was at when its group rebalances. With `group`,
+    what took effect is to be committed by it. The rest is as for `assert_processed_once`."""
+    __tracebackhide__ = True
+    _check(AT_MOST_ONCE, inputs, outputs, identities_of(key, into), group)
+
+
+def _check(
+    promise: str, inputs: Views, outputs: Views, identities: Identities, group: GroupView | None
+) -> None:
+    __tracebackhide__ = True
+    sources, sinks = views_of("inputs", inputs), views_of("outputs", outputs)
     read = [each for view in sources for each in view.records()]
     written = _Written.of(sinks, identities)
-    faults = list(_faults(read, identities, written, _committed(group)))
-    if faults:
-        raise AssertionError("\n".join(_told(faults, read, sources, sinks, group)))
+    faults = list(_faults(promise, read, identities, written, _committed(group)))
+    raise_for(faults, f"{promise} each", read, sources, sinks, group)
 
 
 @dataclass(frozen=True)
-class _Identities:
+class Identities:
+    """How inputs and outputs are known by each other."""
+
     """What tells which outputs belong to which input."""
 
     of_input: Callable[[Seen], list[Any]]
@@ -70,9 +118,10 @@ class _Identities:
     """What an output may be, the most exact first."""
 
 
-def _identities(
+def identities_of(
     key: Callable[[Seen], Any] | None, into: Callable[[Seen], Any] | None
-) -> _Identities:
+) -> Identities:
+    """Which outputs belong to which input. Raises TypeError."""
     for name, given in (("key", key), ("into", into)):
         if given is not None and not callable(given):
             raise TypeError(f"{name} is a function of a record, not {given!r}")
@@ -80,7 +129,7 @@ def _identities(
         raise TypeError("key and into exclude each other: an input is known by one of them")
     if into is not None:
         become = into
-        return _Identities(
+        return Identities(
             lambda each: [_made(made) for made in _several(_asked("into", become, each))],
             _may_be,
         )
@@ -92,7 +141,7 @@ def _identities(
             raise TypeError(f"key is to return what can be a key of a dict, not {found!r}")
         return [found]
 
-    return _Identities(identity, identity)
+    return Identities(identity, identity)
 
 
 def _own_key(record: Seen) -> Any:
@@ -132,7 +181,7 @@ class _Written:
     all: list[Seen] = field(default_factory=list)
 
     @classmethod
-    def of(cls, sinks: Iterable[Records[Any, Any]], identities: _Identities) -> _Written:
+    def of(cls, sinks: Iterable[Records[Any, Any]], identities: Identities) -> _Written:
         """What is in these views."""
         written = cls()
         for each in (record for view in sinks for record in view.records(READ_UNCOMMITTED)):
@@ -155,51 +204,69 @@ class _Written:
 
 
 @dataclass(frozen=True)
-class _Fault:
+class Fault:
+    """What is wrong, in a sentence."""
+
     sentence: str
     records: tuple[Seen, ...]
     """Inputs and outputs that it is about."""
 
 
 def _faults(
+    promise: str,
     read: list[Seen],
-    identities: _Identities,
+    identities: Identities,
     written: _Written,
     committed: Mapping[tuple[str, int], int] | None,
-) -> Iterator[_Fault]:
+) -> Iterator[Fault]:
     wanted: dict[Any, list[Seen]] = defaultdict(list)
     for each in read:
         for identity in identities.of_input(each):
             wanted[identity].append(each)
     for identity, inputs in wanted.items():
         outputs = written.take(identity)
-        yield from _of_one(inputs, outputs, written.others.get(identity, []), committed)
+        others = written.others.get(identity, [])
+        yield from _of_one(promise, inputs, outputs, others, committed)
     for each in written.left():
-        yield _Fault(f"from nothing: {shown(each)} belongs to no input", (each,))
+        yield Fault(f"from nothing: {shown(each)} belongs to no input", (each,))
 
 
 def _of_one(
+    promise: str,
     inputs: list[Seen],
     outputs: list[Seen],
     others: list[Seen],
     committed: Mapping[tuple[str, int], int] | None,
-) -> Iterator[_Fault]:
+) -> Iterator[Fault]:
     """Of inputs that are alike, most often one."""
-    names = ", ".join(map(_place, inputs))
+    names = ", ".join(map(place_of, inputs))
     where = f": {', '.join(map(_written_by, outputs))}" if outputs else ""
     about = (*inputs, *outputs, *others)
-    if len(outputs) > len(inputs):
+    if len(outputs) > len(inputs) and promise != AT_LEAST_ONCE:
         times = f"{number_of(len(outputs), 'time')} for {number_of(len(inputs), 'input')}"
         text = f"duplicate: {names} took effect {times}{where}"
-        yield _Fault(text + _offsets(inputs, committed), about)
-    elif len(outputs) < len(inputs):
+        yield Fault(text + _offsets(inputs, committed), about)
+    elif len(outputs) < _least(promise, inputs, committed):
         only = f": only {', '.join(map(_written_by, others))}" if others else ""
         some = f"effect {len(outputs)} of {len(inputs)} times" if outputs else "no effect"
         text = f"lost: {names} took {some}{where}{only}"
-        yield _Fault(text + _offsets(inputs, committed), about)
-    elif committed is not None and (again := _to_read_again(inputs, committed)):
-        text = f"to be read again: {', '.join(map(_place, again))} took effect{where}"
-        yield _Fault(text + _offsets(again, committed), about)
+        yield Fault(text + _offsets(inputs, committed), about)
+    elif promise == AT_LEAST_ONCE or committed is None or len(outputs) < len(inputs):
+        return
+    elif again := _to_read_again(inputs, committed):
+        text = f"to be read again: {', '.join(map(place_of, again))} took effect{where}"
+        yield Fault(text + _offsets(again, committed), about)
+
+
+def _least(
+    promise: str, inputs: list[Seen], committed: Mapping[tuple[str, int], int] | None
+) -> int:
+    """How often inputs that are alike have to have taken effect."""
+    if promise == AT_MOST_ONCE:
+        return 0
+    if promise == EXACTLY_ONCE or committed is None:
+        return len(inputs)
+    return len(inputs) - len(_to_read_again(inputs, committed))
 
 
 def _to_read_again(inputs: list[Seen], committed: Mapping[tuple[str, int], int]) -> list[Seen]:
@@ -223,7 +290,8 @@ def _committed(group: GroupView | None) -> Mapping[tuple[str, int], int] | None:
     return group.offsets()
 
 
-def _views(name: str, given: Views) -> list[Records[Any, Any]]:
+def views_of(name: str, given: Views) -> list[Records[Any, Any]]:
+    """Views, as a list. Raises TypeError for what is none."""
     views = [given] if isinstance(given, Records) else given
     is_list = isinstance(views, list | tuple) and bool(views)
     if not is_list or not all(isinstance(each, Records) for each in views):
@@ -231,16 +299,29 @@ def _views(name: str, given: Views) -> list[Records[Any, Any]]:
     return list(views)
 
 
-def _told(
-    faults: list[_Fault],
+def raise_for(
+    faults: list[Fault],
+    promise: str,
     read: list[Seen],
+    sources: list[Records[Any, Any]],
+    sinks: list[Records[Any, Any]],
+    group: GroupView | None = None,
+) -> None:
+    """Raise AssertionError if there are faults."""
+    __tracebackhide__ = True
+    if faults:
+        names = f"{_names(sources)} in {_names(sinks)}"
+        head = f"{number_of(len(read), 'record')} of {names} are not processed {promise}:"
+        raise AssertionError("\n".join([head, *_told(faults, sources, sinks, group)]))
+
+
+def _told(
+    faults: list[Fault],
     sources: list[Records[Any, Any]],
     sinks: list[Records[Any, Any]],
     group: GroupView | None,
 ) -> Iterator[str]:
-    """The failure, with what led to it."""
-    names = f"{_names(sources)} in {_names(sinks)}"
-    yield f"{number_of(len(read), 'record')} of {names} are not processed exactly once each:"
+    """The faults, with what led to them."""
     yield from (f"  {each.sentence}" for each in faults[:_MOST_TOLD])
     if len(faults) > _MOST_TOLD:
         yield f"  ({len(faults) - _MOST_TOLD} more)"
@@ -280,7 +361,8 @@ def _names(views: list[Records[Any, Any]]) -> str:
     return " and ".join(view.name for view in views)
 
 
-def _place(record: Seen) -> str:
+def place_of(record: Seen) -> str:
+    """Topic, partition and offset of a record."""
     return f"{record.topic}-{record.partition}@{record.offset}"
 
 

@@ -132,6 +132,7 @@ ROOMS = {
         groups share_groups
         streams_groups
         processed_once
+        processed_in_order
         share_powers shared
         watching
         routes

@@ -7,7 +7,14 @@ from typing import Any
 
 import pytest
 from confluent_kafka import Producer
-from odradek.emulator import Emulator, NewRecord, TopicView, assert_processed_once
+from odradek.emulator import (
+    Emulator,
+    NewRecord,
+    TopicView,
+    assert_processed_at_least_once,
+    assert_processed_at_most_once,
+    assert_processed_once,
+)
 from odradek.storage import MemoryDisk
 
 
@@ -175,3 +182,58 @@ def test_what_is_wrong_with_the_arguments(orders: TopicView, invoices: TopicView
         assert_processed_once(orders, invoices, key=lambda record: record.json()["number"])
     with pytest.raises(TypeError, match="key is to return what can be a key of a dict"):
         assert_processed_once(orders, invoices, key=lambda record: record.json())
+
+
+# At least once, at most once
+
+
+def test_at_least_once_takes_what_came_twice(orders: TopicView, invoices: TopicView) -> None:
+    invoices.produce_all([{"id": n} for n in (0, 1, 1, 2, 2, 2)])
+    assert_processed_at_least_once(orders, invoices, key=by_id)
+    invoices.produce({"id": 7})
+    assert told(lambda: assert_processed_at_least_once(orders, invoices, key=by_id))[:2] == [
+        "3 records of orders in invoices are not processed at least once each:",
+        "  from nothing: <invoices-0@6 value=b'{\"id\": 7}'> belongs to no input",
+    ]
+
+
+def test_at_least_once_names_what_was_lost(
+    kafka: Emulator, orders: TopicView, invoices: TopicView
+) -> None:
+    invoices.produce({"id": 1})
+    assert told(lambda: assert_processed_at_least_once(orders, invoices, key=by_id))[1:3] == [
+        "  lost: orders-0@0 took no effect",
+        "  lost: orders-1@1 took no effect",
+    ]
+    billing = kafka.group("billing")
+    billing.commit({("orders", 1): 1})  # it will read the others, after a rebalance too
+    assert_processed_at_least_once(orders, invoices, key=by_id, group=billing)
+    billing.commit({("orders", 1): 2})
+    assert told(lambda: assert_processed_at_least_once(orders, invoices, key=by_id, group=billing))[
+        1
+    ] == ("  lost: orders-1@1 took no effect; the group has committed 2 in orders-1")
+
+
+def test_at_most_once_takes_what_was_lost(
+    kafka: Emulator, orders: TopicView, invoices: TopicView
+) -> None:
+    invoices.produce({"id": 1})
+    assert_processed_at_most_once(orders, invoices, key=by_id)
+    billing = kafka.group("billing")
+    billing.commit({("orders", 0): 1, ("orders", 1): 1})
+    assert_processed_at_most_once(orders, invoices, key=by_id, group=billing)
+    billing.commit({("orders", 1): 0})
+    assert told(lambda: assert_processed_at_most_once(orders, invoices, key=by_id, group=billing))[
+        :2
+    ] == [
+        "3 records of orders in invoices are not processed at most once each:",
+        "  to be read again: orders-1@0 took effect: <invoices-0@0 value=b'{\"id\": 1}'>"
+        "; the group has committed 0 in orders-1",
+    ]
+
+
+def test_at_most_once_names_what_came_twice(orders: TopicView, invoices: TopicView) -> None:
+    invoices.produce_all([{"id": n} for n in (1, 1)])
+    assert told(lambda: assert_processed_at_most_once(orders, invoices, key=by_id))[1].startswith(
+        "  duplicate: orders-1@0 took effect 2 times for 1 input"
+    )
