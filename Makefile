@@ -23,13 +23,15 @@ help:  ## This list
 demo: $(READY)  ## A broker, the stock clients and Spark against it, and a table of what was seen
 	$(BIN)/python -m odradek.compat.demo
 
-# Three processes on two cores: many tests wait for what clients do.
-test: $(READY)  ## Everything: style, types and all tests
+# What varies in a hundred ways is tried in parts, another one each day: tests/support/parts.py.
+test: $(READY)  ## Everything: style, types and tests; of what has parts, that of the day
 	$(BIN)/python -m tests.prepare
-	$(BIN)/python -m tests.whole -q -n 2 --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m tests.whole -q -n 2 --dist loadfile --no-loadscope-reorder --part $$(date +%j)
 
-slow: $(READY)  ## What is too long for `make test`, which tries a sample of it
+slow: $(READY)  ## What is too long for `make test`, which tries a sample of it: all parts, and more
 	$(BIN)/python -m tests.prepare
+	$(BIN)/python -m tests.whole -q -n 2 --dist loadfile --no-loadscope-reorder tests/clients \
+		tests/compat tests/differential
 	ODRADEK_CHAOS_S=30 $(BIN)/python -m pytest -q -m long tests
 	ODRADEK_CHAOS_S=30 $(BIN)/python -m pytest -q tests/clients/test_group_chaos.py tests/cluster_chaos \
 		tests/share_chaos

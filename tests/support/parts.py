@@ -16,7 +16,28 @@ from pathlib import PurePath
 import pytest
 
 PARTS = {
+    "tests/clients/share": 3,
+    "tests/clients/spark": 3,
+    "tests/clients/streams": 3,
     "tests/clients/test_admin_sweep.py": 4,
+    "tests/clients/test_cluster_moves.py": 4,
+    "tests/clients/test_cold_start.py": 3,
+    "tests/clients/test_consumer_groups_real.py": 3,
+    "tests/clients/test_directory_exchange.py": 2,
+    "tests/clients/test_dump_tool.py": 3,
+    "tests/clients/test_group_chaos.py": 6,
+    "tests/clients/test_kafka_tools.py": 4,
+    "tests/clients/test_logins.py": 3,
+    "tests/clients/test_old_clients.py": 3,
+    "tests/clients/test_proxy_real.py": 4,
+    "tests/clients/test_proxy_cluster.py": 3,
+    "tests/clients/test_seen.py": 3,
+    "tests/clients/test_three_brokers.py": 4,
+    "tests/clients/test_transactions_java.py": 2,
+    "tests/compat/real_kafka": 3,
+    "tests/compat/spark": 4,
+    "tests/differential/test_clusters.py": 3,
+    "tests/differential/test_logins.py": 2,
 }
 """Files and directories, and how many parts they have."""
 
