@@ -1,8 +1,8 @@
 """One change of a partition, as the controller makes it: whoever asked for it, the same rules.
 
 The order of the rules is Kafka's (PartitionChangeBuilder):
-1. A reassignment is complete when all replicas that are added are in sync; one that removes more
-   than it adds, when all that stay are.
+1. A reassignment is complete when all replicas that are added are in sync, and none of them is to
+   be removed again; one that removes more than it adds, when all that stay are.
 2. Replicas that leave an ISR which becomes smaller than `min.insync.replicas` are eligible to lead
    (ELR, KIP-966); at or above it nobody is. Not so one that lost what it had not flushed.
 3. A leader is elected if there is none that may lead: the first of the replicas that is in sync and
@@ -107,9 +107,9 @@ class Change:
         return None if is_empty else record
 
     def _complete_reassignment(self) -> None:
-        if not (self.adding or self.removing) or not set(self.adding) <= set(self.isr):
-            return
         left = [each for each in self.isr if each not in self.removing]
+        if not (self.adding or self.removing) or not set(self.adding) <= set(left):
+            return
         replicas = [each for each in self.replicas if each not in self.removing]
         if not left or not replicas:
             return

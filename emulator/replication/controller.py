@@ -113,17 +113,29 @@ class Controller:
         return [] if record is None else [record]
 
     def cancel(self, topic_id: bytes, index: int) -> list[PartitionChangeRecord]:
-        """End a reassignment: those that were to come are not replicas. Raises
-        Refused(NO_REASSIGNMENT_IN_PROGRESS)."""
+        """End a reassignment: those that were to come are not replicas. Raises Refused:
+        NO_REASSIGNMENT_IN_PROGRESS; INVALID_REPLICA_ASSIGNMENT if none of the others is in sync,
+        unless the first of them may lead all the same."""
         partition = self._image.topics[topic_id].partitions[index]
         if not (partition.adding or partition.removing):
             raise Refused(Error.NO_REASSIGNMENT_IN_PROGRESS)
         change = self._change(topic_id, index)
         change.replicas = [each for each in partition.replicas if each not in partition.adding]
         change.isr = [each for each in partition.isr if each not in partition.adding]
+        if not change.isr:
+            change.isr = change.replicas[:1]
+            self._check_unclean(topic_id, index)
         change.adding, change.removing = [], []
         record = change.record()
         return [] if record is None else [record]
+
+    def _check_unclean(self, topic_id: bytes, index: int) -> None:
+        """Raises Refused(INVALID_REPLICA_ASSIGNMENT)."""
+        name = self._image.topics[topic_id].name
+        if not self._policy_of(name).is_unclean:
+            what = f"Unable to revert partition assignment for {name}:{index}"
+            text = f"{what} because it would require an unclean leader election."
+            raise Refused(Error.INVALID_REPLICA_ASSIGNMENT, text)
 
     def alter_isr(
         self, topic_id: bytes, index: int, isr: Sequence[int]
