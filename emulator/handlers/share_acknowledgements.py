@@ -97,8 +97,8 @@ def acknowledged(
             leader.acknowledge(key, member_id, [_acknowledgement(each) for each in batches])
             found[part] = AckResult()
         except Refused as refused:
-            if refused.error is Error.UNKNOWN_SERVER_ERROR:
-                raise
+            if refused.error is Error.UNKNOWN_SERVER_ERROR and refused.message is None:
+                raise  # an exception there; with a message it is the coordinator's
             found[part] = AckResult(refused.error, refused.message)
     # Nothing is said of partitions without acknowledgements if none has any.
     return found | dict.fromkeys(empty if is_any else (), AckResult())

@@ -226,13 +226,16 @@ class ShareLeader:
     def clear(self) -> None:
         """Forget everything: the process has ended, or there are no share groups any more."""
         self.sessions.clear()
-        for key in list(self._shares):
+        for key, share in list(self._shares.items()):
+            share.end_locks()
             self.forget(key)
 
     def follow(self) -> None:
         """Forget what this broker does not lead."""
-        for key in list(self._shares):
+        for key, share in list(self._shares.items()):
             topic = self._cluster.topics.by_id(key.topic_id)
+            if topic is None:
+                share.end_locks()
             if topic is None or topic.partitions[key.partition].leader != self.node_id:
                 self.forget(key)
 

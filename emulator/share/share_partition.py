@@ -274,7 +274,13 @@ class SharePartition:
         try:
             self._around.write(self.key, self.state_epoch, self.leader_epoch, change)
         except Refused as refused:
-            raise as_leader(refused) from refused
+            raise as_leader(refused, "Error in write state RPC. ") from refused
+
+    def end_locks(self) -> None:
+        """Nobody needs to wait for the end of a lock any more."""
+        for batch in self.batches:
+            for _, _, state in batch.ranges():
+                state.unlock()
 
     def tell(self, told: Told) -> None:
         """Something has happened to a range of offsets."""
@@ -391,9 +397,11 @@ def at_limit(told: Told) -> Told:
     return told._replace(kind="archived", reason=f"delivered {times}, which is the limit")
 
 
-def as_leader(refused: Refused) -> Refused:
-    """How a leader answers what the share coordinator refuses."""
+def as_leader(refused: Refused, asked: str = "") -> Refused:
+    """How a leader answers what the share coordinator refuses; `asked`: what it puts before the
+    coordinator's sentence."""
     error, message = refused.error, refused.message
+    message = message and f"{asked}{message}"
     if error in (Error.NOT_COORDINATOR, Error.COORDINATOR_LOAD_IN_PROGRESS):
         return Refused(Error.COORDINATOR_NOT_AVAILABLE, message)
     if error in (Error.FENCED_LEADER_EPOCH, Error.FENCED_STATE_EPOCH):

@@ -23,6 +23,7 @@ from ..ask.share_groups import (
     share_config,
     share_fetch,
     share_group,
+    share_state,
 )
 from ..ask.topics import create
 from ..ask.transactions import add, end, init, write
@@ -419,6 +420,26 @@ def sessions_of_acknowledgements() -> Steps:
         ack(4, (3, 3, [ACCEPT])),
         opened(),
         *state_log(),
+    ]
+
+
+@case("N17, N24", each=ShareAcknowledgeRequest)
+def what_the_share_coordinator_refuses() -> Steps:
+    return [
+        *share_group(),
+        put(*ROWS),
+        opened(),
+        share_state("delete"),
+        ack(1, (0, 0, [ACCEPT])),
+        Ask(share_fetch({T0: [(1, 1, [ACCEPT])]}, 2)),
+        ack(3, (0, 7, [RELEASE])),
+        share_state("initialize", state_epoch=9),
+        ack(4, (0, 0, [ACCEPT])),
+        ack(5, (0, 0, [ACCEPT])),
+        opened(),
+        share_state("read", leader_epoch=9),
+        ack(1, (0, 0, [ACCEPT])),
+        ack(2, (0, 0, [ACCEPT])),
     ]
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pytest
 from odradek.emulator.cluster import Cluster
+from odradek.emulator.share.state import ShareKey
 from odradek.wire import Error
 from odradek.wire.api.share_acknowledge import ShareAcknowledgeRequest
 
@@ -96,6 +97,57 @@ def test_the_session_of_a_request(client: Client, part: tuple[bytes, int]) -> No
     assert share_acknowledge(client, {part: [(1, 1, [ACCEPT])]}, -1).error_code == 0
     again = share_fetch(client, {part: ()})
     assert acquired(again) == [(2, 5, 2)], "closing released the rest"
+
+
+_RPC = "Error in write state RPC. "
+
+
+@pytest.mark.parametrize(
+    ("refuse", "error", "message"),
+    [
+        (
+            lambda cluster, key: cluster.share_coordinators.delete(key),
+            Error.UNKNOWN_SERVER_ERROR,
+            f"{_RPC}Write operation on uninitialized share partition not allowed.",
+        ),
+        (
+            lambda cluster, key: cluster.share_coordinators.initialize(key, 9, 0),
+            Error.NOT_LEADER_OR_FOLLOWER,
+            f"{_RPC}The share coordinator rejected the request because the share-group state"
+            " epoch did not match.",
+        ),
+        (
+            lambda cluster, key: cluster.share_coordinators.read(key, 9),
+            Error.NOT_LEADER_OR_FOLLOWER,
+            f"{_RPC}The leader epoch in the request is older than the epoch on the broker.",
+        ),
+    ],
+)
+def test_what_the_share_coordinator_refuses_is_of_one_partition(
+    cluster: Cluster,
+    client: Client,
+    part: tuple[bytes, int],
+    refuse: Callable[[Cluster, ShareKey], object],
+    error: Error,
+    message: str,
+) -> None:
+    refuse(cluster, ShareKey("g", *part))
+    answer = share_acknowledge(client, {part: [(0, 0, [ACCEPT])]}, 2)
+    (found,) = answer.responses[0].partitions
+    assert (answer.error_code, found.error_code, found.error_message) == (0, error, message)
+
+
+def test_the_locks_of_a_deleted_topic_end_with_it(
+    cluster: Cluster,
+    client: Client,
+    part: tuple[bytes, int],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    (share,) = cluster.share_leaders.at(1).shares()
+    cluster.topics.delete(cluster.topic("t"))
+    assert not any(state.lock for batch in share.batches for *_, state in batch.ranges())
+    cluster.advance(60_000)
+    assert not caplog.records, "nobody asks the coordinator to note what it has forgotten"
 
 
 def test_a_range_across_a_start_that_nobody_read_fails_as_a_whole(
