@@ -10,7 +10,7 @@ from ...wire.api.expire_delegation_token import (
     ExpireDelegationTokenResponse,
 )
 from ..base.call import Call
-from ..security.delegation_tokens import check_allowed, expired
+from ..security.delegation_tokens import check_allowed, expired, no_expiry
 from .registry import handles
 
 if TYPE_CHECKING:
@@ -26,5 +26,7 @@ def expire_token(
         check_allowed(cluster, call)
         until = expired(cluster, call.principal, secret, period_ms, call.now)
     except Refused as refused:
-        return ExpireDelegationTokenResponse(error_code=refused.error, expiry_timestamp_ms=-1)
+        return ExpireDelegationTokenResponse(
+            error_code=refused.error, expiry_timestamp_ms=no_expiry(refused.error)
+        )
     return ExpireDelegationTokenResponse(error_code=Error.NONE, expiry_timestamp_ms=until)

@@ -10,7 +10,7 @@ from ...wire.api.renew_delegation_token import (
     RenewDelegationTokenResponse,
 )
 from ..base.call import Call
-from ..security.delegation_tokens import check_allowed, renewed
+from ..security.delegation_tokens import check_allowed, no_expiry, renewed
 from .registry import handles
 
 if TYPE_CHECKING:
@@ -26,5 +26,7 @@ def renew_token(
         check_allowed(cluster, call)
         until = renewed(cluster, call.principal, secret, period_ms, call.now)
     except Refused as refused:
-        return RenewDelegationTokenResponse(error_code=refused.error, expiry_timestamp_ms=-1)
+        return RenewDelegationTokenResponse(
+            error_code=refused.error, expiry_timestamp_ms=no_expiry(refused.error)
+        )
     return RenewDelegationTokenResponse(error_code=Error.NONE, expiry_timestamp_ms=until)

@@ -3,9 +3,10 @@
 As Kafka's engine does: who says nothing is left alone until `connections.max.idle.ms`; who begins
 with anything but TLS is sent an alert, `internal_error`, and closed.
 
-Not as there: alerts are OpenSSL's. A client without the certificate that is required is told
-`certificate_required` (TLS 1.3) or `handshake_failure` (1.2), where Kafka says `bad_certificate`;
-one of another authority `unknown_ca`, where Kafka says `certificate_unknown`. Source: Java's
+A client without the certificate that is required is told `bad_certificate`, one of another
+authority or one that has expired `certificate_unknown`, by TLS 1.2 (security/tls/context.py). Not
+as there: in 1.3, where alerts are encrypted, they are OpenSSL's, `certificate_required`,
+`unknown_ca` and `certificate_expired`. Source: Java's
 SSLEngineInputRecord; RFC 8446.
 """
 

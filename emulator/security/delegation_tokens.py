@@ -57,6 +57,12 @@ def check_allowed(cluster: Cluster, call: Call) -> None:
         raise Refused(Error.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED)
 
 
+def no_expiry(error: Error) -> int:
+    """What stands in the place of a time in an answer that is an error: the broker's own is another
+    than the controller's."""
+    return -1 if error is Error.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED else 0
+
+
 def check_owner(cluster: Cluster, call: Call, owner: Principal) -> None:
     """Raises Refused for who may not make tokens for another."""
     authorizer, who = cluster.authorizer, call.principal

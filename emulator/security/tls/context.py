@@ -45,6 +45,15 @@ class KeyMismatch(ConfigError):
     """A key is not that of its certificate."""
 
 
+_FATAL = bytes.fromhex("15 0303 0002 02")
+_BAD_CERTIFICATE, _CERTIFICATE_UNKNOWN = 42, 46
+_ALERTS = {
+    "PEER_DID_NOT_RETURN_A_CERTIFICATE": _BAD_CERTIFICATE,
+    "CERTIFICATE_VERIFY_FAILED": _CERTIFICATE_UNKNOWN,
+}
+"""OpenSSL's reasons, and Java's alerts."""
+
+
 class _Telling(ssl.SSLObject):
     """One end of a connection. Event loops drop what is to be sent when a handshake fails: the
     error has it, as `alert`."""
@@ -57,8 +66,16 @@ class _Telling(ssl.SSLObject):
         except (ssl.SSLWantReadError, ssl.SSLWantWriteError):
             raise
         except ssl.SSLError as error:
-            error.alert = self.outgoing.read()  # type: ignore[attr-defined]
+            error.alert = _as_java(error, self.outgoing.read())  # type: ignore[attr-defined]
             raise
+
+
+def _as_java(error: ssl.SSLError, sent: bytes) -> bytes:
+    """An alert with Java's number, where it is not encrypted: before TLS 1.3."""
+    number = _ALERTS.get(error.reason)
+    if number is None or sent[-len(_FATAL) - 1 : -1] != _FATAL:
+        return sent
+    return sent[:-1] + bytes([number])
 
 
 class _Context(ssl.SSLContext):

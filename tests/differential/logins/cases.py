@@ -394,7 +394,19 @@ def _to_scram(talk: Talk) -> None:
     talk.token(b"n,,n=alice,r=client")
 
 
+def _lives_as_its_token(talk: Talk) -> None:
+    """Sessions have no end of their own at this listener."""
+    talk.handshake("OAUTHBEARER")
+    answer = talk.ask(SaslAuthenticateRequest(auth_bytes=_shown(_jwt(exp=_in_s(3)))), 2)
+    talk.said[-1] = f"{answer.error_code}, {1000 < answer.session_lifetime_ms <= 3000}"
+    for seconds in (0, 3.2):
+        time.sleep(seconds)
+        talk.ask(_COORDINATOR, 3)
+        talk.said[-1] = "closed" if talk.said[-1] == "closed" else "answered"
+
+
 SHORT: dict[str, Case] = {
+    "a session as long as its token": _one(_lives_as_its_token),
     "a session that ends while nothing is asked": _logged_in(_idle, "SHORT"),
     "a login anew": _logged_in(_again, "SHORT"),
     "two logins anew within a second": _logged_in(_twice, "SHORT"),
@@ -450,7 +462,8 @@ def _change(talk: Talk, request: Request, version: int = 2) -> None:
     answer: Any = talk.ask(request, version)
     if answer is not None:
         left = answer.expiry_timestamp_ms - int(time.time() * 1000)
-        hours = round(left / 3_600_000) if answer.expiry_timestamp_ms > 0 else -1
+        until = answer.expiry_timestamp_ms
+        hours = round(left / 3_600_000) if until > 0 else until
         talk.said[-1] = f"until {answer.error_code} {hours} h"
 
 

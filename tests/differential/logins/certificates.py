@@ -60,11 +60,12 @@ def _principal(opened: Open, listener: str, what: str) -> list[str]:
 
 
 def _at(shown: tuple[str, ...], opened: Open) -> list[str]:
-    """Whether it is served. By which words differs: OpenSSL's alerts are not Java's."""
+    """Whether it is served. By which words differs in TLS 1.3: OpenSSL's alerts are not Java's."""
     try:
         talk = opened(shows(*shown))
-    except OSError:
-        return ["refused"]
+    except OSError as error:
+        reason = getattr(error, "reason", "") if "TLSv1.2" in shown else ""
+        return [f"refused {reason}".rstrip()]
     talk.ask(_VERSIONS, 3)
     talk.close()
     return ["refused" if talk.said == ["closed"] else "served"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import ssl
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -101,6 +101,24 @@ def test_a_certificate_that_no_rule_maps_is_a_login_that_failed() -> None:
 def test_an_expired_certificate_is_refused(kafka: Emulator) -> None:
     with pytest.raises(ssl.SSLError, match=r"(?i)certificate.expired"):
         secured(kafka, context(kafka, kafka.certificates.expired("alice")))
+
+
+@pytest.mark.parametrize(
+    ("make", "alert"),
+    [
+        (None, "bad.certificate"),
+        (lambda known: known.expired("alice"), "certificate.unknown"),
+        (lambda known: known.foreign().client("alice"), "certificate.unknown"),
+    ],
+)
+def test_refusals_are_java_s_before_tls_1_3(
+    make: Callable[[Certificates], Certificate] | None, alert: str
+) -> None:
+    with Emulator({"ssl.client.auth": "required"}, security="SSL") as kafka:
+        tls = context(kafka, None if make is None else make(kafka.certificates))
+        tls.maximum_version = ssl.TLSVersion.TLSv1_2
+        with pytest.raises(ssl.SSLError, match=f"(?i){alert}"):
+            secured(kafka, tls)
 
 
 def test_without_the_certificate_that_is_required_nobody_is_let_in() -> None:
