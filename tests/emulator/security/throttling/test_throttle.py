@@ -179,6 +179,26 @@ def test_many_requests_are_throttled_by_their_percentage(cluster: Cluster) -> No
     assert times[-1].throttle_time_ms == 1000  # never longer than a window
 
 
+@pytest.mark.parametrize(("size", "number"), [(0, 199), (100_000, 39)])
+def test_so_many_are_about_what_a_real_broker_lets_through(
+    cluster: Cluster, size: int, number: int
+) -> None:
+    """One percent; a real one let 139 requests through, and 38 that produce 100 kB."""
+    _set(cluster, request_percentage=1.0)
+    client = _client(cluster)
+    found = 0
+    while not _asked(client, size) and found < 1000:
+        found += 1
+    assert found == number
+
+
+def _asked(client: Client, size: int) -> int:
+    if not size:
+        return int(client.ask(MetadataRequest(topics=[]), 9).throttle_time_ms)
+    (answer,) = _produce(client, size)
+    return int(answer.throttle_time_ms)
+
+
 def test_the_most_specific_quota_counts(cluster: Cluster) -> None:
     quotas: dict[Any, dict[str, float]] = {}
     order: list[Any] = [
