@@ -197,11 +197,11 @@ class Emulator(
         self._listening = parameters.listening(host, port, listen, len(given_racks))
         self._advertised = parameters.advertised(advertised, len(given_racks))
         parameters.no_address(texts, host, port, listen, advertised)
+        self._given_dir, self._disk = parameters.storage(data_dir, disk), disk
         self._config = self._secured(texts, security, users)
         self._racks = dict(enumerate(given_racks, int(self._config.get("node.id"))))
         self._topics = parameters.topic_counts(topics)
         self._features = check_features(parameters.feature_levels(features), self._release)
-        self._given_dir, self._disk = parameters.storage(data_dir, disk), disk
         self._clock = parameters.clock_of(clock) or SystemClock()
         self._scan_limit = parameters.scan_limit(scan_limit)
         self._timing = parameters.timing(timing)

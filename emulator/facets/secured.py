@@ -11,6 +11,8 @@ from ..metadata.image import BROKER_RESOURCE
 from .facet import Facet
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ..security.security import LogInFailure
     from ..security.tls.certificates import Certificate, Certificates
 
@@ -20,6 +22,7 @@ class Secured(Facet):
 
     # What of Emulator is used here.
     _users: dict[str, str]
+    _given_dir: Path | None
 
     @property
     def log_in_failures(self) -> list[LogInFailure]:
@@ -39,10 +42,11 @@ class Secured(Facet):
     @cached_property
     def certificates(self) -> Certificates:
         """The authority whose certificates the brokers show, and trust, where no others are given;
-        it makes more of them. Raises TlsUnavailable without the package that it needs."""
+        it makes more of them. `odradek serve` keeps one in its data directory. Raises
+        TlsUnavailable without the package that it needs, ValueError if what is kept is none."""
         from ..security.tls.certificates import Certificates
 
-        return Certificates()
+        return Certificates(kept_in=self._given_dir)
 
     def show_certificate(self, certificate: Certificate) -> None:
         """Have every broker show this certificate to clients that connect from now on, at each

@@ -77,7 +77,7 @@ def bring_up(options: argparse.Namespace, running: ExitStack) -> tuple[Emulator,
             return merged(read_all(options.parser, options), options)
 
         running.callback(Watch(emulator, settings, again, log.say).close)
-    tell_access(emulator, running, log.say)
+    tell_access(emulator, running, log.say, options.data_dir)
     tell_reach(emulator, log.say)
     return emulator, ready_line(emulator, _tell_the_world(emulator, options, running))
 

@@ -63,16 +63,22 @@ def _user(text: str) -> tuple[str, str]:
     return name, password
 
 
-def tell_access(emulator: Emulator, running: ExitStack, say: Callable[[str], None]) -> None:
-    """Say who can reach the broker, and what a client needs, if that is more than its address."""
+def tell_access(
+    emulator: Emulator, running: ExitStack, say: Callable[[str], None], home: str | None = None
+) -> None:
+    """Say who can reach the broker, and what a client needs, if that is more than its address.
+    Where data stays (`home`), the authority of its certificate stays with it. Raises OSError."""
     listeners = emulator.run(lambda cluster: list(cluster.security.listeners.values()))
     if not any(listener.has_tls or listener.has_sasl for listener in listeners):
         return
     needs_ca = any(listener.has_tls for listener in listeners) and emulator.shows_own_certificate
     ca = None
-    if needs_ca:
-        home = running.enter_context(TemporaryDirectory(prefix="odradek-ca-"))
-        ca = emulator.certificates.write_ca(Path(home, "ca.pem"))
+    if needs_ca and home is not None:
+        ca = emulator.certificates.keep(Path(home).absolute())
+        say(f"the certificate authority is kept in {ca.parent}: clients trust {ca.name}")
+    elif needs_ca:
+        passing = running.enter_context(TemporaryDirectory(prefix="odradek-ca-"))
+        ca = emulator.certificates.write_ca(Path(passing, "ca.pem"))
     for listener in listeners:
         say(f"clients of {listener.name} need {', '.join(_needs(emulator, listener, ca))}")
 

@@ -27,6 +27,8 @@ _DAY = datetime.timedelta(days=1)
 _YEARS = 3650 * _DAY
 HOSTS = ("localhost", "127.0.0.1", "::1")
 """Those that a server's certificate is for, if no others are given."""
+CA, KEY = "odradek-ca.pem", "odradek-ca-key.pem"
+"""The files of an authority that is kept."""
 
 
 class TlsUnavailable(RuntimeError):
@@ -69,7 +71,8 @@ class Certificates:
     """An authority, and the certificates that it gives. Raises TlsUnavailable without the package
     that makes them."""
 
-    def __init__(self, name: str = "Odradek test CA") -> None:
+    def __init__(self, name: str = "Odradek test CA", kept_in: Path | str | None = None) -> None:
+        """`kept_in`: a directory that may have an authority (`keep`), which is this one then."""
         try:
             import cryptography.x509  # noqa: F401
         except ImportError:
@@ -78,6 +81,7 @@ class Certificates:
                 "or give your own by ssl.keystore.type=PEM"
             ) from None
         self._name = name
+        self._kept_in = None if kept_in is None else Path(kept_in)
 
     def __repr__(self) -> str:
         return f"<certificates of {self._name}>"
@@ -93,6 +97,16 @@ class Certificates:
     def write_ca(self, path: Path | str) -> Path:
         """Write the certificate of the authority into a file. Raises OSError."""
         return _write(Path(path), self.ca.encode(), mode=0o644)
+
+    def keep(self, home: Path | str) -> Path:
+        """Write the authority with its key into a directory, where it is found again. Returns the
+        file for clients. Raises OSError."""
+        from cryptography.hazmat.primitives import serialization
+
+        _, key = self._authority
+        form, plain = serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+        _write(Path(home, KEY), key.private_bytes(serialization.Encoding.PEM, form, plain))
+        return self.write_ca(Path(home, CA))
 
     def client(self, name: str, *, organization: str = "", unit: str = "") -> Certificate:
         """A client's: its principal is "CN=alice", or "CN=alice,OU=unit,O=organization"."""
@@ -121,6 +135,8 @@ class Certificates:
         from cryptography.hazmat.primitives import hashes
         from cryptography.hazmat.primitives.asymmetric import ec
 
+        if self._kept_in is not None and (found := _kept(self._kept_in)):
+            return found
         key = ec.generate_private_key(ec.SECP256R1())
         name = _subject(self._name, "", "")
         usage = x509.KeyUsage(False, False, False, False, False, True, True, False, False)
@@ -162,6 +178,23 @@ class Certificates:
         own = certificate.public_bytes(pem).decode()
         written = key.private_bytes(pem, form, plain).decode()
         return Certificate(subject.rfc4514_string(), own + self.ca, written)
+
+
+def _kept(home: Path) -> tuple[x509.Certificate, Any] | None:
+    """The authority that is kept in a directory. Raises ValueError, OSError."""
+    from cryptography import x509
+    from cryptography.hazmat.primitives import serialization
+
+    if not (home / KEY).exists():
+        return None
+    try:
+        key = serialization.load_pem_private_key((home / KEY).read_bytes(), None)
+        certificate = x509.load_pem_x509_certificate((home / CA).read_bytes())
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{home}: {CA} and {KEY} hold no authority: {error}") from None
+    if certificate.public_key() != key.public_key():
+        raise ValueError(f"{home}: {KEY} is not the key of {CA}")
+    return certificate, key
 
 
 def _subject(name: str, organization: str, unit: str) -> x509.Name:

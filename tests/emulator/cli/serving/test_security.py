@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from odradek.emulator import Emulator
 from odradek.emulator.cli.serving.security import add_security, tell_access, tell_reach
+from odradek.emulator.security.tls.certificates import Certificates
 
 
 def options(*given: str) -> argparse.Namespace:
@@ -72,3 +73,36 @@ def test_it_says_who_else_can_reach_it() -> None:
     ]
     lines = said_by(host="0.0.0.0", security="SASL_PLAINTEXT", users={"alice": "x"})
     assert not any("anyone" in line for line in lines)
+
+
+def ca_of(data_dir: Path) -> tuple[str, list[str]]:
+    lines: list[str] = []
+    with Emulator(security="SSL", data_dir=data_dir) as kafka, ExitStack() as running:
+        tell_access(kafka, running, lines.append, str(data_dir))
+        return kafka.certificates.ca, lines
+
+
+def test_the_authority_is_kept_with_the_data(tmp_path: Path) -> None:
+    first, lines = ca_of(tmp_path)
+    assert lines[0] == (
+        f"the certificate authority is kept in {tmp_path}: clients trust odradek-ca.pem"
+    )
+    assert lines[1].endswith(f"ssl.ca.location={tmp_path / 'odradek-ca.pem'}")
+    assert (tmp_path / "odradek-ca.pem").read_text() == first
+    assert (tmp_path / "odradek-ca-key.pem").stat().st_mode & 0o777 == 0o600
+    assert ca_of(tmp_path)[0] == first, "clients that trust it still do"
+
+
+@pytest.mark.parametrize("name", ["odradek-ca.pem", "odradek-ca-key.pem"])
+def test_an_authority_that_is_none_is_named(tmp_path: Path, name: str) -> None:
+    ca_of(tmp_path)
+    (tmp_path / name).write_text("nonsense")
+    with pytest.raises(ValueError, match=r"odradek-ca.pem and odradek-ca-key.pem hold no"):
+        ca_of(tmp_path)
+
+
+def test_the_key_of_another_authority_is_named(tmp_path: Path) -> None:
+    ca_of(tmp_path)
+    Certificates().write_ca(tmp_path / "odradek-ca.pem")
+    with pytest.raises(ValueError, match=r"odradek-ca-key.pem is not the key of odradek-ca.pem"):
+        ca_of(tmp_path)
