@@ -11,7 +11,8 @@ Rules (semantics M17):
   (THROTTLING_QUOTA_EXCEEDED); before, it is carried out, and the client is throttled.
 
 The time of a request is not that of Kafka's threads but follows from its size, so that
-`request_percentage` throttles the same on every machine. The step is in the chain only while there are quotas.
+`request_percentage` throttles the same on every machine. The step is in the chain only while there
+are quotas.
 How fast connections are made from an IP address is asked by the listeners (net/listener.py).
 Source: KIP-13, KIP-124, KIP-219, KIP-599, KIP-612; Kafka's `ClientQuotaManager` and its kin.
 """

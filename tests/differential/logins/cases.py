@@ -25,8 +25,6 @@ from .limits import ALONE, LIMITS
 from .talk import Case, Open, Talk, plain
 from .users import USERS
 
-BARE = " without TLS"
-"""After the name of a listener: connect as to one without TLS."""
 _VERSIONS = ApiVersionsRequest(client_software_name="app", client_software_version="1")
 _COORDINATOR = FindCoordinatorRequest(key="g", coordinator_keys=["g"])
 _METADATA = MetadataRequest(topics=[])
@@ -577,27 +575,7 @@ TOKENS: dict[str, Case] = {
 # TLS
 
 
-def _bare(data: bytes, listener: str = "TLS") -> Case:
-    """Bytes without TLS."""
-
-    def case(opened: Open) -> list[str]:
-        talk = opened(f"{listener}{BARE}")
-        talk.raw(data)
-        talk.rest()
-        talk.close()
-        return talk.said
-
-    return case
-
-
 TLS: dict[str, Case] = {
-    "plain bytes to TLS": _bare(b"\0\0\0\x10" + bytes(16)),
-    "HTTP to TLS": _bare(b"GET / HTTP/1.1\r\n\r\n"),
-    "nothing to TLS": _bare(b""),
-    "half a record to TLS": _bare(bytes.fromhex("160301")),
-    "an old version to TLS": _bare(bytes.fromhex("160201020001")),
-    "a hello of TLS to SASL": _bare(bytes.fromhex("16030102000100"), "SASL"),
-    "a hello of TLS to plain text": _bare(bytes.fromhex("16030102000100"), "PLAINTEXT"),
     "ApiVersions over TLS": _one(_versions, "TLS"),
     "Handshake over TLS": _one(_handshake_and_token, "TLS"),
 }

@@ -1,4 +1,4 @@
-"""Cases of TLS that is agreed on: who is known by a certificate, who is refused, which versions."""
+"""Cases of TLS, agreed on or not: who is known by a certificate, who is refused, which versions."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from .talk import Case, Open
 
 _VERSIONS = ApiVersionsRequest(client_software_name="app", client_software_version="1")
 _WITH = " with "
+BARE = " without TLS"
+"""After the name of a listener: connect as to one without TLS."""
 _SHOWN = {
     "a certificate": CERTIFICATES.client("Client", organization="probe", unit="unit"),
     "a mapped one": CERTIFICATES.client("mapped", organization="probe", unit="unit"),
@@ -88,7 +90,27 @@ def _own_address(opened: Open, listener: str) -> list[str]:
     return [f"{(broker.host, broker.port) == own[:2]}"]
 
 
+def _bare(data: bytes, listener: str = "TLS") -> Case:
+    """Bytes without TLS."""
+
+    def case(opened: Open) -> list[str]:
+        talk = opened(f"{listener}{BARE}")
+        talk.raw(data)
+        talk.rest()
+        talk.close()
+        return talk.said
+
+    return case
+
+
 TLS_AGREED: dict[str, Case] = {
+    "plain bytes to TLS": _bare(b"\0\0\0\x10" + bytes(16)),
+    "HTTP to TLS": _bare(b"GET / HTTP/1.1\r\n\r\n"),
+    "nothing to TLS": _bare(b""),
+    "half a record to TLS": _bare(bytes.fromhex("160301")),
+    "an old version to TLS": _bare(bytes.fromhex("160201020001")),
+    "a hello of TLS to SASL": _bare(bytes.fromhex("16030102000100"), "SASL"),
+    "a hello of TLS to plain text": _bare(bytes.fromhex("16030102000100"), "PLAINTEXT"),
     **{
         f"who is known by {what} at {listener}": partial(_principal, listener=listener, what=what)
         for listener in ("TLS", "MUTUAL")

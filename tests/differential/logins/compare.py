@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 
 from .brokers import Address
-from .cases import BARE, CASES
-from .certificates import context_of
+from .cases import CASES
+from .certificates import BARE, context_of
 from .limits import ALONE
 from .talk import Open, Talk, divided
 
