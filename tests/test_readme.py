@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import inspect
 import re
 from importlib import import_module
 from pathlib import Path
@@ -38,14 +37,6 @@ def test_the_verbs_of_the_example_on_looking_inside_work() -> None:
     with Emulator(topics={"seen": 1}) as kafka:
         kafka.group("billing").commit({("seen", 0): 0})
         exec(blocks("python")[4], {"kafka": kafka})
-
-
-def test_every_argument_of_an_emulator_is_named() -> None:
-    from odradek.emulator import Emulator
-
-    (named,) = re.findall(r"`Emulator\((config, [^)]*)\)`", README)
-    names = [name.strip().rstrip("=") for name in named.split(",")]
-    assert sorted(names) == sorted(inspect.signature(Emulator).parameters)
 
 
 def test_every_make_target_that_is_named_exists() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import email
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.package.building import ROOT, build_wheel, installed, names_of, run, texts_of
+from tests.support.sessions import run as run_session
 
 pytestmark = pytest.mark.slow  # a build takes seconds
 PACKAGES = ("compat", "emulator", "fixtures", "storage", "wire")
@@ -93,3 +96,32 @@ def test_the_extension_is_built_where_there_is_a_compiler(sdist: Path, tmp_path:
     wheel = build_wheel(sdist, tmp_path / "dist", tmp_path)
     found = [name for name in names_of(wheel) if name.endswith(".so")]
     assert [name.partition(".")[0] for name in found] == ["odradek/wire/_scan"]
+
+
+def test_what_an_index_shows_is_true_there(plain: Path) -> None:
+    texts = texts_of(plain)
+    (name,) = (each for each in texts if each.endswith(".dist-info/METADATA"))
+    about = email.message_from_bytes(texts[name])
+    assert about["Author"] == "The Odradek authors"
+    assert about.get_all("Project-URL") is None  # until there are true ones
+    assert "Programming Language :: Python :: 3.14" in (about.get_all("Classifier") or [])
+    text = str(about.get_payload())
+    assert text == (ROOT / "docs/package.md").read_text()
+    assert re.findall(r"\]\((?!https://)", text) == []
+
+
+def test_codecs_that_pypy_may_not_have_are_not_needed_there(plain: Path) -> None:
+    texts = texts_of(plain)
+    (name,) = (each for each in texts if each.endswith(".dist-info/METADATA"))
+    needed = email.message_from_bytes(texts[name]).get_all("Requires-Dist") or []
+    always = {re.split(r"[<>=~; ]", each)[0] for each in needed if ";" not in each}
+    assert always == {"crc32c"}
+
+
+def test_the_page_of_an_index_runs(pytester: pytest.Pytester) -> None:
+    first, second = re.findall(
+        r"```python\n(.*?)```", (ROOT / "docs/package.md").read_text(), re.DOTALL
+    )
+    pytester.makepyfile(first)
+    run_session(pytester).assert_outcomes(passed=1)
+    exec(second, {})
