@@ -30,6 +30,7 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
+from random import Random
 from threading import RLock
 from types import FunctionType, TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
@@ -162,6 +163,7 @@ class Emulator(
     _is_handed_over = False
     _began_ms: int | None = None
     _thread: BrokerThread | None = None
+    _random: Random | None = None
 
     def __init__(
         self,
@@ -450,7 +452,7 @@ class Emulator(
     async def _broker(self) -> AsyncIterator[Serving]:
         with self._home() as home:
             state = self._begin_state(home)
-            server = Server(cluster := self._new_cluster(home, None, state))
+            server = self._new_server(cluster := self._new_cluster(home, None, state))
             try:
                 self._listen(cluster, server)
                 yield Serving(server, home if isinstance(home, Path) else None)
@@ -458,6 +460,9 @@ class Emulator(
                 await server.close()
                 if not server.is_down:
                     close_cleanly(server.cluster, is_last=self._is_temporary)
+
+    def _new_server(self, cluster: Cluster) -> Server:
+        return Server(cluster)
 
     def _listen(self, cluster: Cluster, server: Server) -> None:
         """Accept connections, and create the topics."""
@@ -546,6 +551,7 @@ class Emulator(
             features=self._features,
             journal=self._journal,
             timing=self._timing,
+            random=self._random,
         )
         if kept is not None:
             put_back(cluster, kept)

@@ -148,6 +148,7 @@ ROOMS = {
         snapshot
     """,
     "fixtures": """
+        simulation
         root options journals
         timeline
         rules
@@ -156,6 +157,11 @@ ROOMS = {
         marker crashes unittest testcontainers hypothesis explore
         spark
         plugin
+    """,
+    "fixtures/simulation": """
+        times misfortunes clients
+        loop wires service world kafka
+        decorator
     """,
     "fixtures/explore": """
         turn
