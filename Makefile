@@ -30,8 +30,8 @@ test: $(READY)  ## Everything: style, types and tests; of what has parts, that o
 
 slow: $(READY)  ## What is too long for `make test`, which tries a sample of it: all parts, and more
 	$(BIN)/python -m tests.prepare
-	$(BIN)/python -m tests.whole -q -n 2 --dist loadfile --no-loadscope-reorder tests/clients \
-		tests/compat tests/differential
+	$(BIN)/python -m tests.whole -q -n 2 --dist loadfile --no-loadscope-reorder \
+		$$($(BIN)/python -m tests.support.parts)
 	ODRADEK_CHAOS_S=30 $(BIN)/python -m pytest -q -m long tests
 	ODRADEK_CHAOS_S=30 $(BIN)/python -m pytest -q tests/clients/test_group_chaos.py tests/cluster_chaos \
 		tests/share_chaos

@@ -17,27 +17,44 @@ import pytest
 
 PARTS = {
     "tests/clients/share": 3,
-    "tests/clients/spark": 3,
+    "tests/clients/spark": 4,
     "tests/clients/streams": 3,
     "tests/clients/test_admin_sweep.py": 4,
     "tests/clients/test_cluster_moves.py": 4,
     "tests/clients/test_cold_start.py": 3,
+    "tests/clients/test_console_security_real.py": 3,
     "tests/clients/test_consumer_groups_real.py": 3,
     "tests/clients/test_directory_exchange.py": 2,
     "tests/clients/test_dump_tool.py": 3,
+    "tests/clients/test_every_verb_real.py": 2,
     "tests/clients/test_group_chaos.py": 6,
     "tests/clients/test_kafka_tools.py": 4,
+    "tests/clients/test_kill_under_load.py": 3,
     "tests/clients/test_logins.py": 3,
+    "tests/clients/test_logins_alive.py": 3,
+    "tests/clients/test_offsets_formatters.py": 2,
     "tests/clients/test_old_clients.py": 3,
-    "tests/clients/test_proxy_real.py": 4,
+    "tests/clients/test_old_segments.py": 3,
     "tests/clients/test_proxy_cluster.py": 3,
+    "tests/clients/test_proxy_real.py": 4,
+    "tests/clients/test_real_kafka.py": 3,
+    "tests/clients/test_restarts.py": 3,
     "tests/clients/test_seen.py": 3,
     "tests/clients/test_three_brokers.py": 4,
     "tests/clients/test_transactions_java.py": 2,
+    "tests/clients/test_transactions_killed.py": 2,
+    "tests/cluster_chaos": 3,
     "tests/compat/real_kafka": 3,
-    "tests/compat/spark": 4,
+    "tests/compat/spark": 5,
     "tests/differential/test_clusters.py": 3,
     "tests/differential/test_logins.py": 2,
+    "tests/fixtures/simulation/test_search.py": 3,
+    "tests/fixtures/test_parallel.py": 2,
+    "tests/fuzz": 3,
+    "tests/hostile/test_attacks.py": 3,
+    "tests/package": 2,
+    "tests/schedules": 3,
+    "tests/tape/test_live.py": 2,
 }
 """Files and directories, and how many parts they have."""
 
@@ -74,3 +91,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         kept |= chosen(tests, parts_of(file), part)
     config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in kept])
     items[:] = [item for item in items if item.nodeid in kept]
+
+
+if __name__ == "__main__":  # for `make slow`
+    print(*PARTS)
