@@ -262,6 +262,13 @@ class Cluster:
         self.journal.add("topic created", client=TEST, topic=name, details=number)
         return topic
 
+    def await_replicas(self) -> None:
+        """Replicas may lack something: coordinators wait for those in sync."""
+        from .control.replicated import Replicated
+
+        if not any(isinstance(step, Replicated) for step in self.chain):
+            self.chain.append(Replicated(self))
+
     def once_decided(self, complete: Callable[[], None]) -> None:
         """Complete a transaction whose end is decided: right after the answer, or as much later as
         `timing` says."""

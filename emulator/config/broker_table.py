@@ -194,7 +194,7 @@ group.coordinator.rebalance.protocols              LIST     classic,consumer,str
 group.coordinator.threads                          INT      4 1.. #one-thread
 group.coordinator.background.threads               INT      2 1.. #one-thread
 group.coordinator.append.linger.ms                 INT      -1 -1.. #coordinators
-offsets.commit.timeout.ms                          INT      5000 1.. #coordinators
+offsets.commit.timeout.ms                          INT      5000 1..
 offsets.load.buffer.size                           INT      5242880 1.. #coordinators
 offsets.topic.replication.factor                   SHORT    3 1..
 offsets.topic.num.partitions                       INT      50 1..

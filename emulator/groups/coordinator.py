@@ -209,6 +209,13 @@ class Coordinator:
     def load(self, partition: int, log: Iterable[LogEntry] = ()) -> None:
         """This partition is ours, and this is its log, in order. Its groups are restored, every
         member with a fresh session (semantics F7)."""
+        self.runtime.activate(self._replayed(partition, log))
+
+    def look(self, partition: int, log: Iterable[LogEntry]) -> None:
+        """Know what is in this part of the log, to be asked: no member has a session."""
+        self._replayed(partition, log).state = ShardState.ACTIVE
+
+    def _replayed(self, partition: int, log: Iterable[LogEntry]) -> Shard:
         shard = self.begin_loading(partition)
         now = self.runtime.now()
         for entry in log:
@@ -216,7 +223,7 @@ class Coordinator:
                 self.runtime.replay(shard, entry.record, now, entry.producer_id)
             else:
                 self.offsets.store.end_transaction(shard, entry)
-        self.runtime.activate(shard)
+        return shard
 
     def resign(self, partition: int) -> None:
         """This partition is no longer ours: parked requests are answered NOT_COORDINATOR and its

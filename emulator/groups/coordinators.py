@@ -54,6 +54,18 @@ class Groups:
         """The coordinator of a broker."""
         return self._all[node_id]
 
+    def below(self, node_id: int, partitions: Sequence[Partition]) -> Coordinator:
+        """One that knows what a broker's does of these partitions below their high watermarks."""
+        from .offsets_topic import ClusterOffsetsTopic
+
+        found = self._coordinator(self._cluster.brokers[node_id].config)
+        found.settings.partitions = self._all[node_id].settings.partitions
+        topic = ClusterOffsetsTopic(self._cluster, found.settings)
+        for each in partitions:
+            log = topic.entries(each.index, found.runtime.decode, each.high_watermark)
+            found.look(each.index, log)
+        return found
+
     def add(self, node_id: int, config: BrokerConfig) -> None:
         """One more broker, which coordinates nothing yet."""
         if self._made:

@@ -6,6 +6,7 @@ A coordinator's memory holds nothing that the log does not.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from math import inf
 from typing import TYPE_CHECKING
 
 from ...storage.recovery.producer_replay import find_marker
@@ -59,12 +60,17 @@ class ClusterOffsetsTopic:
         partition.append(batch, read_header(batch), now)
 
     def entries(
-        self, partition: int, decode: Callable[[LoggedRecord], Record | None]
+        self,
+        partition: int,
+        decode: Callable[[LoggedRecord], Record | None],
+        upto: float = inf,
     ) -> Iterator[LogEntry]:
-        """What a partition's log holds, in order. A record that cannot be decoded is named in the
-        broker's log and skipped; a real broker would refuse to load the partition."""
+        """What a partition's log holds below an offset, in order. A record that cannot be decoded
+        is named in the broker's log and skipped; a real broker would not load the partition."""
         stored = self._topic().partitions[partition].log
         for header, chunk, pos in stored.reader.batches_from(stored.log_start_offset):
+            if header.base_offset >= upto:
+                return
             if header.is_control:
                 marker = find_marker(memoryview(chunk)[pos:], header)
                 if marker is not None:  # else compaction removed it, and its offsets before it

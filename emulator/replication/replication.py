@@ -96,6 +96,12 @@ class Replication:
         if delta.configs:
             self._elect_later()
 
+    @property
+    def may_lag(self) -> bool:
+        """Whether some broker may get less than leaders have."""
+        is_whole = not self.quorum.sides
+        return not (is_whole and all(each.is_at_work for each in self.brokers.values()))
+
     # Brokers
 
     def stop(self, node_id: int) -> None:
@@ -143,6 +149,7 @@ class Replication:
         self._end(node_id, Process.DOWN)
         if not broker.is_fenced:
             self._await_session(node_id)
+            self.watch_lags()
 
     def pause(self, node_id: int) -> None:
         """Let its process stand still. Raises RuntimeError."""
@@ -392,6 +399,7 @@ class Replication:
         now = self._cluster.clock.now()
         for partition in self.replicas_at(node_id):
             partition.hold(node_id, now)
+        self._cluster.await_replicas()
         self._elect_controller()
         self._tell(node_id)
 
@@ -481,6 +489,7 @@ class Replication:
 
     def watch_lags(self, wait_ms: int | None = None) -> None:
         """Look from now on for replicas that lag, after the time that they may."""
+        self._cluster.await_replicas()
         if self._lag_check is None:
             lag_ms = self._lag_ms if wait_ms is None else wait_ms
             self._lag_check = self._at(lag_ms, self._check_lags)
@@ -494,8 +503,10 @@ class Replication:
         """Leaders take followers out of the ISR that have not caught up."""
         self._lag_check = None
         records: list[MetadataRecord] = []
-        is_paused = any(each.process is Process.PAUSED for each in self.brokers.values())
-        is_needed = is_paused or bool(self.quorum.sides)
+        is_needed = bool(self.quorum.sides) or any(
+            each.process is not Process.UP and not each.is_fenced or each.process is Process.PAUSED
+            for each in self.brokers.values()
+        )
         before = self._cluster.clock.now() - self._lag_ms
         for partition in self._led():
             if not self.quorum.reaches(partition.leader):

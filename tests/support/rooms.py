@@ -70,6 +70,7 @@ ROOMS = {
         tellers telling
         traffic
         rules disk_rules
+        replicated
     """,
     "emulator/control/traffic": """
         errors peer about plain secrets
