@@ -504,7 +504,7 @@ class Replication:
         self._lag_check = None
         records: list[MetadataRecord] = []
         is_needed = bool(self.quorum.sides) or any(
-            each.process is not Process.UP and not each.is_fenced or each.process is Process.PAUSED
+            each.process is Process.PAUSED or not (each.process is Process.UP or each.is_fenced)
             for each in self.brokers.values()
         )
         before = self._cluster.clock.now() - self._lag_ms
