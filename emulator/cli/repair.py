@@ -51,7 +51,7 @@ def run_repair(options: argparse.Namespace) -> int:
     from ...storage import LogDirectoryError
 
     try:
-        report = _repaired(options.directory, options.dry_run, options.topic)
+        report = repaired(options.directory, options.dry_run, options.topic)
     except (LogDirectoryError, OSError) as error:
         return fail(str(error), 2)
 
@@ -62,15 +62,22 @@ def run_repair(options: argparse.Namespace) -> int:
     return with_output(show)
 
 
-def _repaired(directory: str, dry_run: bool, topics: list[str] | None) -> Report:
+def repaired(directory: str, dry_run: bool, topics: list[str] | None) -> Report:
+    """Repair a directory, or only some topics in it. Raises LogDirectoryError, OSError."""
     from ...storage import repair
     from ..base.clock import SystemClock
-    from ..metadata.topic_repair import bring_back
+    from ..metadata.topic_repair import KnownTopics, bring_back
 
     if topics is not None:
         _check_topics(directory, topics)
     clock = SystemClock()
-    report = repair(directory, dry_run=dry_run, topics=topics, now_ms=clock.now())
+    report = repair(
+        directory,
+        dry_run=dry_run,
+        topics=topics,
+        now_ms=clock.now(),
+        catalogue=KnownTopics(directory),
+    )
     report.findings += bring_back(directory, topics, clock, dry_run=dry_run)
     return report
 

@@ -37,12 +37,24 @@ def keep_quorum_state(home: Directory, node_id: int, epoch: int) -> None:
     home.write_atomic(QUORUM_STATE, json.dumps(state, separators=(",", ":")).encode())
 
 
+def is_malformed(home: Directory) -> bool:
+    """Whether there is a file that cannot be read. Raises OSError."""
+    try:
+        return home.exists(QUORUM_STATE) and type(_read(home)) is not int
+    except (ValueError, KeyError, TypeError):
+        return True
+
+
+def _read(home: Directory) -> object:
+    return json.loads(home.read_bytes(QUORUM_STATE))["leaderEpoch"]
+
+
 def _stored_epoch(home: Directory) -> int:
     """The epoch on disk; -1 if there is none that can be read."""
     if not home.exists(QUORUM_STATE):
         return -1
     try:
-        epoch = json.loads(home.read_bytes(QUORUM_STATE))["leaderEpoch"]
+        epoch = _read(home)
     except (ValueError, KeyError, TypeError) as error:
         log.warning(
             "%s of the metadata log is replaced, it cannot be read: %r", QUORUM_STATE, error

@@ -12,12 +12,13 @@ metadata log is read from a copy: a dry run must change nothing.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
+from functools import cached_property, partial
 from pathlib import Path
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
-from ...storage import Finding, LogDirectory
+from ...storage import Finding, LogDirectory, LogDirectoryError
 from ...storage.checkpoints import (
     META_PROPERTIES,
     PARTITION_METADATA,
@@ -29,7 +30,7 @@ from ...storage.disk.directory import Directory
 from ...storage.naming import Naming, renamed_suffix
 from ...storage.naming_detection import naming_in
 from ...storage.stored_epochs import latest_stored_epoch
-from ...wire.errors import WireError
+from ...wire.errors import Refused, WireError
 from ...wire.records import read_records
 from ...wire.stored.cluster import (
     ConfigRecord,
@@ -39,11 +40,15 @@ from ...wire.stored.cluster import (
     TopicRecord,
     read_record,
 )
+from ...wire.stored.topics import INTERNAL_TOPICS
 from ..base.clock import Clock, SystemClock
 from ..base.temporary import TemporaryDirectory
 from .image import TOPIC_RESOURCE, MetadataImage
-from .log import TOPIC, MetadataLog
+from .log import TOPIC, TOPIC_ID, MetadataLog
+from .quorum_state import QUORUM_STATE, is_malformed
 from .topic_records import topic_records
+
+T = TypeVar("T")
 
 Found: TypeAlias = dict[tuple[str, bytes], dict[int, str]]
 """The topics on disk, by name and id: the numbers of their partitions, and the directories."""
@@ -69,10 +74,13 @@ def bring_back(
     records: list[MetadataRecord] = []
     taken = {topic.name for topic in image.topics.values()}
     for (name, topic_id), partitions in sorted(_topics_in(directory, naming).items()):
-        if topic_id in image.topics or (names is not None and name not in names):
+        known = image.topics.get(topic_id)
+        if (known and known.name == name) or (names is not None and name not in names):
             continue
         problem = "of a topic that the metadata log does not know"
-        if topic_id in deleted:
+        if known is not None:
+            problem, action = f"{problem}, with the id of {known.name}", "left alone"
+        elif topic_id in deleted:
             problem, action = "of a topic that was deleted", "left alone"
         elif name in taken:
             problem, action = "of another topic of that name", "left alone"
@@ -83,13 +91,24 @@ def bring_back(
         for index in sorted(partitions):
             finding = Finding(partitions[index], "", problem, action=action, is_left=is_left)
             findings.append(finding)
-    if records and not dry_run:
+    bad_vote = _bad_vote(directory, naming) if names is None else []
+    if (records or bad_vote) and not dry_run:
         log_dir = LogDirectory.open(path, node_id=node_id, naming=naming)
         try:
-            MetadataLog.open(log_dir, clock).append(records)
+            metadata_log = MetadataLog.open(log_dir, clock)
+            if records:
+                metadata_log.append(records)
         finally:
             log_dir.close()
-    return findings
+    return [*findings, *bad_vote]
+
+
+def _bad_vote(directory: Directory, naming: Naming) -> list[Finding]:
+    home = naming.directory(TOPIC, 0)
+    if not is_malformed(directory.child(home)):
+        return []
+    problem = "it cannot be read: a real Kafka does not start"
+    return [Finding(home, QUORUM_STATE, problem, action="written again")]
 
 
 def known_topics(directory: Directory, naming: Naming, node_id: int) -> dict[str, bytes]:
@@ -130,6 +149,38 @@ def known_values(
     names = [topic.name for topic in image.topics.values()]
     now = {name: image.configs_of(TOPIC_RESOURCE, name).get(config, "") for name in names}
     return {name: [*past.get(name, []), value] for name, value in now.items()}
+
+
+class KnownTopics:
+    """What a directory's metadata log says of its topics; it is read at the first question."""
+
+    def __init__(self, path: str) -> None:
+        self._directory = Directory(path)
+
+    def never_compacted(self, topic: str) -> bool:
+        """Whether it was never to be compacted."""
+        known = None if topic in (*INTERNAL_TOPICS, TOPIC) else self._policies.get(topic)
+        return known is not None and not any("compact" in policy for policy in known)
+
+    def topic_id(self, topic: str) -> bytes | None:
+        """Its id; None if it is not known."""
+        return TOPIC_ID if topic == TOPIC else self._ids.get(topic)
+
+    @cached_property
+    def _ids(self) -> dict[str, bytes]:
+        return self._asked(known_topics) or {}
+
+    @cached_property
+    def _policies(self) -> dict[str, list[str]]:
+        return self._asked(partial(known_values, config="cleanup.policy")) or {}
+
+    def _asked(self, question: Callable[[Directory, Naming, int], T]) -> T | None:
+        directory = self._directory
+        try:
+            node_id = read_meta_properties(directory.read_bytes(META_PROPERTIES)).node_id
+            return question(directory, naming_in(directory), node_id)
+        except (LogDirectoryError, Refused, WireError, CheckpointError, OSError):
+            return None
 
 
 def known_partitions(directory: Directory, naming: Naming, node_id: int) -> list[tuple[str, int]]:

@@ -53,7 +53,7 @@ class DamageSearch:
     `limit`: all offsets are below it. Damage that begins at or above the offset `flushed_to` ends
     the pass, with `torn_only` only if no valid batch follows: then `problem` says what is wrong and
     `end` where. All other damage is in `damages`. `has_gaps`: whether the batches have gaps that
-    only compaction makes.
+    only compaction makes. Without `in_order` offsets may be any: batches may be of another place.
     """
 
     def __init__(
@@ -65,6 +65,7 @@ class DamageSearch:
         limit: int = NO_LIMIT,
         flushed_to: int = NO_LIMIT,
         torn_only: bool = False,
+        in_order: bool = True,
     ) -> None:
         self.damages: list[Damage] = []
         self.problem: str | None = None
@@ -77,6 +78,7 @@ class DamageSearch:
         self._limit = limit
         self._flushed_to = flushed_to
         self._torn_only = torn_only
+        self._in_order = in_order
 
     def batches(self) -> Iterator[tuple[int, BatchHeader, Buffer, int]]:
         """Position, header, buffer and index into the buffer of each valid batch.
@@ -92,7 +94,8 @@ class DamageSearch:
                     header = found[1]
                     self._check_valid(found)
                     self.has_gaps |= header.count <= header.last_offset_delta
-                    self.next_offset = header.last_offset + 1
+                    if self._in_order:
+                        self.next_offset = header.last_offset + 1
                     yield found
                     position = found[0] + header.size
                 return
@@ -113,6 +116,8 @@ class DamageSearch:
             raise WireError(f"the batch at byte {position} has a wrong checksum")
         base = header.base_offset
         last = header.last_offset
+        if not self._in_order:
+            return
         if base < self.next_offset or not 0 <= last - base <= RELATIVE_OFFSET_MAX:
             raise WireError(f"the batch at byte {position} has offsets out of order")
         if last >= self._limit or last - self._segment.base_offset > RELATIVE_OFFSET_MAX:
@@ -142,7 +147,8 @@ class DamageSearch:
                 *(first, after, problem),
             )
         )
-        self.next_offset = after
+        if self._in_order:
+            self.next_offset = after
         return found.position
 
     def _claimed_end(self, position: int) -> int:
@@ -159,7 +165,8 @@ class DamageSearch:
         damaged = self._header(position)
         if damaged is None:
             return self._search(position + 1, self.next_offset)
-        least = self.next_offset + 1  # the damaged batch had at least one offset
+        # If it is where it belongs, the damaged batch had at least one offset.
+        least = self.next_offset + (self._in_order and damaged.base_offset == self.next_offset)
         next_position = position + damaged.size
         if next_position == self.end:
             return _Found(next_position, None)
@@ -195,7 +202,7 @@ class DamageSearch:
             self._check_valid((position, header, data, 0))
         except WireError:
             return None
-        if header.base_offset == self.next_offset and not self.has_gaps:
+        if header.base_offset == self.next_offset and self._in_order and not self.has_gaps:
             # Then nothing was lost before it, there was only junk; unless the offset of this batch
             # is what is damaged: then the batch after it leaves a gap.
             follower = self._header(position + header.size)

@@ -2,8 +2,9 @@
 
 What is checked, besides the batches themselves (damage_search.py):
 
-- Offset index: each entry gives the position of a batch, and no offset before that batch. It may
-  rightly be empty, if `index.interval.bytes` was larger: then it gets entries without a notice.
+- Offset index: each entry gives the position of a batch, and the last offset of it, or of a later
+  one that was appended with it. It may rightly be empty, if `index.interval.bytes` was larger: then
+  it gets entries without a notice. (Before magic 2 it was the first offset once.)
 - Time index: no batch up to the one that holds an entry's offset is later than the entry's time,
   and that batch is as late; the last entry has the largest time of all.
 - Transaction index: it lists the transactions whose markers are here, with their beginnings. A
@@ -23,7 +24,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ...wire.batch import CONTROL, TRANSACTIONAL, BatchHeader
+from ...wire.batch import CONTROL, MAGIC, TRANSACTIONAL, BatchHeader
 from ...wire.primitives import Buffer
 from ..damage import Damage, after_gaps
 from ..index import NO_TIMESTAMP, TIME_ENTRY_SIZE, offset_entries, time_entries
@@ -145,6 +146,8 @@ class IndexCheck:
         self._next_time, self._time_offset = _NONE
         self._latest = self._last_time = NO_TIMESTAMP
         self._is_right = True
+        self._last = -1
+        """The last offset that an entry gives, and no batch had yet."""
         self._next_place()
         self._next_timestamp()
 
@@ -155,7 +158,16 @@ class IndexCheck:
         if position >= self._next_position:
             relative = header[0] - self._base
             self._is_right &= position == self._next_position and relative <= self._next_offset
+            self._is_right &= self._last < 0
+            self._last = self._next_offset
+            if header[3] < MAGIC and relative == self._next_offset:
+                self._last = -1
             self._next_place()
+        if self._last >= 0:
+            last = header[0] + header[6] - self._base
+            self._is_right &= last <= self._last
+            if last == self._last:
+                self._last = -1
         if header[0] + header[6] - self._base >= self._time_offset:
             self._is_right &= self._next_time == self._latest == header[8]
             self._next_timestamp()
@@ -167,6 +179,7 @@ class IndexCheck:
         """
         is_complete = self._last_time == self._latest or self._latest < 0 or not is_final
         is_used_up = self._next_position == _NONE[0] and self._time_offset == _NONE[1]
+        is_used_up &= self._last < 0
         return self._is_right and is_used_up and is_complete
 
     def _next_place(self) -> None:

@@ -21,8 +21,11 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
+from ...wire.batch import read_header
 from ...wire.errors import Refused
+from ...wire.stored.topics import INTERNAL_TOPICS
 from ..checkpoints import (
     CLEAN_SHUTDOWN,
     CLEANED_OFFSETS,
@@ -33,26 +36,41 @@ from ..checkpoints import (
     PARTITION_METADATA,
     RECOVERY_POINTS,
     CheckpointError,
+    format_offsets,
     read_meta_properties,
     read_offsets,
     read_partition_metadata,
 )
 from ..config import LogConfig
-from ..damage import Damage, damaged_piece, read_damaged_file, repaired_gaps
+from ..damage import Damage, after_gaps, damaged_piece, read_damaged_file, repaired_gaps
 from ..disk.directory import Directory, Locked
 from ..log import Log
 from ..log_directory import MALFORMED, LogDirectoryError
 from ..naming import DAMAGED, SNAPSHOT, STRAY, renamed_suffix
 from ..naming_detection import naming_in
 from ..partition_directory import PartitionDirectory
-from ..segment import Segment
-from .partition_check import Finding, PartitionCheck
+from .arranging import Known, Piece, Plan, Planned, arranged
+from .faults import with_epoch, wrong_epoch
+from .partition_check import WRITTEN_AGAIN, Facts, Finding, PartitionCheck
+from .replacing import REPAIRED, finish_replacing, replace_files
 
 _COPY_BYTES = 1 << 20
 _NO_TOPIC = bytes(16)
 # How actions begin that a repair does not take: those of a broker, and those by hand.
 _NOT_OURS = ("the next start", "to be mended")
 _CONFIG = LogConfig()
+
+
+class Catalogue(Protocol):
+    """What a cluster's metadata says of its topics."""
+
+    def never_compacted(self, topic: str) -> bool:
+        """Whether it is sure that no offset of it is missing because of compaction."""
+        ...
+
+    def topic_id(self, topic: str) -> bytes | None:
+        """Its id; None if it is not known."""
+        ...
 
 
 @dataclass
@@ -109,12 +127,13 @@ def repair(
     topics: Collection[str] | None = None,
     config: LogConfig = _CONFIG,
     now_ms: int = 0,
+    catalogue: Catalogue | None = None,
 ) -> Report:
     """Check and repair a log directory, or only some topics' partitions in it.
 
     `config`: its `index.interval.bytes` is that of the indexes that are rebuilt. `now_ms`: the
-    time, for what is dated by it. Raises LogDirectoryError if there is no such directory or
-    somebody has it open, OSError.
+    time, for what is dated by it. `catalogue`: what the cluster's metadata says of its topics.
+    Raises LogDirectoryError if there is no such directory or somebody has it open, OSError.
     """
     directory = path if isinstance(path, Directory) else Directory(path)
     if not directory.exists():
@@ -127,17 +146,27 @@ def repair(
     except OSError as error:
         raise LogDirectoryError(f"{directory.path} cannot be opened: {error}") from error
     try:
-        return _Repair(directory, dry_run, config, now_ms).run(topics)
+        return _Repair(directory, dry_run, config, now_ms, catalogue).run(topics)
     finally:
         lock.release(remove=not was_locked_before)
 
 
 class _Repair:
-    def __init__(self, directory: Directory, dry_run: bool, config: LogConfig, now_ms: int) -> None:
+    def __init__(
+        self,
+        directory: Directory,
+        dry_run: bool,
+        config: LogConfig,
+        now_ms: int,
+        catalogue: Catalogue | None,
+    ) -> None:
         self.config = config
         self.directory = directory
         self.report = Report(directory.path, dry_run)
         self.now_ms = now_ms
+        self.catalogue = catalogue
+        self.ends: dict[tuple[str, int], tuple[int, int, int]] = {}
+        """First offset and log end of each partition, and where its leader epochs begin."""
         self.naming = naming_in(directory)
         self.is_clean = directory.exists(CLEAN_SHUTDOWN)
 
@@ -156,68 +185,193 @@ class _Repair:
             elif topics is None or key[0] in topics:
                 offsets = ends.get(key, 0), starts.get(key, 0), cleaned.get(key, 0)
                 self._partition(*key, *offsets)
+        self._check_starts(starts)
+        self._check_lost(ends, topics)
         return self.report
+
+    def _check_starts(self, starts: dict[tuple[str, int], int]) -> None:
+        """Log starts that the logs contradict: one past the end, for which a real Kafka deletes the
+        log, and one that is in the leader epochs only."""
+        right = dict(starts)
+        for (topic, partition), (first, end, known) in self.ends.items():
+            name = self.naming.directory(topic, partition)
+            start = starts.get((topic, partition), 0)
+            if first < 0:
+                continue
+            if start > end:
+                del right[topic, partition]
+                problem = f"log start {start} is past the log's end {end}"
+                action = "removed from the checkpoint"
+            elif first < known and not start and known <= end:
+                right[topic, partition] = known
+                problem = f"the log start, {known}, is in no checkpoint: deleted ones would return"
+                action = "entered in the checkpoint"
+            else:
+                continue
+            finding = Finding(name, LOG_STARTS, problem, action=action)
+            self.report.findings.append(finding)
+        if right != starts and not self.report.dry_run:
+            self.directory.write_atomic(LOG_STARTS, format_offsets(right))
+
+    def _check_lost(self, ends: dict[tuple[str, int], int], topics: Collection[str] | None) -> None:
+        """Partitions that a checkpoint names, and that have no directory."""
+        for key, end in sorted(ends.items()):
+            name = self.naming.directory(*key)
+            if end and (topics is None or key[0] in topics) and not self.directory.exists(name):
+                offsets = f"offsets 0 to {end - 1}"
+                place = name, "", "the partition is missing", None, offsets
+                action = "nothing has its records; the next start makes it empty"
+                self.report.findings.append(Finding(*place, action, is_left=True))
 
     def _partition(self, topic: str, partition: int, end: int, start: int, cleaned: int) -> None:
         home = PartitionDirectory(self.directory, topic, partition, self.naming)
+        if not self.report.dry_run:
+            finish_replacing(home.files)
         names = home.files.files()
         gaps = repaired_gaps(home.files, list(names))
         if self.is_clean:
             parsed = map(self.naming.parse_file, names)
             snapshots = [found[0] for found in parsed if found and found[1] == SNAPSHOT]
             end = max([end, *snapshots])
-        check = PartitionCheck(home, end, gaps, clean=self.is_clean, cleaned_to=cleaned)
+        catalogue = self.catalogue
+        facts = Facts(
+            *(end, self.is_clean, cleaned, start, topic not in INTERNAL_TOPICS),
+            never_compacted=lambda: bool(catalogue and catalogue.never_compacted(topic)),
+            knows_id=bool(catalogue and catalogue.topic_id(topic)),
+        )
+        check = PartitionCheck(home, gaps, facts)
         check.run()
+        plan, found = self._planned(home, check, facts)
+        if plan is not None:
+            batches = check.batches
+            check = PartitionCheck(home, gaps, facts, plan.segments, plan.bases)
+            check.run()
+            check.batches = batches
         self.report.partitions += 1
         self.report.batches += check.batches
-        self.report.findings += check.findings
-        if self.report.dry_run or not check.findings:
+        self.report.findings += [*found, *check.findings]
+        known = check.log_start
+        self.ends[topic, partition] = check.first, after_gaps(gaps, check.end), known
+        if self.report.dry_run or all(each.is_left for each in (*found, *check.findings)):
             return
-        for segment in dict.fromkeys(segment for segment, _ in check.damages):
-            self._set_damage_aside(
-                home, segment, [one for each, one in check.damages if each is segment]
-            )
-        for name in check.bad_snapshots:
-            home.files.rename(name, name + MALFORMED)
-        self._rebuild(topic, partition, start, cleaned)
+        self._write(home, check, plan)
+        for name in dict.fromkeys(check.bad_files):
+            if home.files.exists(name):
+                home.files.rename(name, name + MALFORMED)
+        self._rebuild(topic, partition, start if start <= check.end else 0, cleaned)
 
-    def _set_damage_aside(
-        self, home: PartitionDirectory, segment: Segment, damages: list[Damage]
-    ) -> None:
-        """Move the damaged bytes of a segment to its `.damaged` file."""
-        source = home.files.file(segment.name)
-        aside = segment.name + DAMAGED
-        pieces = [damaged_piece(one, bytes(source.read(one.position, one.size))) for one in damages]
+    def _planned(
+        self, home: PartitionDirectory, check: PartitionCheck, facts: Facts
+    ) -> tuple[Plan | None, list[Finding]]:
+        """What is mended and put back, if anything is, and the findings of that."""
+        mended = {
+            (segment.name, position): (fault.mended, fault.problem)
+            for segment, position, _, fault in check.faults
+            if fault.mended is not None
+        }
+        for (segment, position, header), epoch, right in check.epochs.wrong:
+            batch, _ = mended.get((segment.name, position), (None, ""))
+            data = batch or bytes(home.files.file(segment.name).read(position, header.size))
+            what = wrong_epoch(epoch, right)
+            mended[segment.name, position] = with_epoch(data, right), what
+        if not mended and not check.lost_markers and not check.is_disordered:
+            return None, []
+        written = [(data, read_header(data)) for data in check.lost_markers]
+        sizes = home.files.files()
+        names = {base: home.naming.log(base) for base in check.bases}
+        of_bases = {base: sizes[name] for base, name in names.items()}
+        known = Known(mended, written, facts.flushed_to)
+        plan = arranged(home.files, of_bases, names, known)
+        if not plan.segments:
+            return None, []
+        lost = [each for each in check.findings if each.action == WRITTEN_AGAIN]
+        return plan, [*lost, *self._told(home, plan)]
+
+    def _told(self, home: PartitionDirectory, plan: Plan) -> list[Finding]:
+        """What a plan does, as findings."""
+        found = []
+        for file, first, last, base in plan.names:
+            what = f"it has offsets {first} to {last}, and the name of others"
+            action = f"named {home.naming.log(base)}"
+            found.append(Finding(home.name, file, what, action=action))
+        for entry in plan.moved:
+            what = f"the batch of offset {entry.base} is not in its place"
+            place = home.name, entry.file, what, entry.start
+            found.append(Finding(*place, action="put back"))
+        for aside in plan.aside:
+            place = home.name, aside.file, aside.problem, aside.position
+            found.append(Finding(*place, action=aside.action))
+        return found
+
+    def _write(self, home: PartitionDirectory, check: PartitionCheck, plan: Plan | None) -> None:
+        """Set aside what is damaged, and write the segments that are to be others."""
+        for aside in plan.aside if plan is not None else ():
+            offsets = aside.offset, aside.offset
+            place = home.name, aside.file, aside.position, len(aside.data)
+            damage = Damage(*place, *offsets, f"{aside.problem}; {aside.action}")
+            self._keep_aside(home, aside.file, [damaged_piece(damage, aside.data)])
+        damages: dict[str, list[Damage]] = {}
+        segments = {segment.name: segment for segment, _ in check.damages}
+        for segment, damage in check.damages:
+            damages.setdefault(segment.name, []).append(damage)
+        for name, of_one in damages.items():
+            planned = check.planned.get(segments[name].base_offset)
+            source = planned or home.files.file(name)
+            pieces = [
+                damaged_piece(one, bytes(source.read(one.position, one.size)) if one.size else b"")
+                for one in of_one
+            ]
+            self._keep_aside(home, name, pieces)
+            source.close()
+        written = {}
+        for base, planned in (plan.segments if plan is not None else {}).items():
+            written[home.naming.log(base)] = planned
+        for name, segment in segments.items():
+            if name not in written and any(one.size for one in damages[name]):
+                written[name] = Planned(home.files, [Piece(name, 0, segment.size)])
+        if not written:
+            return
+        for name, planned in written.items():
+            self._copy_without(home.files, name, planned, damages.get(name, []))
+        kept = {home.naming.log(base) for base in check.bases}
+        is_log = home.naming.log_suffix
+        parsed = {name: home.naming.parse_file(name) for name in home.files.files()}
+        old = [name for name, found in parsed.items() if found and found[1] == is_log]
+        replace_files(home.files, list(written), [name for name in old if name not in kept])
+
+    def _keep_aside(self, home: PartitionDirectory, name: str, pieces: list[bytes]) -> None:
+        """Add pieces to a segment's `.damaged` file."""
+        aside = name + DAMAGED
         kept = home.files.read_bytes(aside) if home.files.exists(aside) else b""
         list(read_damaged_file(kept))
-        home.files.write_atomic(aside, kept + b"".join(one for one in pieces if one not in kept))
-        if any(one.size for one in damages):
-            self._copy_without(home.files, segment, damages)
-        source.close()
+        more = b"".join(one for one in pieces if one not in kept)
+        if more:
+            home.files.write_atomic(aside, kept + more)
 
-    def _copy_without(self, files: Directory, segment: Segment, damages: list[Damage]) -> None:
-        source, beside = files.file(segment.name), segment.name + ".repaired"
+    def _copy_without(
+        self, files: Directory, name: str, source: Planned, damages: list[Damage]
+    ) -> None:
+        beside = name + REPAIRED
         target, at = files.file(beside), 0
         target.create()
         position = 0
         for damage in [*damages, None]:
-            end = segment.size if damage is None else damage.position
+            end = source.size if damage is None else damage.position
             while position < end:
                 data = source.read(position, min(_COPY_BYTES, end - position))
                 target.write(data, at)
                 position, at = position + len(data), at + len(data)
             position = end if damage is None else damage.end
         target.sync()
-        modified = files.modified_ms(segment.name)
-        source.close()
         target.close()
-        files.rename(beside, segment.name)
-        files.set_modified_ms(segment.name, modified)
+        if files.exists(name):
+            files.set_modified_ms(beside, files.modified_ms(name))
 
     def _rebuild(self, topic: str, partition: int, start: int, cleaned: int) -> None:
         """Open and close the log as after a kill. Its notices repeat what the check has found."""
         home = self.directory.child(self.naming.directory(topic, partition))
-        topic_id = _NO_TOPIC
+        known = self.catalogue.topic_id(topic) if self.catalogue else None
+        topic_id = known or _NO_TOPIC
         has_metadata = home.exists(PARTITION_METADATA)
         if has_metadata:
             try:
@@ -239,7 +393,7 @@ class _Repair:
             log.close()
         except Refused as error:
             raise OSError(str(error)) from error
-        if not has_metadata:  # opening has written one, with an unknown topic id
+        if not has_metadata and not known:  # opening has written one, with an unknown topic id
             home.remove(PARTITION_METADATA)
 
     def _checkpoint(self, name: str) -> dict[tuple[str, int], int]:

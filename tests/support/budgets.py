@@ -15,9 +15,9 @@ MODULES = {
 # Lines of Python.
 LINES = {
     "wire": 9_780,
-    "storage": 9_000,
-    "emulator": 80_340,
+    "storage": 10_020,
+    "emulator": 80_400,
     "fixtures": 5_530,
-    "compat": 21_900,
-    "tests": 150_830,
+    "compat": 21_920,
+    "tests": 151_490,
 }

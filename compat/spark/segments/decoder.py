@@ -33,7 +33,7 @@ import pyarrow as pa
 from ....storage.damage import Damage
 from ....storage.naming import OFFSET_INDEX
 from ....storage.segment import RELATIVE_OFFSET_MAX
-from ....wire.batch import CONTROL, MAGIC
+from ....wire.batch import CONTROL, HEADER_SIZE, MAGIC, OVERHEAD
 from ....wire.compression import LIMIT
 from ....wire.errors import WireError
 from ....wire.legacy.as_batches import is_intact
@@ -272,7 +272,10 @@ class _Reader:
         """Which batches may hold wanted records, and the outcome of each."""
         wanted, attributes = self.wanted, heads["attributes"]
         outcomes = self.outcomes.of(heads)
-        keep: npt.NDArray[np.bool_] = heads["count"] != 0
+        # A batch without records is one that compaction has emptied; if there are bytes in it, its
+        # count is wrong.
+        empty = (heads["count"] == 0) & (heads["batch_length"] == HEADER_SIZE - OVERHEAD)
+        keep: npt.NDArray[np.bool_] = ~empty
         if not wanted.control:
             keep &= attributes & CONTROL == 0
         lasts = last_offsets(heads)

@@ -117,8 +117,8 @@ def test_a_damaged_snapshot_before_an_aborted_transaction(tmp_path: Path) -> Non
     """The transactions of the segment are read without it; looking changes nothing."""
     directory, log = open_directory(tmp_path)
     fill(log, 5)
-    append(log, value(5), producer_id=8, sequence=0, transactional=True)
-    end_transaction(log, 8, commit=False)
+    append(log, value(5), producer_id=8, sequence=0, transactional=True, epoch=1)
+    end_transaction(log, 8, commit=False, epoch=1)
     directory.close()
     flip(file(tmp_path, 5, ".snapshot"), 20)
     before = contents(tmp_path)

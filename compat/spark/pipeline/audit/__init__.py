@@ -37,6 +37,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="findings to show (default: 100)",
     )
+    parser.add_argument(
+        "--cluster-id",
+        metavar="ID",
+        help="the cluster that the directory should be of: another one is damage",
+    )
     parser.epilog = "exit status: 0 nothing is damaged; 1 something is; 2 the place cannot be read."
     add_engine_options(parser)
     add_output_options(parser)

@@ -64,17 +64,26 @@ class AbortedCheck:
         self._tell(f"{what} the aborted transaction of producer {header.producer_id}", first)
         self._index += not is_missing
 
-    def end(self, end_offset: int, base_offset: int, *, is_compacted: bool) -> None:
-        """No more batches come; the segment's offsets end at `end_offset`."""
+    def end(
+        self, end_offset: int, base_offset: int, *, is_compacted: bool
+    ) -> tuple[str, int] | None:
+        """No more batches come; the segment's offsets end at `end_offset`. What is wrong, and at
+        which byte, if that can be because compaction has removed a marker."""
         if self._data and not check_transaction_index(self._data, base_offset, end_offset):
             self._wrong("cannot be read: its size, a version or an offset is wrong", 0, None)
         elif is_compacted and self._data:
-            return
+            return self._unmatched()
         elif self._first_wrong is not None:
             self._wrong(*self._first_wrong)
-        elif self._next() is not None:
-            byte = self._index * ENTRY_SIZE
-            self._wrong("has an entry of a transaction that did not abort here", byte, None)
+        elif (unmatched := self._unmatched()) is not None:
+            self._wrong(*unmatched, None)
+        return None
+
+    def _unmatched(self) -> tuple[str, int] | None:
+        if self._next() is None:
+            return None
+        byte = self._index * ENTRY_SIZE
+        return "has an entry of a transaction that did not abort here", byte
 
     def _next(self) -> AbortedTransaction | None:
         return self._stored[self._index] if self._index < len(self._stored) else None

@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from .....storage.recovery.producer_replay import find_marker
+from .....storage.repairs.faults import EpochCheck, wrong_epoch
 from .....wire.batch import CONTROL, NO_TIMESTAMP, BatchHeader
 from .....wire.primitives import Buffer
 from .aborted_check import AbortedCheck
-from .findings import Findings
+from .findings import Finding, Findings
 from .producers import Producers
 from .records_check import RecordsSummary
 
@@ -76,7 +77,11 @@ class SegmentSummary:
     """Where; None if that was not looked at."""
     damaged_end: bool = False
     epochs: list[tuple[int, int]] = field(default_factory=list)
-    """Each leader epoch and the first offset that has it, where it changes."""
+    """Each leader epoch and the first offset that has it, where it rises."""
+    raised_at: int | None = None
+    """The byte of the last batch, if the epoch rises there: it may be wrong."""
+    unmatched: Finding | None = None
+    """An entry of the transaction index whose marker is not there; compaction removes markers."""
     producers: Producers = field(default_factory=Producers)
     first_time: int = NO_TIMESTAMP
     latest_time: int = NO_TIMESTAMP
@@ -95,6 +100,7 @@ class BatchChecks:
         self.summary = summary
         self.findings = summary.findings
         self.missing = Findings(summary.findings.partition, summary.name)
+        self._epochs = EpochCheck()
         summary.producers.are_numbered = summary.task.topic not in COORDINATORS
 
     def take(
@@ -112,6 +118,12 @@ class BatchChecks:
 
     def finish(self) -> None:
         """No more batches come."""
+        self._epochs.settle()
+        self.summary.epochs = self._epochs.starts[:EPOCHS_MAX]
+        raised = self._epochs.raised
+        self.summary.raised_at = None if raised is None else raised[0][0]
+        for (byte, offset), epoch, right in self._epochs.wrong:
+            self.findings.damage(wrong_epoch(epoch, right), byte=byte, offset=offset)
         if not self.summary.is_compacted:
             self.findings.join(self.missing)
         if self.summary.producers.not_followed:
@@ -126,16 +138,9 @@ class BatchChecks:
         summary.batches += 1
         if not header.attributes & CONTROL:
             summary.records += header.count
-        self._time(position, header)
-        epoch = header.leader_epoch
-        if epoch < 0:
-            return
-        epochs = summary.epochs
-        if epochs and epoch < epochs[-1][0]:
-            what = f"leader epoch {epoch} comes after {epochs[-1][0]}"
-            self.findings.damage(what, byte=position, offset=header.base_offset)
-        if (not epochs or epoch != epochs[-1][0]) and len(epochs) < EPOCHS_MAX:
-            epochs.append((epoch, header.base_offset))
+            self._time(position, header)  # a marker's time is when its broker wrote it
+        offset = header.base_offset
+        self._epochs.batch((position, offset), header.leader_epoch, offset)
 
     def _time(self, position: int | None, header: BatchHeader) -> None:
         time, latest = header.max_timestamp, self.summary.latest_time

@@ -14,7 +14,7 @@ from ..engine import choose, in_bytes
 from ..errors import PipelineError
 from ..places import broker_place
 from ..progress import progress
-from .findings import Finding
+from .findings import Finding, shared
 from .joining import Audit, Run, audit_directory
 from .plan import plan_audit
 from .topics import audit_topics, plan_topics
@@ -27,7 +27,7 @@ _IN_USE = (
 
 def audited(options: argparse.Namespace) -> Outcome:
     """Audit a place. Raises PipelineError, BrokerError, OSError."""
-    work, size = _work(options.place, int(options.jump * 60_000))
+    work, size = _work(options.place, int(options.jump * 60_000), options.cluster_id)
     engine = choose(options, size)
     try:
         with progress(options.quiet) as bar:
@@ -39,7 +39,9 @@ def audited(options: argparse.Namespace) -> Outcome:
     return Outcome(_result(audit), lines(audit, options.limit), int(found > 0))
 
 
-def _work(place: str, jump_ms: int) -> tuple[Callable[[Run, Callable[[int], None]], Audit], int]:
+def _work(
+    place: str, jump_ms: int, cluster_id: str | None
+) -> tuple[Callable[[Run, Callable[[int], None]], Audit], int]:
     """What is to be done, and about how many bytes are read."""
     topics = broker_place(place)
     if topics is not None:
@@ -48,6 +50,7 @@ def _work(place: str, jump_ms: int) -> tuple[Callable[[Run, Callable[[int], None
     plan = plan_audit(place, jump_ms)
     if plan is None:
         raise PipelineError(_why_not(place))
+    plan.facts.cluster_id = cluster_id
     size = sum(task.size for of_one in plan.tasks.values() for task in of_one)
     return partial(audit_directory, plan), size
 
@@ -85,12 +88,14 @@ def _result(audit: Audit) -> dict[str, Any]:
 def lines(audit: Audit, limit: int) -> list[str]:
     """The audit for people: whether the place is in use, then damage first."""
     first = [f"{audit.place} {_IN_USE}"] if audit.is_in_use else []
-    order = sorted(audit.findings, key=lambda each: not each.is_damage)
-    rows = [_row(each) for each in order[:limit]]
+    some, more = shared(audit.findings, limit)
+    rows = [_row(each) for each in some]
     found = _table(("", "PARTITION", "FILE", "BYTE", "OFFSETS", "WHAT"), rows) if rows else []
     left = audit.damages + audit.remarks - len(rows)
-    if left:
-        found.append(f"... and {left} more")
+    if len(more) > 1:
+        found += [f"... and {count} more like: {what}" for what, count in more.items()]
+    if left and (len(more) < 2 or left > sum(more.values())):
+        found.append(f"... and {left} more" + " in all" * (len(more) > 1))
     parts = audit.partitions
     counts = [
         counted(len({each.topic for each in parts}), "topic"),

@@ -10,6 +10,7 @@ Left out: several log directories of one broker (each is audited by itself).
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -43,6 +44,7 @@ TopicPartition = tuple[str, int]
 _CHECKPOINTS = (RECOVERY_POINTS, LOG_STARTS, HIGH_WATERMARKS, CLEANED_OFFSETS)
 _BOOTSTRAP = "bootstrap.checkpoint"
 _QUORUM_STATE = "quorum-state"
+_ID = re.compile(r"[\w-]{21}[AQgw]")
 _OWN_FILES = (*_CHECKPOINTS, META_PROPERTIES, CLEAN_SHUTDOWN, LOCK, _BOOTSTRAP)
 
 
@@ -58,6 +60,8 @@ class DirectoryFacts:
     """Whether its broker was not stopped cleanly, or still runs."""
     is_in_use: bool = False
     """Whether a broker has it open."""
+    cluster_id: str | None = None
+    """Which cluster it should be of; None for any."""
     offsets: dict[str, dict[TopicPartition, int]] = field(default_factory=dict)
     """By checkpoint file."""
 
@@ -104,7 +108,7 @@ def check_directory(facts: DirectoryFacts, findings: Findings) -> None:
     """Tell what is wrong beside the partitions. Raises OSError."""
     directory = Directory(facts.path)
     names = set(directory.names())
-    _check_properties(directory, names, findings)
+    _check_properties(directory, names, findings, facts.cluster_id)
     partitions = _check_directories(directory, facts.naming, findings)
     _check_lost(facts, partitions, findings)
     _check_files(directory, names, facts, findings)
@@ -114,12 +118,20 @@ def check_directory(facts: DirectoryFacts, findings: Findings) -> None:
         _check_topics(directory, facts, partitions, findings)
 
 
-def _check_properties(directory: Directory, names: set[str], findings: Findings) -> None:
+def _check_properties(
+    directory: Directory, names: set[str], findings: Findings, wanted: str | None
+) -> None:
     if META_PROPERTIES not in names:
         findings.damage("missing", file=META_PROPERTIES)
         return
     try:
-        read_meta_properties(directory.read_bytes(META_PROPERTIES))
+        found = read_meta_properties(directory.read_bytes(META_PROPERTIES)).cluster_id
+        if wanted is not None and found != wanted:
+            what = f"cluster id {found}, not {wanted}"
+            findings.damage(what, file=META_PROPERTIES)
+        elif not _ID.fullmatch(found):
+            what = f"cluster id {found} is none that Kafka makes: 22 characters of base64"
+            findings.remark(what, file=META_PROPERTIES)
     except CheckpointError as error:
         findings.damage(f"malformed: {error.problem}", file=META_PROPERTIES)
 
@@ -179,10 +191,8 @@ def _check_files(
         for name in (RECOVERY_POINTS, LOG_STARTS, HIGH_WATERMARKS):
             if name in names:
                 continue
-            if facts.is_in_use:
-                findings.remark("not there yet: it is written once a minute", file=name)
-            else:
-                findings.damage("missing", file=name)
+            what = "not there yet: it is written once a minute" if facts.is_in_use else "missing"
+            findings.remark(what, file=name)
     if (
         CLEAN_SHUTDOWN in files
         and read_clean_shutdown(directory.read_bytes(CLEAN_SHUTDOWN)) is None
@@ -196,7 +206,7 @@ def _check_files(
 def _check_quorum(home: Directory, findings: Findings) -> None:
     where = f"{CLUSTER_METADATA}-0/{_QUORUM_STATE}"
     if _QUORUM_STATE not in home.names():
-        findings.damage("missing: the vote is lost", file=where)
+        findings.remark("missing: the next start makes it, the vote is lost", file=where)
         return
     try:
         state = json.loads(home.read_bytes(_QUORUM_STATE))

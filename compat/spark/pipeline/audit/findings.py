@@ -6,11 +6,16 @@ is worth knowing and no fault: a skewed key, an open transaction, a file that a 
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 FINDINGS_MAX = 100
 """How many findings of each kind a segment tells of; more are counted only."""
+
+
+_NUMBER = re.compile(r"\d[\d.,e+]*( (?=(ms|s|min|h|d)\b)\w+)?")
 
 
 class Finding(NamedTuple):
@@ -38,6 +43,28 @@ class Finding(NamedTuple):
             return str(self.offset)
         return f"{self.offset} to {self.next_offset - 1}"
 
+    @property
+    def kind(self) -> tuple[bool, str]:
+        """Findings that differ in their numbers only are of one kind."""
+        return not self.is_damage, _NUMBER.sub("N", self.what)
+
+
+def shared(findings: Sequence[Finding], limit: int) -> tuple[list[Finding], dict[str, int]]:
+    """At most `limit` of the findings, damage first; each kind has its share of them. And how many
+    of each kind are left out, by the first one's words."""
+    kinds: dict[tuple[bool, str], list[Finding]] = {}
+    for each in findings:
+        kinds.setdefault(each.kind, []).append(each)
+    some: dict[tuple[bool, str], int] = {}
+    left = limit
+    for number, kind in enumerate(sorted(kinds, key=lambda each: (len(kinds[each]), each))):
+        some[kind] = min(len(kinds[kind]), -(-left // (len(kinds) - number)))
+        left -= some[kind]
+    found = [each for kind in sorted(kinds) for each in kinds[kind][: some[kind]]]
+    more = {of_one[0].what: len(of_one) - some[kind] for kind, of_one in sorted(kinds.items())}
+    found.sort(key=lambda each: (not each.is_damage, in_order(each)))
+    return found, {what: count for what, count in more.items() if count}
+
 
 def in_order(finding: Finding) -> tuple[str, str, int, int, str]:
     """By partition, file and byte."""
@@ -53,6 +80,7 @@ class Findings:
     partition: str
     file: str = ""
     found: list[Finding] = field(default_factory=list)
+    kinds: dict[tuple[bool, str], int] = field(default_factory=dict)
     damages: int = 0
     """How many damages there are, also those that are not in `found`."""
     remarks: int = 0
@@ -84,12 +112,10 @@ class Findings:
 
     def add(self, finding: Finding) -> None:
         """Add a finding, or only count it."""
-        if finding.is_damage:
-            self.damages += 1
-            number = self.damages
-        else:
-            self.remarks += 1
-            number = self.remarks
+        self.damages += finding.is_damage
+        self.remarks += not finding.is_damage
+        kind = finding.kind if len(self.kinds) < FINDINGS_MAX else (not finding.is_damage, "")
+        number = self.kinds[kind] = self.kinds.get(kind, 0) + 1
         if number <= FINDINGS_MAX:
             self.found.append(finding)
 

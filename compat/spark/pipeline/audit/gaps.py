@@ -110,6 +110,8 @@ class MissingOffsets:
         """Of segments: their name, how many gaps there are, and the first of them."""
         self._at_ends: list[Finding] = []
         self._is_rewritten = False
+        self._unmatched: list[Finding] = []
+        """Entries of transaction indexes whose markers are not there."""
 
     def take(self, segment: SegmentSummary) -> None:
         """Note what is missing between the batches of the next segment."""
@@ -117,6 +119,8 @@ class MissingOffsets:
         if gaps is None:
             return
         self._is_rewritten |= gaps.is_rewritten
+        if segment.unmatched is not None and not segment.task.is_compacted:
+            self._unmatched.append(segment.unmatched)
         start = segment.task.log_start
         lost = [each for each in gaps.found if each.next > start and not self._is_known(each)]
         if lost and not segment.task.is_compacted:
@@ -128,9 +132,13 @@ class MissingOffsets:
 
     def tell(self, findings: Findings) -> None:
         """Tell of what no compaction and no repair explains."""
-        if not self._inside and not self._at_ends:
+        if not self._inside and not self._at_ends and not self._unmatched:
             return
         compacts = self._policies.compacts(self._topic)
+        was_compacted = compacts is not False or self._is_rewritten or self._was_cleaned
+        if not was_compacted and not self._policies.was_to_compact(self._topic):
+            for finding in self._unmatched:
+                findings.add(finding)
         if compacts or self._was_cleaned:
             self._inside.clear()
         elif compacts is None or self._is_rewritten or self._policies.was_to_compact(self._topic):

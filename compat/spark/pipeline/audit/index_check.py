@@ -1,6 +1,7 @@
 """A segment's offset and time index, compared with its batches as they pass.
 
-- Offset index: each entry gives the byte at which a batch begins, and no offset before that batch.
+- Offset index: each entry gives the byte at which a batch begins, and the last offset of it, or of
+  a later one that was appended with it. (Before magic 2 it was the first offset once.)
 - Time index: no batch up to the one that holds an entry's offset is later than the entry's time,
   and that batch is as late. The last entry has the largest time of all, once the file is final.
 - The index of a segment that was being written when its broker was killed ends with zeros, which
@@ -23,7 +24,7 @@ from .....storage.index import (
     time_entries,
 )
 from .....storage.naming import OFFSET_INDEX, TIME_INDEX, TRANSACTION_INDEX
-from .....wire.batch import BatchHeader
+from .....wire.batch import MAGIC, BatchHeader
 from .....wire.primitives import Buffer
 
 _NONE = (1 << 62, 1 << 62)
@@ -43,7 +44,7 @@ class OffsetIndexCheck:
         self._entries = offset_entries(data) if is_final else _rising(offset_entries(data))
         self.count = -1
         """The number of the entry that is waited for: how many were right."""
-        self._offset = self._position = -1
+        self._offset = self._position = self._last = -1
         self._advance()
 
     def batch(self, position: int, header: BatchHeader) -> None:
@@ -53,12 +54,28 @@ class OffsetIndexCheck:
                 self._is_wrong(f"no batch begins at byte {self._position} of the log")
             elif header[0] - self._base > self._offset:
                 self._is_wrong(f"offset {self._base + self._offset} is before the batch it names")
+            self._end_last()
+            if header[3] >= MAGIC or header[0] - self._base != self._offset:
+                self._last = self._offset
             self._advance()
+        last = header[0] + header[6] - self._base
+        if last == self._last:
+            self._last = -1
+        elif last > self._last >= 0:
+            self._end_last()
 
     def end(self) -> None:
         """No more batches come."""
+        self._end_last()
         if self._position != _NONE[0]:
             self._is_wrong(f"no batch begins at byte {self._position} of the log")
+
+    def _end_last(self) -> None:
+        """No further batch can have the offset of the last entry."""
+        if self._last >= 0:
+            offset = self._base + self._last
+            self._is_wrong(f"{offset} is no batch's last offset", self.count - 1)
+        self._last = -1
 
     def _advance(self) -> None:
         before = self._offset, self._position
@@ -67,9 +84,10 @@ class OffsetIndexCheck:
         if self._offset <= before[0] or self._position <= before[1]:
             self._is_wrong("it does not rise")
 
-    def _is_wrong(self, what: str) -> None:
+    def _is_wrong(self, what: str, count: int | None = None) -> None:
         if self._wrong is not None:
-            self._wrong(f"a wrong entry: {what}", self.count * OFFSET_ENTRY_SIZE)
+            number = self.count if count is None else count
+            self._wrong(f"a wrong entry: {what}", number * OFFSET_ENTRY_SIZE)
         self._wrong = None
 
 

@@ -22,7 +22,9 @@ from .segment_check import check_segment
 
 Run = Callable[[Callable[[Any], Any], Sequence[Any], int | None], Iterator[tuple[int, Any]]]
 FINDINGS_KEPT = 10_000
-"""How many findings are kept of a whole audit; more are counted only."""
+OF_A_KIND = 1_000
+"""How many findings are kept of a whole audit, and how many of them that differ in numbers only;
+more are counted only."""
 
 
 @dataclass
@@ -36,12 +38,16 @@ class Audit:
     remarks: int = 0
     is_in_use: bool = False
     """Whether a broker had the directory open."""
+    _kinds: dict[tuple[bool, str], int] = field(default_factory=dict)
 
     def add(self, found: Findings) -> None:
         """Add findings."""
         self.damages += found.damages
         self.remarks += found.remarks
-        self.findings += found.found[: max(0, FINDINGS_KEPT - len(self.findings))]
+        for each in found.found:
+            self._kinds[each.kind] = number = self._kinds.get(each.kind, 0) + 1
+            if number <= OF_A_KIND and len(self.findings) < FINDINGS_KEPT:
+                self.findings.append(each)
 
 
 def audit_directory(

@@ -30,6 +30,7 @@ from .....storage.damage import after_gaps, repaired_gaps
 from .....storage.disk.directory import Directory
 from .....storage.naming import CLEANED, DAMAGED, DELETED, SNAPSHOT, SWAP, Naming
 from .....storage.producers import ProducerState, ProducerStates, SnapshotError
+from .....storage.repairs.faults import EpochCheck, wrong_epoch
 from .batches import SegmentSummary
 from .findings import Finding, Findings
 from .gaps import MissingOffsets, Policies
@@ -101,10 +102,11 @@ class PartitionFold:
         self._missing = MissingOffsets(topic, policies, self._gaps, facts.was_cleaned)
         self._runs: dict[int, ProducerRun] = {}
         self._open: dict[int, int] = {}
-        self._epochs: list[tuple[int, int]] = []
+        self._epochs = EpochCheck()
         self._is_whole = True
         """Whether nothing is damaged or compacted so far, so that snapshots can be compared."""
         self._has_producers = False
+        self._first_base = 1 << 63
         self._ends_torn = False
 
     def add(self, segment: SegmentSummary) -> None:
@@ -123,6 +125,8 @@ class PartitionFold:
         self._ends_torn = segment.damaged_end
         self._is_whole &= not segment.is_compacted and not segment.findings.damages
         self._is_whole &= not segment.damaged_end
+        self._is_whole &= not any(first <= segment.next_offset for first, _ in self._gaps)
+        self._first_base = min(self._first_base, segment.task.base_offset)
         self._missing.take(segment)
         if not self.is_part:
             self._check_end(segment)
@@ -143,6 +147,8 @@ class PartitionFold:
             self._check_snapshot(self.summary.next_offset)
         self._check_snapshot_files()
         self._check_epochs()
+        for (file, byte, offset), epoch, right in self._epochs.wrong:
+            self.findings.damage(wrong_epoch(epoch, right), file=file, byte=byte, offset=offset)
         self._check_metadata()
         self._check_other_files()
         for producer_id, first in sorted(self._open.items(), key=lambda each: each[1]):
@@ -190,12 +196,11 @@ class PartitionFold:
 
     def _join_epochs(self, segment: SegmentSummary) -> None:
         for epoch, start in segment.epochs:
-            last = self._epochs[-1][0] if self._epochs else NONE
-            if epoch < last:
-                what = f"leader epoch {epoch} comes after {last}"
-                self.findings.damage(what, file=segment.name, byte=0, offset=start)
-            elif epoch > last:
-                self._epochs.append((epoch, start))
+            byte = segment.raised_at if epoch == segment.epochs[-1][0] else 0
+            self._epochs.batch((segment.name, byte or 0, start), epoch, start)
+        if segment.epochs and segment.raised_at is None:  # its last batches are of one epoch
+            epoch, start = segment.epochs[-1]
+            self._epochs.batch((segment.name, 0, start), epoch, start)
 
     # Producers.
 
@@ -287,12 +292,17 @@ class PartitionFold:
         is_due = self.summary.segments > 1 or not self.facts.was_killed
         if self._has_producers and not offsets and is_due:
             self.findings.damage("the snapshots of its producers are missing")
+        is_whole = self._has_producers and self._is_whole and not self.facts.was_killed
+        if is_whole and 0 < max(offsets, default=0) < self.summary.next_offset:
+            name = self.naming.file(self.summary.next_offset, SNAPSHOT)
+            self.findings.damage("missing: a clean stop writes one of its producers", file=name)
 
     # The files beside the segments.
 
     def _check_epochs(self) -> None:
         if LEADER_EPOCHS not in self.names:
-            if self._epochs:
+            self._epochs.end({})
+            if self._epochs.starts:
                 self.findings.damage("missing", file=LEADER_EPOCHS)
             return
         try:
@@ -301,15 +311,20 @@ class PartitionFold:
             self._malformed(LEADER_EPOCHS, error)
             return
         known = dict(stored)
+        self._epochs.end(known)
         start = max(self.facts.log_start or 0, self.summary.first_offset)
-        for epoch, first in self._epochs:
+        for epoch, first in self._epochs.starts:
             begin = known.get(epoch)
-            is_last = epoch == self._epochs[-1][0]
+            is_last = epoch == self._epochs.starts[-1][0]
             if begin is None and (is_last or self._end_of(epoch) > start):
                 what = f"leader epoch {epoch} is not in it"
                 self.findings.damage(what, file=LEADER_EPOCHS, offset=first)
             elif begin is not None and begin > max(first, start):
                 self._tell_epoch(epoch, begin, first, is_first=epoch == stored[0][0])
+        began = max(stored[0][1] if stored else start, self.facts.log_start or 0)
+        if self.summary.segments and not self.facts.was_killed and began < self._first_base:
+            what = f"segments are missing at the beginning: the log began at {began}"
+            self.findings.damage(what, offset=began, next_offset=self._first_base)
 
     def _tell_epoch(self, epoch: int, begin: int, first: int, *, is_first: bool) -> None:
         """An epoch begins later in the checkpoint than in the log. That of the first one is raised
@@ -322,7 +337,7 @@ class PartitionFold:
             self.findings.damage(what, file=LEADER_EPOCHS, offset=first)
 
     def _end_of(self, epoch: int) -> int:
-        later = [start for each, start in self._epochs if each > epoch]
+        later = [start for each, start in self._epochs.starts if each > epoch]
         return later[0] if later else self.summary.next_offset
 
     def _check_metadata(self) -> None:

@@ -16,7 +16,9 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 
-from .....storage.batch_walk import CUT_SHORT
+import pyarrow as pa
+
+from .....storage.batch_walk import CUT_SHORT, header_at
 from .....storage.damage import Damage
 from .....storage.disk.directory import Directory
 from .....storage.index import OFFSET_ENTRY_SIZE, TIME_ENTRY_SIZE
@@ -32,13 +34,16 @@ from .....storage.naming_detection import naming_in
 from .....storage.partition_directory import PartitionDirectory
 from .....storage.producers import ProducerStates, SnapshotError
 from .....storage.recovery.damage_search import NO_LIMIT, DamageSearch
+from .....storage.repairs.faults import coordinator_problem, is_unknown_type
+from .....wire.records import Record
+from .....wire.stored.topics import INTERNAL_TOPICS
 from ...segments.damaged import Damaged
 from ...segments.decoder import read_segment
 from ...segments.listing import Segment
 from ...segments.wanted import Wanted
 from .aborted_check import AbortedCheck
 from .batches import BatchChecks, SegmentSummary, SegmentTask, span
-from .findings import Findings
+from .findings import Finding, Findings
 from .gaps import Gaps
 from .index_check import SUFFIXES, OffsetIndexCheck, TimeIndexCheck
 from .records_check import COLUMNS
@@ -81,11 +86,31 @@ def _look_at_records(check: _SegmentCheck, summary: SegmentSummary) -> None:
     def tell(damaged: Damaged) -> None:
         if not any(start <= damaged.position < end for start, end in known):
             what = f"its records cannot be read: {damaged.what}"
-            summary.findings.damage(what, byte=damaged.position, offset=damaged.offset)
+            file = check.home.files.file(summary.name)
+            header = header_at(file, damaged.position, summary.size)
+            file.close()
+            after = None if header is None else header.last_offset + 1
+            found = summary.findings
+            place = found.partition, found.file, what, damaged.position, damaged.offset
+            found.add(Finding(*place, after))
 
     wanted = Wanted(columns=COLUMNS, isolation="read_uncommitted")
     for batch in read_segment(check.as_listed(), wanted, on_damage=tell):
         summary.content.add(batch, summary.name)
+        if summary.task.topic in INTERNAL_TOPICS:
+            _look_at_coordinator_records(batch, summary)
+
+
+def _look_at_coordinator_records(batch: pa.RecordBatch, summary: SegmentSummary) -> None:
+    topic = summary.task.topic
+    for row in batch.to_pylist():
+        record = Record(row["offset"], 0, row["key"], row["value"], ())
+        where = {"byte": row["position"], "offset": row["offset"]}
+        what = coordinator_problem(topic, record)
+        if what is not None:
+            summary.findings.damage(f"a record that no coordinator reads: {what}", **where)
+        elif is_unknown_type(topic, record):
+            summary.findings.remark("a record of an unknown type, which is passed over", **where)
 
 
 class _SegmentCheck:
@@ -160,7 +185,10 @@ class _SegmentCheck:
         self._tell_indexes(offsets, times, wrong, (by_offset, by_time))
         if not self.search.damages:
             end = self.search.next_offset
-            aborted.end(end, base, is_compacted=self.summary.is_compacted)
+            unmatched = aborted.end(end, base, is_compacted=self.summary.is_compacted)
+            if unmatched is not None:
+                place = self.findings.partition, self._name(TRANSACTION_INDEX)
+                self.summary.unmatched = Finding(*place, *unmatched)
         self.segment.close()
         return self.summary
 
