@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _EPILOG = """\
 exit status: 0 nothing is wrong, or it was mended; 1 something was found (dry run) or remains to be
 done by hand; 2 the directory cannot be opened. What is removed from a segment is kept next to it,
-in SEGMENT.damaged. Nothing is deleted."""
+in SEGMENT.damaged, and --put-back brings it back. Nothing is deleted."""
 
 
 def add_repair(commands: Any) -> None:
@@ -39,6 +39,11 @@ def add_repair(commands: Any) -> None:
     parser.add_argument("directory", metavar="DIR", help="the data directory")
     parser.add_argument("--dry-run", action="store_true", help="say what is wrong, change nothing")
     parser.add_argument(
+        "--put-back",
+        action="store_true",
+        help="put back what earlier repairs have set aside: the directory is damaged again",
+    )
+    parser.add_argument(
         "--topic",
         metavar="NAME",
         action="append",
@@ -51,8 +56,11 @@ def run_repair(options: argparse.Namespace) -> int:
     from ...storage import LogDirectoryError
 
     try:
-        report = repaired(options.directory, options.dry_run, options.topic)
-    except (LogDirectoryError, OSError) as error:
+        if options.put_back:
+            report = _put_back(options.directory, options.topic)
+        else:
+            report = repaired(options.directory, options.dry_run, options.topic)
+    except (LogDirectoryError, OSError, ValueError) as error:
         return fail(str(error), 2)
 
     def show() -> int:
@@ -60,6 +68,19 @@ def run_repair(options: argparse.Namespace) -> int:
         return report.status
 
     return with_output(show)
+
+
+def _put_back(path: str, topics: list[str] | None) -> Report:
+    from ...storage import Directory, LogDirectoryError, Report
+    from ...storage.checkpoints import LOCK
+    from ...storage.repairs.putting_back import put_back
+
+    directory = Directory(path)
+    if not directory.exists():
+        raise LogDirectoryError(f"{path} is not there")
+    if directory.is_locked(LOCK):
+        raise LogDirectoryError(f"{path} is in use by another broker")
+    return Report(path, False, put_back(directory, topics))
 
 
 def repaired(directory: str, dry_run: bool, topics: list[str] | None) -> Report:

@@ -154,7 +154,9 @@ def arranged(
     return _Arranging(files, sizes, names, known).run()
 
 
-class _Searched(NamedTuple):
+class Searched(NamedTuple):
+    """A segment as far as DamageSearch reads it."""
+
     name: str
     base_offset: int
     file: ReadableFile
@@ -189,7 +191,7 @@ class _Arranging:
     def _entries(self, base: int) -> list[Entry]:
         name, size = self._names[base], self._sizes[base]
         file = self._files.file(name)
-        searched = _Searched(name, base, file)
+        searched = Searched(name, base, file)
         found: list[Entry] = []
         for position, header, _, _ in DamageSearch("", searched, size, in_order=False).batches():
             place = header.base_offset, header.last_offset, name, position

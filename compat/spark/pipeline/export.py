@@ -42,10 +42,10 @@ from .errors import PipelineError
 from .files import FORMATS, format_of
 from .full_disk import full_disk_names
 from .past_end import nothing_from
-from .places import absolute, place
+from .places import Directory, absolute, place
 from .progress import Progress, progress
 from .retention import warn
-from .splits import Split
+from .splits import SegmentSplit, Split
 from .state import State
 from .stored import from_plain, to_plain
 from .writers import DECODINGS, WRITERS, Writer, join
@@ -82,6 +82,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "base64), base64 for all, or json, which puts values that are JSON into the line",
     )
     parser.add_argument("--overwrite", action="store_true", help="replace OUT if it is there")
+    parser.add_argument(
+        "--skip-damage",
+        action="store_true",
+        help="leave out what a data directory has damaged or lost, and say what (exit status 1)",
+    )
     add_ranges(parser)
     add_isolation(parser)
     add_engine_options(parser)
@@ -107,15 +112,16 @@ def export(options: argparse.Namespace) -> Outcome:
     began = time.monotonic()
     target = _Target.of(options)
     same = ("place", "from_format", "from_offset", "to_offset", "since", "until", "isolation")
-    asked = {name: str(getattr(options, name)) for name in (*same, "batch_columns", "decode")}
+    asked = {name: str(getattr(options, name)) for name in (*same, *_MEANT)}
     asked |= {"place": absolute(options.place)}
     asked |= {"format": target.format, "partition_by": str(options.partition_by)}
     with (
         full_disk_names(target.partial),
-        State(target.state, asked, resume=options.resume) as state,
+        State(target.state, asked, resume=options.resume, replace=options.overwrite) as state,
     ):
         if state.plan is None:
             found = place(options.place, options.from_format)
+            _check_lost(found, options)
             splits: Sequence[Split] = found.splits(_wanted(options), offsets_of(options))
         else:
             splits = from_plain(state.plan, state.path)
@@ -132,6 +138,33 @@ def export(options: argparse.Namespace) -> Outcome:
         state.remove()
     shutil.rmtree(target.partial, ignore_errors=True)
     return _outcome(options, target, state, engine, time.monotonic() - began)
+
+
+_MEANT = ("batch_columns", "decode", "skip_damage")
+
+
+def _lost(found: object, options: argparse.Namespace) -> list[dict[str, Any]]:
+    """Whole partitions that a data directory has lost."""
+    if not isinstance(found, Directory) or options.from_format is not None:
+        return []
+    return [
+        {
+            "path": f"{found.path}/{topic}-{partition}",
+            "position": None,
+            "offset": 0,
+            "next_offset": end,
+            "what": f"the partition is missing: offsets 0 to {end - 1}",
+        }
+        for topic, partition, end in found.lost()
+    ]
+
+
+def _check_lost(found: object, options: argparse.Namespace) -> None:
+    for each in _lost(found, options) if not options.skip_damage else ():
+        raise PipelineError(f"{each['path']}: {each['what']} ({_SKIP})")
+
+
+_SKIP = "--skip-damage exports what is left"
 
 
 def _wanted(options: argparse.Namespace) -> Wanted:
@@ -243,7 +276,8 @@ def _write_parts(
 ) -> None:
     """Each split that is not done yet as files."""
     task = _Export(
-        str(target.parts), target.format, options.decode, options.partition_by, _wanted(options)
+        *(str(target.parts), target.format, options.decode, options.partition_by),
+        *(_wanted(options), options.skip_damage),
     )
     pieces = [(number, split) for number, split in enumerate(splits) if number not in state.done]
     if pieces or not splits:
@@ -267,6 +301,7 @@ class _Export:
     decode: str
     keys: tuple[str, ...]
     wanted: Wanted
+    skip_damage: bool = False
 
     def __call__(self, piece: tuple[int, Split]) -> dict[str, Any]:
         with full_disk_names(self.folder):
@@ -274,9 +309,10 @@ class _Export:
 
     def _export(self, number: int, split: Split) -> dict[str, Any]:
         files = _PartFiles(self, number)
+        left_out: list[dict[str, Any]] = []
         try:
             rows = 0
-            for batch in split.read(self.wanted):
+            for batch in self._read(split, left_out):
                 rows += batch.num_rows
                 for folder, records in by_folder(batch, self.keys):
                     files.write(folder, records)
@@ -284,7 +320,16 @@ class _Export:
         finally:
             files.discard()
         sizes = [os.path.getsize(os.path.join(self.folder, name)) for name in names]
-        return {"rows": rows, "bytes": sum(sizes), "files": names}
+        return {"rows": rows, "bytes": sum(sizes), "files": names, "left_out": left_out}
+
+    def _read(self, split: Split, left_out: list[dict[str, Any]]) -> Iterator[pa.RecordBatch]:
+        """The records, and what is damaged, if that is to be left out."""
+        if not isinstance(split, SegmentSplit):
+            yield from split.read(self.wanted)
+        elif self.skip_damage:
+            yield from split.read(self.wanted, lambda damaged: left_out.append(vars(damaged)))
+        else:
+            yield from split.read(self.wanted)
 
     def nothing(self, number: int) -> dict[str, Any]:
         """A file without records, so that the whole has one."""
@@ -381,9 +426,22 @@ def _outcome(
     plural = "" if files == 1 else "s"
     nothing = nothing_from(options, rows)
     result["warnings"] = [each.as_json() for each in nothing]
+    left_out = [each for of_one in done for each in of_one.get("left_out", ())]
+    if options.skip_damage:
+        left_out += _lost(place(options.place, options.from_format), options)
+        result["left_out"] = left_out
     lines = [
         f"{rows:,} records of {options.place}",
         f"{files:,} {target.format} file{plural}, {in_bytes(size)}: {options.out}",
         f"{seconds:.1f} s with {engine.name}, {rows / max(seconds, 1e-9):,.0f} records/s",
     ]
-    return Outcome(result, [*lines, *warn(nothing)])
+    lines += [f"left out: {_sentence(each)}" for each in left_out]
+    return Outcome(result, [*lines, *warn(nothing)], int(bool(left_out)))
+
+
+def _sentence(left_out: dict[str, Any]) -> str:
+    where = "" if left_out["position"] is None else f", byte {left_out['position']}"
+    after = left_out["next_offset"]
+    last = f" to {after - 1}" if after is not None and after > left_out["offset"] + 1 else ""
+    offsets = "" if "offset" in left_out["what"] else f", offset {left_out['offset']}{last}"
+    return f"{left_out['path']}{where}{offsets}: {left_out['what']}"

@@ -28,6 +28,7 @@ from ....storage.log_directory import LogDirectoryError
 from ....storage.naming_detection import naming_in
 from ....wire.errors import Refused, WireError
 from ..segments.decoder import batch_heads
+from ..segments.kept import KeptOffsets, data_directory_of, lost_partitions
 from ..segments.listing import PlaceError, Segment, list_partitions, list_segments
 from ..segments.outcomes import Outcomes, outcomes
 from ..segments.runs import last_offsets
@@ -116,7 +117,18 @@ class Directory:
         found = [
             split for segments in partitions.values() for split in _within(segments, wanted, asked)
         ]
+        kept = KeptOffsets(data_directory_of(self.path))
+        found = [replace(split, kept=kept.of(split.segment)) for split in found]
         return with_outcomes(found, run)
+
+    def lost(self) -> list[tuple[str, int, int]]:
+        """Partitions that have no directory any more, and the end of their offsets."""
+        pattern = "*" if self.topic is None else self.topic
+        return [
+            each
+            for each in lost_partitions(self.path)
+            if fnmatchcase(each[0], pattern) and (each[0] not in INTERNAL_TOPICS or self.topic)
+        ]
 
     def _hides(self, topic: str, directory: str) -> bool:
         """Whether it is of an internal topic, which must be named, as by a broker's clients."""

@@ -12,7 +12,8 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from ..segments.decoder import read_segment
+from ..segments.decoder import OnDamage, read_segment
+from ..segments.kept import Kept
 from ..segments.listing import PlaceError, Segment
 from ..segments.outcomes import Outcomes
 from ..segments.wanted import Wanted
@@ -85,6 +86,8 @@ class SegmentSplit:
     end: int | None = None
     outcomes: Outcomes | None = None
     """Of the partition's transactions: places.py finds them out once for all of its segments."""
+    kept: Kept | None = None
+    """Which offsets there must be; None if some may have been compacted away."""
 
     @property
     def name(self) -> str:
@@ -94,6 +97,8 @@ class SegmentSplit:
     def size(self) -> int:
         return self.segment.size
 
-    def read(self, wanted: Wanted) -> Iterator[pa.RecordBatch]:
+    def read(self, wanted: Wanted, on_damage: OnDamage | None = None) -> Iterator[pa.RecordBatch]:
         asked = narrowed(wanted, self.start, self.end)
-        yield from read_segment(self.segment, asked, self.outcomes)
+        yield from read_segment(
+            self.segment, asked, self.outcomes, on_damage=on_damage, kept=self.kept
+        )

@@ -46,8 +46,11 @@ class Unfinished(PipelineError):
 class State:
     """What was done so far. Use it with `with`."""
 
-    def __init__(self, path: Path, asked: Mapping[str, Any], *, resume: bool) -> None:
-        """`asked`: what must be the same to go on: arguments, places.
+    def __init__(
+        self, path: Path, asked: Mapping[str, Any], *, resume: bool, replace: bool = False
+    ) -> None:
+        """`asked`: what must be the same to go on: arguments, places. `replace`: begin again if
+        there is a file and `resume` is false.
 
         Raises Unfinished if there is something to resume and `resume` is false, or it was asked
         something else; PipelineError if there is nothing to resume, or another command uses the
@@ -65,18 +68,20 @@ class State:
         path.parent.mkdir(parents=True, exist_ok=True)
         self._file = open(path, "a+b")  # noqa: SIM115 -- closed with the state
         try:
-            self._open(resume)
+            self._open(resume, replace)
         except BaseException:
             self._file.close()
             raise
 
-    def _open(self, resume: bool) -> None:
+    def _open(self, resume: bool, replace: bool) -> None:
         """Lock the file and read it. One that is empty, or without a whole first line, is of a run
         that was killed before it had begun: there is nothing to read, and nothing to lose."""
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise PipelineError(f"{self.path} is used by a command that runs") from None
+        if replace and not resume:
+            self._file.truncate(0)
         self._file.seek(0)
         first = self._file.readline()
         if first.startswith(_START[: len(first)]) and not first.endswith(b"\n"):

@@ -42,6 +42,7 @@ from .assemble import Batches, Place, record_batches
 from .columnar import ColumnarDecoder, Scratch
 from .contents import Contents, Decoder, ScalarDecoder
 from .damaged import Damaged
+from .kept import Kept
 from .listing import Segment, list_segments
 from .outcomes import Outcomes, outcomes_in
 from .outcomes import outcomes as outcomes_of
@@ -78,16 +79,18 @@ def read_segment(
     rows: int = ROWS,
     limit: int = LIMIT,
     on_damage: OnDamage | None = None,
+    kept: Kept | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """The wanted records of a segment, in batches of at most `rows` rows.
 
     `outcomes`: of the partition; None walks through all its segments to find them, so who reads
-    several gives them. `limit`: bytes to which one batch may decompress. Raises Damaged, OSError,
-    and ValueError for an unknown column.
+    several gives them. `limit`: bytes to which one batch may decompress. `kept`: which offsets
+    there must be; those that are missing are damage. Raises Damaged, OSError, and ValueError for an
+    unknown column.
     """
     wanted = wanted or Wanted()
     schema_of(wanted.columns)
-    if segment.size == 0 or _is_outside(segment, wanted):
+    if (segment.size == 0 and kept is None) or _is_outside(segment, wanted):
         return
     if outcomes is None and _needs_outcomes(wanted):
         outcomes = outcomes_of(list_segments(segment.directory))
@@ -98,6 +101,7 @@ def read_segment(
         )
         reader.segment = segment
         reader.may_be_torn = segment.may_be_torn
+        reader.kept = kept
         start = max(wanted.start_offset or 0, segment.log_start)
         position = _indexed_position(segment, source, start)
         reader.next_offset = 0 if position else segment.base_offset
@@ -195,11 +199,14 @@ class _Reader:
     on_damage: OnDamage | None
     segment: Segment | None = None
     may_be_torn: bool = False
+    kept: Kept | None = None
     next_offset: int = 0
     """No batch begins before it."""
     _begun: int = 0
     """Where reading has begun, or gone on after damage."""
     _is_done: bool = False
+    _is_indexed: bool = False
+    """Whether nothing is known of what is before the next batch."""
     _problem: Problem | None = None
     """What is wrong with a batch that was looked into."""
     _damages: list[Damage] | None = None
@@ -207,6 +214,7 @@ class _Reader:
 
     def read(self, position: int) -> Iterator[pa.RecordBatch]:
         """The wanted records from the batch at `position` on."""
+        self._is_indexed = position > 0
         while 0 <= position < self.source.size:
             self._begun = position
             problem = None
@@ -217,9 +225,37 @@ class _Reader:
                 if self._is_done or problem is not None:
                     break
             if problem is None:
-                return
+                break
             self._problem = None
             position = yield from self._after_damage(problem)
+        if self.kept is not None and self.kept.end is not None and not self._is_done:
+            self._miss(self.source.size, self.next_offset, self.kept.end)
+
+    def _miss(self, position: int, first: int, after: int) -> None:
+        """Tell of offsets that are not there, if they are wanted. Raises Damaged."""
+        wanted, kept = self.wanted, self.kept
+        first = max(first, wanted.start_offset or 0, self.place.first_offset)
+        after = after if wanted.end_offset is None else min(after, wanted.end_offset)
+        found = None if kept is None else kept.missing(first, after)
+        if found is None:
+            return
+        last = found[1] - 1
+        what = f"offset {last} is" if found[0] == last else f"offsets {found[0]} to {last} are"
+        damaged = Damaged(self.place.path, position, found[0], f"{what} missing", found[1])
+        if self.on_damage is None:
+            raise damaged
+        self.on_damage(damaged)
+
+    def _miss_between(self, heads: Heads, before: npt.NDArray[np.int64]) -> None:
+        """Tell of what is missing in front of batches; `before`: the offset before each."""
+        if (heads["count"] <= heads["last_offset_delta"]).any():
+            self.kept = None  # these were written with offsets left out
+        gaps = heads["base_offset"] > before + 1
+        if self._is_indexed:
+            gaps[:1] = self._is_indexed = False
+        for index in np.flatnonzero(gaps).tolist() if self.kept is not None else ():
+            position, base = int(heads["position"][index]), int(heads["base_offset"][index])
+            self._miss(position, int(before[index]) + 1, base)
 
     def _ordered(self, run: Run) -> tuple[Heads, Problem | None]:
         """The headers whose offsets ascend, and what is wrong with the one after them."""
@@ -243,6 +279,8 @@ class _Reader:
             problem = Problem(int(heads["position"][first]), "offsets out of order")
             heads, lasts = heads[:first], lasts[:first]
         if len(heads):
+            if self.kept is not None:
+                self._miss_between(heads, before[: len(heads)])
             self.next_offset = int(lasts[-1]) + 1
         return heads, problem
 
@@ -330,7 +368,8 @@ class _Reader:
             if problem.is_torn and self.may_be_torn:
                 return -1
             raise Damaged(self.place.path, position, offset, what)
-        self.on_damage(Damaged(self.place.path, position, offset, what))
+        after = None if damage is None else damage.next_offset
+        self.on_damage(Damaged(self.place.path, position, offset, what, after))
         run = next(runs(self.source, position, limit=self.limit))
         yield from self._unchecked(run)
         if damage is not None:

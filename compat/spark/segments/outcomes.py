@@ -1,8 +1,9 @@
 """What became of the transactions of a partition: committed, aborted, or still open.
 
 Only a marker in the log says so, and it may be in a later segment than the records. So the headers
-of all batches are walked, which reads neither keys nor values; `.txnindex` files are not used,
-because one that is lost cannot be told from one that was never needed. A producer has one
+of all batches are walked, which reads neither keys nor values. A `.txnindex` that is lost cannot be
+told from one that was never needed; but where one names a marker that the log has not any more, its
+transaction was aborted. A producer has one
 transaction at a time in a partition: what it wrote since its last marker belongs to its next one.
 Batches that compaction has emptied open nothing. Damaged bytes are skipped here: whoever reads the
 records is told of them.
@@ -21,6 +22,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ....storage.checkpoints import HIGH_WATERMARKS, CheckpointError, read_offsets
+from ....storage.index import TransactionIndex, check_transaction_index
+from ....storage.naming import TRANSACTION_INDEX
 from ....wire.batch import CONTROL, HEADER_SIZE, TRANSACTIONAL
 from ....wire.errors import WireError
 from ....wire.primitives import Buffer
@@ -97,6 +100,9 @@ class TransactionWalk:
 
     aborted: list[tuple[int, int, int]] = field(default_factory=list)
     open: dict[int, int] = field(default_factory=dict)
+    indexed: dict[tuple[int, int], int] = field(default_factory=dict)
+    """What `.txnindex` files say of aborted transactions, producer id and first offset -> offset of
+    the marker: a marker may be lost."""
 
     def add(self, run: Run) -> None:
         """Look at the batches of a run, of which at least the headers are in its buffer."""
@@ -105,6 +111,8 @@ class TransactionWalk:
         for index in np.nonzero(wanted)[0].tolist():
             head: Any = heads[index]
             producer_id, offset = int(head["producer_id"]), int(head["base_offset"])
+            if self.indexed:
+                self._end_indexed(producer_id, offset)
             if not head["attributes"] & CONTROL:
                 self.open.setdefault(producer_id, offset)
                 continue
@@ -115,8 +123,18 @@ class TransactionWalk:
             if not commit:
                 self.aborted.append((producer_id, offset if first is None else first, offset))
 
+    def _end_indexed(self, producer_id: int, offset: int) -> None:
+        """End a producer's transaction whose marker was due before this offset."""
+        first = self.open.get(producer_id)
+        last = None if first is None else self.indexed.get((producer_id, first))
+        if first is not None and last is not None and last < offset:
+            del self.open[producer_id]
+            self.aborted.append((producer_id, first, last))
+
     def outcomes(self, high_watermark: int | None = None) -> Outcomes:
         """What they came to, if the log ends here."""
+        for producer_id in list(self.open):
+            self._end_indexed(producer_id, _NEVER)
         still = sorted(self.open.items(), key=lambda each: each[1])
         return Outcomes(tuple(self.aborted), tuple(still), high_watermark)
 
@@ -127,9 +145,24 @@ def outcomes(segments: Iterable[Segment]) -> Outcomes:
     last = None
     for segment in segments:
         last = segment
+        walk.indexed |= _indexed(segment)
         for run in _head_runs(segment):
             walk.add(run)
     return walk.outcomes(None if last is None else noted_high_watermark(last))
+
+
+def _indexed(segment: Segment) -> dict[tuple[int, int], int]:
+    """What the segment's `.txnindex` says."""
+    path = os.path.splitext(segment.path)[0] + TRANSACTION_INDEX
+    try:
+        with open(path, "rb") as file:
+            data = file.read()
+    except FileNotFoundError:
+        return {}
+    if not check_transaction_index(data, segment.base_offset, segment.next_base or _NEVER):
+        return {}
+    entries = TransactionIndex(data).entries()
+    return {(each.producer_id, each.first_offset): each.last_offset for each in entries}
 
 
 def outcomes_in(buffer: Buffer) -> Outcomes:

@@ -50,6 +50,8 @@ OPTIONS: Final = {
     "kafka.isolation.level": "rs",
     "readUpTo": "rs",
     "failOnDataLoss": "rs",
+    "skipDamage": "rs",
+    "damageReport": "rs",
     "minPartitions": "rs",
     "maxOffsetsPerTrigger": "s",
     "topic": "w",
@@ -106,6 +108,9 @@ class ReadOptions:
     read_up_to: str | None = None
     """logEnd or highWatermark; None decides by the number of replicas."""
     fail_on_data_loss: bool = True
+    skip_damage: bool = False
+    damage_report: str | None = None
+    """A folder for what was left out, one JSON file of each task that left something out."""
     partitions_min: int = 0
     offsets_max: int | None = None
     """Of one trigger of a stream."""
@@ -188,6 +193,8 @@ def read_options(given: Mapping[str, str], *, stream: bool) -> ReadOptions:
         isolation="read_committed" if isolation == "read_committed" else "read_uncommitted",
         read_up_to=options.one_of("readUpTo", ("logEnd", "highWatermark"), "") or None,
         fail_on_data_loss=options.flag("failOnDataLoss", True),
+        skip_damage=options.flag("skipDamage", False),
+        damage_report=options.text("damageReport"),
         partitions_min=options.number("minPartitions") or 0,
         offsets_max=options.number("maxOffsetsPerTrigger"),
     )
@@ -317,11 +324,14 @@ def _values(offsets: Offsets | str, literal: str) -> Iterator[int]:
 
 
 def _offsets(text: str) -> Offsets:
+    found = json.loads(text)
+    if not isinstance(found, dict) or not all(isinstance(each, dict) for each in found.values()):
+        raise ValueError('offsets are given by partition: {"orders": {"0": 5, "1": -2}}')
     return {
         str(topic): {
             str(int(partition)): _integer(value) for partition, value in partitions.items()
         }
-        for topic, partitions in json.loads(text).items()
+        for topic, partitions in found.items()
     }
 
 

@@ -7,6 +7,8 @@ because it was compacted or merged, the piece's range is looked up again in what
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -14,7 +16,9 @@ from math import ceil
 
 import pyarrow as pa
 
+from ..segments.damaged import Damaged
 from ..segments.decoder import read_segment
+from ..segments.kept import Kept, KeptOffsets, data_directory_of, lost_partitions
 from ..segments.listing import PlaceError, Segment, list_segments
 from ..segments.outcomes import Outcomes
 from ..segments.wanted import Wanted
@@ -32,6 +36,10 @@ class Piece:
     wanted: Wanted
     outcomes: Outcomes | None
     fail_on_data_loss: bool
+    kept: Kept | None = None
+    """Which offsets there must be; None if some may have been compacted away."""
+    skip_damage: bool = False
+    damage_report: str | None = None
 
     @property
     def start(self) -> int:
@@ -46,7 +54,12 @@ class Piece:
 
     def read(self) -> Iterator[pa.RecordBatch]:
         """Yield its records. Raises Damaged, DataLoss, OSError."""
-        batches = read_segment(self.segment, self.wanted, self.outcomes)
+        left_out: list[Damaged] = []
+        on_damage = left_out.append if self.skip_damage else None
+        kept = self.kept if self.fail_on_data_loss or self.skip_damage else None
+        batches = read_segment(
+            self.segment, self.wanted, self.outcomes, on_damage=on_damage, kept=kept
+        )
         try:
             first = next(batches, None)
         except FileNotFoundError:
@@ -55,6 +68,15 @@ class Piece:
         if first is not None:
             yield first
             yield from batches
+        if left_out and self.damage_report is not None:
+            self._report(left_out, self.damage_report)
+
+    def _report(self, left_out: list[Damaged], folder: str) -> None:
+        """Write what was left out. The name is the same if a task is tried again."""
+        os.makedirs(folder, exist_ok=True)
+        name = f"{self.segment.topic}-{self.segment.partition}-{self.start:020d}.json"
+        with open(os.path.join(folder, name), "w") as file:
+            json.dump([vars(each) for each in left_out], file)
 
     def _read_elsewhere(self) -> Iterator[pa.RecordBatch]:
         """Read the range from the segments that are there now."""
@@ -74,25 +96,45 @@ class Piece:
 
 
 def pieces(
-    now: Now, starts: Positions, ends: Positions, wanted: Wanted, options: ReadOptions
+    now: Now,
+    starts: Positions,
+    ends: Positions,
+    wanted: Wanted,
+    options: ReadOptions,
+    kept: KeptOffsets | None = None,
 ) -> list[Piece]:
-    """The pieces of these ranges, one a segment, or more of them to make `minPartitions`.
+    """The pieces of these ranges, one a segment, or more of them to make `minPartitions`. `kept`:
+    which offsets there must be; without it none is missed.
 
     Raises DataLoss for what is not there any more, if the options say so.
     """
     found: list[Piece] = []
+    for topic, partition, end in lost_partitions(data_directory_of(options.path)):
+        there = now.get((topic, partition))
+        if there is not None and not there.segments:
+            what = f"the partition is gone, with offsets 0 to {end - 1}"
+            _report((topic, partition), what, options)
     for key, end in ends.items():
         there = now.get(key)
         if there is None:
             _report(key, "the partition is gone", options)
         elif key in starts:
+            last = kept.of(there.segments[-1]) if kept and there.segments else None
+            if last is not None and last.end and last.missing(there.log_end, last.end):
+                what = f"the log ends at {there.log_end}, and had offsets up to {last.end - 1}"
+                _report(key, what, options)
             start, end = _checked(key, there, starts[key], end, options)
-            found += _of_partition(there, start, end, wanted, options)
+            found += _of_partition(there, start, end, wanted, options, kept)
     return _split(found, options.partitions_min)
 
 
 def _of_partition(
-    there: PartitionNow, start: int, end: int, wanted: Wanted, options: ReadOptions
+    there: PartitionNow,
+    start: int,
+    end: int,
+    wanted: Wanted,
+    options: ReadOptions,
+    kept: KeptOffsets | None,
 ) -> Iterator[Piece]:
     for segment in there.segments:
         first = max(start, segment.base_offset)
@@ -100,7 +142,16 @@ def _of_partition(
         if first < last:
             inner = replace(wanted, start_offset=first, end_offset=last)
             outcomes = within(there.outcomes, first, last)
-            yield Piece(segment, inner, outcomes, options.fail_on_data_loss)
+            yield Piece(
+                *(
+                    segment,
+                    inner,
+                    outcomes,
+                    options.fail_on_data_loss,
+                    kept.of(segment) if kept else None,
+                ),
+                *(options.skip_damage, options.damage_report),
+            )
 
 
 def _checked(

@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql.datasource import DataSourceReader, InputPartition
 
+from ..segments.kept import KeptOffsets, data_directory_of
 from ..segments.wanted import Wanted
 from .columns import plain
 from .filters import narrowed
@@ -50,7 +51,8 @@ class BatchReader(DataSourceReader):  # type: ignore[misc]
         """Plan the tasks."""
         now = Layout(self._options).now()
         starts, ends = starting(now, self._options), ending(now, self._options)
-        found = pieces(now, starts, ends, self._wanted, self._options)
+        kept = KeptOffsets(data_directory_of(self._options.path))
+        found = pieces(now, starts, ends, self._wanted, self._options, kept)
         return [PieceOfInput(piece) for piece in found]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:

@@ -60,10 +60,8 @@ def directory_target(options: argparse.Namespace) -> DirectoryTarget:
     target = DirectoryTarget(parent, name, options.create_topic)
     there = os.path.isdir(target.path) and bool(os.listdir(target.path))
     if there and not os.path.exists(os.path.join(target.path, META_PROPERTIES)):
-        raise PlaceError(
-            f"{options.place}: {target.path} is no data directory: it has no {META_PROPERTIES} "
-            "(a new one is given as PATH/TOPIC)"
-        )
+        # A new one beside other things, for what has the names of topics in its rows.
+        return DirectoryTarget(path, None, options.create_topic)
     if name not in target.counts() and options.create_topic is None:
         raise PlaceError(
             f"{target.path} has no topic {name}: --create-topic PARTITIONS makes it "

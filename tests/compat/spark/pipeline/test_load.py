@@ -352,7 +352,7 @@ def test_the_stock_sink_writes_the_same_but_for_times(
     [
         (("in.jsonl", "BROKER/other"), "there is no topic other at"),
         (("in.jsonl", "BROKER/*"), "is no name of a topic"),
-        (("in.jsonl", "BROKER"), "a record has no topic: name one in PLACE, or --topic COLUMN"),
+        (("in.jsonl", "BROKER"), "a record has no topic: name one in PLACE"),
         (("in.jsonl", "BROKER/orders", "--key", "no"), "there is no column no, but id, n"),
         (
             ("in.jsonl", "BROKER/orders", "--partition", "n"),
@@ -368,7 +368,10 @@ def test_the_stock_sink_writes_the_same_but_for_times(
             ("in.jsonl", "a/b/c/orders", "--create-topic", "1"),
             "neither HOST:PORT/TOPIC nor a data directory",
         ),
-        (("in.jsonl", "./orders", "--create-topic", "1"), "is no data directory: it has no meta"),
+        (
+            ("in.jsonl", "./orders", "--create-topic", "1"),
+            "a record has no topic: name one in PLACE",
+        ),
         (("in.jsonl", "BROKER/orders", "--resume"), "there is nothing to resume"),
         (("in.jsonl", "BROKER/order"), "did you mean orders? (--create-topic PARTITIONS makes it)"),
         (("in.jsonl", "BROKER/orders", "--headers", "n"), "in.jsonl: not headers, a list of keys"),
@@ -785,3 +788,18 @@ def test_what_a_killed_load_for_the_stock_sink_has_left_is_removed_by_the_next_o
         assert list(tmp_path.iterdir()) == [mine]
     assert not left.exists()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_several_topics_into_a_directory_that_is_not_there(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Beside other files, as in a working directory: the rows name the topics."""
+    rows = [{"topic": name, "key": None, "value": name * 2} for name in ("a", "b", "a")]
+    (tmp_path / "in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    asked = str(tmp_path / "in.jsonl"), str(tmp_path / "new")
+    assert main(["load", *asked]) == 2
+    assert "--create-topic PARTITIONS makes it" in capsys.readouterr().err
+    assert main(["load", *asked, "--create-topic", "1"]) == 0
+    with Emulator(data_dir=tmp_path / "new") as kafka:
+        assert kafka.topic("a")[0].values() == [b"aa", b"aa"]
+        assert kafka.topic("b")[0].values() == [b"bb"]
