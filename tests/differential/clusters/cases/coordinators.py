@@ -17,7 +17,18 @@ from odradek.wire.api.list_transactions import ListTransactionsRequest
 from odradek.wire.api.offset_delete import OffsetDeleteRequest
 
 from ...ask.cluster import elect, move
-from ...ask.clusters import SETTLED, at_each, in_versions, kill, of_listed, start, stop, topic_on
+from ...ask.clusters import (
+    SETTLED,
+    at_each,
+    in_versions,
+    kill,
+    of_listed,
+    pause,
+    resume,
+    start,
+    stop,
+    topic_on,
+)
 from ...ask.consumer_groups import depart, describe_consumers, enter, heartbeat
 from ...ask.groups import beat, commit, describe, join, leave, offsets_of, sync
 from ...ask.homes import homed
@@ -36,6 +47,8 @@ from . import case
 
 G, H = homed("g", 1), homed("h", 2)
 X, Y = homed("x", 1), homed("y", 2)
+_HELD_S = 5.3
+"""So long a commit waits, and the follower is still in sync."""
 LONG_MS = 300_000
 """Of transactions: so long a real coordinator waits for its own write, too."""
 
@@ -251,6 +264,24 @@ def offsets_after_a_move() -> Steps:
         stop(1),
         Ask(offsets_of(G, [("~t", [0])]), 7, at=2),
         Ask(offsets_of(G, [("~t", [0])], require_stable=True), 7, at=2),
+    ]
+
+
+@case("O31")
+def offsets_while_a_follower_stands_still() -> Steps:
+    """The high watermark stands still for longer than a commit waits, and is 15 then."""
+    asked = Ask(offsets_of(G, [("~t", [0])]), 7, at=1)
+    stable = Ask(offsets_of(G, [("~t", [0])], require_stable=True), 7, at=1)
+    return [
+        topic_on([1]),
+        Ask(commit(("~t", 0, 1), group=G), 8, at=1),
+        pause(3),
+        Ask(commit(("~t", 0, 5), group=G), 8, at=1),
+        Sleep(_HELD_S),
+        asked,
+        resume(3),
+        asked,
+        stable,
     ]
 
 

@@ -117,6 +117,38 @@ def what_is_refused_of_moves() -> Steps:
 
 
 @case("O13")
+def the_only_replica_is_stopped() -> Steps:
+    others = (2, 3)
+    return [
+        topic_on([1]),
+        wrote(batch(b"x")),
+        stop(1),
+        _move(2, 3, at=2),
+        *view(nodes=others),
+        *at_each(moves(), 0, nodes=others),
+        _move(at=2, says=39),
+        start(1),
+        *view(),
+        *at_each(moves(), 0),
+    ]
+
+
+@case("O13")
+def one_that_removes_what_it_adds_waits() -> Steps:
+    return [
+        topic_on([1]),
+        stop(1),
+        _move(2, 3, at=2),
+        _move(3, at=2),
+        start(1),
+        *view(),
+        *at_each(moves(), 0),
+        _move(says=0),
+        *view(),
+    ]
+
+
+@case("O13")
 def one_that_is_moved_away_may_stay_eligible() -> Steps:
     return [
         topic_on([2], min_insync_replicas="2"),
