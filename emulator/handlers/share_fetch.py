@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, cast
 
-from ...wire import Error, Refused
+from ...wire import Buffer, Error, Refused
 from ...wire.api.share_fetch import ShareFetchRequest, ShareFetchResponse
 from ..base.call import PARKED, Call, Sentinel
 from ..partitions.partition import Partition
@@ -163,7 +163,11 @@ class _Work:
         def finish(found: Mapping[Part, Fetched]) -> None:
             answer(self._response(found))
 
-        fetch = ShareFetch(*(self.cluster, self.leader, self.key.group_id, wish, limits), finish)
+        fetch = ShareFetch(
+            *(self.cluster, self.leader, self.key.group_id, wish, limits),
+            finish,
+            reads_later=self.call.passage is None,
+        )
         fetch.begin(partitions)
         if answers:
             return answers[0]
@@ -255,7 +259,8 @@ class _Work:
                 acknowledge_error_code=result.error,
                 acknowledge_error_message=result.message,
                 current_leader=current,
-                records=fetched.records,
+                # An encoder needs no more than its length.
+                records=cast(Buffer, fetched.records),
                 acquired_records=[
                     Topic.Partition.AcquiredRecords(**each._asdict()) for each in fetched.acquired
                 ],

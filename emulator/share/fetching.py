@@ -6,7 +6,8 @@ Rules (semantics N10-N14):
   Without anything that it could acquire it waits, too.
 - The bytes of the request are divided evenly among the partitions that can be acquired from. The
   first batch is whole, however large. What is sent are the batches of the log that have acquired
-  records.
+  records; many of them are read when they are sent (storage/disk/in_flight.py), and only their
+  headers before.
 - Where the log begins later than the share partition, that moves on and has nothing this time.
 Source: Kafka 4.3.1's answers (DelayedShareFetch, ShareFetchUtils).
 """
@@ -16,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from ...storage import StoredBytes
 from ...storage.recovery.producer_replay import find_marker
 from ...wire import Buffer, Error, Refused
 from ...wire.batch import HEADER_SIZE, BatchHeader, read_header
@@ -45,8 +47,15 @@ class Fetched(NamedTuple):
     """What there is of a partition."""
 
     error: Error = Error.NONE
-    records: Buffer = b""
+    records: Buffer | StoredBytes = b""
     acquired: Sequence[Acquired] = ()
+
+
+class _Batches(NamedTuple):
+    """What was read of a log, and the headers of the whole batches in it."""
+
+    data: Buffer | StoredBytes = b""
+    headers: Sequence[BatchHeader] = ()
 
 
 Finish = Callable[[Mapping[Part, Fetched]], None]
@@ -63,7 +72,10 @@ class ShareFetch:
         wish: Wish,
         limits: Limits,
         finish: Finish,
+        *,
+        reads_later: bool = False,
     ) -> None:
+        """With `reads_later` nobody looks at the records on their way to the client."""
         self.isolation = leader.isolation(group_id)
         self.is_over = False
         self._cluster = cluster
@@ -72,6 +84,7 @@ class ShareFetch:
         self._wish = wish
         self._limits = limits
         self._finish = finish
+        self._reads_later = reads_later
         self._partitions: dict[Part, Partition] = {}
         self._shares: dict[Part, SharePartition] = {}
         self._failed: dict[Part, Fetched] = {}
@@ -227,12 +240,12 @@ class ShareFetch:
         left, has_any = self._limits.max_bytes, False
         room = self._limits.max_records
         found: dict[Part, Fetched] = {}
-        read: dict[Part, Buffer | Error] = {}
+        read: dict[Part, _Batches | Error] = {}
         for (part, offset), limit in zip(offsets.items(), self._divided(len(offsets)), strict=True):
             data = self._read(part, offset, min(limit, left), whole_first=not has_any)
             if not isinstance(data, Error):
-                has_any = has_any or len(data) > 0
-                left = max(0, left - len(data))
+                has_any = has_any or len(data.data) > 0
+                left = max(0, left - len(data.data))
             read[part] = data
         for part, data in read.items():
             if isinstance(data, Error):
@@ -245,7 +258,7 @@ class ShareFetch:
         for part in read:
             self._shares[part].wake()
 
-    def _read(self, part: Part, offset: int, limit: int, *, whole_first: bool) -> Buffer | Error:
+    def _read(self, part: Part, offset: int, limit: int, *, whole_first: bool) -> _Batches | Error:
         error = self._error(part, offset)
         if error:
             return error
@@ -253,12 +266,16 @@ class ShareFetch:
         upto = partition.upper_bound(self.isolation, self._leader.node_id)
         whole_first = whole_first and offset < upto
         if offset >= upto or (limit <= 0 and not whole_first):
-            return b""
+            return _Batches()
         try:
-            read = partition.read(offset, limit, upto, whole_first)
+            later = self._reads_later
+            read = partition.read(offset, limit, upto, whole_first, later=later)
+            data = read if isinstance(read, StoredBytes) else bytes(read)
+            return _Batches(data, _headers(data))
         except Refused as refused:
             return refused.error
-        return bytes(read)  # type: ignore[arg-type]  # it is not read later
+        except OSError:
+            return Error.KAFKA_STORAGE_ERROR
 
     def _failure(self, part: Part, error: Error) -> Fetched:
         """What a partition is answered that cannot be read."""
@@ -267,15 +284,15 @@ class ShareFetch:
         self._shares[part].log_starts_at(self._partitions[part].log_start_offset)
         return Fetched()
 
-    def _acquire(self, part: Part, offset: int, data: Buffer, room: int) -> Sequence[Acquired]:
+    def _acquire(self, part: Part, offset: int, data: _Batches, room: int) -> Sequence[Acquired]:
         acquired = self._acquired(part, offset, data, room)
         member_id = self._wish.member_id
         for first, last, delivery in acquired:
             self._shares[part].tell(Told("took", member_id, first, last, delivery))
         return acquired
 
-    def _acquired(self, part: Part, offset: int, data: Buffer, room: int) -> Sequence[Acquired]:
-        share, headers = self._shares[part], _headers(data)
+    def _acquired(self, part: Part, offset: int, read: _Batches, room: int) -> Sequence[Acquired]:
+        share, (data, headers) = self._shares[part], read
         acquired = acquire(share, self._wish, room, offset, headers)
         if not acquired or self.isolation != READ_COMMITTED:
             return acquired
@@ -293,12 +310,12 @@ class ShareFetch:
         self._finish({**found, **self._failed})
 
 
-def _headers(data: Buffer) -> list[BatchHeader]:
-    """The whole batches that were read."""
+def _headers(data: Buffer | StoredBytes) -> list[BatchHeader]:
+    """Those of the whole batches that were read. Raises OSError."""
     found: list[BatchHeader] = []
     at = 0
     while len(data) - at >= HEADER_SIZE:
-        header = read_header(data, at)
+        header = read_header(_bytes(data, at, HEADER_SIZE))
         at += header.size
         if at > len(data):
             break
@@ -306,23 +323,33 @@ def _headers(data: Buffer) -> list[BatchHeader]:
     return found
 
 
-def _aborts(data: Buffer, headers: Sequence[BatchHeader]) -> frozenset[int]:
+def _bytes(data: Buffer | StoredBytes, at: int, size: int) -> Buffer:
+    """So many of what was read. Raises OSError."""
+    if not isinstance(data, StoredBytes):
+        return memoryview(data)[at : at + size]
+    found = bytes(data.read(at, size))
+    while len(found) < size:
+        found += bytes(data.read(at + len(found), size - len(found)))
+    return found
+
+
+def _aborts(data: Buffer | StoredBytes, headers: Sequence[BatchHeader]) -> frozenset[int]:
     """The base offsets of markers that end aborted transactions."""
-    found, at, view = [], 0, memoryview(data)
+    found, at = [], 0
     for header in headers:
         if header.is_control:
-            marker = find_marker(view[at : at + header.size], header)
+            marker = find_marker(_bytes(data, at, header.size), header)
             if marker is not None and not marker.commit:
                 found.append(header.base_offset)
         at += header.size
     return frozenset(found)
 
 
-def _sent(data: Buffer, acquired: Sequence[Acquired]) -> Buffer:
+def _sent(read: _Batches, acquired: Sequence[Acquired]) -> Buffer | StoredBytes:
     """The batches of those that were read from the first acquired record to the last."""
     if not acquired:
         return b""
-    headers = _headers(data)
+    data, headers = read
     if len(headers) == 1:
         return data
     first, last = acquired[0].first_offset, acquired[-1].last_offset
@@ -333,4 +360,6 @@ def _sent(data: Buffer, acquired: Sequence[Acquired]) -> Buffer:
         if header.base_offset <= max(first, last):
             end = at + header.size
         at += header.size
+    if isinstance(data, StoredBytes):
+        return data.part(start, end)
     return memoryview(data)[start:end]

@@ -76,6 +76,10 @@ class StoredBytes:
     def __len__(self) -> int:
         return self._size
 
+    def part(self, start: int, end: int) -> StoredBytes:
+        """Those from one position to another."""
+        return StoredBytes(self._source, self._position + start, end - start)
+
     def read(self, position: int, most: int) -> Buffer:
         """Some of them, from `position` on: at least one byte. Raises OSError."""
         return self._source.read(self._position + position, min(most, self._size - position))

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
 from odradek.emulator.cluster import Cluster
-from odradek.wire import Error
+from odradek.emulator.share.acquiring import Wish
+from odradek.emulator.share.fetching import Fetched, Limits, ShareFetch
+from odradek.emulator.share.sessions import Part
+from odradek.storage import StoredBytes
+from odradek.wire import Buffer, Error
 from odradek.wire.api.share_fetch import ShareFetchRequest, ShareFetchResponse
-from odradek.wire.batch import batches
+from odradek.wire.batch import HEADER_SIZE, batches
 
 from tests.requests.produce import batch, produce
 from tests.requests.share_groups import (
@@ -21,7 +27,7 @@ from tests.requests.share_groups import (
     share_fetch,
     share_fetch_request,
 )
-from tests.support.cluster import Client, client_of
+from tests.support.cluster import Client, client_of, open_cluster
 from tests.support.versions import first_and_last
 
 _LOCK_MS = 30_000
@@ -251,3 +257,46 @@ def test_a_restart_keeps_what_was_acknowledged(
     cluster.share_leaders.at(1).clear()
     answer = share_fetch(client, {part: ()}, member_id="b")
     assert acquired(answer) == [(1, 1, 2), (3, 3, 1)], "3 was acquired by nobody that counts"
+
+
+def test_many_bytes_stay_in_the_log_until_they_are_sent(
+    client_on_disk: tuple[Cluster, Client], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cluster, client = client_on_disk
+    topic = cluster.create_topic("t", 1, {})
+    cluster.groups.ensure_topic()
+    share_beat(client)
+    part = Part(topic.id, 0)
+    share_fetch(client, {part: ()}, max_records=1)
+    for letter in (b"a", b"b", b"c", b"d"):
+        produce(client, batch(letter * 100_000))
+    sizes: list[int] = []
+    read = StoredBytes.read
+
+    def counted(stored: StoredBytes, position: int, most: int) -> Buffer:
+        sizes.append(most)
+        return read(stored, position, most)
+
+    monkeypatch.setattr(StoredBytes, "read", counted)
+    found: list[Mapping[Part, Fetched]] = []
+    leader, limits = cluster.share_leaders.at(1), Limits(0, 0, 350_000, 2)
+    wish = Wish("a", False, 500)
+    fetch = ShareFetch(cluster, leader, "g", wish, limits, found.append, reads_later=True)
+    fetch.begin({part: topic.partitions[0]})
+    fetched = found[0][part]
+    assert [tuple(each) for each in fetched.acquired] == [(0, 1, 1)]
+    assert set(sizes) == {HEADER_SIZE}, "only headers were read"
+    assert isinstance(fetched.records, StoredBytes)
+    sent = b""
+    while len(sent) < len(fetched.records):
+        sent += bytes(fetched.records.read(len(sent), 1 << 20))
+    assert [header.base_offset for _, header in batches(sent)] == [0, 1]
+    assert b"b" * 100_000 in sent and b"c" not in sent[-1000:]
+
+
+@pytest.fixture
+def client_on_disk(tmp_path: Path) -> Iterator[tuple[Cluster, Client]]:
+    """A cluster with files."""
+    cluster = open_cluster(tmp_path)
+    yield cluster, client_of(cluster)
+    cluster.close()
