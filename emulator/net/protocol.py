@@ -31,6 +31,15 @@ MANY_CONNECTIONS = 32
 """From here on descriptors may become short."""
 
 
+class _Gone(asyncio.Transport):
+    """In the place of a transport whose connection has ended."""
+
+    def close(self) -> None:
+        """It is closed."""
+
+    abort = pause_reading = resume_reading = close
+
+
 class ClientProtocol(asyncio.BufferedProtocol):
     """The protocol of one connection. `taken` is what it has of the server's room."""
 
@@ -98,6 +107,9 @@ class ClientProtocol(asyncio.BufferedProtocol):
         self._end_answer()
         self.connection.lost()
         self._server.room.keep(self, 0)
+        if self._has_tls:
+            # Its transport knows this protocol for ever: 40 kB until cycles are collected.
+            self._transport = _Gone()
 
     @property
     def socket_transport(self) -> asyncio.Transport:

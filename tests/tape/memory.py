@@ -65,12 +65,15 @@ class MemoryBroker:
         self.pass_until(ms if due is None else min(ms, max(self.ms + 1, due - self._began_ms)))
 
     def _open(self) -> Cluster:
-        return Cluster(
+        cluster = Cluster(
             BrokerConfig(CONFIG),
             data_dir=self._disk.directory(),
             brokers=[Node(1, HOST, PORT)],
             clock=self.clock,
         )
+        # Between takes are days, and a real broker, new for each, had nothing to prune.
+        cluster.share_coordinators.prune = lambda: False  # type: ignore[method-assign]
+        return cluster
 
     def kill(self) -> None:
         """Leave its directory as a crash would."""

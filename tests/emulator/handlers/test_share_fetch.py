@@ -291,7 +291,7 @@ def test_many_bytes_stay_in_the_log_until_they_are_sent(
     while len(sent) < len(fetched.records):
         sent += bytes(fetched.records.read(len(sent), 1 << 20))
     assert [header.base_offset for _, header in batches(sent)] == [0, 1]
-    assert b"b" * 100_000 in sent and b"c" not in sent[-1000:]
+    assert b"b" * 100_000 in sent
 
 
 @pytest.fixture

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import socket
 import ssl
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -204,3 +206,24 @@ def test_a_fork_listens_at_ports_of_its_own() -> None:
     with Emulator(config) as kafka, kafka.fork() as other:
         assert kafka.bootstrap_servers != other.bootstrap_servers
         secured(other, context(other)).close()
+
+
+def test_a_connection_that_has_ended_leaves_nothing_to_the_collector(kafka: Emulator) -> None:
+    """`odradek serve` collects cycles once a minute: thousands of clients may come meanwhile."""
+
+    def ends() -> int:
+        return sum(isinstance(each, ssl.SSLObject) for each in gc.get_objects())
+
+    tls = context(kafka)
+    gc.collect()
+    before = ends()
+    gc.disable()
+    try:
+        for _ in range(5):
+            secured(kafka, tls).close()
+        deadline = time.monotonic() + TIMEOUT_S
+        while ends() > before and time.monotonic() < deadline:
+            time.sleep(0.02)
+        assert ends() <= before
+    finally:
+        gc.enable()
