@@ -44,6 +44,10 @@ _JAVA: _Kinds = {
     },
     "producer": {"linger.ms": 0},
 }
+_RECOVERY = {"metadata.recovery.strategy": "none"}
+"""Else librdkafka forgets its coordinators when it has lost all brokers, and commits no offsets in
+a transaction again (its issue 5511). There is such a property from 2.10 on."""
+_KNOWS_RECOVERY = 0x020A00FF
 _LIBRDKAFKA: _Kinds = {
     "": _JAVA[""],
     "consumer": {
@@ -208,7 +212,16 @@ def settings(bootstrap_servers: str, client: str, kind: str | None) -> dict[str,
         raise ValueError(f"kind is one of {', '.join(KINDS)}, not {kind!r}")
     servers = "bootstrap.servers" if client in _DOTTED else "bootstrap_servers"
     kinds = _CLIENTS[client]
-    return {servers: bootstrap_servers, **kinds[""], **kinds.get(kind or "", {})}
+    recovery = _RECOVERY if client == "confluent" and _knows_recovery() else {}
+    return {servers: bootstrap_servers, **kinds[""], **recovery, **kinds.get(kind or "", {})}
+
+
+def _knows_recovery() -> bool:
+    try:
+        from confluent_kafka import libversion
+    except ImportError:
+        return False
+    return bool(libversion()[1] >= _KNOWS_RECOVERY)
 
 
 def _prefixed(client: str, settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -28,7 +28,8 @@ class Telling(Facet):
 
     def timeline(self, topic: str | None = None, group: str | None = None) -> str:
         """What happened in sentences, a line each; only what concerns a topic or a group if one is
-        given. Times are real seconds since the broker was first started. Raises TypeError."""
+        given. Times are real seconds since the broker was first started. Below it are hints at
+        defects of stock clients that a test seems to have met. Raises TypeError."""
         if topic is not None:
             parameters.topic_name(topic, "topic")
         if group is not None:
@@ -38,7 +39,9 @@ class Telling(Facet):
             for each in self.events
             if (topic is None and group is None) or each.concerns(topic, group)
         ]
-        return "\n".join(map(str, wanted))
+        from ..advice.known import hints
+
+        return "\n".join([*map(str, wanted), *(f"hint: {each}" for each in hints(wanted))])
 
     @property
     def advice(self) -> list[Advice]:
