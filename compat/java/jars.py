@@ -18,6 +18,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -29,6 +30,8 @@ from ..unavailable import Unavailable
 
 RESOLVE_TIMEOUT_S = 600.0
 SCALA = "2.13"
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+_REASON_MAX = 300
 
 
 def cache_dir() -> Path:
@@ -109,7 +112,7 @@ def _fill(target: Path, maven: str, pom: str, name: str) -> None:
         pom_path, out = Path(work, "pom.xml"), Path(work, "out")
         pom_path.write_text(pom)
         command = [maven, "-B", "-q", "-f", str(pom_path), "dependency:copy-dependencies"]
-        command += ["-DincludeScope=runtime", f"-DoutputDirectory={out}"]
+        command += ["-Dstyle.color=never", "-DincludeScope=runtime", f"-DoutputDirectory={out}"]
         try:
             done = subprocess.run(
                 command, cwd=work, capture_output=True, text=True, timeout=RESOLVE_TIMEOUT_S
@@ -120,7 +123,8 @@ def _fill(target: Path, maven: str, pom: str, name: str) -> None:
             ) from None
         if done.returncode != 0 or not out.is_dir():
             lines = [line for line in done.stdout.splitlines() if "ERROR" in line]
-            reason = lines[0].strip() if lines else f"exit status {done.returncode}"
+            said = _COLOUR.sub("", lines[0]).strip() if lines else ""
+            reason = said[:_REASON_MAX] or f"exit status {done.returncode}"
             raise Unavailable(f"Maven could not resolve {name}: {reason}")
         try:
             out.rename(target)

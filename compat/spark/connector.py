@@ -9,6 +9,8 @@ The rules:
 - Where there is no Maven, Spark resolves it at its start through Ivy (`spark.jars.packages`), into
   the Ivy directory of the user.
 - Before Spark 4 the server of Spark Connect is no part of PyPI's pyspark either: one archive more.
+- Where Maven has no connector of this version, the last one before it of the same line takes its
+  place, with a warning; where there is none, it is said which pyspark to install.
 - Where the connector's token provider cannot be resolved, as in a mirror with holes, the last one
   before it of the same line (4.0.1 for 4.0.3, say) takes its place, with a warning: it matters for
   delegation tokens alone.
@@ -38,6 +40,8 @@ PROVIDED = [
     "org.xerial.snappy:*",
 ]
 _GROUP = "org.apache.spark"
+TRIED = ("4.2.0", "4.1.3", "4.0.0", "3.5.7")
+"""Versions of pyspark that were tried, and whose connector is there (docs/spark.md)."""
 
 
 def connector_settings(version: str, *, with_connect: bool = False) -> dict[str, str]:
@@ -80,7 +84,7 @@ def connector_jars(version: str | None = None) -> Path:
         return resolve(name, [artifact], exclude=provided)
     except Unavailable as error:
         if "token-provider" not in str(error):
-            raise
+            return _nearest(version, provided, error)
         missing = error
     provider = f"spark-token-provider-kafka-0-10_{scala(version)}"
     line, _, patch = version.rpartition(".")
@@ -94,6 +98,27 @@ def connector_jars(version: str | None = None) -> Path:
             warnings.warn(said, stacklevel=2)
             return found
     raise missing
+
+
+def _nearest(version: str, provided: list[str], missing: Unavailable) -> Path:
+    """The connector of the nearest version before this one in its line. Raises Unavailable."""
+    if shutil.which("mvn") is None:
+        raise missing
+    line, _, patch = version.rpartition(".")
+    for each in range(int(patch) - 1, -1, -1) if patch.isdigit() else ():
+        before = f"{line}.{each}"
+        with contextlib.suppress(Unavailable):
+            found = resolve(f"spark-{before}", [connector(before)], exclude=provided)
+            said = (
+                f"there is no Kafka connector of Spark {version}: that of {before} takes its place"
+            )
+            warnings.warn(said, stacklevel=3)
+            return found
+    others = ", ".join(TRIED[1:])
+    raise Unavailable(
+        f"there is no Kafka connector for pyspark {version}: pip install 'pyspark=={TRIED[0]}' "
+        f"(or {others}). {missing}"
+    ) from None
 
 
 def scala(version: str) -> str:

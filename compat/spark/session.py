@@ -5,7 +5,8 @@ The rules:
 - The connector is the one of pyspark's own version (connector.py).
 - Everything stays on this machine: a local master bound to 127.0.0.1, no web page, Python workers
   run by this interpreter. Few cores and few shuffle partitions, as tests are small.
-- Without pyspark, Java or the archives `Unavailable` is raised, with one sentence.
+- Without pyspark or Java `Unavailable` is raised, with one sentence. Without the connector there is
+  a session all the same, and a warning: `format("odradek")` needs none. `check_connector` raises.
 
 Left out: Hive.
 """
@@ -16,11 +17,13 @@ import atexit
 import contextlib
 import os
 import sys
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..java.jars import cache_dir, java
+from ..unavailable import Unavailable
 from .class_archive import java_options
 from .connect import connect, connect_locally, is_url
 from .connector import connector_settings, pyspark_version
@@ -78,11 +81,27 @@ def merged(given: Mapping[str, str], *, is_connect: bool = False) -> dict[str, s
     """The kit's settings and these, which win; lists are added to. Raises Unavailable."""
     version = pyspark_version()
     java()
-    settings = {**local_settings(), **connector_settings(version, with_connect=is_connect)}
+    settings = local_settings()
+    try:
+        settings |= connector_settings(version, with_connect=is_connect)
+        _missing.clear()
+    except Unavailable as error:
+        _missing.append(str(error))
+        warnings.warn(f'{error} Only format("odradek") can be used.', stacklevel=3)
     for name, text in given.items():
         known = settings.get(name) if name in LISTS else None
         settings[name] = f"{known},{text}" if known else text
     return settings
+
+
+_missing: list[str] = []
+"""Why there is no connector, if there is none."""
+
+
+def check_connector() -> None:
+    """Raises Unavailable if the session was made without a connector."""
+    if _missing:
+        raise Unavailable(_missing[-1])
 
 
 def is_running() -> bool:

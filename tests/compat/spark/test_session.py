@@ -84,8 +84,38 @@ def test_a_token_provider_that_is_missing_has_its_place_taken(resolved: list[Any
         "org.apache.spark:spark-sql-kafka-0-10_2.13:4.0.9",
     ]
     assert "org.apache.spark:spark-token-provider-kafka-0-10_2.13" in exclude
-    with pytest.raises(Unavailable, match="no spark-sql-kafka"):
+
+
+def test_a_connector_that_is_missing_has_its_place_taken(
+    resolved: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shutil, "which", lambda name: name)
+    with pytest.warns(UserWarning, match=r"no Kafka connector of Spark 4\.0\.8: that of 4\.0\.7"):
         connector_jars("4.0.8")
+    assert [name for name, _, _ in resolved] == ["spark-4.0.8", "spark-4.0.7"]
+
+
+def missing(*args: Any, **more: Any) -> Path:
+    raise Unavailable("Maven could not resolve it: no spark-sql-kafka-0-10")
+
+
+def test_a_line_without_a_connector_says_which_pyspark_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(shutil, "which", lambda name: name)
+    monkeypatch.setattr(connector, "resolve", missing)
+    with pytest.raises(Unavailable) as said:
+        connector_jars("4.3.0")
+    assert str(said.value).startswith(
+        "there is no Kafka connector for pyspark 4.3.0: pip install 'pyspark==4.2.0' (or 4.1.3, "
+    )
+    # A session needs none for format("odradek"); what reads a broker says what is missing.
+    with pytest.warns(UserWarning, match=r'Only format\("odradek"\) can be used'):
+        settings = session.merged({})
+    assert "spark.jars" not in settings
+    with pytest.raises(Unavailable, match="pip install 'pyspark=="):
+        session.check_connector()
+    session._missing.clear()
 
 
 def test_where_no_token_provider_of_the_line_is_there_that_is_said(resolved: list[Any]) -> None:
@@ -95,8 +125,6 @@ def test_where_no_token_provider_of_the_line_is_there_that_is_said(resolved: lis
 
 
 def test_without_maven_spark_asks_ivy(resolved: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(Unavailable):
-        connector_settings("4.0.8")
     monkeypatch.setattr(shutil, "which", lambda name: None)
     found = {"spark.jars.packages": "org.apache.spark:spark-sql-kafka-0-10_2.13:4.0.8"}
     assert connector_settings("4.0.8") == found
