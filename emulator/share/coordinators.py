@@ -205,13 +205,13 @@ class ShareCoordinators:
     @property
     def has_states(self) -> bool:
         """Whether any state is kept."""
-        return any(shard.states for _, shard in self._shards.values())
+        return any(len(shard) for _, shard in self._shards.values())
 
     def prune(self) -> bool:
         """Delete records that later ones have made redundant."""
         found = False
         for index, (_, shard) in self._shards.items():
-            before = shard.redundant_below
+            before = shard.redundant_below()
             partition = self._cluster.topic(SHARE_GROUP_STATE).partitions[index]
             if before and before > partition.log_start_offset:
                 try:

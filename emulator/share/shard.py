@@ -9,11 +9,15 @@ Rules (semantics N24, N25):
 - Reading as a new leader writes its epoch.
 - An update follows a snapshot; when there are `share.coordinator.snapshot.update.records.per.
   snapshot` of them, the next change is a snapshot.
+
+There may be hundreds of thousands, of which few change: one without batches is kept as bytes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import struct
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from ...wire import Error, Refused
 from .state import NO_EPOCH, UNINITIALIZED, Change, ShareKey, ShareState, StateRecord, Update
@@ -29,7 +33,54 @@ _MESSAGES = {
     ),
     Error.UNKNOWN_TOPIC_OR_PARTITION: "This server does not host this topic-partition.",
 }
+_PACKED = struct.Struct("<4i4q3i")
+_PART = struct.Struct(">16si")
+_NONE = -(2**31)
 NO_STATE = ShareState(0, 0, 0, NO_OFFSET, UNINITIALIZED)
+
+
+class _Kept(NamedTuple):
+    """A state, and what is known besides: the highest epochs, how many updates there were since the
+    last snapshot, and where that is. _NONE and NO_OFFSET where there is nothing."""
+
+    state: ShareState
+    leader_epoch: int = _NONE
+    state_epoch: int = _NONE
+    updates: int = 0
+    snapshot_at: int = NO_OFFSET
+
+    def packed(self) -> bytes | _Kept:
+        """In fewer bytes, if there are no batches."""
+        state = self.state
+        if state.batches:
+            return self
+        return _PACKED.pack(
+            *(state.snapshot_epoch, state.state_epoch, state.leader_epoch, state.complete_count),
+            *(state.start_offset, state.created, state.written, self.snapshot_at),
+            *(self.leader_epoch, self.state_epoch, self.updates),
+        )
+
+
+_NOTHING = _Kept(NO_STATE)
+
+
+def _unpacked(kept: bytes | _Kept) -> _Kept:
+    if isinstance(kept, _Kept):
+        return kept
+    numbers = _PACKED.unpack(kept)
+    epoch, state_epoch, leader_epoch, complete, start, created, written = numbers[:7]
+    at, highest_leader, highest_state, updates = numbers[7:]
+    state = ShareState(epoch, state_epoch, leader_epoch, start, complete, (), created, written)
+    return _Kept(state, highest_leader, highest_state, updates, at)
+
+
+def _name(key: ShareKey) -> bytes:
+    return key.group_id.encode(errors="surrogatepass") + _PART.pack(key.topic_id, key.partition)
+
+
+def _key(name: bytes) -> ShareKey:
+    group_id = name[: -_PART.size].decode(errors="surrogatepass")
+    return ShareKey(group_id, *_PART.unpack(name[-_PART.size :]))
 
 
 class StateShard:
@@ -37,15 +88,27 @@ class StateShard:
     id; 0 if there is no such topic."""
 
     def __init__(self, count: Callable[[bytes], int], updates_per_snapshot: int) -> None:
-        self.states: dict[ShareKey, ShareState] = {}
         self.updates_per_snapshot = updates_per_snapshot
         self._count = count
-        self._leader_epochs: dict[ShareKey, int] = {}
-        self._state_epochs: dict[ShareKey, int] = {}
-        self._updates: dict[ShareKey, int] = {}
-        # Where the last snapshot of each is, and below what nothing is needed any more.
-        self._snapshots: dict[ShareKey, int] = {}
-        self.redundant_below: int | None = None
+        self._kept: dict[bytes, bytes | _Kept] = {}
+        self._removed_at: int | None = None
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def redundant_below(self) -> int | None:
+        """The offset below which no record is needed any more: where the oldest of the last
+        snapshots is, or, without any, the last removal."""
+        found = (_unpacked(kept).snapshot_at for kept in self._kept.values())
+        return min((at for at in found if at != NO_OFFSET), default=self._removed_at)
+
+    def _find(self, key: ShareKey) -> _Kept | None:
+        kept = self._kept.get(_name(key))
+        return None if kept is None else _unpacked(kept)
+
+    def _all(self) -> Iterator[tuple[ShareKey, ShareState]]:
+        for name, kept in self._kept.items():
+            yield _key(name), _unpacked(kept).state
 
     # What is asked
 
@@ -56,8 +119,8 @@ class StateShard:
         _check_partition(key)
         self._check_state_epoch(key, state_epoch)
         self._check_exists(key)
-        before = self.states.get(key)
-        epoch = 0 if before is None else before.snapshot_epoch + 1
+        before = self._find(key)
+        epoch = 0 if before is None else before.state.snapshot_epoch + 1
         complete = UNINITIALIZED if start_offset == NO_OFFSET else 0
         state = ShareState(epoch, state_epoch, 0, start_offset, complete, (), now, now)
         return StateRecord(key, state)
@@ -82,7 +145,7 @@ class StateShard:
         state = self._state(key, "Read")
         self._check_leader_epoch(key, leader_epoch)
         self._check_exists(key)
-        if leader_epoch in (NO_EPOCH, self._leader_epochs.get(key)):
+        if leader_epoch in (NO_EPOCH, (self._find(key) or _NOTHING).leader_epoch):
             return state, None
         change = Change(state.start_offset, state.complete_count, ())
         return state, self._change(key, state, leader_epoch, change, now)
@@ -91,64 +154,58 @@ class StateShard:
         """The state, or NO_STATE. Raises Refused."""
         _check_partition(key)
         self._check_exists(key)
-        return self.states.get(key, NO_STATE)
+        return (self._find(key) or _NOTHING).state
 
     def delete(self, key: ShareKey) -> StateRecord | None:
         """Remove the state, if there is one. Raises Refused."""
         _check_partition(key)
         self._check_exists(key)
-        return StateRecord(key, None) if key in self.states else None
+        return None if self._find(key) is None else StateRecord(key, None)
 
     # What follows without a request
 
     def of_topics(self, topic_ids: set[bytes]) -> list[StateRecord]:
         """The records that remove the states of deleted topics."""
-        return [StateRecord(key, None) for key in self.states if key.topic_id in topic_ids]
+        return [StateRecord(key, None) for key, _ in self._all() if key.topic_id in topic_ids]
 
     def cold(self, now: int, interval_ms: int) -> list[StateRecord]:
         """Snapshots of what was not written in so long, unless all was snapshot so already."""
-        if all(state.created != state.written for state in self.states.values()):
+        if all(state.created != state.written for _, state in self._all()):
             return []
         return [
             StateRecord(key, state._replace(snapshot_epoch=state.snapshot_epoch + 1, written=now))
-            for key, state in self.states.items()
+            for key, state in self._all()
             if now - state.written >= interval_ms
         ]
 
     def replay(self, record: StateRecord, offset: int) -> None:
         """Apply a record, written at this offset."""
         key, value = record
-        if isinstance(value, Update):
-            self._note_epoch(self._leader_epochs, key, value.leader_epoch)
-            state = self.states.get(key)
-            if state is None:
-                self.states[key] = ShareState(
-                    value.snapshot_epoch, 0, value.leader_epoch, *value.change
-                )
-            else:
-                self.states[key] = state.changed(value.leader_epoch, value.change)
-            self._updates[key] = self._updates.get(key, 0) + 1
+        name = _name(key)
+        if value is None:
+            self._kept.pop(name, None)
+            self._removed_at = offset
             return
-        if value is None:
-            for known in (self.states, self._leader_epochs, self._state_epochs, self._updates):
-                known.pop(key, None)
+        before = self._find(key) or _NOTHING
+        leader_epoch = max(before.leader_epoch, value.leader_epoch)
+        if isinstance(value, Update):
+            state = before.state.changed(value.leader_epoch, value.change)
+            if name not in self._kept:
+                state = ShareState(value.snapshot_epoch, 0, value.leader_epoch, *value.change)
+            updates = before.updates + 1
+            after = before._replace(state=state, leader_epoch=leader_epoch, updates=updates)
         else:
-            self._note_epoch(self._leader_epochs, key, value.leader_epoch)
-            self._note_epoch(self._state_epochs, key, value.state_epoch)
-            self.states[key] = value
-            if self._updates.get(key, 0) >= self.updates_per_snapshot and key in self._updates:
-                self._updates[key] = 0
-        self._snapshots[key] = offset
-        self.redundant_below = min(self._snapshots.values())
-        if value is None:
-            del self._snapshots[key]
+            updates = 0 if before.updates >= self.updates_per_snapshot else before.updates
+            state_epoch = max(before.state_epoch, value.state_epoch)
+            after = _Kept(value, leader_epoch, state_epoch, updates, offset)
+        self._kept[name] = after.packed()
 
     # Parts
 
     def _change(
         self, key: ShareKey, state: ShareState, leader_epoch: int, change: Change, now: int
     ) -> StateRecord:
-        if self._updates.get(key, 0) < self.updates_per_snapshot:
+        if (self._find(key) or _NOTHING).updates < self.updates_per_snapshot:
             merged = tuple(combined((), change.batches, change.start_offset))
             change = change._replace(batches=merged)
             return StateRecord(key, Update(state.snapshot_epoch, leader_epoch, change))
@@ -159,28 +216,24 @@ class StateShard:
         )
 
     def _state(self, key: ShareKey, what: str) -> ShareState:
-        state = self.states.get(key)
-        if state is None:
+        kept = self._find(key)
+        if kept is None:
             message = f"{what} operation on uninitialized share partition not allowed."
             raise Refused(Error.INVALID_REQUEST, message)
-        return state
+        return kept.state
 
     def _check_state_epoch(self, key: ShareKey, state_epoch: int) -> None:
-        known = self._state_epochs.get(key)
-        if known is not None and NO_EPOCH != state_epoch < known:
+        if NO_EPOCH != state_epoch < (self._find(key) or _NOTHING).state_epoch:
             raise _refused(Error.FENCED_STATE_EPOCH)
 
     def _check_leader_epoch(self, key: ShareKey, leader_epoch: int) -> None:
-        if NO_EPOCH != leader_epoch < self._leader_epochs.get(key, NO_EPOCH):
+        known = max(NO_EPOCH, (self._find(key) or _NOTHING).leader_epoch)
+        if NO_EPOCH != leader_epoch < known:
             raise _refused(Error.FENCED_LEADER_EPOCH)
 
     def _check_exists(self, key: ShareKey) -> None:
         if key.partition >= self._count(key.topic_id):
             raise _refused(Error.UNKNOWN_TOPIC_OR_PARTITION)
-
-    @staticmethod
-    def _note_epoch(epochs: dict[ShareKey, int], key: ShareKey, epoch: int) -> None:
-        epochs[key] = max(epochs.get(key, epoch), epoch)
 
 
 def _check_partition(key: ShareKey) -> None:

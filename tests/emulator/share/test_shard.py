@@ -1,0 +1,68 @@
+"""What one partition of the share coordinator's topic keeps, and what that takes."""
+
+from __future__ import annotations
+
+import gc
+import tracemalloc
+
+import pytest
+from odradek.emulator.share.shard import StateShard
+from odradek.emulator.share.state import Change, ShareKey, ShareState, StateRecord, Update
+from odradek.emulator.share.state_batches import StateBatch
+from odradek.wire import Refused
+
+NOW = 1_700_000_000_000
+A, B, C = (ShareKey("g", b"%016d" % number, number) for number in (0, 1, 300))
+
+
+def shard() -> StateShard:
+    return StateShard(lambda _: 1000, 500)
+
+
+def snapshot(key: ShareKey) -> StateRecord:
+    return StateRecord(key, ShareState(1, 2, 3, 2**40, 5, created=NOW, written=NOW + 1))
+
+
+def test_a_state_without_batches_takes_little() -> None:
+    states, count = shard(), 2000
+    records = [snapshot(ShareKey(f"group-{number}", bytes(16), 0)) for number in range(count)]
+    gc.collect()
+    tracemalloc.start()
+    try:
+        for offset, record in enumerate(records):
+            states.replay(record, offset)
+        taken, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert taken / count < 260
+
+
+@pytest.mark.parametrize("key", [A, C, ShareKey("grüße:\ud800", bytes(16), 7)])
+def test_what_is_kept_is_what_was_written(key: ShareKey) -> None:
+    states = shard()
+    record = snapshot(key)
+    states.replay(record, 9)
+    assert states.summary(key) == record.value
+    batch = StateBatch(2**40, 2**40 + 3, 1, 0)
+    states.replay(StateRecord(key, Update(1, 4, Change(2**40, 6, (batch,)))), 10)
+    found = states.summary(key)
+    assert (found.leader_epoch, found.complete_count, found.batches) == (4, 6, (batch,))
+    with pytest.raises(Refused, match="older than the epoch"):
+        states.write(key, 2, 3, Change(0, 0, ()), NOW)
+    assert states.of_topics({key.topic_id}) == [StateRecord(key, None)]
+    states.replay(StateRecord(key, None), 11)
+    assert len(states) == 0
+
+
+def test_nothing_is_needed_below_the_oldest_of_the_last_snapshots() -> None:
+    states, found = shard(), []
+    update = Update(1, 3, Change(2**40, 6, ()))
+    for offset, record in enumerate(
+        [
+            *(snapshot(A), snapshot(B), snapshot(A), StateRecord(B, update), snapshot(B)),
+            *(StateRecord(A, None), StateRecord(B, None), snapshot(C)),
+        ]
+    ):
+        states.replay(record, offset)
+        found.append(states.redundant_below())
+    assert found == [0, 0, 1, 1, 2, 4, 6, 7]
