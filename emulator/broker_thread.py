@@ -78,6 +78,7 @@ class BrokerThread:
         self._broker = broker
         self._process = os.getpid()
         self._pending: set[Future[Any]] = set()
+        self._acts = False
         self._stopping = asyncio.Event()
         self._loop = new_event_loop()
         self._thread = threading.Thread(target=self._run, name="odradek", daemon=True)
@@ -117,9 +118,18 @@ class BrokerThread:
         def carry_out(_: Serving) -> T:
             cluster = self.running().cluster  # down or up, as it is when its turn comes
             cluster.follow()
-            return action(cluster)
+            self._acts = True
+            try:
+                return action(cluster)
+            finally:
+                self._acts = False
 
         return self._call(carry_out)
+
+    @property
+    def test_acts(self) -> bool:
+        """Whether this is called within what another thread has called: what a test does."""
+        return self._acts and self.is_current
 
     def call_anyhow(self, action: Callable[[Server], T]) -> T:
         """Call `action(server)` in the broker's thread, whether the broker is up or down. Raises
@@ -135,6 +145,9 @@ class BrokerThread:
         self._pending.add(done)
 
         def carry_out() -> None:
+            if serving.server.comes_back:  # in a moment: what is asked now waits for it
+                self._loop.call_soon(carry_out)
+                return
             self._pending.discard(done)
             try:
                 result = action(serving)

@@ -420,7 +420,10 @@ class Emulator(
 
     def _begin_without_faults(self) -> None:
         self._network = Network(lambda action: self._started().call_anyhow(action))
-        self._disk_rules = DiskRules(self._naming, self._tell_of_disk, lambda: self._clock.now())
+        self._disk_rules = DiskRules(
+            *(self._naming, self._tell_of_disk, lambda: self._clock.now()),
+            lambda: self._thread is not None and self._thread.test_acts,
+        )
         self._disk_faults = Disk(self._disk_rules)
         self._between_brokers = BetweenBrokers(self.run)
         self._other_faults = self._network, self._disk_faults, self._between_brokers

@@ -76,9 +76,12 @@ class DiskRule(Standing):
         what: Failure,
         *,
         is_optional: bool = False,
+        spares_test: bool = False,
     ) -> None:
         super().__init__(sentence, is_optional=is_optional)
         self.what = what
+        self.spares_test = spares_test
+        """It is not for what the test does itself."""
         self._places = tuple(places)
         self._counting = counting
         self._count = Count(counting, 0)
@@ -129,13 +132,15 @@ class DiskRule(Standing):
 
 class DiskRules:
     """The rules of one broker, over all its runs. `tell` is called with a rule, an operation and a
-    path, in any thread; `now` is the broker's time."""
+    path, in any thread; `now` is the broker's time; `test_acts` says whether the broker does now
+    what the test asks of it without a client."""
 
     def __init__(
         self,
         naming: Naming,
         tell: Callable[[DiskRule, str, str], None],
         now: Callable[[], int],
+        test_acts: Callable[[], bool] = lambda: False,
     ) -> None:
         self.rules: list[DiskRule] = []
         self.watch = Watch()
@@ -145,6 +150,7 @@ class DiskRules:
         self._naming = naming
         self._tell = tell
         self._now = now
+        self._test_acts = test_acts
         self._guard = RLock()
 
     def set(self, rule: DiskRule) -> None:
@@ -192,6 +198,8 @@ class DiskRules:
     def _asked(self, operation: str, path: str, size: int) -> tuple[DiskRule, int] | None:
         now = self._now()
         for rule in self.rules:
+            if rule.spares_test and self._test_acts():
+                continue
             done = rule.takes(operation, path, size, self._naming, now)
             if done is not None:
                 return rule, done

@@ -264,8 +264,10 @@ class _Run:
         kind = "killed" if cut is None else "power cut"
         kafka._journal.add(kind, reason=str(self._point))
         wreck = Wreck(server, kafka._disk, cut)
+        server.comes_back = True
 
         def finish() -> None:
+            server.comes_back = False
             try:
                 wreck.finish()
                 start_again(server, kafka._reopened)

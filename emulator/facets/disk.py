@@ -105,17 +105,22 @@ class Disk(Guessable):
         place = Place(operation, takes, partition, file)
         return Operations(self, f"kafka.disk.on({', '.join(said)})", place)
 
-    def full(self, *, after_bytes: int = 0, seconds: float | None = None) -> DiskFault:
+    def full(
+        self, *, after_bytes: int = 0, seconds: float | None = None, spares_test: bool = False
+    ) -> DiskFault:
         """The disk is full once so many bytes more were written, until this is removed, or for so
         many seconds of the broker's clock from now on: what needs room then fails with
-        errno.ENOSPC, a write perhaps half done."""
+        errno.ENOSPC, a write perhaps half done. With `spares_test` there is room for what the test
+        does itself, without a client."""
         words = [f"after_bytes={after_bytes}"] if after_bytes else []
         words += [] if seconds is None else [f"seconds={seconds}"]
+        words += ["spares_test=True"] if spares_test else []
         during_ms = None if seconds is None else a_time("seconds", seconds) * 1000
         failure = Failure(errno.ENOSPC, room=a_whole_number("after_bytes", after_bytes, least=0))
         places = [Place("write"), Place("create")]
         sentence = f"kafka.disk.full({', '.join(words)})"
-        return self.add(DiskRule(sentence, places, Counting(during_ms=during_ms), failure))
+        counting = Counting(during_ms=during_ms)
+        return self.add(DiskRule(sentence, places, counting, failure, spares_test=spares_test))
 
     def heal(self) -> None:
         """End every rule. What was done stays: a log whose sync has failed takes no more records

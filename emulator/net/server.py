@@ -70,6 +70,8 @@ class Server:
         self._held: dict[int, Fault] = {}
         self.is_down = False
         """Between `go_down` and `come_back`: its cluster is not to be used."""
+        self.comes_back = False
+        """It is down, and comes back by itself."""
         self._attach(cluster)
 
     def _counted(self, config: BrokerConfig) -> Connections:

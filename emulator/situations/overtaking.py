@@ -27,7 +27,7 @@ _DESCRIBE_CONFIGS, _ALTER_CONFIGS = 4, 1  # versions that all of these releases 
 
 def overtake(topic: TopicView, group: GroupView | None, keep: int) -> dict[int, int]:
     """Delete all but the last offsets. Raises ValueError if a group has read them."""
-    offsets = None if group is None else group.offsets()
+    offsets = None if group is None else _committed(group, topic.name)
     begins: dict[int, int] = {}
     for partition in topic:
         start = max(partition.log_start_offset, partition.log_end_offset - keep)
@@ -41,6 +41,17 @@ def overtake(topic: TopicView, group: GroupView | None, keep: int) -> dict[int, 
     if not begins:
         raise ValueError(f"{topic.name} has no more than {keep} offsets in any partition")
     return begins
+
+
+def _committed(group: GroupView, topic: str) -> dict[tuple[str, int], int]:
+    offsets = group.offsets()
+    if not any(name == topic for name, _ in offsets):
+        raise ValueError(
+            f"{group!r} has committed nothing of {topic}, so it would notice nothing: it begins by "
+            "auto.offset.reset. Have it commit first, as by "
+            f"kafka.group({group.group_id!r}).commit({{({topic!r}, 0): 1}}), or leave out group"
+        )
+    return offsets
 
 
 def refusals(kafka: Situated, topic: str) -> RuleView:

@@ -11,6 +11,7 @@ from ..facets.facet import Facet
 if TYPE_CHECKING:
     from ..control.rules.rules import Rules
     from ..facets.disk import Disk
+    from ..facets.facet import Facet, Thread
     from ..facets.network import Network
     from ..facets.when import When
     from .situations import Situations
@@ -20,6 +21,7 @@ class Situated(Facet):
     """What goes wrong in production, each one verb."""
 
     # What of Emulator is used here.
+    _started: Callable[[], Thread]
     _rules: Rules
     _network: Network
     _disk_faults: Disk

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from ...wire import Error
 from ..base.fitting import shown
-from ..control.rules.checks import a_whole_number
+from ..control.rules.checks import a_time, a_whole_number
 from ..control.rules.verbs.muting import Muted, ThrottleAndMute
 from ..facets.when import When
 from ..seen import GroupView, SeenMember, SeenProducer, SeenTransaction, TopicView
-from . import expiring, moving, older, overtaking
+from . import ending, expiring, moving, older, overtaking
+from .ending import Jump
 from .situation import Part, Situation, said
 
 if TYPE_CHECKING:
@@ -63,16 +64,22 @@ class Situations:
         that there is not, ValueError if nothing is known of any producer there."""
         return expiring.producer_ids(self._kafka, self._view(topic))
 
-    def message_too_large(self, topic: str | TopicView, max_bytes: int) -> Situation:
+    def message_too_large(
+        self, topic: str | TopicView, max_bytes: int, *, seconds: float | None = None
+    ) -> Situation:
         """The topic's `max.message.bytes` is this from now on, and what it was before once this is
-        removed. A batch that is larger is refused: MESSAGE_TOO_LARGE. Raises Refused as
+        over, or removed. A batch that is larger is refused: MESSAGE_TOO_LARGE. Raises Refused as
         IncrementalAlterConfigs would answer."""
         view = self._view(topic)
         a_whole_number("max_bytes", max_bytes, least=0)
-        sentence = said("message_too_large", view.name, max_bytes)
+        length = None if seconds is None else a_time("seconds", seconds)
+        sentence = said("message_too_large", view.name, max_bytes, seconds=seconds)
         undo = overtaking.limit(self._kafka, view.name, max_bytes)
         refused = overtaking.refusals(self._kafka, view.name)
-        return Situation(self._kafka, sentence, [refused], undo)
+        situation = Situation(self._kafka, sentence, [refused], undo)
+        if length is not None:
+            ending.once_over(self._kafka, length, situation.remove)
+        return situation
 
     # Leaders and coordinators
 
@@ -169,9 +176,10 @@ class Situations:
         self, topic: str | TopicView, *, group: str | GroupView | None = None, keep: int = 0
     ) -> dict[int, int]:
         """Records are deleted before they were read: of each partition all but the last `keep`
-        offsets, or, with a group, only where it has committed less than that. Who asks for them is
-        told OFFSET_OUT_OF_RANGE. Returns where each such partition begins now. Raises Refused for a
-        topic that there is not, ValueError if the group has read what would be deleted."""
+        offsets, or, with a group, only where it has committed less than that: it is to have
+        committed something of the topic before. Who asks for them is told OFFSET_OUT_OF_RANGE.
+        Returns where each such partition begins now. Raises Refused for a topic that there is not,
+        ValueError if the group has read what would be deleted, or has committed nothing."""
         read_by = None if group is None else self._group(group)
         kept = a_whole_number("keep", keep, least=0)
         return overtaking.overtake(self._view(topic), read_by, kept)
@@ -188,17 +196,20 @@ class Situations:
     # The broker
 
     def disk_full(self, *, seconds: float | None = None) -> Situation:
-        """The disk has no room: what is produced is refused, KAFKA_STORAGE_ERROR, and commits
-        NOT_COORDINATOR."""
-        fault = self._kafka._disk_faults.full(seconds=seconds)
+        """The disk has no room for what clients do: what is produced is refused,
+        KAFKA_STORAGE_ERROR, and commits NOT_COORDINATOR. What the test does itself has room."""
+        fault = self._kafka._disk_faults.full(seconds=seconds, spares_test=True)
         return Situation(self._kafka, said("disk_full", seconds=seconds), [fault])
 
-    def clock_jump(self, seconds: float) -> int:
+    def clock_jump(self, seconds: float, *, lasts: float | None = None) -> Jump:
         """The broker's clock is set to another time, so many seconds later, or earlier if there are
         less than 0, as after it was corrected. Sessions and waits are not concerned: they are timed
         by another clock. The age of records, transactions and producers is: retention may delete,
         and a record whose time is more than an hour ahead is refused (INVALID_TIMESTAMP). Returns
-        the broker's time, in ms since 1970. Raises TypeError for a clock that is not its own."""
+        the broker's time, in ms since 1970: an int that has `remove()`, and is a `with` block, at
+        whose end the clock is set back by as much, as it is after `lasts` seconds of that clock.
+        Raises TypeError for a clock that is not its own."""
+        length = None if lasts is None else a_time("lasts", lasts)
         if not isinstance(seconds, int | float) or isinstance(seconds, bool):
             raise TypeError(f"seconds is a number, not {shown(seconds)}")
         milliseconds = round(seconds * 1000)
@@ -207,7 +218,11 @@ class Situations:
             cluster.jump(milliseconds)
             return int(cluster.clock.now())
 
-        return self._kafka.run(jump)
+        found = Jump(self._kafka.run(jump))
+        found.undo = lambda: self._kafka.run(lambda cluster: cluster.jump(-milliseconds))
+        if length is not None:
+            ending.once_over(self._kafka, length, found.remove)
+        return found
 
     def slow_broker(self, seconds: float, *, client_id: Any = None) -> Situation:
         """Every answer comes so many real seconds later, of everybody, or of clients with this

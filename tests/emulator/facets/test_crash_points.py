@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -62,6 +63,34 @@ def test_it_crashes_once_at_each_step(kafka: Emulator) -> None:
         for what in ("Produce was carried out", "append to orders", "Produce was answered")
     ]
     assert ordered(kafka) == []
+
+
+def test_what_a_scenario_asks_while_the_broker_comes_back_waits(kafka: Emulator) -> None:
+    """It is never told to start a broker that starts anyway."""
+    refused: list[Exception] = []
+
+    def scenario(kafka: Emulator) -> None:
+        is_over = threading.Event()
+
+        def look() -> None:
+            while not is_over.is_set():
+                try:
+                    ordered(kafka)
+                except Exception as error:
+                    refused.append(error)
+
+        threads = [threading.Thread(target=look) for _ in range(3)]
+        for each in threads:
+            each.start()
+        with suppress(*GONE), Connection(kafka.bootstrap_servers) as client:
+            produce(client, batch(b"x", time=kafka.now), topic="orders")
+        is_over.set()
+        for each in threads:
+            each.join()
+
+    for crash in kafka.crash_points(scenario):
+        assert crash.happened
+    assert refused == []
 
 
 def test_what_a_crash_leaves_depends_on_the_step(kafka: Emulator) -> None:

@@ -168,6 +168,14 @@ def test_retention_overtakes_a_group(kafka: Emulator) -> None:
         kafka.situations.retention_overtakes(orders, group="g", keep=1)
 
 
+def test_a_group_that_would_not_notice_is_named(kafka: Emulator) -> None:
+    kafka.topic("orders").produce_all([b"x"] * 4)
+    kafka.group("g").commit({("bills", 0): 0})
+    with pytest.raises(ValueError, match="has committed nothing of orders") as raised:
+        kafka.situations.retention_overtakes("orders", group="g")
+    assert "kafka.group('g').commit({('orders', 0): 1})" in str(raised.value)
+
+
 def test_topics_that_change(kafka: Emulator) -> None:
     kafka.topic("orders").produce(b"x")
     assert kafka.situations.topic_recreated("orders").values() == []

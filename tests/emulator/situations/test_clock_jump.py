@@ -99,6 +99,30 @@ def test_records_of_a_client_that_is_ahead_now_are_refused(kafka: Emulator) -> N
         assert produce(client, there, topic="orders").error_code == Error.NONE
 
 
+def test_a_jump_that_ends_with_its_block(kafka: Emulator) -> None:
+    with kafka.paused():
+        before = kafka.now
+        with kafka.situations.clock_jump(-2 * 3600) as there:
+            assert kafka.now == there == before - 2 * HOUR_MS
+        assert kafka.now == before
+        there.remove()
+        assert kafka.now == before  # once
+
+
+@pytest.mark.parametrize("jump", [7200, -7200])
+def test_a_jump_that_lasts_a_while(kafka: Emulator, jump: int) -> None:
+    with kafka.paused():
+        before = kafka.now
+        kafka.situations.clock_jump(jump, lasts=60)
+        kafka.advance(seconds=59)
+        assert kafka.now == before + jump * 1000 + 59_000
+        kafka.restart()
+        kafka.advance(seconds=1)
+        assert kafka.now == before + 60_000
+        kafka.advance(seconds=1)
+        assert kafka.now == before + 61_000
+
+
 def test_a_snapshot_keeps_how_far_it_was_set(kafka: Emulator, tmp_path: Path) -> None:
     back_ms = kafka.situations.clock_jump(-2 * 3600)
     path = tmp_path / "state"

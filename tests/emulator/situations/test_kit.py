@@ -34,6 +34,9 @@ LASTING: dict[str, Callable[[Emulator], Situation]] = {
     "coordinator_moved(group='g')": lambda k: k.situations.coordinator_moved(group="g"),
     "rebalance_in_batch('g')": lambda k: k.situations.rebalance_in_batch("g"),
     "message_too_large('orders', 100)": lambda k: k.situations.message_too_large("orders", 100),
+    "message_too_large('orders', 100, seconds=2)": lambda k: k.situations.message_too_large(
+        "orders", 100, seconds=2
+    ),
     "disk_full(seconds=2)": lambda k: k.situations.disk_full(seconds=2),
     "slow_broker(0.5, client_id='app')": lambda k: k.situations.slow_broker(0.5, client_id="app"),
     "throttled(100)": lambda k: k.situations.throttled(100),

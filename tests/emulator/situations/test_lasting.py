@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import pytest
-from odradek.emulator import Emulator, Error, Situation
+from odradek.emulator import Emulator, Error, Refused, Situation
 from odradek.emulator.transactions.transaction import Producer
 from odradek.wire import Request
 from odradek.wire.api.find_coordinator import FindCoordinatorRequest
@@ -256,6 +256,36 @@ def test_the_limit_is_what_it_was_again(kafka: Emulator) -> None:
     with Connection(kafka.bootstrap_servers) as client:
         large = batch(b"x" * 300, time=kafka.now)
         assert produce(client, large, topic="small").error_code == Error.MESSAGE_TOO_LARGE
+
+
+def test_a_limit_for_a_while(kafka: Emulator) -> None:
+    kafka.create_topic("small", configs={"max.message.bytes": 200})
+    with kafka.paused():
+        limit = kafka.situations.message_too_large("small", 60, seconds=5)
+        answer = ask(kafka.bootstrap_servers, records(kafka, "small"), 9)
+        assert of_produce(answer) == Error.MESSAGE_TOO_LARGE
+        kafka.restart()
+        kafka.advance(seconds=4)
+        answer = ask(kafka.bootstrap_servers, records(kafka, "small"), 9)
+        assert of_produce(answer) == Error.MESSAGE_TOO_LARGE
+        kafka.advance(seconds=1)
+        answer = ask(kafka.bootstrap_servers, records(kafka, "small"), 9)
+        assert of_produce(answer) == Error.NONE
+    assert limit.hits == 2
+
+
+def test_a_full_disk_spares_what_the_test_does(kafka: Emulator) -> None:
+    with kafka.situations.disk_full() as full:
+        kafka.topic("orders").produce(b"of the test")
+        kafka.create_topic("new").produce_all([b"y"] * 3)
+        kafka.group("g").commit({("orders", 0): 1})
+        answer = ask(kafka.bootstrap_servers, records(kafka), 9)
+        assert of_produce(answer) == Error.KAFKA_STORAGE_ERROR
+        kafka.topic("orders").produce(b"of the test, later")
+        assert full.hits >= 1
+    assert set(kafka.topic("orders").values()) == {b"of the test", b"of the test, later"}
+    with kafka.disk.full(), pytest.raises(Refused, match="KAFKA_STORAGE_ERROR"):
+        kafka.topic("orders").produce(b"x")  # a fault of the disk is for all
 
 
 def test_a_full_disk_for_a_while(kafka: Emulator) -> None:
