@@ -12,8 +12,18 @@ Each happens at the n-th request of an API, not at a time, so that a schedule ca
 from .drawing import MOST, draw
 from .exploring import explore
 from .horizon import Horizon, watch
-from .legal import KINDS
+from .legal import KINDS, MORE_KINDS
 from .misfortune import Misfortune
 from .schedule import Schedule
 
-__all__ = ["KINDS", "MOST", "Horizon", "Misfortune", "Schedule", "draw", "explore", "watch"]
+__all__ = [
+    "KINDS",
+    "MORE_KINDS",
+    "MOST",
+    "Horizon",
+    "Misfortune",
+    "Schedule",
+    "draw",
+    "explore",
+    "watch",
+]

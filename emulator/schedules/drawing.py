@@ -9,6 +9,7 @@ from typing import TypeVar
 from .horizon import Horizon
 from .legal import (
     APIS,
+    AT,
     COORDINATOR,
     CRASH,
     DELAY,
@@ -16,8 +17,12 @@ from .legal import (
     ERRORS,
     KINDS,
     LEADER,
+    MORE_KINDS,
     NETWORK,
+    PARTITIONS,
     REBALANCE,
+    RETENTION,
+    SLOW,
     TIMEOUT,
     check_kinds,
 )
@@ -29,11 +34,15 @@ MOST = 5
 """Misfortunes of a schedule at most, unless something else is said."""
 _DELAYS_S = (0.01, 0.05, 0.2, 0.4)
 _MOST_TIMES = 3
+_LAGS = 10
+"""Fetches that get nothing of a partition that is slower than its sisters."""
 _WHAT = {
     NETWORK: ("disconnect", "disconnect", "cut", "reset"),
     REBALANCE: ("rebalance", "kick"),
     CRASH: ("kill", "kill", "restart"),
     TIMEOUT: ("timeout",),
+    RETENTION: ("overtake",),
+    PARTITIONS: ("grow",),
 }
 """Of a kind; what stands twice is drawn more often."""
 
@@ -66,6 +75,8 @@ def _one(random: Random, horizon: Horizon, kinds: Sequence[str]) -> Misfortune |
     place = api, 1 + int(number * horizon.last(api))
     if kind == DELAY:
         return Misfortune(*place, "delay", moment, seconds=_at(_DELAYS_S, part))
+    if kind == SLOW:
+        return Misfortune(*place, "lag", partition=times - 1, times=_LAGS)
     if kind in ERRORS:
         error = _at(ERRORS[kind][api], part)
         return Misfortune(*place, "fail", error=error, times=times)
@@ -85,7 +96,7 @@ def possible(
             raise ValueError(f"requests are of {', '.join(DELAYED)}, not {api!r}")
     return [
         each
-        for kind in (DELAY, LEADER, COORDINATOR, NETWORK, REBALANCE, TIMEOUT, CRASH)
+        for kind in (DELAY, LEADER, COORDINATOR, NETWORK, REBALANCE, TIMEOUT, CRASH, *MORE_KINDS)
         if kind in chosen
         for api in _apis(kind)
         if requests.get(api, 0) > 0
@@ -94,6 +105,9 @@ def possible(
 
 
 def _all_of(kind: str, api: str, groups: Sequence[str]) -> Iterator[Misfortune]:
+    if kind == SLOW:
+        yield Misfortune(api, 1, "lag", times=_LAGS)
+        return
     if kind in ERRORS:
         yield from (Misfortune(api, 1, "fail", error=error) for error in ERRORS[kind][api])
         return
@@ -107,7 +121,7 @@ def _all_of(kind: str, api: str, groups: Sequence[str]) -> Iterator[Misfortune]:
 
 
 def _apis(kind: str) -> Iterable[str]:
-    return ERRORS.get(kind) or (DELAYED if kind == DELAY else APIS)
+    return ERRORS.get(kind) or AT.get(kind) or (DELAYED if kind == DELAY else APIS)
 
 
 def _at(choices: Sequence[T], part: float) -> T:

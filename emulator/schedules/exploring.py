@@ -27,6 +27,7 @@ def explore(
     kinds: Iterable[str] = KINDS,
     most: int = MOST,
     schedule: Schedule | str | None = None,
+    client_id: Any = None,
     **arguments: Any,
 ) -> None:
     """Run a scenario again and again, each time with a new broker and another schedule of small
@@ -39,6 +40,8 @@ def explore(
     kinds       of misfortunes: some of KINDS
     most        misfortunes of a schedule at most
     schedule    this one alone, as a report has told it
+    client_id   whose requests they happen to, a name or a matcher as for rules: your application's,
+                and not those of clients by which the scenario feeds it and looks at it
     arguments   of Emulator
 
     Raises what the scenario raises: of the run with the fewest misfortunes that was found, which
@@ -49,12 +52,12 @@ def explore(
     given = Schedule.parse(schedule) if isinstance(schedule, str) else schedule
 
     def run(schedule: Schedule) -> _Run:
-        return _run(scenario, arguments, schedule)
+        return _run(scenario, arguments, schedule, client_id)
 
     if given is not None:
         _tell(run(given), given, "")
         return
-    with Emulator(**arguments) as kafka, watch(kafka) as horizon:
+    with Emulator(**arguments) as kafka, watch(kafka, client_id) as horizon:
         _carry_out(scenario, kafka)
     if not any(draw(seed, horizon, kinds=chosen, most=most).misfortunes for seed in numbers):
         raise ValueError(NOTHING)
@@ -95,9 +98,11 @@ def _carry_out(scenario: Callable[[Emulator], Any], kafka: Emulator) -> None:
         scenario(kafka)
 
 
-def _run(scenario: Callable[[Emulator], Any], arguments: Any, schedule: Schedule) -> _Run:
+def _run(
+    scenario: Callable[[Emulator], Any], arguments: Any, schedule: Schedule, client_id: Any
+) -> _Run:
     with Emulator(**arguments) as kafka:
-        begun = schedule.begin(kafka)
+        begun = schedule.begin(kafka, client_id)
         try:
             _carry_out(scenario, kafka)
             kafka.check_faults()

@@ -10,11 +10,12 @@ import threading
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ...wire import Request
 from ..base.call import Call
 from ..base.chain import Chain, Outcome, Step
+from ..base.fitting import fits
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -61,10 +62,10 @@ class Horizon:
 
 
 @contextmanager
-def watch(kafka: Emulator) -> Iterator[Horizon]:
-    """Count the requests of clients until the end of this block."""
+def watch(kafka: Emulator, client_id: Any = None) -> Iterator[Horizon]:
+    """Count the requests of clients, of those with this id, until the end of this block."""
     horizon = Horizon()
-    step = _Counting(horizon)
+    step = _Counting(horizon, client_id)
 
     def attach(cluster: Cluster) -> Chain:
         cluster.chain.append(step)
@@ -78,10 +79,13 @@ def watch(kafka: Emulator) -> Iterator[Horizon]:
 
 
 class _Counting(Step):
-    def __init__(self, horizon: Horizon) -> None:
+    def __init__(self, horizon: Horizon, client_id: Any) -> None:
         self._horizon = horizon
+        self._client_id = client_id
 
     def before(self, call: Call, request: Request) -> Outcome:
+        if self._client_id is not None and not fits(self._client_id, call.client_id):
+            return None
         name = type(request).__name__.removesuffix("Request")
         joins = name in ("JoinGroup", "ConsumerGroupHeartbeat")
         self._horizon.count(name, str(getattr(request, "group_id", "")) if joins else "")

@@ -12,6 +12,10 @@ from difflib import get_close_matches
 DELAY, NETWORK, REBALANCE = "delay", "network", "rebalance"
 COORDINATOR, LEADER, CRASH, TIMEOUT = "coordinator", "leader", "crash", "timeout"
 KINDS = (DELAY, NETWORK, REBALANCE, COORDINATOR, LEADER, CRASH, TIMEOUT)
+REFUSAL, RETENTION, SLOW, PARTITIONS = "refusal", "retention", "slow", "partitions"
+MORE_KINDS = (REFUSAL, RETENTION, SLOW, PARTITIONS)
+"""What clients alone do not survive: an application has to do something about it. Only where they
+are asked for."""
 
 _GROUP = "JoinGroup SyncGroup LeaveGroup OffsetCommit OffsetFetch ConsumerGroupHeartbeat"
 _TRANSACTION = "AddPartitionsToTxn AddOffsetsToTxn EndTxn"
@@ -45,6 +49,14 @@ ERRORS: dict[str, dict[str, tuple[str, ...]]] = {
     },
 }
 """The errors of each kind that a broker answers, without having carried the request out."""
+_NO_GROUP, _NO_TOPIC = "GROUP_AUTHORIZATION_FAILED", "TOPIC_AUTHORIZATION_FAILED"
+ERRORS[REFUSAL] = {
+    **dict.fromkeys(("Produce", "Fetch"), (_NO_TOPIC,)),
+    **dict.fromkeys(("OffsetCommit", "OffsetFetch", "TxnOffsetCommit"), (_NO_GROUP,)),
+    **dict.fromkeys(("EndTxn", "AddOffsetsToTxn"), ("TRANSACTIONAL_ID_AUTHORIZATION_FAILED",)),
+}
+ERRORS[SLOW] = {"Fetch": (NOT_LEADER,)}
+AT = {RETENTION: ("Fetch", "OffsetCommit"), PARTITIONS: ("Fetch", "Produce")}
 
 
 def check_kinds(given: Iterable[str]) -> tuple[str, ...]:
@@ -53,11 +65,11 @@ def check_kinds(given: Iterable[str]) -> tuple[str, ...]:
         raise TypeError(f"kinds are several, for instance ({given!r},), not {given!r}")
     kinds = tuple(dict.fromkeys(given))
     for each in kinds:
-        if each not in KINDS:
-            close = get_close_matches(str(each), KINDS, 1)
+        if each not in KINDS + MORE_KINDS:
+            close = get_close_matches(str(each), KINDS + MORE_KINDS, 1)
             likely = f"; do you mean {close[0]!r}?" if close else "."
-            known = ", ".join(KINDS)
+            known = ", ".join(KINDS + MORE_KINDS)
             raise ValueError(f"there is no kind of misfortune {each!r}{likely} There are {known}")
     if not kinds:
-        raise ValueError(f"kinds are some of {', '.join(KINDS)}; none is given")
+        raise ValueError(f"kinds are some of {', '.join(KINDS + MORE_KINDS)}; none is given")
     return kinds

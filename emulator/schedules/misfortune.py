@@ -8,7 +8,22 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 from ...wire import Error
-from .legal import COORDINATOR, CRASH, DELAY, DELAYED, ERRORS, LEADER, NETWORK, REBALANCE, TIMEOUT
+from .legal import (
+    COORDINATOR,
+    CRASH,
+    DELAY,
+    DELAYED,
+    ERRORS,
+    LEADER,
+    NETWORK,
+    NOT_LEADER,
+    PARTITIONS,
+    REBALANCE,
+    REFUSAL,
+    RETENTION,
+    SLOW,
+    TIMEOUT,
+)
 
 SHAPES: dict[str, tuple[str, ...]] = {
     "delay": ("seconds",),
@@ -21,6 +36,9 @@ SHAPES: dict[str, tuple[str, ...]] = {
     "restart": (),
     "kill": (),
     "timeout": (),
+    "overtake": (),
+    "grow": (),
+    "lag": ("partition", "times"),
 }
 """What may happen, and the fields that say more about it."""
 _KINDS = {
@@ -29,6 +47,9 @@ _KINDS = {
     **dict.fromkeys(("rebalance", "kick"), REBALANCE),
     **dict.fromkeys(("restart", "kill"), CRASH),
     "timeout": TIMEOUT,
+    "overtake": RETENTION,
+    "grow": PARTITIONS,
+    "lag": SLOW,
 }
 STALL_S = 90
 """Longer than sessions and transactions are by default, in all clients."""
@@ -51,7 +72,9 @@ class Misfortune:
     what: str
     """"delay", "disconnect"; "cut": the answer is cut short; "reset": all connections are reset;
     "fail": answered with an error; "rebalance"; "kick": a member is removed; "restart"; "kill":
-    killed and started again; "timeout": more time passes than members and transactions have."""
+    killed and started again; "timeout": more time passes than members and transactions have;
+    "overtake": all records there are deleted; "grow": each topic has a partition more; "lag":
+    Fetch gets nothing of a partition, but of its sisters."""
     when: str = "before"
     """The request is carried out, or "after" that."""
     seconds: float = 0.0
@@ -62,6 +85,8 @@ class Misfortune:
     """So many requests fail, this one and those after it."""
     group: str = ""
     """That rebalances, or whose member is removed."""
+    partition: int = 0
+    """That lags."""
 
     def __post_init__(self) -> None:
         """Raises ValueError."""
@@ -85,6 +110,8 @@ class Misfortune:
     def kind(self) -> str:
         """One of KINDS."""
         if self.what == "fail":
+            if self.error in ERRORS[REFUSAL].get(self.api, ()):
+                return REFUSAL
             return LEADER if self.api in ERRORS[LEADER] else COORDINATOR
         return _KINDS[self.what]
 
@@ -108,7 +135,7 @@ class Misfortune:
         if len(more) != len(SHAPES[what]):
             has = " and ".join(SHAPES[what]) or "nothing more"
             raise ValueError(f"{what} is followed by {has}: {text!r}")
-        types: dict[str, Any] = {"seconds": float, "times": int}
+        types: dict[str, Any] = {"seconds": float, "times": int, "partition": int}
         given = {
             name: types.get(name, str)(unquote(each))
             for name, each in zip(SHAPES[what], more, strict=True)
@@ -122,7 +149,8 @@ class Misfortune:
         """The sentence that does the same: `kafka.on('Produce').once().disconnect('after')`."""
         first = f".after({self.number - 1})" if self.number > 1 else ""
         often = f".times({self.times})" if self.times > 1 else ".once()"
-        return f"kafka.on({self.api!r}){first}{often}.{self._verb()}"
+        where = f", partition={self.partition}" if self.what == "lag" else ""
+        return f"kafka.on({self.api!r}{where}){first}{often}.{self._verb()}"
 
     def _verb(self) -> str:
         after = ", 'after'" if self.when == "after" else ""
@@ -132,8 +160,8 @@ class Misfortune:
             return f"disconnect({self.when!r})"
         if self.what == "cut":
             return "truncate_reply(6)"
-        if self.what == "fail":
-            return f"fail(Error.{self.error})"
+        if self.what in ("fail", "lag"):
+            return f"fail(Error.{self.error or NOT_LEADER})"
         return f"call({self.function}{after})"
 
     @property
@@ -146,6 +174,8 @@ class Misfortune:
             "restart": "kafka.restart",
             "kill": "lambda: kafka.restart(clean=False)",
             "timeout": f"lambda: kafka.advance(seconds={STALL_S})",
+            "overtake": "lambda: [kafka.topic(each).empty() for each in kafka.topics()]",
+            "grow": "lambda: [kafka.topic(each).add_partitions(1) for each in kafka.topics()]",
         }.get(self.what, "")
 
     # Smaller ones

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .misfortune import Misfortune
 from .sorts import set_rule
@@ -37,14 +37,15 @@ class Schedule:
         """The rules that do the same by hand, one a line."""
         return "\n".join(each.code for each in self.misfortunes)
 
-    def begin(self, kafka: Emulator) -> Begun:
-        """Have them happen at a broker, from now on. Raises ValueError."""
-        return Begun(self, [set_rule(kafka, each) for each in self.misfortunes])
+    def begin(self, kafka: Emulator, client_id: Any = None) -> Begun:
+        """Have them happen at a broker, from now on, at the requests of clients with this id (a
+        name, or a matcher as for rules). Raises ValueError."""
+        return Begun(self, [set_rule(kafka, each, client_id) for each in self.misfortunes])
 
     @contextmanager
-    def on(self, kafka: Emulator) -> Iterator[Begun]:
+    def on(self, kafka: Emulator, client_id: Any = None) -> Iterator[Begun]:
         """Have them happen at a broker until the end of this block."""
-        begun = self.begin(kafka)
+        begun = self.begin(kafka, client_id)
         try:
             yield begun
         finally:

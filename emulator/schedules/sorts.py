@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...wire import Refused
 from ..base.clock import SystemClock
+from .legal import NOT_LEADER
 from .misfortune import STALL_S
 
 if TYPE_CHECKING:
@@ -19,9 +20,13 @@ _A_PART = 6
 """Bytes of an answer that is cut short."""
 
 
-def set_rule(kafka: Emulator, misfortune: Misfortune) -> RuleView:
-    """Have it happen. Returns its rule, whose `str` is the misfortune's code. Raises ValueError."""
-    when = kafka.on(misfortune.api)
+def set_rule(kafka: Emulator, misfortune: Misfortune, client_id: Any = None) -> RuleView:
+    """Have it happen, at the so-manieth request of clients with this id, or of all. Returns its
+    rule, whose `str` is the misfortune's code, but for the id. Raises ValueError."""
+    narrowed = {} if client_id is None else {"client_id": client_id}
+    if misfortune.what == "lag":
+        narrowed["partition"] = misfortune.partition
+    when = kafka.on(misfortune.api, **narrowed)
     if misfortune.number > 1:
         when = when.after(misfortune.number - 1)
     when = when.times(misfortune.times) if misfortune.times > 1 else when.once()
@@ -59,11 +64,14 @@ _DOES: dict[str, Callable[[Emulator, str], object]] = {
     "restart": lambda kafka, _: kafka.restart(),
     "kill": lambda kafka, _: kafka.restart(clean=False),
     "timeout": lambda kafka, _: _stall(kafka),
+    "overtake": lambda kafka, _: [kafka.topic(each).empty() for each in kafka.topics()],
+    "grow": lambda kafka, _: [kafka.topic(each).add_partitions(1) for each in kafka.topics()],
 }
 _VERBS: dict[str, Callable[[Any, Any, Misfortune], RuleView]] = {
     "delay": lambda when, _, each: when.delay(each.seconds, each.when),
     "disconnect": lambda when, _, each: when.disconnect(each.when),
     "cut": lambda when, *_: when.truncate_reply(_A_PART),
     "fail": lambda when, _, each: when.fail(each.error),
+    "lag": lambda when, _, each: when.fail(NOT_LEADER),
     **dict.fromkeys(_DOES, _called),
 }
