@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .config.configs import BrokerConfig as BrokerConfig
     from .config.configs import ConfigError as ConfigError
     from .emulator import Emulator as Emulator
+    from .emulator import MakeKafka as MakeKafka
     from .facets.crash_points import Crash as Crash
     from .facets.rule_view import RuleView as RuleView
     from .proxy.proxy import Proxy as Proxy
@@ -65,6 +66,7 @@ __all__ = [
     "Error",
     "Event",
     "GroupView",
+    "MakeKafka",
     "ManualClock",
     "NeverMatched",
     "NewRecord",
@@ -112,7 +114,7 @@ if not TYPE_CHECKING:  # else a type checker would take any name for one of this
             ".breakpoint": "pause_all resume_all",
             ".cluster": "Cluster",
             ".config.configs": "BrokerConfig ConfigError",
-            ".emulator": "Emulator",
+            ".emulator": "Emulator MakeKafka",
             ".facets.crash_points": "Crash",
             ".facets.rule_view": "RuleView",
             ".proxy.proxy": "Proxy",

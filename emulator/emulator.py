@@ -33,7 +33,7 @@ from pathlib import Path
 from random import Random
 from threading import RLock
 from types import FunctionType, TracebackType
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, Self, TypeAlias, TypeVar
 
 from ..storage import (
     Directory,
@@ -592,3 +592,8 @@ _guard = RLock()
 os.register_at_fork(
     before=_guard.acquire, after_in_parent=_guard.release, after_in_child=_guard.release
 )
+
+
+MakeKafka: TypeAlias = type[Emulator]
+"""What the fixture `make_kafka` is to a type checker: it takes the arguments of Emulator, and
+returns one that runs."""

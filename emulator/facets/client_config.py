@@ -78,6 +78,15 @@ _CLIENTS: dict[str, _Kinds] = {
     "librdkafka": _LIBRDKAFKA,
     SPARK: {"": {}},
 }
+_NAMES = {
+    "confluent-kafka": "confluent",
+    "kafka": "kafka-python",
+    "kafka-clients": "java",
+    "kafka-python-ng": "kafka-python",
+    "pyspark": SPARK,
+    "rdkafka": "librdkafka",
+}
+"""Of packages, and what else these clients are called, with dashes."""
 _DOTTED = {"confluent", "java", "librdkafka", SPARK}
 
 
@@ -102,14 +111,16 @@ class ClientConfig(Facet):
         """Settings for a stock client that make it quick in a test, with the bootstrap servers:
         `Consumer({**kafka.client_config("confluent", "consumer"), "group.id": "billing"})`.
 
-        `client` is "aiokafka", "confluent", "java", "kafka-python", "librdkafka" or "spark"; `kind`
-        is "consumer", "producer" or "admin"; without it there are those that each kind takes.
+        `client` is "aiokafka", "confluent", "java", "kafka-python", "librdkafka" or "spark", or the
+        name of its package: "confluent-kafka", "confluent_kafka", "pyspark"; `kind` is "consumer",
+        "producer" or "admin"; without it there are those that each kind takes.
 
         Of a listener that is not plain text there are, too, its protocol, and the certificates to
         trust; `user` is one of `users`, by default the first, `mechanism` one of the listener's, by
         default the first, and `certificate` one of `kafka.certificates`. `listener` is the name of
         the listener, by default the first. Raises ValueError for others.
         """
+        client = _named(client)
         given = (user, mechanism, certificate, listener)
         if not self._is_secured and all(each is None for each in given):
             return _prefixed(client, settings(self.bootstrap_servers, client, kind))
@@ -222,6 +233,11 @@ def _knows_recovery() -> bool:
     except ImportError:
         return False
     return bool(libversion()[1] >= _KNOWS_RECOVERY)
+
+
+def _named(client: str) -> str:
+    name = client.lower().replace("_", "-") if isinstance(client, str) else client
+    return _NAMES.get(name, name)
 
 
 def _prefixed(client: str, settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -101,3 +101,21 @@ def test_the_java_client_takes_them(kind: str) -> None:
             {**kafka.client_config("java", kind), "group.id": "g"}
         )
         client.close()
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("confluent-kafka", "confluent"),
+        ("confluent_kafka", "confluent"),
+        ("Confluent", "confluent"),
+        ("kafka_python", "kafka-python"),
+        ("kafka", "kafka-python"),
+        ("rdkafka", "librdkafka"),
+        ("pyspark", "spark"),
+    ],
+)
+def test_a_client_goes_by_the_name_of_its_package_too(said: str, meant: str) -> None:
+    with Emulator() as kafka:
+        assert kafka.client_config(said) == kafka.client_config(meant)
+        assert kafka.client_config(said, "consumer") == kafka.client_config(meant, "consumer")
