@@ -57,6 +57,11 @@ def _stall(kafka: Emulator) -> None:
         kafka.advance(seconds=STALL_S)
 
 
+def _empty(kafka: Emulator) -> None:
+    for each in kafka.topics():
+        kafka.topic(each).empty()
+
+
 _DOES: dict[str, Callable[[Emulator, str], object]] = {
     "reset": lambda kafka, _: kafka.network.down().remove(),
     "rebalance": lambda kafka, group: kafka.group(group).rebalance(),
@@ -64,7 +69,7 @@ _DOES: dict[str, Callable[[Emulator, str], object]] = {
     "restart": lambda kafka, _: kafka.restart(),
     "kill": lambda kafka, _: kafka.restart(clean=False),
     "timeout": lambda kafka, _: _stall(kafka),
-    "overtake": lambda kafka, _: [kafka.topic(each).empty() for each in kafka.topics()],
+    "overtake": lambda kafka, _: _empty(kafka),
     "grow": lambda kafka, _: [kafka.topic(each).add_partitions(1) for each in kafka.topics()],
 }
 _VERBS: dict[str, Callable[[Any, Any, Misfortune], RuleView]] = {
