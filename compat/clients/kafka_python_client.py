@@ -141,7 +141,7 @@ class KafkaPython(Client):
 
     def list_topics(self, bootstrap: str) -> set[str]:
         with _consumer(bootstrap) as consumer:
-            return set(consumer.topics())
+            return asked_until(lambda: set(consumer.topics()), _is_passing)
 
     def partitions(self, bootstrap: str, topic: str) -> list[int]:
         with _consumer(bootstrap) as consumer:
