@@ -22,6 +22,7 @@ from odradek.wire.api.metadata import MetadataRequest
 from odradek.wire.api.update_features import UpdateFeaturesRequest
 
 from tests.support.connection import ask
+from tests.support.kafka_log import errors_in
 
 pytestmark = [pytest.mark.real, pytest.mark.slow]
 
@@ -105,6 +106,19 @@ def shown(bootstrap: str) -> dict[str, Any]:
     }
 
 
+def test_a_race_of_kafkas_own_is_told_from_other_errors() -> None:
+    race = (
+        "[x] ERROR kafka.server.ControllerApis - Unexpected error handling request "
+        "RequestHeader(apiKey=CONTROLLER_REGISTRATION, apiVersion=0)\n"
+        "java.util.concurrent.CompletionException: "
+        "org.apache.kafka.common.errors.NotControllerException: The active controller appears"
+    )
+    others = [race.replace("CONTROLLER_REG", "BROKER_REG"), race.replace("NotController", "Other")]
+    assert errors_in(f"{race}\n[x] INFO well\n{race}") == []
+    for other in others:
+        assert errors_in(f"{race}\n{other}") == [other.splitlines()[0]]
+
+
 def test_kafkas_dump_tool_is_content_with_log_and_snapshots(cut: Path) -> None:
     files = sorted(path.name for path in (cut / HOME).iterdir())
     assert [name for name in files if name.endswith(".checkpoint")]
@@ -125,7 +139,7 @@ def test_a_real_kafka_starts_on_it_and_we_again_after_it(cut: Path, tmp_path: Pa
         assert shown(kafka.bootstrap_servers) == before
         kafka.stop()
         said = kafka.log
-    assert [line for line in said.splitlines() if "ERROR" in line] == []
+    assert errors_in(said) == []
 
     with Emulator(SMALL, data_dir=path) as ours:
         assert shown(ours.bootstrap_servers) == before

@@ -36,6 +36,7 @@ from odradek.storage.naming import renamed_suffix
 from tests.clients.support.broker_contents import everything
 from tests.compat.spark.segments.support.placed import T, column, numbered, offsets, placed, read
 from tests.compat.spark.segments.support.transactions import marker, of_producer
+from tests.support.kafka_log import errors_in
 from tests.support.written import record, write_records
 
 
@@ -234,7 +235,7 @@ def test_a_real_kafka_opens_what_was_written(tmp_path: Path) -> None:
         ours = everything(emulator.bootstrap_servers, ())
     with RealKafka(data_dir=data) as kafka:
         theirs = everything(kafka.bootstrap_servers, ())
-        assert "ERROR" not in kafka.log
+        assert errors_in(kafka.log) == []
         assert theirs.topics == ours.topics
         assert theirs.topics["raw"].partitions[0].aborted
         write_records(kafka.bootstrap_servers, "plain", 0, record(b"more"))
