@@ -15,9 +15,9 @@ MODULES = {
 # Lines of Python.
 LINES = {
     "wire": 9_780,
-    "storage": 10_090,
-    "emulator": 80_880,
-    "fixtures": 5_570,
+    "storage": 10_100,
+    "emulator": 80_900,
+    "fixtures": 5_580,
     "compat": 22_370,
-    "tests": 152_436,
+    "tests": 152_700,
 }
