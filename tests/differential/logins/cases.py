@@ -291,13 +291,17 @@ def _shown(token: str, head: str = "n,,", scheme: str = "Bearer", more: str = ""
 
 
 def _bearer(
-    make: Callable[[], bytes], *then: bytes, hides: bool = True, listener: str = _LISTENER
+    make: Callable[[], bytes],
+    *then: bytes | Callable[[], bytes],
+    hides: bool = True,
+    listener: str = _LISTENER,
 ) -> Case:
     """A token that is made when it is shown, as it has a time."""
 
     def act(talk: Talk) -> None:
         talk.handshake("OAUTHBEARER")
-        for data in (make(), *then):
+        for each in (make, *then):
+            data = each() if callable(each) else each
             answer = talk.ask(SaslAuthenticateRequest(auth_bytes=data), 2)
             if answer is not None and hides and answer.session_lifetime_ms:
                 lasts = round(answer.session_lifetime_ms / 100_000)
@@ -319,7 +323,7 @@ BEARER: dict[str, Case] = {
         "expired, then 0x01": _bearer(_EXPIRED, b"\x01"),
         "expired, then another byte": _bearer(_EXPIRED, b"\x02"),
         "expired, then nothing": _bearer(_EXPIRED, b""),
-        "expired, then a good one": _bearer(_EXPIRED, _shown(_jwt())),
+        "expired, then a good one": _bearer(_EXPIRED, lambda: _shown(_jwt())),
         "of the future": _bearer(lambda: _shown(_jwt(iat=_in_s(60)))),
         "without sub": _bearer(lambda: _shown(_jwt(sub=None))),
         "an empty sub": _bearer(lambda: _shown(_jwt(sub=""))),
