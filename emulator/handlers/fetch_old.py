@@ -14,9 +14,11 @@ converted, this one fills.
 
 from __future__ import annotations
 
-from ...wire import Error, Refused
+from typing import cast
+
+from ...wire import Buffer, Error, Refused
 from ...wire.api.fetch import FetchResponse
-from ...wire.legacy.down_conversion import down_convert
+from ...wire.legacy.down_conversion import down_convert_later
 from ..config.configs import TopicConfig
 from ..partitions.produced_batches import DECOMPRESSED_MAX
 
@@ -45,7 +47,10 @@ def as_old(answer: Answered, version: int, offset: int, config: TopicConfig) -> 
         return answer
     magic = 1 if version >= _MAGIC_1_SINCE else 0
     try:
-        answer.records = down_convert(answer.records, magic, offset, DECOMPRESSED_MAX)
+        records = down_convert_later(answer.records, magic, offset, DECOMPRESSED_MAX)
+        answer.records = cast(Buffer, records)
+    except OSError:
+        return _failed(answer, Error.KAFKA_STORAGE_ERROR)
     except Refused as refused:
         if refused.error is not Error.UNSUPPORTED_COMPRESSION_TYPE:
             raise

@@ -14,7 +14,7 @@ from ..base.sentences import READ_UNCOMMITTED as TOLD_UNCOMMITTED
 from ..partitions.fetch_sessions import INITIAL_EPOCH, NO_SESSION, Session, Wanted
 from ..partitions.partition import NO_EPOCH, READ_COMMITTED, READ_UNCOMMITTED, Partition
 from .closest_replica import NO_REPLICA, closest
-from .fetch_old import BATCHES_SINCE, WHOLE_SINCE, ZSTD_SINCE, as_old
+from .fetch_old import WHOLE_SINCE, ZSTD_SINCE, as_old
 from .node_endpoints import endpoints
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ class Work:
         self.min_bytes = min(request.min_bytes, self.max_bytes)
         self.gives_whole = call.version >= WHOLE_SINCE
         # Else somebody looks at the records on their way.
-        self.reads_later = call.version >= BATCHES_SINCE and call.passage is None
+        self.reads_later = call.passage is None
         replica = request.replica_id if call.version < 15 else request.replica_state.replica_id
         self.is_follower = replica >= 0
         # Consumers may read from a follower since they say where they are (KIP-392).

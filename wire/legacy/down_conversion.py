@@ -27,22 +27,25 @@ Source: the answers of Kafka 3.9.2; KIP-31, KIP-32, KIP-98, KIP-283.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from struct import Struct
 
-from ..batch import HEADER_SIZE, MAGIC, NO_TIMESTAMP, read_header
+from ..batch import HEADER_SIZE, MAGIC, NO_TIMESTAMP, OVERHEAD, read_header
 from ..compression import LIMIT, Codec
 from ..errors import Error, Refused, WireError
+from ..frames import JOINED, Part, Stored
 from ..primitives import Buffer
 from ..records import read_records
 from .message_sets import Entry, Message, build_set, entries, read_entry, read_head
 
 _CHUNK = 128 << 10
+_HEAD_SIZE = 17
 _FILLER = Struct(">qi")
+_BUFFERS = (bytes, bytearray, memoryview)
 
 
-def down_convert(stored: Buffer, magic: int, fetch_offset: int, limit: int = LIMIT) -> bytearray:
+def down_convert(stored: Buffer, magic: int, fetch_offset: int, limit: int = LIMIT) -> bytes:
     """Answer the stored bytes of a read from `fetch_offset` as a set of magic 0 or 1.
 
     The last batch in `stored` may be incomplete. `limit` is how many bytes a batch may decompress
@@ -50,56 +53,134 @@ def down_convert(stored: Buffer, magic: int, fetch_offset: int, limit: int = LIM
     Raises Refused(UNSUPPORTED_COMPRESSION_TYPE) for zstd and Refused(UNKNOWN_SERVER_ERROR) for
     damage, in what has to be converted first.
     """
-    try:
-        found = list(entries(stored))
-        out = bytearray()
-        for entry in found:
-            out += _converted(stored, [entry], magic, fetch_offset, limit)
-            if out:
-                break
-    except WireError:
-        raise Refused(Error.UNKNOWN_SERVER_ERROR) from None
-    if not found:
-        return out
-    length = max(len(stored), len(out)) if out else _FILLER.size
-    for chunk in _chunks(found[1:]) if out else ():
-        if len(out) >= length:
-            break
+    return b"".join(DownConverted(stored, magic, fetch_offset, limit).pieces())
+
+
+def down_convert_later(
+    stored: Part, magic: int, fetch_offset: int, limit: int = LIMIT
+) -> Buffer | Stored:
+    """Like `down_convert`, but of what is stored in a file only what has to be converted first is
+    at once, and the rest when it is sent. Raises OSError, too."""
+    converted = DownConverted(stored, magic, fetch_offset, limit)
+    if isinstance(stored, _BUFFERS) or len(converted) <= JOINED:
+        return b"".join(converted.pieces())
+    return converted
+
+
+class DownConverted:
+    """The answer to a read, in pieces (wire/frames.py: Stored)."""
+
+    __slots__ = ("_arguments", "_at", "_first", "_length", "_piece", "_rest", "_second", "_stored")
+
+    def __init__(self, stored: Part, magic: int, fetch_offset: int, limit: int) -> None:
+        """Converts what comes first. Raises Refused, OSError."""
+        self._stored = stored
+        self._arguments = magic, fetch_offset, limit
+        self._first: Buffer = b""
+        self._second = 0
         try:
-            out += _converted(stored, chunk, magic, fetch_offset, limit)
-        except (Refused, WireError):
-            break
-    del out[length:]
-    _fill(out, length)
-    return out
+            position = 0
+            while not self._first and (entry := _entry_at(stored, position)):
+                self._first = self._converted(entry, entries(entry))
+                position += len(entry)
+                self._second = self._second or position
+        except WireError:
+            raise Refused(Error.UNKNOWN_SERVER_ERROR) from None
+        self._length = max(len(stored), len(self._first)) if self._first else 0
+        if self._second and not self._first:
+            self._length = _FILLER.size
+        self._at = 0
+        self._piece: Buffer = b""
+        self._rest = self.pieces()
+
+    def __len__(self) -> int:
+        return self._length
+
+    def read(self, position: int, most: int) -> Buffer:
+        """Some of it, from `position` on: at least one byte. Raises OSError."""
+        if position < self._at:
+            self._at, self._piece, self._rest = 0, b"", self.pieces()
+        while position >= self._at + len(self._piece):
+            self._at += len(self._piece)
+            self._piece = next(self._rest)
+        start = position - self._at
+        return memoryview(self._piece)[start : start + most]
+
+    def pieces(self) -> Iterator[Buffer]:
+        """All of it, none of them empty. Raises OSError."""
+        left = self._length
+        for piece in self._unbounded() if self._first else ():
+            if len(piece) > left:
+                piece = memoryview(piece)[:left]
+            left -= len(piece)
+            if piece:
+                yield piece
+            if not left:
+                return
+        while left:
+            filler = _FILLER.pack(-1, max(left + 1, HEADER_SIZE)).ljust(min(left, _CHUNK), b"\0")
+            yield filler[:left]
+            left -= min(left, len(filler))
+
+    def _unbounded(self) -> Iterator[Buffer]:
+        """What is converted, up to what cannot be."""
+        yield self._first
+        position = self._second
+        while True:
+            try:
+                chunk = _whole_entries(self._stored, position)
+                size = sum(entry.size for entry in chunk[1])
+                if not size:
+                    return
+                converted = self._converted(*chunk)
+            except (Refused, WireError):
+                return
+            position += size
+            yield converted
+
+    def _converted(self, stored: Buffer, chunk: Iterable[Entry]) -> bytes:
+        """Convert some batches. Raises WireError, or Refused for zstd."""
+        return b"".join([_convert(stored, entry, *self._arguments) for entry in chunk])
 
 
-def _chunks(found: Sequence[Entry]) -> Iterator[list[Entry]]:
-    """Group the batches that are converted together."""
-    chunk: list[Entry] = []
-    size = 0
-    for entry in found:
-        if chunk and size + entry.size > _CHUNK:
-            yield chunk
-            chunk, size = [], 0
-        chunk.append(entry)
-        size += entry.size
-    if chunk:
-        yield chunk
+def _entry_at(stored: Part, position: int) -> Buffer:
+    """The bytes of the entry there; none of an incomplete one. Raises WireError, OSError."""
+    head = _taken(stored, position, _HEAD_SIZE)
+    if len(head) < OVERHEAD:
+        return b""
+    size = OVERHEAD + int.from_bytes(head[OVERHEAD - 4 : OVERHEAD], "big", signed=True)
+    if len(head) < _HEAD_SIZE or not 0 < size <= len(stored) - position:
+        for _ in entries(head):  # which refuses what is none
+            pass
+        return b""
+    entry = _taken(stored, position, size)
+    for _ in entries(entry):
+        return entry
+    return b""
 
 
-def _fill(out: bytearray, length: int) -> None:
-    while len(out) < length:
-        left = length - len(out)
-        piece = _FILLER.pack(-1, max(left + 1, HEADER_SIZE)).ljust(min(left, _CHUNK), b"\0")
-        out += piece[:left]
+def _whole_entries(stored: Part, position: int) -> tuple[Buffer, Sequence[Entry]]:
+    """The batches from there on that are converted together. Raises WireError, OSError."""
+    chunk = _taken(stored, position, _CHUNK)
+    found = list(entries(chunk))
+    if not found and len(chunk) == _CHUNK:
+        chunk = _entry_at(stored, position)
+        found = list(entries(chunk))
+    return chunk, found
 
 
-def _converted(
-    stored: Buffer, chunk: Sequence[Entry], magic: int, fetch_offset: int, limit: int
-) -> bytes:
-    """Convert some batches. Raises WireError, or Refused for zstd."""
-    return b"".join([_convert(stored, entry, magic, fetch_offset, limit) for entry in chunk])
+def _taken(stored: Part, position: int, size: int) -> Buffer:
+    """So many bytes from there on, or what there is. Raises OSError."""
+    if isinstance(stored, _BUFFERS):
+        return memoryview(stored)[position : position + size]
+    size = min(size, len(stored) - position)
+    data: Buffer = stored.read(position, size) if size > 0 else b""
+    if len(data) == size or size <= 0:
+        return data
+    whole = bytearray(data)
+    while len(whole) < size:
+        whole += stored.read(position + len(whole), size - len(whole))
+    return whole
 
 
 def _convert(stored: Buffer, entry: Entry, magic: int, fetch_offset: int, limit: int) -> Buffer:

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import random
 import struct
+import tracemalloc
 from mmap import mmap
 from pathlib import Path
 from typing import Any
 
 import pytest
+from odradek.emulator.base.release import KAFKA_3_9
 from odradek.emulator.cluster import Cluster
 from odradek.emulator.net.connection import Connection
 from odradek.storage.disk.directory import File
@@ -132,6 +134,31 @@ def test_a_fetched_batch_is_sent_from_a_mapping_of_its_file(tmp_path: Path) -> N
     assert isinstance(records.obj, mmap)
     path = tmp_path / "t-0" / f"{0:020}.log"
     assert records == path.read_bytes()
+    cluster.close()
+
+
+def test_an_answer_to_an_old_client_is_made_as_it_is_sent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cluster = open_cluster(tmp_path, release=KAFKA_3_9)
+    cluster.create_topic("t", 1, {})
+    socket = Socket(cluster)
+    for _ in range(20):
+        socket.receive(encoded(produce_request(batch(LARGE, time=NOW)), 9))
+    answers: list[list[Part]] = []
+    monkeypatch.setattr(Socket, "send", lambda _, parts: answers.append(parts))
+    tracemalloc.start()
+    try:
+        socket.receive(encoded(fetch_request(asked(max_bytes=50 << 20), max_bytes=50 << 20), 3))
+        assert tracemalloc.get_traced_memory()[1] < 4 * len(LARGE)
+        size, most = 0, 0
+        for piece in pieces(answers[0], lambda: 1 << 20):
+            size += len(piece)
+            most = max(most, tracemalloc.get_traced_memory()[0])
+    finally:
+        tracemalloc.stop()
+    assert size == sum(map(len, answers[0])) > 20 * len(LARGE)
+    assert most < 5 * len(LARGE)
     cluster.close()
 
 

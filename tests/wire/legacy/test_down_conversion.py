@@ -5,13 +5,15 @@ The logs are also given to a real Kafka 3.9.2, which has to answer the same byte
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from odradek.wire import Error, Refused
+from odradek.wire import Buffer, Error, Refused
 from odradek.wire.batch import assign, restamp
 from odradek.wire.compression import Codec
-from odradek.wire.legacy.down_conversion import down_convert
+from odradek.wire.legacy.down_conversion import down_convert, down_convert_later
 from odradek.wire.legacy.message_sets import (
     Message,
     build_message,
@@ -71,7 +73,25 @@ def marker(base_offset: int) -> bytes:
 
 
 def down(stored: bytes, magic: int, fetch_offset: int = 0) -> bytes:
-    return bytes(down_convert(stored, magic, fetch_offset))
+    return down_convert(stored, magic, fetch_offset)
+
+
+class InAFile:
+    """What is stored, read so many bytes at a time."""
+
+    def __init__(self, data: bytes, at_once: int = 50_000) -> None:
+        self.data, self.at_once = data, at_once
+        self.end = 0
+        """How far it has been read."""
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+    def read(self, position: int, most: int) -> Buffer:
+        found = self.data[position : position + min(most, self.at_once)]
+        assert found
+        self.end = position + len(found)
+        return found
 
 
 def filler(left: int) -> bytes:
@@ -258,11 +278,18 @@ def test_any_bytes_are_answered_or_refused(
 ) -> None:
     good = batch() + build_set([(2, T, None, b"c")], 1, codec=Codec.GZIP) + batch(3, codec=codec)
     stored = good[:cut] + put + good[cut + skip :]
+    asked = magic, fetch_offset, 100_000
+    answer = answered_or_refused(lambda: down_convert(stored, *asked))
+    assert not isinstance(answer, bytes) or len(answer) == 0 or len(answer) >= 12
+    later = answered_or_refused(lambda: down_convert_later(InAFile(stored, 30), *asked))
+    assert later == answer
+
+
+def answered_or_refused(convert: Callable[[], object]) -> object:
     try:
-        answer = down_convert(stored, magic, fetch_offset, limit=100_000)
-    except Refused:
-        return
-    assert len(answer) == 0 or len(answer) >= 12
+        return convert()
+    except Refused as refused:
+        return refused.error
 
 
 def test_a_bomb_is_stopped_at_the_limit() -> None:
@@ -270,6 +297,46 @@ def test_a_bomb_is_stopped_at_the_limit() -> None:
     assert len(down_convert(bomb, 0, 0)) > 0
     with pytest.raises(Refused):
         down_convert(bomb, 0, 0, limit=1_000_000)
+
+
+# What is converted while it is sent.
+
+
+def test_what_is_in_a_file_is_read_as_it_is_sent() -> None:
+    stored = b"".join(batch(2 * n, size=20_000) for n in range(40)) + batch(80)[:-1]
+    file = InAFile(stored)
+    answer = down_convert_later(file, 1, 0)
+    assert not isinstance(answer, bytes | bytearray | memoryview)
+    assert len(answer) == len(stored)
+    assert file.end == len(batch(size=20_000)), "more than what comes first was read"
+
+    sent = bytearray()
+    while len(sent) < len(answer):
+        piece = answer.read(len(sent), len(answer) - len(sent))
+        sent += piece
+        assert file.end <= len(sent) + CHUNK, "it was read ahead"
+    assert sent == down(stored, 1)
+
+    assert answer.read(0, 100) == sent[:100]
+    assert answer.read(300_000, 10) == sent[300_000:300_010]
+
+
+@pytest.mark.parametrize("damaged", [bytes(100), batch(codec=Codec.ZSTD), batch(offsets=[9, 3])])
+def test_what_cannot_be_converted_later_is_filled_with_all_behind_it(damaged: bytes) -> None:
+    good = b"".join(batch(2 * n, size=60_000) for n in range(3))
+    stored = good + damaged + batch(20, size=60_000)
+    answer = down_convert_later(InAFile(stored), 0, 0)
+    assert not isinstance(answer, bytes | bytearray | memoryview)
+    sent = bytearray()
+    while len(sent) < len(answer):
+        sent += answer.read(len(sent), len(answer) - len(sent))
+    assert sent == down(stored, 0)
+    assert [message.offset for message in read_messages(sent)] == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("stored", [marker(0) * 2000, batch(size=5_000) * 4, batch()[:40]])
+def test_a_short_answer_is_converted_at_once(stored: bytes) -> None:
+    assert down_convert_later(InAFile(stored), 0, 0) == down(stored, 0)
 
 
 # The oracle.
