@@ -159,6 +159,11 @@ class Call:
         """Whether the connection is open."""
         return self.connection.is_open
 
+    @property
+    def reads_later(self) -> bool:
+        """Whether stored records may stay in their files until the answer is sent."""
+        return self.passage is None or self.passage.reads_later
+
     def answer(self, response: Response | None) -> None:
         """Answer a parked call; None ends it without a response. On a closed connection the answer
         is dropped."""
@@ -199,7 +204,7 @@ class Call:
         """The frame of a response as buffers. Raises WireError if it cannot be encoded."""
         prepared = self.prepared
         if prepared is not None and prepared[0] is response:
-            body = prepared[1]
+            body, self.prepared = prepared[1], None
         else:
             body = write_parts(response, self.version)
         return answer_frame(self.correlation_id, self.api_key, self.version, body)

@@ -63,6 +63,9 @@ class Step:
     """Steps of a higher rank stay behind others, also those that are appended later: what a broker
     does with what it has received. They belong to one cluster."""
 
+    reads_records: ClassVar[bool] = True
+    """Whether it may look at the records of an answer, which then are read before it is sent."""
+
     def concerns(self, api_key: int) -> bool:
         """Whether requests of an API pass it. When this changes, call `chain.changed()`."""
         return True
@@ -218,6 +221,11 @@ class Passage:
         """Called by Fetch with each topic, None for an id that nothing has: whether the client may
         not read it."""
 
+    @property
+    def reads_later(self) -> bool:
+        """Whether no step that has seen the request looks at the records of its answer."""
+        return not any(step.reads_records for step, _ in self._passed)
+
     def go_on(self, instead: Request | None = None) -> None:
         """Pass the request on from the step that holds it, or another one instead; without effect
         if none does."""
@@ -263,6 +271,7 @@ class Passage:
             if outcome is not None:
                 response = outcome if isinstance(outcome, Response) else None
         call.connection.answer(call, response)
+        call.passage = None  # a cycle, which would keep the request until it is collected
 
     def lost(self) -> None:
         """The connection is closed: the steps that saw the request learn that nothing is sent."""
@@ -273,6 +282,7 @@ class Passage:
                 step.after(self._call, request, None)
             except Exception:
                 log.exception("a step failed on a request of %s", self._call.connection)
+        self._call.passage = None
 
     def _failed(self) -> None:
         call = self._call

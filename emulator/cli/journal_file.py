@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
-JOURNAL_MOST = 1
-"""What goes to a file need not be kept in memory, too."""
-FRAME_BYTES = 1 << 30
+if TYPE_CHECKING:
+    from ..control.traffic.journal import RequestJournal
+    from ..control.traffic.sink import FileSink
+
+_FRAME_BYTES = 1 << 30
 """There a frame is whole, so that it can be sent again."""
+
+
+def write_to_file(journal: RequestJournal, sink: FileSink) -> None:
+    """Begin a journal that is written to a file, and not kept in memory."""
+    journal.traffic.told = sink
+    journal.start()
+    journal.traffic.bound(0, 0, _FRAME_BYTES)
 
 
 def journal_file(text: str) -> str:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from .console.arguments import addresses, parse_addresses
 from .console.output import fail
-from .journal_file import FRAME_BYTES, JOURNAL_MOST, journal_file
+from .journal_file import journal_file, write_to_file
 from .serve import port_number, print_line
 
 if TYPE_CHECKING:
@@ -77,8 +77,7 @@ def run_proxy(options: argparse.Namespace) -> int:
     try:
         if options.journal is not None:
             sink = FileSink(options.journal, {})
-            proxy.journal.traffic.told = sink
-            proxy.journal.start(most=JOURNAL_MOST, frame_bytes=FRAME_BYTES)
+            write_to_file(proxy.journal, sink)
         log = None if options.quiet else _log_events(proxy)
         proxy.start()
         print_line(f"odradek proxy ready at {proxy.bootstrap_servers}, to {to}")

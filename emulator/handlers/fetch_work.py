@@ -94,8 +94,7 @@ class Work:
         self.max_bytes = min(request.max_bytes, cluster.fetch_max_bytes)
         self.min_bytes = min(request.min_bytes, self.max_bytes)
         self.gives_whole = call.version >= WHOLE_SINCE
-        # Else somebody looks at the records on their way.
-        self.reads_later = call.passage is None
+        self.reads_later = call.reads_later
         replica = request.replica_id if call.version < 15 else request.replica_state.replica_id
         self.is_follower = replica >= 0
         # Consumers may read from a follower since they say where they are (KIP-392).

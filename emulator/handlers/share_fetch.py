@@ -166,7 +166,7 @@ class _Work:
         fetch = ShareFetch(
             *(self.cluster, self.leader, self.key.group_id, wish, limits),
             finish,
-            reads_later=self.call.passage is None,
+            reads_later=self.call.reads_later,
         )
         fetch.begin(partitions)
         if answers:

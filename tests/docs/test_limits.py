@@ -8,6 +8,7 @@ import pytest
 from odradek.emulator.base.release import KAFKA_4_3
 from odradek.emulator.base.turns import QUANTUM_S
 from odradek.emulator.config.configs import BrokerConfig
+from odradek.emulator.control.traffic import sink
 from odradek.emulator.control.traffic.traffic import FRAME_BYTES, MOST, MOST_BYTES
 from odradek.emulator.metadata.topic_rules import LARGEST_REQUEST
 from odradek.emulator.net import server
@@ -42,6 +43,10 @@ def test_the_journal_of_requests() -> None:
     said = row("The journal of requests")
     for bound in (f"{MOST:,} requests", size(MOST_BYTES), size(FRAME_BYTES)):
         assert bound in said
+
+
+def test_the_journal_in_a_file() -> None:
+    assert size(sink._WAITING_BYTES) in row("A journal that is written")
 
 
 DECOMPRESSED = size(produced_batches.DECOMPRESSED_MAX)

@@ -23,7 +23,7 @@ from ...config.configs import UNKNOWN, BrokerConfig, ConfigError
 from ...config.listener_configs import listener_of
 from ...emulator import Emulator
 from ...security.listeners import listeners_of
-from ..journal_file import FRAME_BYTES, JOURNAL_MOST
+from ..journal_file import write_to_file
 from ..log.event_log import EventLog
 from ..log.levels import ERROR, WARN
 from .applying import apply, problems
@@ -231,8 +231,7 @@ def _write_journal(emulator: Emulator, path: str) -> FileSink:
         sink = FileSink(path, names)
     except OSError as error:
         raise Failed(f"--journal: {error.filename}: {error.strerror}", 1) from None
-    emulator.journal.traffic.told = sink
-    emulator.journal.start(most=JOURNAL_MOST, frame_bytes=FRAME_BYTES)
+    write_to_file(emulator.journal, sink)
     return sink
 
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 import json
 from base64 import b64decode, b64encode
 from binascii import Error as Base64Error
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ....wire import Message, id_text, parse_id
@@ -31,6 +31,7 @@ from .plain import plain
 from .traffic import Traffic
 
 FORMAT = 1
+_PIECE = 3 << 16
 
 
 def head(dropped: int, topic_names: dict[bytes, str]) -> str:
@@ -41,7 +42,21 @@ def head(dropped: int, topic_names: dict[bytes, str]) -> str:
 
 def line(exchange: Exchange) -> str:
     """The line of one exchange."""
-    return _line(as_json(exchange) | _frames(exchange))
+    return "".join(line_in_pieces(exchange))
+
+
+def line_in_pieces(exchange: Exchange) -> Iterator[str]:
+    """The same, without a copy of what may be a very long frame."""
+    yield _line(as_json(exchange) | {"requestSize": exchange.request_size})[: -len("}\n")]
+    yield ', "requestFrame": "'
+    yield from _base64(exchange.request_frame)
+    yield f'", "responseSize": {exchange.response_size}, "responseFrame": '
+    if exchange.response_frame is None:
+        yield "null}\n"
+    else:
+        yield '"'
+        yield from _base64(exchange.response_frame)
+        yield '"}\n'
 
 
 def as_json(exchange: Exchange) -> dict[str, Any]:
@@ -100,14 +115,10 @@ def read(lines: Iterable[str]) -> Traffic:
     return traffic
 
 
-def _frames(exchange: Exchange) -> dict[str, Any]:
-    answer = exchange.response_frame
-    return {
-        "requestSize": exchange.request_size,
-        "requestFrame": b64encode(exchange.request_frame).decode(),
-        "responseSize": exchange.response_size,
-        "responseFrame": None if answer is None else b64encode(answer).decode(),
-    }
+def _base64(frame: bytes) -> Iterator[str]:
+    view = memoryview(frame)
+    for begin in range(0, len(frame), _PIECE):
+        yield b64encode(view[begin : begin + _PIECE]).decode()
 
 
 def _plain(message: Message | None, version: int) -> dict[str, Any] | None:

@@ -1,13 +1,15 @@
 """FileSink: a journal that is written to a file while the broker runs.
 
 The broker does not wait for the disk: a thread writes what it is given, in order. What comes faster
-than it can be written is left out, requests and answers of the same exchange together; a failing
-disk ends the file. Both are said at the end, by `close`.
+than it can be written is left out, requests and answers of the same exchange together; of an answer
+to a request from before that, only its size is there. A failing disk ends the file. All this is
+said at the end, by `close`.
 """
 
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from pathlib import Path
 from queue import Empty, Queue
 from typing import BinaryIO
@@ -41,6 +43,8 @@ class FileSink:
         self._left_out: set[int] = set()
         self.left_out = 0
         """How many exchanges are not in the file."""
+        self.without_answer = 0
+        """Of how many only the size of the answer is."""
         self.failure: OSError | None = None
         self._file.flush()
         self._thread = threading.Thread(target=self._write, name="odradek-journal", daemon=True)
@@ -48,8 +52,7 @@ class FileSink:
 
     def began(self, exchange: Exchange) -> None:
         """A request is taken up. Never waits."""
-        waiting = self._given_bytes - self._written_bytes
-        if self._queue.qsize() > _WAITING_MAX or waiting > _WAITING_BYTES:
+        if self._queue.qsize() > _WAITING_MAX or self._waiting_bytes > _WAITING_BYTES:
             self._left_out.add(exchange.number)
             self.left_out += 1
             return
@@ -62,8 +65,15 @@ class FileSink:
         if exchange.number in self._left_out:
             self._left_out.remove(exchange.number)
             return
+        if exchange.response_frame and self._waiting_bytes > _WAITING_BYTES:
+            exchange = replace(exchange, response_frame=b"")
+            self.without_answer += 1
         self._given_bytes += len(exchange.response_frame or b"")
         self._queue.put((exchange, True))
+
+    @property
+    def _waiting_bytes(self) -> int:
+        return self._given_bytes - self._written_bytes
 
     def close(self) -> None:
         """Write what waits, and close the file. Logs what is not in it."""
@@ -72,18 +82,28 @@ class FileSink:
         if self.left_out:
             many = number_of(self.left_out, "request")
             log.warning("not in %s because they came too fast: %s", self.path, many)
+        if self.without_answer:
+            many = number_of(self.without_answer, "answer")
+            log.warning("not whole in %s because they came too fast: %s", self.path, many)
         if self.failure is not None:
             log.error("%s is not complete: %s", self.path, self.failure.strerror)
 
     def _write(self) -> None:
         try:
-            while (told := self._next()) is not None:
-                self._write_one(*told)
+            while self._write_next():
+                pass
             self._file.close()
         except OSError as error:
             self.failure = error
             while self._queue.get() is not None:
                 self.left_out += 1
+
+    def _write_next(self) -> bool:
+        """A function of its own, so that nothing is kept of one while there is no other."""
+        told = self._next()
+        if told is not None:
+            self._write_one(*told)
+        return told is not None
 
     def _next(self) -> _Told:
         """What is next; while nothing is, the file has all there is."""
@@ -95,7 +115,7 @@ class FileSink:
 
     def _write_one(self, exchange: Exchange, is_end: bool) -> None:
         if self._capture is None:
-            self._file.write(jsonl.line(exchange).encode())
+            self._file.writelines(map(str.encode, jsonl.line_in_pieces(exchange)))
         elif is_end:
             self._capture.ended(exchange)
         else:

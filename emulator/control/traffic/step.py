@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 class TrafficStep(Step):
     """Keeps each request and its answer."""
 
+    reads_records = False
+
     def __init__(self, traffic: Traffic) -> None:
         self.traffic = traffic
         self._peers: WeakKeyDictionary[Sender, Peer] = WeakKeyDictionary()

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from io import BytesIO
 from typing import Protocol
 
 from ....wire import Buffer, WireError
@@ -84,7 +85,7 @@ class Traffic:
             header.client_id,
             now,
             int(now) if clock_ms is None else clock_ms,
-            bytes(frame[: self._frame_bytes]),
+            bytes(memoryview(frame)[: self._frame_bytes]),
             len(frame),
             reason=reason,
         )
@@ -167,9 +168,9 @@ def _learn_software(peer: Peer, exchange: Exchange) -> None:
 
 def _beginning(parts: Sequence[Part], size: int) -> bytes:
     """The first bytes of what is sent, copied: records may stay where they are stored."""
-    kept = bytearray()
+    kept = BytesIO()  # whose value is no second copy
     for piece in pieces(parts, lambda: _PIECE):
-        kept += memoryview(piece)[: size - len(kept)]
-        if len(kept) == size:
+        kept.write(memoryview(piece)[: size - kept.tell()])
+        if kept.tell() == size:
             break
-    return bytes(kept)
+    return kept.getvalue()

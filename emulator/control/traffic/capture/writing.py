@@ -94,9 +94,11 @@ class _Stream:
         self, time_ms: float, frame: bytes, size: int, comment: str, *, is_client: bool
     ) -> None:
         """Send a frame of `size` bytes of which these are known, its length before it."""
-        data, total = size.to_bytes(4, "big") + frame, size + 4
+        total, first = size + 4, LONGEST - 4
+        piece = size.to_bytes(4, "big") + frame[:first]
         for begin in range(0, total, LONGEST):
-            piece = data[begin : begin + LONGEST]
+            if begin:
+                piece = frame[begin - 4 : begin + first]
             missing = min(LONGEST, total - begin) - len(piece)
             flags = ACK | (PSH if begin + LONGEST >= total else 0)
             said = "" if begin else comment

@@ -8,20 +8,22 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+import tracemalloc
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from odradek.emulator.cli.journal_file import write_to_file
 from odradek.emulator.control.traffic import jsonl
 from odradek.emulator.control.traffic import sink as module
 from odradek.emulator.control.traffic.errors import NotAJournal
 from odradek.emulator.control.traffic.exchange import Exchange
 from odradek.emulator.control.traffic.files import load
-from odradek.emulator.control.traffic.jsonl import line
 from odradek.emulator.control.traffic.peer import Address
 from odradek.emulator.control.traffic.sink import FileSink
 from odradek.emulator.control.traffic.traffic import FRAME_BYTES, Traffic
+from odradek.emulator.proxy.proxy import Proxy
 from odradek.wire.api.metadata import MetadataRequest
 from odradek.wire.headers import RequestHeader, write_request_header
 
@@ -101,17 +103,65 @@ def test_serve_refuses_what_it_cannot_write(tmp_path: Path) -> None:
     assert (status, "No such file" in errors) == (1, True)
 
 
+def held(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """What is written waits for this."""
+    go_on, pieces = threading.Event(), jsonl.line_in_pieces
+
+    def slow(exchange: Exchange) -> Iterator[str]:
+        go_on.wait()
+        yield from pieces(exchange)
+
+    monkeypatch.setattr(jsonl, "line_in_pieces", slow)
+    return go_on
+
+
+def test_answers_that_come_too_fast_are_cut_and_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    go_on = held(monkeypatch)
+    monkeypatch.setattr(module, "_WAITING_BYTES", 1000)
+    sink, traffic = FileSink(tmp_path / "j.jsonl", {}), Traffic()
+    traffic.told = sink
+    peer = traffic.peer(Address("127.0.0.1", 5), Address("127.0.0.1", 9092))
+    for exchange in [traffic.begin(peer, FRAME) for _ in range(4)]:
+        traffic.answered(exchange, [bytes(900)])
+    go_on.set()
+    sink.close()
+    kept = load(sink.path).exchanges
+    assert [len(each.response_frame or b"") for each in kept] == [900, 900, 0, 0]
+    assert {each.response_size for each in kept} == {900}
+    assert f"not whole in {sink.path} because they came too fast: 2 answers" in caplog.text
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "pcapng"])
+def test_a_large_answer_is_in_memory_once_and_only_until_it_is_written(
+    tmp_path: Path, ending: str
+) -> None:
+    proxy = Proxy("127.0.0.1:1")
+    sink = FileSink(tmp_path / f"j.{ending}", {})
+    write_to_file(proxy.journal, sink)
+    traffic = proxy.journal.traffic
+    peer = traffic.peer(Address("127.0.0.1", 5), Address("127.0.0.1", 9092))
+    answer, size = [(5).to_bytes(4), *[bytes(500_000)] * 20], 20 * 500_000
+    tracemalloc.start()
+    try:
+        traffic.answered(traffic.begin(peer, FRAME), answer)
+        until(lambda: not sink._waiting_bytes)
+        until(lambda: tracemalloc.get_traced_memory()[0] < size / 10)
+        assert size < tracemalloc.get_traced_memory()[1] < 1.5 * size
+    finally:
+        tracemalloc.stop()
+        sink.close()
+    [found] = load(sink.path).exchanges
+    assert found.response_frame == b"".join(answer)
+    assert len(traffic.exchanges) == 0
+
+
 def test_what_comes_too_fast_is_left_out_and_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    go_on = threading.Event()
-
-    def slow(exchange: Exchange) -> str:
-        go_on.wait()
-        return line(exchange)
-
+    go_on = held(monkeypatch)
     monkeypatch.setattr(module, "_WAITING_MAX", 10)
-    monkeypatch.setattr(jsonl, "line", slow)
     sink = FileSink(tmp_path / "j.jsonl", {})
     exchanges(sink, 100)
     go_on.set()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import tracemalloc
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -18,6 +21,7 @@ from odradek.wire import Error, Request, Response
 from odradek.wire.api import request_class
 from odradek.wire.api.api_versions import ApiVersionsRequest
 from odradek.wire.api.metadata import MetadataRequest
+from odradek.wire.frames import Part
 
 from tests.requests.fetch import asked, fetch_request
 from tests.requests.produce import batch, produce, produce_request
@@ -183,3 +187,43 @@ def test_an_answer_that_a_rule_keeps_back(
 def test_notes_of_rules_go_nowhere_without_a_journal(cluster: Cluster, client: Client) -> None:
     cluster.chain.append(Changing())
     assert client.ask(METADATA, 9).cluster_id == "changed"
+
+
+def test_a_request_that_was_answered_is_not_kept_until_garbage_is_collected(
+    cluster: Cluster, traffic: Traffic
+) -> None:
+    traffic.bound(0, 0, 1)
+    client = client_of(cluster)
+    large = batch(bytes(500_000))
+    client.ask(produce_request(large, "none"), 9)
+    gc.collect()
+    gc.disable()
+    tracemalloc.start()
+    try:
+        for _ in range(5):
+            client.ask(produce_request(large, "none"), 9)
+        assert tracemalloc.get_traced_memory()[0] < 1_000_000
+    finally:
+        tracemalloc.stop()
+        gc.enable()
+
+
+def test_records_that_only_the_journal_looks_at_stay_in_their_file(
+    cluster: Cluster, traffic: Traffic, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = client_of(cluster)
+    produce(client, batch(bytes(200_000)))
+    found: list[object] = []
+    answered = Traffic.answered
+
+    def noted(self: Traffic, exchange: Exchange, parts: Sequence[Part]) -> None:
+        found.extend(type(part).__name__ for part in parts)
+        answered(self, exchange, parts)
+
+    monkeypatch.setattr(Traffic, "answered", noted)
+    client.ask(fetch_request(asked(max_bytes=1 << 20), max_bytes=1 << 20), 12)
+    assert "StoredBytes" in found
+    found.clear()
+    cluster.chain.append(Step())
+    client.ask(fetch_request(asked(max_bytes=1 << 20), max_bytes=1 << 20), 12)
+    assert "StoredBytes" not in found
