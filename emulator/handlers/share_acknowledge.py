@@ -6,16 +6,18 @@ epoch -1 the session ends, and all that the member still has becomes available.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
-from ...wire import Error, Refused
+from ...wire import Error, Refused, Response
 from ...wire.api.share_acknowledge import ShareAcknowledgeRequest, ShareAcknowledgeResponse
-from ..base.call import Call
+from ..base.call import Call, Sentinel
 from ..share.sessions import FINAL_EPOCH, INITIAL_EPOCH, Part, SessionKey, next_epoch
 from .node_endpoints import endpoints
 from .registry import handles
 from .share_acknowledgements import (
     RENEWALS_SINCE,
+    Acknowledging,
     AckResult,
     Asked,
     acknowledged,
@@ -33,20 +35,22 @@ _MOVED = (Error.NOT_LEADER_OR_FOLLOWER, Error.FENCED_LEADER_EPOCH)
 @handles(ShareAcknowledgeRequest)
 def share_acknowledge(
     cluster: Cluster, call: Call, request: ShareAcknowledgeRequest
-) -> ShareAcknowledgeResponse:
+) -> Response | Sentinel:
     if not has_share_groups(cluster):
-        return ShareAcknowledgeResponse(
-            error_code=Error.UNSUPPORTED_VERSION, responses=[], node_endpoints=[]
-        )
+        return _refused(Error.UNSUPPORTED_VERSION)
     try:
         return _acknowledged(cluster, call, request)
     except Refused as refused:
-        return ShareAcknowledgeResponse(error_code=refused.error, responses=[], node_endpoints=[])
+        return _refused(refused.error)
+
+
+def _refused(error: Error) -> ShareAcknowledgeResponse:
+    return ShareAcknowledgeResponse(error_code=error, responses=[], node_endpoints=[])
 
 
 def _acknowledged(
     cluster: Cluster, call: Call, request: ShareAcknowledgeRequest
-) -> ShareAcknowledgeResponse:
+) -> Response | Sentinel:
     """Acknowledge in the session. Raises Refused if the whole request fails."""
     leader = cluster.share_leaders.at(call.node_id)
     group_id = check_member(request.group_id, request.member_id)
@@ -63,20 +67,25 @@ def _acknowledged(
         for topic in request.topics
         for each in topic.partitions
     ]
-    results = acknowledged(
-        *(cluster, leader, group_id, key.member_id, asked),
+    carry_out = partial(
+        acknowledged,
+        *(cluster, leader, group_id, key.member_id),
         knows_renewal=call.version >= RENEWALS_SINCE,
         renews=request.is_renew_ack,
     )
-    if epoch == FINAL_EPOCH:
-        leader.close_session(key)
-    response = ShareAcknowledgeResponse(
-        acquisition_lock_timeout_ms=leader.settings(group_id).lock_ms,
-        responses=[],
-        node_endpoints=[],
-    )
-    _add(cluster, call, response, results)
-    return response
+
+    def answer(results: dict[Part, AckResult]) -> Response:
+        if epoch == FINAL_EPOCH:
+            leader.close_session(key)
+        response = ShareAcknowledgeResponse(
+            acquisition_lock_timeout_ms=leader.settings(group_id).lock_ms,
+            responses=[],
+            node_endpoints=[],
+        )
+        _add(cluster, call, response, results)
+        return response
+
+    return Acknowledging(call, asked, carry_out, answer, _refused).begin(cluster)
 
 
 def _add(

@@ -3,14 +3,18 @@
 A batch is INVALID_REQUEST if it is reversed or overlaps the one before, if it has no type, not as
 many types as offsets, or one that there is not; renewing takes version 2 and a request that says
 so. One such batch refuses its whole partition (semantics N17-N19).
+
+What no share coordinator can note now is tried again after 2, 4, 8 and 16 s, and the answer waits
+for it; meanwhile nothing has become of it. (A real broker varies these times by a fifth.)
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from ...wire import Error, Refused
+from ...wire import Error, Refused, Response
+from ..base.call import PARKED, Call, Sentinel
 from ..share.acknowledging import RENEW, Acknowledgement
 from ..share.leading import ShareLeader
 from ..share.sessions import Part
@@ -18,6 +22,11 @@ from ..share.state import ShareKey
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
+
+_BACKOFFS_MS = (2000, 4000, 8000, 16000)
+_EXHAUSTED = (
+    "Error in write state RPC. Exhausted max retries to complete write state RPC without success."
+)
 
 RENEWALS_SINCE = 2
 _LONGEST_MEMBER_ID = 36
@@ -60,6 +69,53 @@ def check_member_id(member_id: str | None) -> None:
     """Raises Refused(INVALID_REQUEST)."""
     if not member_id or len(member_id.encode("utf-16-le")) > 2 * _LONGEST_MEMBER_ID:
         raise Refused(Error.INVALID_REQUEST)
+
+
+class Acknowledging:
+    """The acknowledgements of one request, until the share coordinators have noted them."""
+
+    def __init__(
+        self,
+        call: Call,
+        asked: Sequence[Asked],
+        carry_out: Callable[[Sequence[Asked]], dict[Part, AckResult]],
+        answer: Callable[[dict[Part, AckResult]], Response | Sentinel],
+        refuse: Callable[[Error], Response],
+    ) -> None:
+        """`answer`: what follows from the results, `refuse`: from a Refused."""
+        self._call = call
+        self._asked = asked
+        self._carry_out = carry_out
+        self._answer = answer
+        self._refuse = refuse
+        self._results: dict[Part, AckResult] = {}
+        self._backoffs = iter(_BACKOFFS_MS)
+
+    def begin(self, cluster: Cluster) -> Response | Sentinel:
+        """Carry them out, now or later. Raises Refused if the whole request fails."""
+        self._results |= self._carry_out(self._asked)
+        self._asked = [each for each in self._asked if self._is_to_be_tried_again(each)]
+        backoff_ms = next(self._backoffs, None) if self._asked else None
+        if backoff_ms is None:
+            for part, _ in self._asked:
+                self._results[part] = AckResult(Error.COORDINATOR_NOT_AVAILABLE, _EXHAUSTED)
+            return self._answer(self._results)
+        timer = cluster.after(backoff_ms, lambda: self._again(cluster))
+        self._call.on_lost = timer.cancel
+        return PARKED
+
+    def _again(self, cluster: Cluster) -> None:
+        self._call.on_lost = None
+        try:
+            outcome = self.begin(cluster)
+        except Refused as refused:
+            outcome = self._refuse(refused.error)
+        if isinstance(outcome, Response):
+            self._call.answer(outcome)
+
+    def _is_to_be_tried_again(self, asked: Asked) -> bool:
+        result = self._results.get(asked.part)
+        return result is not None and result.error is Error.COORDINATOR_NOT_AVAILABLE
 
 
 def acknowledged(

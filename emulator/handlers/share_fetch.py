@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias, cast
 
-from ...wire import Buffer, Error, Refused
+from ...wire import Buffer, Error, Refused, Response
 from ...wire.api.share_fetch import ShareFetchRequest, ShareFetchResponse
 from ..base.call import PARKED, Call, Sentinel
 from ..partitions.partition import Partition
@@ -25,6 +25,7 @@ from .node_endpoints import endpoints
 from .registry import handles
 from .share_acknowledgements import (
     RENEWALS_SINCE,
+    Acknowledging,
     AckResult,
     Asked,
     acknowledged,
@@ -40,9 +41,7 @@ _MOVED = (Error.NOT_LEADER_OR_FOLLOWER, Error.FENCED_LEADER_EPOCH)
 
 
 @handles(ShareFetchRequest)
-def share_fetch(
-    cluster: Cluster, call: Call, request: ShareFetchRequest
-) -> ShareFetchResponse | Sentinel:
+def share_fetch(cluster: Cluster, call: Call, request: ShareFetchRequest) -> Response | Sentinel:
     if not has_share_groups(cluster):
         return _refused(Error.UNSUPPORTED_VERSION)
     try:
@@ -50,8 +49,7 @@ def share_fetch(
         _check_renewal(call.version, request)
         work = _Work(cluster, call, request, group_id)
         work.open()
-        work.acknowledge()
-        return work.fetch()
+        return work.acknowledge()
     except Refused as refused:
         if refused.error is not Error.SHARE_SESSION_LIMIT_REACHED:
             return _refused(refused.error)
@@ -128,22 +126,29 @@ class _Work:
             for each in topic.partitions
         )
 
-    def acknowledge(self) -> None:
-        """Carry out the acknowledgements."""
+    def acknowledge(self) -> Response | Sentinel:
+        """Carry out the acknowledgements, then fetch."""
         if not self._has_acknowledgements():
-            return
+            return self.fetch()
         asked = [
             Asked(Part(topic.topic_id, each.partition_index), each.acknowledgement_batches)
             for topic in self.request.topics
             for each in topic.partitions
         ]
-        self.results = acknowledged(
-            *(self.cluster, self.leader, *self.key, asked),
+        carry_out = partial(
+            acknowledged,
+            *(self.cluster, self.leader, *self.key),
             knows_renewal=self.call.version >= RENEWALS_SINCE,
             renews=self.request.is_renew_ack,
         )
 
-    def fetch(self) -> ShareFetchResponse | Sentinel:
+        def answer(results: dict[Part, AckResult]) -> Response | Sentinel:
+            self.results = results
+            return self.fetch()
+
+        return Acknowledging(self.call, asked, carry_out, answer, _refused).begin(self.cluster)
+
+    def fetch(self) -> Response | Sentinel:
         """Fetch from the partitions of the session; the answer, or PARKED."""
         partitions = {} if self.session is None or self.renews else self._found()
         if not partitions:

@@ -100,6 +100,15 @@ def share_acknowledge(
     **more: Any,
 ) -> ShareAcknowledgeResponse:
     """The answer to acknowledgements of these batches."""
+    request = share_acknowledge_request(parts, epoch, member_id, **more)
+    answer: ShareAcknowledgeResponse = client.ask(request, version)
+    return answer
+
+
+def share_acknowledge_request(
+    parts: Parts, epoch: int, member_id: str | None = "a", **more: Any
+) -> ShareAcknowledgeRequest:
+    """Acknowledgements of these batches."""
     topics: dict[bytes, ShareAcknowledgeRequest.Topic] = {}
     for (topic_id, index), acks in parts.items():
         topic = topics.setdefault(
@@ -111,7 +120,7 @@ def share_acknowledge(
             for f, la, t in acks
         ]
         topic.partitions.append(kind(partition_index=index, acknowledgement_batches=batches))
-    request = ShareAcknowledgeRequest(
+    return ShareAcknowledgeRequest(
         **{
             "group_id": "g",
             "member_id": member_id,
@@ -120,8 +129,6 @@ def share_acknowledge(
             **more,
         }
     )
-    answer: ShareAcknowledgeResponse = client.ask(request, version)
-    return answer
 
 
 def acquired(answer: ShareFetchResponse) -> list[tuple[int, int, int]]:

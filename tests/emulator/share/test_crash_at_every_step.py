@@ -21,7 +21,7 @@ from odradek.wire import Error
 
 from tests.emulator.share.history import CONFIGS, History, Known, begin, judge, settle
 from tests.requests.produce import batch, produce
-from tests.requests.share_groups import ACCEPT, acquired, share_acknowledge, share_fetch
+from tests.requests.share_groups import ACCEPT, acquired, share_acknowledge_request, share_fetch
 from tests.support.clock import NOW
 from tests.support.cluster import client_of, open_cluster
 from tests.support.drawn import IS_SAMPLE, sized
@@ -120,13 +120,16 @@ def test_after_a_power_cut_at_any_change(seed: int) -> None:
 
 def test_what_cannot_be_made_durable_is_not_acknowledged() -> None:
     disk = MemoryDisk()
-    cluster = open_cluster(disk.directory(), **FLUSHED)
+    lock = {"group_share_record_lock_duration_ms": "60000"}
+    cluster = open_cluster(disk.directory(), **FLUSHED, **lock)
     begin(cluster)
     client, part = client_of(cluster), (cluster.topic("t").id, 0)
     produce(client, batch(b"v"))
     assert acquired(share_fetch(client, {part: ()})) == [(0, 0, 1)]
     disk.fail_syncs()
-    answer = share_acknowledge(client, {part: [(0, 0, [ACCEPT])]}, 1)
+    client.send(share_acknowledge_request({part: [(0, 0, [ACCEPT])]}, 1), 2)
+    cluster.advance(30_000)  # so long it is tried again
+    [answer] = client.answers()
     assert [each.error_code for each in answer.responses[0].partitions] == [
         Error.COORDINATOR_NOT_AVAILABLE
     ]

@@ -16,6 +16,7 @@ from tests.requests.share_groups import (
     RELEASE,
     acquired,
     share_acknowledge,
+    share_acknowledge_request,
     share_beat,
     share_fetch,
     share_fetch_request,
@@ -39,12 +40,28 @@ class Group:
         self.part = (self.topic.id, 0)
         joins = Client(cluster, node_id=cluster.groups.leader_of(self.key.group_id))
         assert share_beat(joins, group_id=self.key.group_id).error_code == 0
-        first = Client(cluster, node_id=1)
+        self.first = first = Client(cluster, node_id=1)
         share_fetch(first, {self.part: ()}, group_id=self.key.group_id)
         produce(first, batch(b"a", b"b", b"c"))
         assert acquired(share_fetch(first, epoch=1, group_id=self.key.group_id)) == [(0, 2, 1)]
         done = [(0, 0, [ACCEPT]), (1, 1, [RELEASE])]
         share_acknowledge(first, {self.part: done}, 2, group_id=self.key.group_id)
+
+    def accept(self, *, in_fetch: bool) -> list[tuple[int, int]]:
+        """Accept c at broker 1; after how many seconds which error is answered."""
+        asked = {self.part: [(2, 2, [ACCEPT])]}
+        request = share_fetch_request if in_fetch else share_acknowledge_request
+        self.first.send(request(asked, 3, group_id=self.key.group_id), 2)
+        found = []
+        for seconds in range(40):
+            for answer in self.first.answers():
+                parts = [each for topic in answer.responses for each in topic.partitions]
+                found += [
+                    (seconds, each.acknowledge_error_code if in_fetch else each.error_code)
+                    for each in parts
+                ]
+            self.cluster.advance(1000)
+        return found
 
     def kill_first(self) -> None:
         """Broker 1 is gone, and the others know it."""
@@ -68,7 +85,10 @@ class Group:
 @pytest.fixture
 def replicated() -> Iterator[Cluster]:
     """Three brokers, each of which has a replica of every state, as `Emulator(brokers=3)` has."""
-    cluster = open_three(share_coordinator_state_topic_replication_factor="3")
+    cluster = open_three(
+        share_coordinator_state_topic_replication_factor="3",
+        group_share_record_lock_duration_ms="60000",
+    )
     yield cluster
     cluster.close()
 
@@ -93,3 +113,36 @@ def test_a_state_on_the_killed_broker_alone_is_read_when_it_is_back() -> None:
         assert group.fetch_from_second("c") == ([(1, 1, 2), (2, 2, 1)], Error.NONE)
     finally:
         cluster.close()
+
+
+@pytest.mark.parametrize("in_fetch", [False, True])
+def test_an_acknowledgement_waits_until_another_broker_coordinates(
+    replicated: Cluster, in_fetch: bool
+) -> None:
+    group = Group(replicated, coordinator=3)
+    replicated.replication.kill(3)
+    assert group.accept(in_fetch=in_fetch) == [(2, Error.NONE)]
+    group.kill_first()
+    assert group.fetch_from_second("b") == ([(1, 1, 2)], Error.NONE)
+
+
+@pytest.mark.parametrize("in_fetch", [False, True])
+def test_where_none_comes_it_is_refused_after_half_a_minute(in_fetch: bool) -> None:
+    cluster = open_three(group_share_record_lock_duration_ms="60000")
+    try:
+        group = Group(cluster, coordinator=3)
+        cluster.replication.kill(3)
+        assert group.accept(in_fetch=in_fetch) == [(30, Error.COORDINATOR_NOT_AVAILABLE)]
+    finally:
+        cluster.close()
+
+
+def test_a_client_that_leaves_meanwhile_has_acknowledged_nothing(replicated: Cluster) -> None:
+    group = Group(replicated, coordinator=3)
+    replicated.replication.kill(3)
+    asked = {group.part: [(2, 2, [ACCEPT])]}
+    group.first.send(share_acknowledge_request(asked, 3, group_id=group.key.group_id), 2)
+    group.first.connection.close()
+    replicated.advance(40_000)
+    group.kill_first()
+    assert group.fetch_from_second("b") == ([(1, 1, 2), (2, 2, 1)], Error.NONE)
