@@ -1,7 +1,8 @@
 """Finishing what a stop interrupted in a partition's directory.
 
 `.deleted` and `.cleaned` files are removed; a `.log.swap` replaces all segments whose base is in
-its range, since it was written from them.
+its range, since it was written from them. A `.replaced` file tells that a repair was killed while
+it put its new files in the place of the old ones (repairs/replacing.py).
 """
 
 from __future__ import annotations
@@ -12,6 +13,12 @@ from ..disk.directory import Directory, File
 from ..naming import CLEANED, DELETED, OFFSET_INDEX, SWAP, TIME_INDEX, TRANSACTION_INDEX, Naming
 
 _INDEXES = (OFFSET_INDEX, TIME_INDEX, TRANSACTION_INDEX)
+REPAIRED = ".repaired"
+"""What a repair has written to take a file's place."""
+GONE = ".gone"
+"""Beside a file whose place nothing takes."""
+REPLACED = ".replaced"
+"""A file whose place is taken; all that take one are whole then."""
 
 
 def finish_interrupted(directory: Directory, naming: Naming, notices: list[str]) -> dict[str, int]:
@@ -20,6 +27,13 @@ def finish_interrupted(directory: Directory, naming: Naming, notices: list[str])
     Raises OSError.
     """
     files = directory.files()
+    if any(name.endswith(REPLACED) for name in files):
+        finish_replacing(directory)
+        for name in files:
+            if name.endswith((OFFSET_INDEX, TIME_INDEX)):  # they are those of the old files
+                directory.remove(name)
+        files = directory.files()
+        notices.append("a repair was killed while it replaced files: ended")
     for name in list(files):
         if name.endswith(CLEANED) and _is_swapped(name, files, naming):
             directory.rename(name, name.removesuffix(CLEANED) + SWAP)
@@ -49,6 +63,21 @@ def finish_interrupted(directory: Directory, naming: Naming, notices: list[str])
         directory.rename(swap, name)
         files[name] = files.pop(swap)
     return files
+
+
+def finish_replacing(directory: Directory) -> None:
+    """Give the `.repaired` files their names, and remove what they replace. Raises OSError."""
+    for name in directory.names():
+        final = name.removesuffix(REPAIRED).removesuffix(GONE)
+        if final != name and directory.exists(final):
+            directory.rename(final, final + REPLACED)
+        if name.endswith(REPAIRED):
+            directory.rename(name, final)
+    directory.sync()
+    for suffix in (GONE, REPLACED):  # while one of these is there, it is not ended
+        for name in directory.names():
+            if name.endswith(suffix):
+                directory.remove(name)
 
 
 def _is_swapped(name: str, files: dict[str, int], naming: Naming) -> bool:

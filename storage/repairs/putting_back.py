@@ -13,9 +13,10 @@ from ..disk.directory import Directory
 from ..naming import DAMAGED, OFFSET_INDEX, TIME_INDEX, TRANSACTION_INDEX, Naming
 from ..naming_detection import naming_in
 from ..recovery.damage_search import DamageSearch
+from ..recovery.unfinished import REPAIRED
 from .arranging import Piece, Planned, Searched
 from .partition_check import Finding
-from .replacing import REPAIRED, replace_files
+from .replacing import replace_files
 
 MENDED = "mended"
 

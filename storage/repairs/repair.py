@@ -49,10 +49,11 @@ from ..log_directory import MALFORMED, LogDirectoryError
 from ..naming import DAMAGED, SNAPSHOT, STRAY, renamed_suffix
 from ..naming_detection import naming_in
 from ..partition_directory import PartitionDirectory
+from ..recovery.unfinished import REPAIRED
 from .arranging import Known, Piece, Plan, Planned, arranged
 from .faults import with_epoch, wrong_epoch
 from .partition_check import WRITTEN_AGAIN, Facts, Finding, PartitionCheck
-from .replacing import REPAIRED, finish_replacing, replace_files
+from .replacing import finish_or_forget, replace_files
 
 _COPY_BYTES = 1 << 20
 _NO_TOPIC = bytes(16)
@@ -226,7 +227,7 @@ class _Repair:
     def _partition(self, topic: str, partition: int, end: int, start: int, cleaned: int) -> None:
         home = PartitionDirectory(self.directory, topic, partition, self.naming)
         if not self.report.dry_run:
-            finish_replacing(home.files)
+            finish_or_forget(home.files)
         names = home.files.files()
         gaps = repaired_gaps(home.files, list(names))
         if self.is_clean:
