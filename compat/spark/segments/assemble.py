@@ -18,7 +18,7 @@ from .wanted import Wanted
 
 _US = 1000
 _MS_MAX = ((1 << 63) - 1) // _US
-_SEQUENCES = 1 << 31
+SEQUENCES = 1 << 31
 
 
 @dataclass(frozen=True)
@@ -70,6 +70,14 @@ def _wanted_rows(contents: Contents, place: Place, wanted: Wanted) -> Rows | Non
     return np.flatnonzero(~unwanted) if unwanted.any() else None
 
 
+def times(
+    milliseconds: npt.NDArray[np.int64], hidden: npt.NDArray[np.bool_] | None = None
+) -> pa.Array:
+    """As the schema has them; null where they are hidden."""
+    micros = np.clip(milliseconds, -_MS_MAX, _MS_MAX) * _US
+    return pa.array(micros, mask=hidden).view(TIMESTAMP)
+
+
 class _Columns:
     """One method a column, by the column's name; `rows` of all records, None for every one."""
 
@@ -110,9 +118,8 @@ class _Columns:
         return pa.array(self._offsets)
 
     def _timestamp(self) -> pa.Array:
-        times = self._contents.timestamps
-        times = times if self._rows is None else times[self._rows]
-        return pa.array(np.clip(times, -_MS_MAX, _MS_MAX) * _US).view(TIMESTAMP)
+        found = self._contents.timestamps
+        return times(found if self._rows is None else found[self._rows])
 
     def _timestamp_type(self) -> pa.Array:
         types = (self._heads["attributes"] & LOG_APPEND_TIME != 0).astype(np.int32)
@@ -123,7 +130,7 @@ class _Columns:
         base = self._heads["base_sequence"].astype(np.int64)
         delta = self._offsets - self._heads["base_offset"][self._which]
         each = base[self._which]
-        sequences = np.where(each < 0, NO_SEQUENCE, (each + delta) % _SEQUENCES)
+        sequences = np.where(each < 0, NO_SEQUENCE, (each + delta) % SEQUENCES)
         return pa.array(sequences.astype(np.int32))
 
     def _codec(self) -> pa.Array:

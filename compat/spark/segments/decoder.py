@@ -103,7 +103,7 @@ def read_segment(
         reader.may_be_torn = segment.may_be_torn
         reader.kept = kept
         start = max(wanted.start_offset or 0, segment.log_start)
-        position = _indexed_position(segment, source, start)
+        position = indexed_position(segment, source, start)
         reader.next_offset = 0 if position else segment.base_offset
         yield from reader.read(position)
 
@@ -168,7 +168,27 @@ def _needs_outcomes(wanted: Wanted) -> bool:
     return wanted.is_committed_only or wanted.columns is None or "outcome" in wanted.columns
 
 
-def _indexed_position(segment: Segment, source: Source, offset: int) -> int:
+def out_of_order(run: Run, next_offset: int, segment: Segment | None = None) -> int | None:
+    """The first of a run's batches whose offsets do not follow those before it, None if none is so.
+    `next_offset`: no batch begins before it. `segment`: where the batches are."""
+    heads = run.heads
+    if not len(heads):
+        return None
+    bases, lasts = heads["base_offset"], last_offsets(heads)
+    before = np.concatenate(([next_offset - 1], lasts[:-1]))
+    wrong = (bases <= before) | (lasts < bases)
+    if segment is not None:
+        end = segment.base_offset + RELATIVE_OFFSET_MAX + 1
+        wrong |= lasts >= min(end, segment.next_base or end)
+    # Offsets are in no checksum. Where one jumps, and the next batch does not follow the jump,
+    # the one that has jumped is wrong.
+    follower = lasts[-1] + 1 if run.follower is None else run.follower
+    after = np.concatenate((bases[1:], [follower]))
+    wrong |= (bases > before + 1) & (before < after) & (after <= lasts)
+    return int(np.argmax(wrong)) if wrong.any() else None
+
+
+def indexed_position(segment: Segment, source: Source, offset: int) -> int:
     """Where to begin for `offset`: at a batch that the offset index names, if it is there."""
     path = os.path.splitext(segment.path)[0] + OFFSET_INDEX
     if offset <= segment.base_offset or not os.path.exists(path):
@@ -259,28 +279,15 @@ class _Reader:
 
     def _ordered(self, run: Run) -> tuple[Heads, Problem | None]:
         """The headers whose offsets ascend, and what is wrong with the one after them."""
-        heads = run.heads
-        if not len(heads):
-            return heads, None
-        bases, lasts = heads["base_offset"], last_offsets(heads)
-        before = np.concatenate(([self.next_offset - 1], lasts[:-1]))
-        wrong = (bases <= before) | (lasts < bases)
-        if self.segment is not None:
-            end = self.segment.base_offset + RELATIVE_OFFSET_MAX + 1
-            wrong |= lasts >= min(end, self.segment.next_base or end)
-        # Offsets are in no checksum. Where one jumps, and the next batch does not follow the jump,
-        # the one that has jumped is wrong.
-        follower = lasts[-1] + 1 if run.follower is None else run.follower
-        after = np.concatenate((bases[1:], [follower]))
-        wrong |= (bases > before + 1) & (before < after) & (after <= lasts)
-        problem = None
-        if wrong.any():
-            first = int(np.argmax(wrong))
+        heads, problem = run.heads, None
+        first = out_of_order(run, self.next_offset, self.segment)
+        if first is not None:
             problem = Problem(int(heads["position"][first]), "offsets out of order")
-            heads, lasts = heads[:first], lasts[:first]
+            heads = heads[:first]
         if len(heads):
+            lasts = last_offsets(heads)
             if self.kept is not None:
-                self._miss_between(heads, before[: len(heads)])
+                self._miss_between(heads, np.concatenate(([self.next_offset - 1], lasts[:-1])))
             self.next_offset = int(lasts[-1]) + 1
         return heads, problem
 

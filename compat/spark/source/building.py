@@ -9,7 +9,7 @@ from typing import Any
 import pyspark.sql.datasource as api
 from pyspark.sql.types import StructType
 
-from .columns import NAMES, ddl
+from .columns import BATCH_NAMES, NAMES, ddl
 from .datasource import PUSHES_FILTERS
 from .options import OptionError, ReadOptions, WriteOptions, columns_of, read_options, write_options
 from .reader import BatchReader, FilteringReader
@@ -53,10 +53,11 @@ def stream_writer(given: Mapping[str, str], schema: StructType, overwrite: bool)
 
 def _with_columns(options: ReadOptions, schema: StructType) -> ReadOptions:
     """The options with the columns of a schema, which the user may have given."""
+    known = BATCH_NAMES if options.of_batches else NAMES
     for each in schema:
-        right, kind = NAMES.get(each.name), each.dataType.simpleString()
+        right, kind = known.get(each.name), each.dataType.simpleString()
         if right is None:
-            raise OptionError(f"the schema has a column {each.name}: there are {', '.join(NAMES)}")
+            raise OptionError(f"the schema has a column {each.name}: there are {', '.join(known)}")
         if kind != right:
             raise OptionError(f"the schema has {each.name} as {kind}: it is {right}")
     return replace(options, columns=tuple(schema.names))

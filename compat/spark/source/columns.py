@@ -6,8 +6,6 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
-from ..segments.schema import SCHEMA
-
 NAMES = {
     "key": "binary",
     "value": "binary",
@@ -30,19 +28,47 @@ NAMES = {
     "crcOk": "boolean",
 }
 """Each column's type, as Spark writes it."""
+BATCH_NAMES = {
+    "topic": "string",
+    "partition": "int",
+    "segment": "string",
+    "position": "bigint",
+    "size": "int",
+    "baseOffset": "bigint",
+    "lastOffset": "bigint",
+    "count": "int",
+    "baseSequence": "int",
+    "lastSequence": "int",
+    "producerId": "bigint",
+    "producerEpoch": "smallint",
+    "leaderEpoch": "int",
+    "codec": "string",
+    "transactional": "boolean",
+    "control": "boolean",
+    "outcome": "string",
+    "timestampType": "int",
+    "baseTimestamp": "timestamp",
+    "maxTimestamp": "timestamp",
+    "deleteHorizon": "timestamp",
+    "magic": "int",
+    "crc": "bigint",
+    "crcOk": "boolean",
+}
+"""The same where a row is a batch."""
 
 
 def ddl(columns: tuple[str, ...]) -> str:
     """The columns in the form of Spark's `schema` methods."""
-    return ", ".join(f"`{name}` {NAMES[name]}" for name in columns)
+    known = {**NAMES, **BATCH_NAMES}
+    return ", ".join(f"`{name}` {known[name]}" for name in columns)
 
 
 def plain(batches: Iterator[pa.RecordBatch], columns: tuple[str, ...]) -> Iterator[pa.RecordBatch]:
     """The same batches with these columns in this order, and texts for dictionaries, which Spark
     does not read."""
-    schema = pa.schema([(name, _plain_type(SCHEMA.field(name).type)) for name in columns])
     for batch in batches:
-        yield batch.select(list(columns)).cast(schema)
+        some = batch.select(list(columns))
+        yield some.cast(pa.schema([(each.name, _plain_type(each.type)) for each in some.schema]))
 
 
 def _plain_type(kind: pa.DataType) -> pa.DataType:

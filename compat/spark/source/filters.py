@@ -2,7 +2,8 @@
 
 Only comparisons of `topic`, `partition`, `offset` and `timestamp` with constants say anything here;
 the others are Spark's. They are read by their class names, so that Spark 4.0, which has none, is
-not asked for them.
+not asked for them. Those that a reader keeps in full are not handed back to Spark, which names them
+in `explain("formatted")` then.
 """
 
 from __future__ import annotations
@@ -16,6 +17,9 @@ from .offsets import latest_noted
 from .pieces import Piece
 
 _MOST = (1 << 63) - 1
+_EQUAL = ("EqualTo", "EqualNullSafe")
+_NAMED = (*_EQUAL, "In")
+_COMPARED = (*_EQUAL, "GreaterThan", "GreaterThanOrEqual", "LessThan", "LessThanOrEqual")
 
 
 @dataclass
@@ -45,6 +49,24 @@ class Narrowing:
         return replace(piece, wanted=inner)
 
 
+def is_kept(each: Any) -> bool:
+    """Whether a filter is kept to in full: Spark need not evaluate it again."""
+    kind, attribute = type(each).__name__, getattr(each, "attribute", ())
+    if attribute in (("topic",), ("partition",)):
+        return kind in _NAMED
+    return attribute == ("offset",) and isinstance(each.value, int) and kind in _COMPARED
+
+
+def says_anything(each: Any) -> bool:
+    """Whether a filter leaves anything out."""
+    return is_kept(each) or narrowed([each]) != Narrowing()
+
+
+def shown(each: Any) -> str:
+    """A filter as Spark writes it."""
+    return f"{type(each).__name__}({'.'.join(each.attribute)},{each.value})"
+
+
 def narrowed(filters: Iterable[Any]) -> Narrowing:
     """What all of these filters leave."""
     left = Narrowing()
@@ -62,12 +84,9 @@ def narrowed(filters: Iterable[Any]) -> Narrowing:
 
 
 def _name(left: Narrowing, column: str, kind: str, value: Any) -> None:
-    if kind in ("EqualTo", "EqualNullSafe"):
-        values = frozenset([value])
-    elif kind == "In":
-        values = frozenset(value)
-    else:
+    if kind not in _NAMED:
         return
+    values = frozenset(value if kind == "In" else [value])
     if column == "topic":
         left.topics = values if left.topics is None else left.topics & values
     else:
@@ -75,9 +94,9 @@ def _name(left: Narrowing, column: str, kind: str, value: Any) -> None:
 
 
 def _offset(left: Narrowing, kind: str, value: int) -> None:
-    if kind in ("EqualTo", "EqualNullSafe", "GreaterThanOrEqual"):
+    if kind in (*_EQUAL, "GreaterThanOrEqual"):
         left.start_offset = max(left.start_offset, value)
-    if kind in ("EqualTo", "EqualNullSafe", "LessThanOrEqual"):
+    if kind in (*_EQUAL, "LessThanOrEqual"):
         left.end_offset = min(left.end_offset, value + 1)
     if kind == "GreaterThan":
         left.start_offset = max(left.start_offset, value + 1)
@@ -89,7 +108,7 @@ def _time(left: Narrowing, kind: str, value: datetime) -> None:
     """Whole milliseconds that hold the range: records have no finer times."""
     since = value - datetime(1970, 1, 1, tzinfo=UTC)
     ms = (since.days * 86_400 + since.seconds) * 1000 + since.microseconds // 1000
-    if kind in ("EqualTo", "EqualNullSafe", "GreaterThanOrEqual", "GreaterThan"):
+    if kind in (*_EQUAL, "GreaterThanOrEqual", "GreaterThan"):
         left.start_ms = ms if left.start_ms is None else max(left.start_ms, ms)
-    if kind in ("EqualTo", "EqualNullSafe", "LessThanOrEqual", "LessThan"):
+    if kind in (*_EQUAL, "LessThanOrEqual", "LessThan"):
         left.end_ms = ms + 1 if left.end_ms is None else min(left.end_ms, ms + 1)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any, Final, Literal, TypeAlias, TypeVar
@@ -16,6 +16,7 @@ from typing import Any, Final, Literal, TypeAlias, TypeVar
 from ..segments.encoder import RECORDS_IN_BATCH
 from ..segments.schema import BATCH_COLUMNS, CODECS, RECORD_COLUMNS
 from ..segments.writer import SEGMENT_BYTES
+from .columns import BATCH_NAMES
 
 T = TypeVar("T")
 Offsets: TypeAlias = dict[str, dict[str, int]]
@@ -47,12 +48,14 @@ OPTIONS: Final = {
     "includeHeaders": "rsw",
     "batchColumns": "rs",
     "columns": "rs",
+    "rows": "rs",
     "kafka.isolation.level": "rs",
     "readUpTo": "rs",
     "failOnDataLoss": "rs",
     "skipDamage": "rs",
     "damageReport": "rs",
     "minPartitions": "rs",
+    "planReport": "r",
     "maxOffsetsPerTrigger": "s",
     "topic": "w",
     "numPartitions": "w",
@@ -112,6 +115,10 @@ class ReadOptions:
     damage_report: str | None = None
     """A folder for what was left out, one JSON file of each task that left something out."""
     partitions_min: int = 0
+    of_batches: bool = False
+    """Whether a row is a batch, instead of a record."""
+    plan_report: str | None = None
+    """A file for what a query reads."""
     offsets_max: int | None = None
     """Of one trigger of a stream."""
 
@@ -196,6 +203,8 @@ def read_options(given: Mapping[str, str], *, stream: bool) -> ReadOptions:
         skip_damage=options.flag("skipDamage", False),
         damage_report=options.text("damageReport"),
         partitions_min=options.number("minPartitions") or 0,
+        of_batches=_of_batches(options),
+        plan_report=options.text("planReport"),
         offsets_max=options.number("maxOffsetsPerTrigger"),
     )
 
@@ -279,13 +288,25 @@ def _selection(options: _Given) -> Selection:
     )
 
 
+def _of_batches(options: _Given) -> bool:
+    if options.one_of("rows", ("records", "batches"), "records") == "records":
+        return False
+    for name in ("includeHeaders", "batchColumns"):
+        if options.flag(name, False):
+            raise OptionError(f"option {name}: it is of rows that are records, not batches")
+    return True
+
+
 def _columns(options: _Given) -> tuple[str, ...]:
     headers = options.flag("includeHeaders", False)
     shown = [name for name in RECORD_COLUMNS if headers or name != HEADERS]
     if options.flag("batchColumns", False):
         shown += BATCH_COLUMNS
     names = options.names("columns")
-    known = {name.lower(): name for name in (*RECORD_COLUMNS, *BATCH_COLUMNS)}
+    every: Iterable[str] = (*RECORD_COLUMNS, *BATCH_COLUMNS)
+    if _of_batches(options):
+        every = shown = list(BATCH_NAMES)
+    known = {name.lower(): name for name in every}
     for name in names:
         if name.lower() not in known:
             hint = _hint(known, get_close_matches(name.lower(), known, 1))

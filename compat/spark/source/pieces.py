@@ -16,6 +16,7 @@ from math import ceil
 
 import pyarrow as pa
 
+from ..segments.batch_rows import read_batches
 from ..segments.damaged import Damaged
 from ..segments.decoder import read_segment
 from ..segments.kept import Kept, KeptOffsets, data_directory_of, lost_partitions
@@ -40,6 +41,7 @@ class Piece:
     """Which offsets there must be; None if some may have been compacted away."""
     skip_damage: bool = False
     damage_report: str | None = None
+    of_batches: bool = False
 
     @property
     def start(self) -> int:
@@ -53,13 +55,12 @@ class Piece:
         return self.wanted.end_offset
 
     def read(self) -> Iterator[pa.RecordBatch]:
-        """Yield its records. Raises Damaged, DataLoss, OSError."""
+        """Yield its rows. Raises Damaged, DataLoss, OSError."""
         left_out: list[Damaged] = []
         on_damage = left_out.append if self.skip_damage else None
         kept = self.kept if self.fail_on_data_loss or self.skip_damage else None
-        batches = read_segment(
-            self.segment, self.wanted, self.outcomes, on_damage=on_damage, kept=kept
-        )
+        read = read_batches if self.of_batches else read_segment
+        batches = read(self.segment, self.wanted, self.outcomes, on_damage=on_damage, kept=kept)
         try:
             first = next(batches, None)
         except FileNotFoundError:
@@ -92,7 +93,8 @@ class Piece:
             )
         for segment in segments:
             if segment.base_offset < self.end and (segment.next_base or self.end) > self.start:
-                yield from read_segment(segment, self.wanted, self.outcomes)
+                read = read_batches if self.of_batches else read_segment
+                yield from read(segment, self.wanted, self.outcomes)
 
 
 def pieces(
@@ -150,7 +152,7 @@ def _of_partition(
                     options.fail_on_data_loss,
                     kept.of(segment) if kept else None,
                 ),
-                *(options.skip_damage, options.damage_report),
+                *(options.skip_damage, options.damage_report, options.of_batches),
             )
 
 

@@ -12,11 +12,12 @@ from pyspark.sql.datasource import DataSourceReader, InputPartition
 from ..segments.kept import KeptOffsets, data_directory_of
 from ..segments.wanted import Wanted
 from .columns import plain
-from .filters import narrowed
+from .filters import Narrowing, is_kept, narrowed, says_anything, shown
 from .layout import Layout
 from .offsets import ending, starting
 from .options import ReadOptions
 from .pieces import Piece, pieces
+from .plan import write_plan
 
 
 class PieceOfInput(InputPartition):  # type: ignore[misc]
@@ -43,6 +44,10 @@ def read_piece(
 class BatchReader(DataSourceReader):  # type: ignore[misc]
     """Reads a data directory once, one segment a task."""
 
+    _narrowing = Narrowing()
+    _filters: tuple[str, ...] = ()
+    """Those that narrow what is read."""
+
     def __init__(self, options: ReadOptions) -> None:
         self._options = options
         self._wanted = wanted_by(options)
@@ -52,7 +57,10 @@ class BatchReader(DataSourceReader):  # type: ignore[misc]
         now = Layout(self._options).now()
         starts, ends = starting(now, self._options), ending(now, self._options)
         kept = KeptOffsets(data_directory_of(self._options.path))
-        found = pieces(now, starts, ends, self._wanted, self._options, kept)
+        every = pieces(now, starts, ends, self._wanted, self._options, kept)
+        found = [left for each in every if (left := self._narrowing.of(each)) is not None]
+        if self._options.plan_report is not None:
+            write_plan(self._options.plan_report, self._options, now, found, self._filters)
         return [PieceOfInput(piece) for piece in found]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
@@ -63,8 +71,8 @@ class BatchReader(DataSourceReader):  # type: ignore[misc]
 class FilteringReader(BatchReader):
     """A reader that is told of a query's filters, where Spark pushes them down (4.1 on).
 
-    They narrow what is planned and decoded. Every filter is handed back, so that Spark evaluates
-    it too: a segment may hold more than was asked for.
+    They narrow what is planned and decoded. Those that leave a segment more than was asked for are
+    handed back, so that Spark evaluates them too.
     """
 
     def pushFilters(self, filters: list[Any]) -> list[Any]:
@@ -75,13 +83,5 @@ class FilteringReader(BatchReader):
             start_ms=self._narrowing.start_ms,
             end_ms=self._narrowing.end_ms,
         )
-        return filters
-
-    def partitions(self) -> list[InputPartition]:
-        """Plan the tasks of what the filters leave."""
-        narrowing = getattr(self, "_narrowing", None)
-        found = super().partitions()
-        if narrowing is None:
-            return found
-        kept = [narrowing.of(each.value) for each in found]
-        return [PieceOfInput(piece) for piece in kept if piece is not None]
+        self._filters = tuple(shown(each) for each in filters if says_anything(each))
+        return [each for each in filters if not is_kept(each)]
