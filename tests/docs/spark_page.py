@@ -7,6 +7,21 @@ import shlex
 from pathlib import Path
 
 TEXT = (Path(__file__).parents[2] / "docs/spark.md").read_text()
+BEFORE = """\
+from odradek.emulator import Emulator, NewRecord
+
+directory, copy = {directory!r}, {copy!r}
+kafka = Emulator({{"compression.type": "zstd", "log.retention.ms": "-1"}}, data_dir=directory)
+kafka.start()
+topic = kafka.create_topic("orders", partitions=3)
+for n in range(300):
+    topic.produce(b"order", b"%d" % n, partition=n % 3, timestamp=1767225600000 + n * 1000)
+"""
+AFTER = """\
+spark.stop()
+kafka.stop()
+"""
+"""Around the examples of `format("odradek")`: a broker whose directory they read."""
 
 
 def section(heading: str) -> str:

@@ -11,24 +11,10 @@ import pytest
 from odradek.compat.spark import connector_jars
 from odradek.compat.spark.source.options import OPTIONS
 
-from tests.docs.spark_page import blocks, section
+from tests.docs.spark_page import AFTER, BEFORE, blocks, section
 
 HEADING = 'format("odradek")'
 PAGE = section(HEADING)
-BEFORE = """\
-from odradek.emulator import Emulator, NewRecord
-
-directory, copy = {directory!r}, {copy!r}
-kafka = Emulator({{"compression.type": "zstd", "log.retention.ms": "-1"}}, data_dir=directory)
-kafka.start()
-topic = kafka.create_topic("orders", partitions=3)
-for n in range(300):
-    topic.produce(b"order", b"%d" % n, partition=n % 3, timestamp=1767225600000 + n * 1000)
-"""
-AFTER = """\
-spark.stop()
-kafka.stop()
-"""
 
 
 @pytest.mark.spark

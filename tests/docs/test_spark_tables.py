@@ -11,8 +11,7 @@ import pytest
 from odradek.compat.java.jars import resolve
 from odradek.compat.spark.connector import PROVIDED
 
-from tests.docs.spark_page import blocks
-from tests.docs.test_spark_source import AFTER, BEFORE
+from tests.docs.spark_page import AFTER, BEFORE, blocks
 
 PACKAGES = '"spark.jars.packages": ",".join(packages)'
 COORDINATES = r'"([\w.]+:[\w.-]+:[\w.-]+)"'
@@ -31,8 +30,8 @@ def test_every_example_runs(tmp_path: Path) -> None:
     assert PACKAGES in text
     text = text.replace(PACKAGES, f'"spark.jars": {",".join(archives)!r}')
     before = BEFORE.format(directory=str(tmp_path / "data"), copy="")
+    program = "\n".join([before, text, AFTER])
     done = subprocess.run(
-        [sys.executable, "-c", "\n".join([before, text, AFTER])],
-        **{"capture_output": True, "text": True, "timeout": 500, "cwd": tmp_path},
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=500, cwd=tmp_path
     )
     assert done.returncode == 0, done.stderr[-3000:]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import re
 import shutil
 from collections.abc import Iterator
@@ -12,18 +11,15 @@ import pytest
 from odradek.compat.java.jars import jars
 from odradek.compat.real_kafka import RealKafka, run_tool
 from odradek.storage.checkpoints import read_partition_metadata
-from odradek.storage.config import LogConfig
-from odradek.storage.disk.directory import Directory
-from odradek.storage.log import Log
 
-from tests.storage.support.logs import TOPIC_ID, append, end_transaction, home
+from tests.storage.support.logs import home
+from tests.storage.support.mixed_log import write_mixed
 
 pytestmark = [pytest.mark.real, pytest.mark.slow]
 
 VERSION = "4.3.1"
 DUMP = "org.apache.kafka.tools.DumpLogSegments"
 TOPICS = "org.apache.kafka.tools.TopicCommand"
-NOW_MS = 1_700_000_000_000
 DERIVED = (".index", ".timeindex", ".txnindex")
 COMPLAINTS = re.compile(
     r"mismatch|out of order|non-consecutive|invalid bytes|isvalid: false|exception|corrupt", re.I
@@ -35,34 +31,9 @@ def _real_kafka() -> None:
     jars(VERSION)
 
 
-def write(path: Path, topic_id: bytes = TOPIC_ID) -> Path:
-    """A log of several segments with plain, idempotent and transactional batches of all sizes."""
-    choose = random.Random(1)
-    config = LogConfig(segment_bytes=100_000)
-    log = Log.open(
-        Directory(path), "t", 0, topic_id=topic_id, config=config, now_ms=NOW_MS, clean=False
-    )
-    sequence, now_ms = 0, NOW_MS
-    for _ in range(1500):
-        kind = choose.random()
-        now_ms += choose.randint(-50, 60)
-        if kind < 0.5:
-            values = [choose.randbytes(choose.randint(0, 300)) for _ in range(choose.randint(1, 4))]
-            append(log, *values, timestamps=[now_ms + choose.randint(-30, 30) for _ in values])
-        elif kind < 0.9:
-            transaction = {"producer_id": 1, "sequence": sequence, "transactional": True}
-            append(log, b"t", timestamps=[now_ms], **transaction)  # type: ignore[arg-type]
-            sequence += 1
-        else:
-            end_transaction(log, 1, commit=choose.random() < 0.5)
-    assert len(log.segments) > 3
-    log.close()
-    return home(path)
-
-
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write(tmp_path_factory.mktemp("log"))
+    return write_mixed(tmp_path_factory.mktemp("log"))
 
 
 def dump(written: Path, *options: str) -> str:
@@ -121,7 +92,7 @@ def test_a_broker_that_recovers_the_batches_writes_the_same_indexes(
     kafka.stop()
     theirs = home(kafka.data_dir)
     topic_id = read_partition_metadata((theirs / "partition.metadata").read_bytes())
-    ours = write(tmp_path / "ours", topic_id)
+    ours = write_mixed(tmp_path / "ours", topic_id)
 
     shutil.rmtree(theirs)
     theirs.mkdir()

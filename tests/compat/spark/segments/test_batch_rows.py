@@ -16,6 +16,7 @@ from odradek.compat.spark.source.offsets import ending, starting
 from odradek.compat.spark.source.options import OptionError, columns_of, read_options
 from odradek.compat.spark.source.pieces import pieces
 from odradek.compat.spark.source.reader import BatchReader
+from odradek.compat.spark.source.stream import StreamReader
 from odradek.wire.batch import DELETE_HORIZON, read_header
 from odradek.wire.records import end_transaction_batch
 
@@ -165,6 +166,20 @@ def test_the_source_gives_them(tmp_path: Path) -> None:
         (0, 8, 2, True),
         (1, 0, 5, False),
     ]
+
+
+def test_a_stream_gives_each_batch_once_wherever_it_stops(tmp_path: Path) -> None:
+    sizes = [(0, 4), (4, 1), (5, 9), (14, 2)]
+    placed(tmp_path, {0: b"".join(numbered(*each) for each in sizes)})
+    given = {"rows": "batches", "startingOffsets": "earliest", "maxOffsetsPerTrigger": "3"}
+    stream = StreamReader(read_options({"path": str(tmp_path), **given}, stream=True))
+    at, found = stream.initialOffset(), []
+    while (end := stream.latestOffset()) != at:
+        for task in stream.partitions(at, end):
+            found += [row for batch in stream.read(task) for row in batch.to_pylist()]
+        at = end
+    assert at == {"t": {"0": 16}}
+    assert [(row["baseOffset"], row["count"]) for row in found] == sizes
 
 
 def test_a_segment_that_was_merged_meanwhile_is_looked_up_again(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -16,33 +15,16 @@ from odradek.compat.spark.source.options import read_options
 from odradek.compat.spark.source.pieces import Piece, pieces
 
 from tests.compat.spark.segments.support.placed import T, numbered, placed
-
-
-@dataclass(frozen=True)
-class Filter:
-    attribute: tuple[str, ...]
-    value: Any
-
-
-class EqualTo(Filter): ...
-
-
-class GreaterThan(Filter): ...
-
-
-class GreaterThanOrEqual(Filter): ...
-
-
-class LessThan(Filter): ...
-
-
-class LessThanOrEqual(Filter): ...
-
-
-class In(Filter): ...
-
-
-class StringStartsWith(Filter): ...
+from tests.compat.spark.source.support.filters import (
+    EqualTo,
+    Filter,
+    GreaterThan,
+    GreaterThanOrEqual,
+    In,
+    LessThan,
+    LessThanOrEqual,
+    StringStartsWith,
+)
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from odradek.compat.spark.source.options import read_options
 from odradek.compat.spark.source.reader import BatchReader, FilteringReader
 
 from tests.compat.spark.segments.support.placed import numbered, placed
-from tests.compat.spark.source.test_filters import (
+from tests.compat.spark.source.support.filters import (
     EqualTo,
     GreaterThan,
     GreaterThanOrEqual,
@@ -71,8 +72,6 @@ def test_filters_that_are_kept_to_are_in_it_and_not_handed_back(data: Path) -> N
 
 
 def test_a_filter_of_times_is_for_spark_too(data: Path) -> None:
-    from datetime import UTC, datetime
-
     late = GreaterThanOrEqual(("timestamp",), datetime(2023, 1, 1, tzinfo=UTC))
     asked = reader(data, FilteringReader)
     assert isinstance(asked, FilteringReader)

@@ -3,12 +3,14 @@ shuffled, never in one place."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
 from odradek.compat.spark.segments import SegmentWriter, list_segments, make_data_directory
+from odradek.compat.spark.source.datasource import PUSHES_FILTERS
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
@@ -49,6 +51,21 @@ def test_filters_and_columns_need_no_exchange(spark: Any, data: Path) -> None:
     assert "odradek" in plan
     assert "Exchange" not in plan
     assert [name for name in GATHERS if name in plan] == []
+
+
+def test_filters_that_are_kept_to_are_in_the_plan(
+    spark: Any, data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """From Spark 4.1 on; before, Spark evaluates them."""
+    frame = spark.read.format("odradek").load(str(data))
+    some = frame.where("partition = 1 AND offset >= 5 AND key = '07'").selectExpr("offset")
+    some.explain("formatted")
+    (pushed,) = re.findall(r"PushedFilters: (.*)", capsys.readouterr().out) or [""]
+    kept = [each for each in ("EqualTo(partition,1)", "OrEqual(offset,5)") if each in pushed]
+    assert len(kept) == (2 if PUSHES_FILTERS else 0)
+    assert "EqualTo(key" not in pushed
+    offsets = [row.offset for row in some.collect()]
+    assert offsets == [each for each in range(5, ROWS) if each % 100 == 7]
 
 
 def test_rows_are_shuffled_by_what_they_are_grouped_by(spark: Any, data: Path) -> None:
