@@ -7,6 +7,7 @@ for segment in list_segments("/var/lib/kafka", topics=["orders"]):
         ...
 """
 
+from .batch_rows import BATCH_ROWS, read_batches
 from .damaged import Damaged
 from .data_directory import make_data_directory
 from .decoder import batch_heads, read_bytes, read_segment
@@ -19,6 +20,7 @@ from .writer import SegmentWriter, Staged, publish
 
 __all__ = [
     "BATCH_COLUMNS",
+    "BATCH_ROWS",
     "EVERYTHING",
     "RECORD_COLUMNS",
     "SCHEMA",
@@ -36,6 +38,7 @@ __all__ = [
     "make_data_directory",
     "outcomes",
     "publish",
+    "read_batches",
     "read_bytes",
     "read_segment",
     "schema_of",

@@ -30,7 +30,6 @@ from ....wire.legacy.as_batches import is_intact
 from .assemble import SEQUENCES, times
 from .damaged import Damaged
 from .decoder import ROWS, OnDamage, indexed_position, out_of_order
-from .kept import Kept
 from .listing import Segment, list_segments
 from .outcomes import Outcomes
 from .outcomes import outcomes as outcomes_of
@@ -109,13 +108,12 @@ def read_batches(
     outcomes: Outcomes | None = None,
     *,
     on_damage: OnDamage | None = None,
-    kept: Kept | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """The batches of a segment whose last offsets are wanted, in pieces of at most ROWS rows.
 
     Of `wanted` the offsets, the columns (of BATCH_ROWS) and the isolation count: read_committed
-    leaves out what was aborted. Markers are given. `outcomes`: as of read_segment; offsets that
-    are missing (`kept`) are to be seen, and no damage. Raises Damaged, OSError, and KeyError for an
+    leaves out what was aborted. Markers are given. `outcomes`: as of read_segment. Offsets that
+    are missing are to be seen, and no damage. Raises Damaged, OSError, and KeyError for an
     unknown column.
     """
     wanted = wanted or Wanted(isolation="read_uncommitted")

@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from ..segments.batch_rows import read_batches
 from ..segments.damaged import Damaged
-from ..segments.decoder import read_segment
+from ..segments.decoder import OnDamage, read_segment
 from ..segments.kept import Kept, KeptOffsets, data_directory_of, lost_partitions
 from ..segments.listing import PlaceError, Segment, list_segments
 from ..segments.outcomes import Outcomes
@@ -59,8 +59,7 @@ class Piece:
         left_out: list[Damaged] = []
         on_damage = left_out.append if self.skip_damage else None
         kept = self.kept if self.fail_on_data_loss or self.skip_damage else None
-        read = read_batches if self.of_batches else read_segment
-        batches = read(self.segment, self.wanted, self.outcomes, on_damage=on_damage, kept=kept)
+        batches = self._rows(self.segment, on_damage, kept)
         try:
             first = next(batches, None)
         except FileNotFoundError:
@@ -71,6 +70,14 @@ class Piece:
             yield from batches
         if left_out and self.damage_report is not None:
             self._report(left_out, self.damage_report)
+
+    def _rows(
+        self, segment: Segment, on_damage: OnDamage | None = None, kept: Kept | None = None
+    ) -> Iterator[pa.RecordBatch]:
+        asked = segment, self.wanted, self.outcomes
+        if self.of_batches:
+            return read_batches(*asked, on_damage=on_damage)
+        return read_segment(*asked, on_damage=on_damage, kept=kept)
 
     def _report(self, left_out: list[Damaged], folder: str) -> None:
         """Write what was left out. The name is the same if a task is tried again."""
@@ -93,8 +100,7 @@ class Piece:
             )
         for segment in segments:
             if segment.base_offset < self.end and (segment.next_base or self.end) > self.start:
-                read = read_batches if self.of_batches else read_segment
-                yield from read(segment, self.wanted, self.outcomes)
+                yield from self._rows(segment)
 
 
 def pieces(
