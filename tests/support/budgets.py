@@ -15,9 +15,9 @@ MODULES = {
 # Lines of Python.
 LINES = {
     "wire": 9_881,
-    "storage": 10_100,
+    "storage": 10_129,
     "emulator": 81_033,
     "fixtures": 5_600,
-    "compat": 22_370,
-    "tests": 152_832,
+    "compat": 22_717,
+    "tests": 153_352,
 }
