@@ -54,7 +54,8 @@ def is_kept(each: Any) -> bool:
     kind, attribute = type(each).__name__, getattr(each, "attribute", ())
     if attribute in (("topic",), ("partition",)):
         return kind in _NAMED
-    return attribute == ("offset",) and isinstance(each.value, int) and kind in _COMPARED
+    is_number = isinstance(getattr(each, "value", None), int)
+    return attribute == ("offset",) and is_number and kind in _COMPARED
 
 
 def says_anything(each: Any) -> bool:

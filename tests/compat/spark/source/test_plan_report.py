@@ -17,6 +17,8 @@ from tests.compat.spark.source.support.filters import (
     GreaterThan,
     GreaterThanOrEqual,
     In,
+    IsNotNull,
+    Not,
     StringStartsWith,
 )
 
@@ -55,7 +57,10 @@ def test_ranges_and_columns_are_in_it(data: Path) -> None:
 
 def test_filters_that_are_kept_to_are_in_it_and_not_handed_back(data: Path) -> None:
     kept = [EqualTo(("partition",), 0), GreaterThan(("offset",), 14), In(("topic",), ("t", "u"))]
-    others = [StringStartsWith(("topic",), "t"), EqualTo(("key",), b"1")]
+    others = [
+        *(StringStartsWith(("topic",), "t"), EqualTo(("key",), b"1"), IsNotNull(("offset",))),
+        *(IsNotNull(("topic",)), Not(EqualTo(("partition",), 1)), EqualTo(("offset",), None)),
+    ]
     asked = reader(data, FilteringReader)
     assert isinstance(asked, FilteringReader)
     assert asked.pushFilters([*kept, *others]) == others

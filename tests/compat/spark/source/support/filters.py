@@ -31,3 +31,13 @@ class In(Filter): ...
 
 
 class StringStartsWith(Filter): ...
+
+
+@dataclass(frozen=True)
+class IsNotNull:
+    attribute: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Not:
+    child: Any
