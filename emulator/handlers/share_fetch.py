@@ -173,7 +173,8 @@ class _Work:
             finish,
             reads_later=self.call.reads_later,
         )
-        fetch.begin(partitions)
+        fenced = {part for part, each in self.results.items() if each.error in _MOVED}
+        fetch.begin(partitions, fenced)
         if answers:
             return answers[0]
         answer = self.call.answer

@@ -14,7 +14,7 @@ Source: Kafka 4.3.1's answers (DelayedShareFetch, ShareFetchUtils).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...storage import StoredBytes
@@ -92,8 +92,11 @@ class ShareFetch:
         self._not_loaded: dict[Part, Fetched] = {}
         self._looks = False
 
-    def begin(self, partitions: Mapping[Part, Partition]) -> None:
-        """Answer, or wait."""
+    def begin(
+        self, partitions: Mapping[Part, Partition], fenced: Collection[Part] = frozenset()
+    ) -> None:
+        """Answer, or wait. Of those that are fenced nothing is acquired: a real broker fetches from
+        a share partition that is found to be out of date only then."""
         limits = self._limits
         if not partitions or not limits.max_records or not limits.max_bytes:
             self._end({})
@@ -107,6 +110,8 @@ class ShareFetch:
                 self._failed[part] = Fetched(refused.error)
                 continue
             may_wait = True
+            if part in fenced:
+                continue
             try:
                 key = ShareKey(self._group_id, *part)
                 self._shares[part] = self._leader.loaded(key, partition)

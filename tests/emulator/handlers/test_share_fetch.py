@@ -11,6 +11,7 @@ from odradek.emulator.cluster import Cluster
 from odradek.emulator.share.acquiring import Wish
 from odradek.emulator.share.fetching import Fetched, Limits, ShareFetch
 from odradek.emulator.share.sessions import Part
+from odradek.emulator.share.state import ShareKey
 from odradek.storage import StoredBytes
 from odradek.wire import Buffer, Error
 from odradek.wire.api.share_fetch import ShareFetchRequest, ShareFetchResponse
@@ -300,3 +301,40 @@ def client_on_disk(tmp_path: Path) -> Iterator[tuple[Cluster, Client]]:
     cluster = open_cluster(tmp_path)
     yield cluster, client_of(cluster)
     cluster.close()
+
+
+def test_after_a_fenced_acknowledgement_the_next_fetch_acquires(
+    cluster: Cluster, client: Client, topic_id: bytes
+) -> None:
+    part = (topic_id, 0)
+    share_fetch(client, {part: ()})
+    _append(client, 3)
+    assert acquired(share_fetch(client, epoch=1)) == [(0, 2, 1)]
+    cluster.share_coordinators.initialize(ShareKey("g", *part), 9, 0)
+    asked = share_fetch_request({part: [(0, 0, [ACCEPT])]}, 2, max_wait_ms=500, min_bytes=1)
+    client.send(asked, 2)
+    cluster.advance(499)
+    assert client.answers() == []
+    cluster.advance(1)
+    [answer] = client.answers()
+    [partition] = answer.responses[0].partitions
+    errors = partition.error_code, partition.acknowledge_error_code
+    assert (errors, acquired(answer)) == ((0, Error.NOT_LEADER_OR_FOLLOWER), [])
+    assert acquired(share_fetch(client, epoch=3)) == [(0, 2, 1)]
+
+
+def test_a_state_that_cannot_be_loaded_is_no_error_of_a_fenced_acknowledgement(
+    cluster: Cluster, client: Client, topic_id: bytes
+) -> None:
+    part, key = (topic_id, 0), ShareKey("g", topic_id, 0)
+    share_fetch(client, {part: ()})
+    _append(client, 1)
+    assert acquired(share_fetch(client, epoch=1)) == [(0, 0, 1)]
+    cluster.share_coordinators.initialize(key, 9, 0)
+    cluster.share_coordinators.read(key, 7)  # for a leader of a later epoch
+    asked = share_fetch_request({part: [(0, 0, [ACCEPT])]}, 2, max_wait_ms=500, min_bytes=1)
+    client.send(asked, 2)
+    cluster.advance(500)
+    [answer] = client.answers()
+    [partition] = answer.responses[0].partitions
+    assert (partition.error_code, partition.acknowledge_error_code) == (0, 6)
