@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from ...wire import Error, Refused
 from ...wire.api.init_producer_id import InitProducerIdRequest
 from .. import parameters
-from ..seen import GroupView, SeenMember, SeenProducer, SeenTransaction, TopicView
+from ..seen import (
+    GroupView,
+    SeenMember,
+    SeenProducer,
+    SeenTransaction,
+    ShareGroupView,
+    StreamsGroupView,
+    TopicView,
+)
+from ..seen.share_groups import SHARE
 from ..seen.source import check
+from ..seen.streams_groups import STREAMS
 from ..seen.waiting import Wait
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
     from .situated import Situated
 
+AnyGroup: TypeAlias = GroupView | ShareGroupView | StreamsGroupView
 _INIT_PRODUCER_ID = 4  # a version that all of these releases serve
 _AT_ONCE_MS = -(1 << 62)
 
@@ -36,9 +47,27 @@ def producer_ids(kafka: Situated, topic: TopicView) -> list[SeenProducer]:
     return gone
 
 
-def session(kafka: Situated, group: GroupView, wanted: SeenMember | str | None) -> SeenMember:
+def of_its_type(kafka: Situated, group: AnyGroup | str) -> AnyGroup:
+    """A view of a group as its type has it; of one that there is not, of a consumer group."""
+    if not isinstance(group, str):
+        return group
+
+    def type_of(cluster: Cluster) -> str:
+        listed = (
+            each
+            for node_id in cluster.brokers
+            for each in cluster.groups.at(node_id).list_groups()
+            if each.group_id == group
+        )
+        return next((each.type for each in listed), "")
+
+    views = {SHARE: kafka.share_group, STREAMS: kafka.streams_group}
+    return views.get(kafka.run(type_of), kafka.group)(group)
+
+
+def session(kafka: Situated, group: AnyGroup, wanted: SeenMember | str | None) -> SeenMember:
     """End the session of a member. Raises ValueError, TypeError, Refused."""
-    member = _member(group, wanted)
+    member = one_member(group, wanted)
 
     def end(cluster: Cluster) -> None:
         node_id = cluster.groups.leader_of(group.group_id)
@@ -48,12 +77,14 @@ def session(kafka: Situated, group: GroupView, wanted: SeenMember | str | None) 
     return member
 
 
-def _member(group: GroupView, wanted: SeenMember | str | None) -> SeenMember:
+def one_member(group: AnyGroup, wanted: SeenMember | str | None) -> SeenMember:
+    """A member, given by itself or by its id or static id; without that the only one. Raises
+    ValueError, TypeError, Refused(UNKNOWN_MEMBER_ID)."""
     members = group.members
     there = ", ".join(each.instance_id or each.member_id for each in members) or "none"
     if wanted is None:
         if len(members) != 1:
-            raise ValueError(f"whose session? the members of {group.group_id!r} are: {there}")
+            raise ValueError(f"which member? those of {group.group_id!r} are: {there}")
         return members[0]
     if not isinstance(wanted, SeenMember | str):
         raise TypeError(f"member is one of the group's, or its id, not {wanted!r}")

@@ -10,8 +10,9 @@ from .. import parameters
 from ..base.call import Call
 from ..control.rules.verbs.noticing import Notice
 from ..facets.rule_view import RuleView
-from ..seen import GroupView
+from ..seen import GroupView, SeenMember, ShareGroupView, StreamsGroupView
 from ..transactions.states import State
+from .expiring import AnyGroup
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -85,6 +86,23 @@ def moved(kafka: Situated, whose: Whose) -> tuple[list[RuleView], RuleView]:
         for api in apis(whose)
     ]
     return rules, finder
+
+
+def fenced_at_heartbeat(kafka: Situated, group: AnyGroup, member: SeenMember) -> RuleView:
+    """The next heartbeat of a member is refused. Raises ValueError for one of a classic group."""
+    if member.epoch is None:
+        raise ValueError(
+            f"{member!r} has no epoch: its group is a classic one. zombie_consumer ends its session"
+        )
+    kinds = {GroupView: "Consumer", ShareGroupView: "Share", StreamsGroupView: "Streams"}
+    api = f"{kinds[type(group)]}GroupHeartbeat"
+    when = kafka.on(api, group=group.group_id, member=member.member_id, where=_stays)
+    return when.once().fail(Error.FENCED_MEMBER_EPOCH)
+
+
+def _stays(request: Any) -> bool:
+    """Who joins or leaves is not fenced."""
+    return bool(request.member_epoch > 0)
 
 
 def rebalance_at_fetch(kafka: Situated, group: GroupView) -> RuleView:

@@ -27,8 +27,12 @@ class Situated(Facet):
     _disk_faults: Disk
     on: Callable[..., When]
     topic: Callable[[str], seen.TopicView]
+    topics: Callable[[], list[str]]
     group: Callable[[str], seen.GroupView]
+    share_group: Callable[[str], seen.ShareGroupView]
+    streams_group: Callable[[str], seen.StreamsGroupView]
     transactions: Callable[[], list[seen.SeenTransaction]]
+    delete_topic: Callable[[str], None]
     recreate_topic: Callable[..., seen.TopicView]
 
     @property

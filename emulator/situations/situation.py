@@ -11,7 +11,7 @@ from ..base.words import number_of
 from ..control.rules.told import never_matched
 from ..facets.facet import Facet
 from ..facets.rule_view import RuleView
-from ..seen import GroupView, TopicView
+from ..seen import GroupView, ShareGroupView, StreamsGroupView, TopicView
 from ..seen.waiting import Wait, count_of
 
 
@@ -133,6 +133,6 @@ def said(verb: str, *given: object, **more: object) -> str:
 def _written(given: object) -> str:
     if isinstance(given, TopicView):
         return repr(given.name)
-    if isinstance(given, GroupView):
+    if isinstance(given, GroupView | ShareGroupView | StreamsGroupView):
         return repr(given.group_id)
     return told(given) if callable(given) else repr(given)

@@ -14,9 +14,19 @@ from ..base.fitting import shown
 from ..control.rules.checks import a_time, a_whole_number
 from ..control.rules.verbs.muting import Muted, ThrottleAndMute
 from ..facets.when import When
-from ..seen import GroupView, SeenMember, SeenProducer, SeenTransaction, TopicView
-from . import ending, expiring, moving, older, overtaking
+from ..seen import (
+    GroupView,
+    SeenInFlight,
+    SeenMember,
+    SeenProducer,
+    SeenTransaction,
+    ShareGroupView,
+    StreamsGroupView,
+    TopicView,
+)
+from . import ending, expiring, moving, older, overtaking, sharing, streaming
 from .ending import Jump
+from .expiring import AnyGroup
 from .situation import Part, Situation, said
 
 if TYPE_CHECKING:
@@ -132,16 +142,88 @@ class Situations:
         return self._of(said("rebalance_in_batch", view.group_id), rule)
 
     def zombie_consumer(
-        self, group: str | GroupView, member: SeenMember | str | None = None
+        self, group: AnyGroup | str, member: SeenMember | str | None = None
     ) -> SeenMember:
         """A member's session is over, as if it had stood still for too long: it is removed, others
         get its partitions, and it is told so when it comes back (UNKNOWN_MEMBER_ID). Returns it.
-        `member` is one of the group's, its id or its static id; without it the only one.
+        `member` is one of the group's, its id or its static id; without it the only one. The group
+        may be a share group or a streams group, too.
 
         Raises ValueError if the group has none or several; Refused: UNKNOWN_MEMBER_ID,
         REBALANCE_IN_PROGRESS for a member that waits for others, which keeps it alive.
         """
-        return expiring.session(self._kafka, self._group(group), member)
+        return expiring.session(self._kafka, expiring.of_its_type(self._kafka, group), member)
+
+    def member_fenced(
+        self, group: AnyGroup | str, member: SeenMember | str | None = None
+    ) -> Situation:
+        """A member's next heartbeat is refused once, FENCED_MEMBER_EPOCH: it has to give up what it
+        has at once, and to join again. Of a group of the newer protocols (KIP-848, KIP-932,
+        KIP-1071); a classic one has no epochs. Raises as `zombie_consumer`."""
+        view = expiring.of_its_type(self._kafka, group)
+        found = expiring.one_member(view, member)
+        rule = moving.fenced_at_heartbeat(self._kafka, view, found)
+        return self._of(said("member_fenced", view, member=_id_of(member)), rule)
+
+    # Share groups
+
+    def lock_ends_in_batch(self, group: str | ShareGroupView, times: int = 1) -> Situation:
+        """The acquisition locks of a member end right after it was given records, so many times:
+        while it works on them. They are delivered again, to whoever asks first, or archived at
+        their limit; and its acknowledgement is refused, INVALID_RECORD_STATE."""
+        view = self._share_group(group)
+        rule = sharing.locks_end_at_fetch(self._kafka, view, a_whole_number("times", times))
+        more = {"times": None if times == 1 else times}
+        return self._of(said("lock_ends_in_batch", view, **more), rule)
+
+    def poison_record(
+        self, group: str | ShareGroupView, topic: str | TopicView, offset: int, partition: int = 0
+    ) -> Situation:
+        """No member is ever done with this record: whoever accepts it releases it. So it is
+        delivered again until its delivery limit archives it, or until this is removed. `hits` is
+        how often it was delivered. Raises as `share_group(...).poison`."""
+        view, name = self._share_group(group), self._view(topic).name
+        rule, cure = sharing.poisoned(self._kafka, view, name, partition, offset)
+        sentence = said("poison_record", view, name, offset, partition=partition or None)
+        return Situation(self._kafka, sentence, [rule], cure)
+
+    def share_session_lost(
+        self, group: str | ShareGroupView, member: SeenMember | str | None = None
+    ) -> tuple[SeenInFlight, ...]:
+        """The brokers forget a member's share session, as when its connection was lost: what it has
+        acquired is released, for others to take, and its next ShareFetch or ShareAcknowledge is
+        refused, SHARE_SESSION_NOT_FOUND. Returns what it had in flight. Raises ValueError if it has
+        not fetched yet, and as `zombie_consumer`."""
+        return sharing.lost_session(self._kafka, self._share_group(group), member)
+
+    # Streams groups
+
+    def task_moves(
+        self, group: str | StreamsGroupView, task: str, to: SeenMember | str
+    ) -> Situation:
+        """A task ("0_1": subtopology and partition) moves to another member, with a warm-up: as
+        long as this lasts that member has a standby of it, and once it is removed the task. Kafka
+        4.3.1 knows no warm-up tasks but standbys. Each step waits for heartbeats. Raises Refused:
+        UNKNOWN_MEMBER_ID, INVALID_REQUEST if no other member has the task, REBALANCE_IN_PROGRESS
+        until the group is stable."""
+        view, moves = self._streams_group(group), streaming.task_id(task)
+        rule, move = streaming.warmed_up(self._kafka, view, moves, to)
+        return Situation(self._kafka, said("task_moves", view, task, _id_of(to)), [rule], move)
+
+    def internal_topics_missing(self, group: str | StreamsGroupView) -> Situation:
+        """The group's changelogs and repartition topics are deleted, and cannot be created until
+        this is removed, or the broker restarted: members are told MISSING_INTERNAL_TOPICS, nobody
+        has any task, and the group is NotReady. Raises ValueError for a group without any."""
+        view = self._streams_group(group)
+        sentence = said("internal_topics_missing", view)
+        rule, undo = streaming.topics_missing(self._kafka, view, sentence)
+        return Situation(self._kafka, sentence, [rule], undo)
+
+    def topology_changed(self, group: str | StreamsGroupView) -> int:
+        """The group has a newer topology than its members, as when another release of the
+        application took over: each heartbeat of theirs is told STALE_TOPOLOGY. Returns the
+        topology's epoch. Raises Refused(GROUP_ID_NOT_FOUND)."""
+        return streaming.newer_topology(self._kafka, self._streams_group(group))
 
     # Transactions
 
@@ -259,8 +341,18 @@ class Situations:
     def _view(self, topic: str | TopicView) -> TopicView:
         return self._kafka.topic(topic.name if isinstance(topic, TopicView) else topic)
 
+    def _share_group(self, group: str | ShareGroupView) -> ShareGroupView:
+        return group if isinstance(group, ShareGroupView) else self._kafka.share_group(group)
+
+    def _streams_group(self, group: str | StreamsGroupView) -> StreamsGroupView:
+        return group if isinstance(group, StreamsGroupView) else self._kafka.streams_group(group)
+
     def _group(self, group: str | GroupView) -> GroupView:
         return group if isinstance(group, GroupView) else self._kafka.group(group)
+
+
+def _id_of(member: SeenMember | str | None) -> str | None:
+    return member.member_id if isinstance(member, SeenMember) else member
 
 
 def waits_for_replicas(request: Any) -> bool:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ....wire.errors import Error, Refused
-from ....wire.stored.streams_groups import StreamsGroupMetadataKey
+from ....wire.stored.streams_groups import StreamsGroupMetadataKey, StreamsGroupTopologyValue
 from ..classic.calls import ClassicCalls
 from ..classic.not_classic import NotClassic
 from ..consumer.conversion import is_empty_classic
@@ -36,8 +36,9 @@ from .heartbeat import (
 )
 from .members import JOINING_EPOCH, LEAVE_EPOCH, StreamsMember
 from .messages import StreamsAnswer, StreamsBeat
-from .records import DECODERS
+from .records import DECODERS, target_epoch_record, target_record, topology_record
 from .states import MemberState, Status
+from .tasks import TaskId, moved
 from .telling import CHANGE, OVERDUE
 
 _TRY_AGAIN_MS = 500
@@ -158,6 +159,36 @@ class StreamsCalls:
         """Raise the group's epoch: with the next heartbeat a new target is computed."""
         shard = self._runtime.shard_for(group.group_id)
         self._write(shard, group, [raised_record(group)], why="forced by the test")
+
+    def move_task(
+        self, group: StreamsGroup, task: TaskId, member_id: str, *, warms_up: bool
+    ) -> None:
+        """A member shall have this task in the place of who has it, or, while it warms up, a
+        standby of it, for tests: Kafka 4.3.1 assigns no warm-up tasks. Raises Refused:
+        UNKNOWN_MEMBER_ID, INVALID_REQUEST for a task that nobody else has, REBALANCE_IN_PROGRESS
+        while an assignment is to be computed."""
+        group.member(member_id)
+        if group.epoch > group.target_epoch or not group.is_ready:
+            text = f"the tasks of group {group.group_id!r} are about to be assigned: it is"
+            raise Refused(Error.REBALANCE_IN_PROGRESS, f"{text} {group.state}")
+        targets = moved(group.targets, task, member_id, warms_up=warms_up)
+        epoch = group.epoch + 1
+        records = [target_record(group.group_id, name, each) for name, each in targets.items()]
+        last = target_epoch_record(group.group_id, epoch, self._runtime.now())
+        shard = self._runtime.shard_for(group.group_id)
+        change = [raised_record(group), *records, last]
+        self._write(shard, group, change, why="a task moves, by the test")
+
+    def raise_topology_epoch(self, group: StreamsGroup) -> int:
+        """The group's topology is a newer one than its members have, for tests. Returns its epoch.
+        Raises Refused(GROUP_ID_NOT_FOUND) for a group without any."""
+        known = group.topology
+        if known is None:
+            raise Refused(Error.GROUP_ID_NOT_FOUND, f"group {group.group_id!r} has no topology")
+        value = StreamsGroupTopologyValue(epoch=known.epoch + 1, subtopologies=known.subtopologies)
+        shard = self._runtime.shard_for(group.group_id)
+        self._write(shard, group, [topology_record(group.group_id, value)])
+        return known.epoch + 1
 
     # What becomes of groups
 

@@ -108,13 +108,18 @@ class StreamsGroup:
         """Computed from its epochs, topology and members."""
         if not self.members:
             return StreamsGroupState.EMPTY
-        if self.topology is None or self.topology.epoch != self.validated_epoch:
+        if not self.is_ready:
             return StreamsGroupState.NOT_READY
         if self.epoch > self.target_epoch:
             return StreamsGroupState.ASSIGNING
         if all(member.is_reconciled_to(self.target_epoch) for member in self):
             return StreamsGroupState.STABLE
         return StreamsGroupState.RECONCILING
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the topics fit the topology."""
+        return self.topology is not None and self.topology.epoch == self.validated_epoch
 
     def member(self, member_id: str) -> StreamsMember:
         """The member of that id. Raises Refused(UNKNOWN_MEMBER_ID)."""

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from ....wire import Error, Refused
+
 Tasks = Mapping[str, frozenset[int]]
 """Partitions by subtopology; no entry is empty."""
 Epochs = Mapping[str, Mapping[int, int]]
@@ -63,6 +65,42 @@ class Owned(NamedTuple):
     def has_any_of(self, held: Held) -> bool:
         """Whether the member still has some of these."""
         return _touch(self.active, held.active) or _touch(self.standby, held.standby)
+
+
+def moved(
+    targets: Mapping[str, Target], task: TaskId, member_id: str, *, warms_up: bool
+) -> dict[str, Target]:
+    """The targets, by member id, when a member has this task in the place of others, or, while it
+    warms up, a standby of it. Raises Refused(INVALID_REQUEST) unless another member has it."""
+    name, number = task
+    others = [
+        each
+        for each, target in targets.items()
+        if number in target.active.get(name, ()) and each != member_id
+    ]
+    if not others:
+        text = f"task {name}_{number} is no other member's, so it cannot move"
+        raise Refused(Error.INVALID_REQUEST, text)
+
+    def changed(each: str, target: Target) -> Target:
+        if each != member_id:
+            return target if warms_up else Target(_without(target.active, task), target.standby)
+        standby = _without(target.standby, task)
+        if warms_up:
+            return Target(target.active, _with(standby, task))
+        return Target(_with(target.active, task), standby)
+
+    return {each: changed(each, target) for each, target in targets.items()}
+
+
+def _without(tasks: Tasks, task: TaskId) -> Tasks:
+    left = {**tasks, task.subtopology: tasks.get(task.subtopology, frozenset()) - {task.partition}}
+    return {name: numbers for name, numbers in left.items() if numbers}
+
+
+def _with(tasks: Tasks, task: TaskId) -> Tasks:
+    name, number = task
+    return {**tasks, name: tasks.get(name, frozenset()) | {number}}
 
 
 _Held = Mapping[str, Mapping[int, int]] | Mapping[str, frozenset[int]]

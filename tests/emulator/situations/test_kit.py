@@ -32,6 +32,10 @@ LASTING: dict[str, Callable[[Emulator], Situation]] = {
         k.situations.coordinator_loading(transactional_id="x", seconds=2)
     ),
     "coordinator_moved(group='g')": lambda k: k.situations.coordinator_moved(group="g"),
+    "lock_ends_in_batch('g', times=2)": lambda k: k.situations.lock_ends_in_batch("g", 2),
+    "poison_record('g', 'orders', 3, partition=1)": lambda k: k.situations.poison_record(
+        k.share_group("g"), "orders", 3, 1
+    ),
     "rebalance_in_batch('g')": lambda k: k.situations.rebalance_in_batch("g"),
     "message_too_large('orders', 100)": lambda k: k.situations.message_too_large("orders", 100),
     "message_too_large('orders', 100, seconds=2)": lambda k: k.situations.message_too_large(
