@@ -7,24 +7,45 @@ import re
 from pathlib import Path
 
 import pytest
+from odradek.compat import Unavailable
 from odradek.emulator import Situation
 from odradek.emulator.situations.older_versions import KNOWN
 from odradek.emulator.situations.situations import Situations
 
+from tests.clients.streams.application import archives
+from tests.docs.test_streams_groups import APPLICATION
 from tests.situations.rows import ROWS
 from tests.support.sessions import run as run_session
 
 TEXT = (Path(__file__).parents[2] / "docs/situations.md").read_text()
 BLOCKS = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
+WITH_JAVA = [each for each in BLOCKS if "start_word_count" in each]
 
 
 def test_every_example_passes(pytester: pytest.Pytester) -> None:
     """Together, in the order of the page: later ones use the imports of earlier ones."""
     pytest.importorskip("confluent_kafka")
-    examples = "\n\n".join(BLOCKS)
+    examples = "\n\n".join(each for each in BLOCKS if each not in WITH_JAVA)
     pytester.makepyfile(examples)
     result = run_session(pytester, "--durations=5")
-    result.assert_outcomes(passed=len(re.findall(r"^ *def test_", examples, re.MULTILINE)))
+    result.assert_outcomes(passed=_tests_in(examples))
+
+
+@pytest.mark.client
+@pytest.mark.slow
+def test_every_example_with_java_passes(pytester: pytest.Pytester) -> None:
+    try:
+        archives()
+    except Unavailable as reason:
+        pytest.skip(f"unavailable: {reason}")
+    examples = "\n\n".join(["import pytest", *WITH_JAVA])
+    pytester.makeconftest(APPLICATION)
+    pytester.makepyfile(examples)
+    run_session(pytester).assert_outcomes(passed=_tests_in(examples))
+
+
+def _tests_in(examples: str) -> int:
+    return len(re.findall(r"^ *def test_", examples, re.MULTILINE))
 
 
 @pytest.mark.parametrize("face", [Situations, Situation])

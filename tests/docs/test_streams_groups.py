@@ -31,7 +31,7 @@ def start_word_count(tmp_path):
 
     def start(bootstrap_servers):
         config = {{"group.protocol": "streams", "replication.factor": 1}}
-        made.append(WordCount(bootstrap_servers, tmp_path, config))
+        made.append(WordCount(bootstrap_servers, tmp_path / str(len(made)), config))
 
     yield start
     for each in made:
