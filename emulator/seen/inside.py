@@ -36,7 +36,7 @@ from .routed import joined, parts_of
 from .routes import BY_LEADER, Place
 from .segments import SeenSegment
 from .shared import Shared
-from .waiting import TIMEOUT_S, Wait, done_within, in_thread, seconds_of, timed_out
+from .waiting import TIMEOUT_S, Wait, bounds, done_within, in_thread, seconds_of, timed_out
 from .watching import Watching
 
 if TYPE_CHECKING:
@@ -218,7 +218,11 @@ class Inside:
     def wait(self, wait: Wait[T], timeout: float | None = None) -> T:
         """Wait in the caller's thread."""
         __tracebackhide__ = True
-        seconds = seconds_of("timeout", timeout, self.timeout)
+        with bounds(wait, seconds_of("timeout", timeout, self.timeout)) as seconds:
+            return self._wait(wait, seconds)
+
+    def _wait(self, wait: Wait[T], seconds: float) -> T:
+        __tracebackhide__ = True
         if wait.reads_records and (found := wait.look()) is not None:
             return found
         future: Future[T] = Future()
@@ -238,7 +242,11 @@ class Inside:
     async def wait_async(self, wait: Wait[T], timeout: float | None = None) -> T:
         """Wait in a coroutine: what blocks, if only for a moment, is done in another thread."""
         __tracebackhide__ = True
-        seconds = seconds_of("timeout", timeout, self.timeout)
+        with bounds(wait, seconds_of("timeout", timeout, self.timeout)) as seconds:
+            return await self._wait_async(wait, seconds)
+
+    async def _wait_async(self, wait: Wait[T], seconds: float) -> T:
+        __tracebackhide__ = True
         if wait.reads_records and (found := await in_thread(wait.look)) is not None:
             return found
         future: Future[T] = Future()

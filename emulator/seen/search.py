@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from typing import TypeAlias
 
@@ -100,11 +101,13 @@ class Search:
         return sorted(self.found, key=lambda record: (record.partition, record.offset))
 
     def wait(self, *, describes: bool = True) -> Wait[list[Raw]]:
-        """A wait for them, which at the end of its time describes what is there."""
+        """A wait for them, which at the end of its time describes what is there; without that its
+        end is what the caller hopes for."""
         what = "a record" if self.count == 1 else number_of(self.count, "record")
         text = f"{what} in {self.name}{with_(self.expected)}{self._following.since}"
-        there = self.there if describes else str
-        return self._following.span.wait(text, self.look, there)
+        if describes:
+            return self._following.span.wait(text, self.look, self.there)
+        return replace(self._following.span.wait(text, self.look, str), is_to_end=True)
 
     def there(self) -> str:
         """What there is, and the nearest records."""

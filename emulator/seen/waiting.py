@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from concurrent.futures import wait as wait_for_futures
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from math import isfinite
@@ -53,6 +54,22 @@ class Wait(Generic[T]):
     reads_records: bool = False
     """Whether each look reads on in the records of the topic, from where the last one has ended,
     and nothing else. The first look may take long."""
+    is_to_end: bool = False
+    """Whether the end of its time is what the caller hopes for."""
+
+
+class Bounds:
+    """How long waits last: as long as they are to, unless somebody has them last less
+    (fixtures/hypothesis.py)."""
+
+    of: Callable[[Wait[Any], float], AbstractContextManager[float]] | None = None
+
+    def __call__(self, wait: Wait[Any], seconds: float) -> AbstractContextManager[float]:
+        """What to wait in, and for how many seconds."""
+        return nullcontext(seconds) if self.of is None else self.of(wait, seconds)
+
+
+bounds = Bounds()
 
 
 def seconds_of(name: str, given: float | None, default: float) -> float:
