@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
 from ...wire import Error, Refused
@@ -61,6 +62,7 @@ def of_its_type(kafka: Situated, group: AnyGroup | str) -> AnyGroup:
         )
         return next((each.type for each in listed), "")
 
+    views: dict[str, Callable[[str], AnyGroup]]
     views = {SHARE: kafka.share_group, STREAMS: kafka.streams_group}
     return views.get(kafka.run(type_of), kafka.group)(group)
 

@@ -4,7 +4,6 @@ sessions that are lost."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ...wire import Response
@@ -34,11 +33,13 @@ def locks_end_at_fetch(kafka: Situated, group: ShareGroupView, times: int) -> Ru
     def end(call: Call) -> None:
         request: Any = call.request
 
-        def queue(cluster: Cluster) -> None:
-            ends = partial(expire_locks, cluster, group.group_id, request.member_id)
-            cluster.woken.append(ends)
+        def end_soon(cluster: Cluster) -> None:
+            def end_now() -> None:
+                expire_locks(cluster, group.group_id, request.member_id)
 
-        kafka.run(queue)
+            cluster.woken.append(end_now)
+
+        kafka.run(end_soon)
 
     when = kafka.on(_API, group=group.group_id).times(times)
     return when._set("locks end", Notice(has_records, end))

@@ -185,7 +185,9 @@ class StreamsCalls:
         known = group.topology
         if known is None:
             raise Refused(Error.GROUP_ID_NOT_FOUND, f"group {group.group_id!r} has no topology")
-        value = StreamsGroupTopologyValue(epoch=known.epoch + 1, subtopologies=known.subtopologies)
+        value = StreamsGroupTopologyValue(
+            epoch=known.epoch + 1, subtopologies=[*known.subtopologies]
+        )
         shard = self._runtime.shard_for(group.group_id)
         self._write(shard, group, [topology_record(group.group_id, value)])
         return known.epoch + 1
