@@ -127,7 +127,7 @@ def test_its_topic_may_be_deleted_meanwhile(kafka: Emulator) -> None:
 
 
 def test_it_may_be_removed_when_the_broker_has_stopped() -> None:
-    kafka = Emulator(topics={"orders": 1}, disk=MemoryDisk())
+    kafka = Emulator(topics={"orders": 2}, disk=MemoryDisk())
     kafka.start()
     situations = [make(kafka).optional() for make in LASTING.values()]
     kafka.stop()
