@@ -13,7 +13,7 @@ from odradek.emulator.situations.older_versions import KNOWN
 from odradek.emulator.situations.situations import Situations
 
 from tests.clients.streams.application import archives
-from tests.docs.test_streams_groups import APPLICATION
+from tests.clients.streams.word_count import FIXTURE
 from tests.situations.rows import ROWS
 from tests.support.sessions import run as run_session
 
@@ -39,7 +39,7 @@ def test_every_example_with_java_passes(pytester: pytest.Pytester) -> None:
     except Unavailable as reason:
         pytest.skip(f"unavailable: {reason}")
     examples = "\n\n".join(["import pytest", *WITH_JAVA])
-    pytester.makeconftest(APPLICATION)
+    pytester.makeconftest(FIXTURE)
     pytester.makepyfile(examples)
     run_session(pytester).assert_outcomes(passed=_tests_in(examples))
 

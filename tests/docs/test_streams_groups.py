@@ -11,32 +11,12 @@ from odradek.emulator import StreamsGroupView
 from odradek.emulator.seen import SeenSubtopology, SeenTask
 
 from tests.clients.streams.application import archives
+from tests.clients.streams.word_count import FIXTURE
 from tests.support.sessions import run as run_session
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs/streams-groups.md").read_text()
 BLOCKS = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
-APPLICATION = f"""
-import sys
-
-import pytest
-
-sys.path.insert(0, {str(ROOT)!r})
-from tests.clients.streams.word_count import WordCount
-
-
-@pytest.fixture
-def start_word_count(tmp_path):
-    made = []
-
-    def start(bootstrap_servers):
-        config = {{"group.protocol": "streams", "replication.factor": 1}}
-        made.append(WordCount(bootstrap_servers, tmp_path / str(len(made)), config))
-
-    yield start
-    for each in made:
-        each.kill()
-"""
 
 
 @pytest.mark.client
@@ -48,7 +28,7 @@ def test_every_example_passes(pytester: pytest.Pytester) -> None:
     except Unavailable as reason:
         pytest.skip(f"unavailable: {reason}")
     examples = "\n\n".join(BLOCKS)
-    pytester.makeconftest(APPLICATION)
+    pytester.makeconftest(FIXTURE)
     pytester.makepyfile(examples)
     result = run_session(pytester)
     result.assert_outcomes(passed=len(re.findall(r"^def test_", examples, re.MULTILINE)))

@@ -22,6 +22,28 @@ CLASSIC = {
     "main.consumer.heartbeat.interval.ms": 500,
 }
 """Configs of members of a classic group."""
+FIXTURE = f"""
+import sys
+
+import pytest
+
+sys.path.insert(0, {str(Path(__file__).parents[3])!r})
+from tests.clients.streams.word_count import WordCount
+
+
+@pytest.fixture
+def start_word_count(tmp_path):
+    made = []
+
+    def start(bootstrap_servers):
+        config = {{"group.protocol": "streams", "replication.factor": 1}}
+        made.append(WordCount(bootstrap_servers, tmp_path / str(len(made)), config))
+
+    yield start
+    for each in made:
+        each.kill()
+"""
+"""What starts it, for examples of the docs that are run elsewhere."""
 
 
 class WordCount(Application):
