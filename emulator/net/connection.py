@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 
 
 _PIECE = 1 << 20
-_UNSENT_BYTES = 16 << 10
+UNSENT_BYTES = 16 * 1024
+"""With more than this in its transport, a connection is given no more to send."""
 
 
 class Transport(Protocol):
@@ -322,7 +323,7 @@ class Connection:
         if self._unsent or (self._working and self.frames.held):
             self._unsent += parts
             self._unsent_bytes += sum(map(len, parts))
-            if self._unsent_bytes > _UNSENT_BYTES:
+            if self._unsent_bytes > UNSENT_BYTES:
                 self._flush()
         else:
             self._transport.send(parts)

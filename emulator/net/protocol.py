@@ -16,16 +16,12 @@ from ..base.call import Ends
 from ..base.logger import log
 from ..base.turns import Slices
 from ..handlers.registry import import_common
-from .connection import Connection
+from .connection import UNSENT_BYTES, Connection
 from .sockets import reset_when_closed
 
 if TYPE_CHECKING:
     from .network.link import Link
     from .server import Server
-
-UNSENT_BYTES = 16 * 1024
-"""With more than this in its transport, a connection is given no more to send."""
-
 
 MANY_CONNECTIONS = 32
 """From here on descriptors may become short."""
@@ -103,7 +99,9 @@ class ClientProtocol(asyncio.BufferedProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._server.protocols.pop(self, None)
-        self._server.connections[self.node_id].left(self._listener, self._client_host)
+        counted = self._server.connections.get(self.node_id)
+        if counted is not None:  # else its broker was removed
+            counted.left(self._listener, self._client_host)
         self._end_answer()
         self.connection.lost()
         self._server.room.keep(self, 0)

@@ -12,7 +12,7 @@ from odradek.emulator.control.traffic import sink
 from odradek.emulator.control.traffic.traffic import FRAME_BYTES, MOST, MOST_BYTES
 from odradek.emulator.metadata.topic_rules import LARGEST_REQUEST
 from odradek.emulator.net import server
-from odradek.emulator.net.protocol import UNSENT_BYTES
+from odradek.emulator.net.connection import UNSENT_BYTES
 from odradek.emulator.net.room import ROOM_BYTES
 from odradek.emulator.partitions import produced_batches
 from odradek.emulator.partitions.fetch_sessions import SIZE_MAX

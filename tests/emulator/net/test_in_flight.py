@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator
 import pytest
 from odradek.emulator import Emulator, ManualClock
 from odradek.emulator.cluster import Cluster
-from odradek.emulator.net.protocol import UNSENT_BYTES, ClientProtocol
+from odradek.emulator.net.connection import UNSENT_BYTES
+from odradek.emulator.net.protocol import ClientProtocol
 from odradek.storage import MemoryDisk
 from odradek.wire import Buffer
 from odradek.wire.api.fetch import FetchRequest, FetchResponse
