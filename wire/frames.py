@@ -38,7 +38,7 @@ JOINED = 64 * 1024
 _JOIN = 16 * 1024
 _SIZE_MAX = 2**31 - 1
 _NO_REST = memoryview(b"")
-_BUFFERS = (bytes, bytearray, memoryview)
+BUFFERS = (bytes, bytearray, memoryview)
 
 Frame: TypeAlias = bytearray | memoryview
 
@@ -265,7 +265,7 @@ def pieces(parts: Iterable[Part], most: Callable[[], int]) -> Iterator[Buffer]:
         if length and (size > _JOIN or length + size > JOINED):
             yield b"".join(run)
             run, length = [], 0
-        if isinstance(part, _BUFFERS):
+        if isinstance(part, BUFFERS):
             if size <= _JOIN:
                 run.append(part)
                 length += size

@@ -110,8 +110,6 @@ def _check(
 class Identities:
     """How inputs and outputs are known by each other."""
 
-    """What tells which outputs belong to which input."""
-
     of_input: Callable[[Seen], list[Any]]
     """What an input is to become, each once."""
     of_output: Callable[[Seen], list[Any]]

@@ -34,7 +34,7 @@ from struct import Struct
 from ..batch import HEADER_SIZE, MAGIC, NO_TIMESTAMP, OVERHEAD, read_header
 from ..compression import LIMIT, Codec
 from ..errors import Error, Refused, WireError
-from ..frames import JOINED, Part, Stored
+from ..frames import BUFFERS, JOINED, Part, Stored
 from ..primitives import Buffer
 from ..records import read_records
 from .message_sets import Entry, Message, build_set, entries, read_entry, read_head
@@ -42,7 +42,6 @@ from .message_sets import Entry, Message, build_set, entries, read_entry, read_h
 _CHUNK = 128 << 10
 _HEAD_SIZE = 17
 _FILLER = Struct(">qi")
-_BUFFERS = (bytes, bytearray, memoryview)
 
 
 def down_convert(stored: Buffer, magic: int, fetch_offset: int, limit: int = LIMIT) -> bytes:
@@ -62,7 +61,7 @@ def down_convert_later(
     """Like `down_convert`, but of what is stored in a file only what has to be converted first is
     at once, and the rest when it is sent. Raises OSError, too."""
     converted = DownConverted(stored, magic, fetch_offset, limit)
-    if isinstance(stored, _BUFFERS) or len(converted) <= JOINED:
+    if isinstance(stored, BUFFERS) or len(converted) <= JOINED:
         return b"".join(converted.pieces())
     return converted
 
@@ -171,7 +170,7 @@ def _whole_entries(stored: Part, position: int) -> tuple[Buffer, Sequence[Entry]
 
 def _taken(stored: Part, position: int, size: int) -> Buffer:
     """So many bytes from there on, or what there is. Raises OSError."""
-    if isinstance(stored, _BUFFERS):
+    if isinstance(stored, BUFFERS):
         return memoryview(stored)[position : position + size]
     size = min(size, len(stored) - position)
     data: Buffer = stored.read(position, size) if size > 0 else b""

@@ -6,8 +6,6 @@ import time
 from typing import Any
 
 import pytest
-from odradek.emulator.advice.advice import Advice
-from odradek.emulator.advice.advise import advise
 from odradek.emulator.cluster import Cluster
 from odradek.wire import Error
 
@@ -19,18 +17,7 @@ from tests.requests.produce import batch, produce
 from tests.support.cluster import Client, client_of
 from tests.support.transactional_producer import TxnClient
 
-
-def advised(cluster: Cluster) -> list[Advice]:
-    return advise(cluster.journal.events(), cluster)
-
-
-def rules(cluster: Cluster) -> list[str]:
-    return [each.rule for each in advised(cluster)]
-
-
-def text(cluster: Cluster) -> str:
-    (advice,) = advised(cluster)
-    return str(advice)
+from .support import advised, rules, text
 
 
 def feed(cluster: Cluster, count: int, partition: int = 0, topic: str = "t") -> None:

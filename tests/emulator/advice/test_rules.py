@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from odradek.emulator.advice.advice import Advice
 from odradek.emulator.advice.advise import advise
 from odradek.emulator.advice.rules import RULES
 from odradek.emulator.cluster import Cluster
@@ -19,18 +18,7 @@ from tests.requests.produce import batch, produce, produce_request
 from tests.support.cluster import Client, client_of
 from tests.support.transactional_producer import TxnClient
 
-
-def advised(cluster: Cluster) -> list[Advice]:
-    return advise(cluster.journal.events(), cluster)
-
-
-def rules(cluster: Cluster) -> list[str]:
-    return [each.rule for each in advised(cluster)]
-
-
-def text(cluster: Cluster) -> str:
-    (advice,) = advised(cluster)
-    return str(advice)
+from .support import advised, rules, text
 
 
 def test_a_consumer_that_was_not_closed(cluster: Cluster, app: Client) -> None:
