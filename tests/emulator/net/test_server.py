@@ -18,6 +18,7 @@ from odradek.wire.api.metadata import MetadataRequest, MetadataResponse
 from odradek.wire.frames import Frames
 from odradek.wire.headers import RequestHeader, read_response_header, write_request_header
 
+from tests.support.held import alive
 from tests.support.processes import memory
 from tests.support.sockets import api_versions, connect, framed, is_alive, receive
 
@@ -94,17 +95,14 @@ def test_a_huge_size_without_its_bytes_takes_little_memory(kafka: Emulator) -> N
 
 
 def test_a_closed_connection_is_freed_without_a_collection(kafka: Emulator) -> None:
-    def alive() -> int:
-        return sum(isinstance(thing, Frames) for thing in gc.get_objects())
-
     gc.collect()
     gc.disable()
     try:
-        before = alive()
+        before = alive(Frames)
         for _ in range(20):
             assert is_alive(kafka)
         kafka.run(lambda _: None)
-        assert alive() - before <= 2  # those that are just being closed
+        assert alive(Frames) - before <= 2  # those that are just being closed
     finally:
         gc.enable()
 

@@ -19,6 +19,8 @@ from odradek.wire.api.api_versions import ApiVersionsRequest
 from odradek.wire.frames import SIZE
 from odradek.wire.headers import RequestHeader, write_request_header
 
+from tests.support.held import alive
+
 TIMEOUT_S = 30.0
 ALERT = bytes.fromhex("15030300020250")
 
@@ -210,20 +212,16 @@ def test_a_fork_listens_at_ports_of_its_own() -> None:
 
 def test_a_connection_that_has_ended_leaves_nothing_to_the_collector(kafka: Emulator) -> None:
     """`odradek serve` collects cycles once a minute: thousands of clients may come meanwhile."""
-
-    def ends() -> int:
-        return sum(isinstance(each, ssl.SSLObject) for each in gc.get_objects())
-
     tls = context(kafka)
     gc.collect()
-    before = ends()
+    before = alive(ssl.SSLObject)
     gc.disable()
     try:
         for _ in range(5):
             secured(kafka, tls).close()
         deadline = time.monotonic() + TIMEOUT_S
-        while ends() > before and time.monotonic() < deadline:
+        while alive(ssl.SSLObject) > before and time.monotonic() < deadline:
             time.sleep(0.02)
-        assert ends() <= before
+        assert alive(ssl.SSLObject) <= before
     finally:
         gc.enable()
