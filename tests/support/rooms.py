@@ -181,7 +181,7 @@ ROOMS = {
         fixtures
     """,
     "compat": """
-        unavailable
+        unavailable http_server
         java
         real_kafka
         clients
