@@ -528,6 +528,7 @@ class Emulator(
     ) -> Cluster:
         # What is set at run time belongs to one cluster.
         config = BrokerConfig(self._config.overrides, self._release)
+        config.ignored = self._config.ignored
         if nodes is None:
             rack = config.get("broker.rack")
             nodes = [Node(i, "", 0, rack=own or rack) for i, own in self._racks.items()]

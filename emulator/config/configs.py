@@ -56,6 +56,8 @@ class BrokerConfig:
         ours = {name: text for name, text in OUR_DEFAULTS.items() if self._is_settable(name)}
         self.static = ours | self.overrides
         """Set at the start, by the user or by us: name to text."""
+        self.ignored: dict[str, str] = {}
+        """Set at the start, and shown, but not obeyed: what Kafka does not have, say."""
         self.node = self.static["node.id"].strip()
         """The broker whose own configs are in force, as a resource's name."""
         self._nodes = {self.node: self}

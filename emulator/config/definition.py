@@ -117,8 +117,8 @@ class Definition(NamedTuple):
 
     @property
     def is_sensitive(self) -> bool:
-        """True for passwords, which are never told."""
-        return self.kind is Kind.PASSWORD
+        """True for passwords, which are never told, and for what may be one."""
+        return self.kind in (Kind.PASSWORD, Kind.UNKNOWN)
 
     @property
     def is_read_only(self) -> bool:

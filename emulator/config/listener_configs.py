@@ -29,6 +29,15 @@ _SINGLE = (
 )
 
 
+_OF_A_MECHANISM = (
+    "sasl.jaas.config",
+    "sasl.login.callback.handler.class",
+    "sasl.login.class",
+    "sasl.server.callback.handler.class",
+    "connections.max.reauth.ms",
+)
+
+
 class ListenerConfig:
     """The configs of one listener of a broker, by Kafka's names without their prefix."""
 
@@ -71,6 +80,14 @@ class ListenerConfig:
 def listener_of(name: str) -> str:
     """The listener, in small letters, that a prefixed config is for."""
     return name.removeprefix(LISTENER_PREFIX).partition(".")[0]
+
+
+def config_of(name: str) -> str:
+    """The config of a broker that a prefixed name stands for; empty if it is of no listener."""
+    if not name.startswith(LISTENER_PREFIX):
+        return ""
+    rest = name.removeprefix(LISTENER_PREFIX).partition(".")[2]
+    return next((each for each in _OF_A_MECHANISM if rest.endswith(each)), rest)
 
 
 def check_listener_name(name: str, definitions: Mapping[str, Definition]) -> None:

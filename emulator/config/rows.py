@@ -17,9 +17,10 @@ from itertools import dropwhile
 
 from .broker_table import BROKER_SYNONYMS, UNLISTED
 from .configs import ALL_BROKERS, BrokerConfig, TopicConfig
-from .definition import Definition, Row, Source, Synonym, show
+from .definition import Definition, Kind, Row, Source, Synonym, show
 from .group import GroupConfig
 from .group_table import client_metrics_definitions, group_definitions
+from .listener_configs import config_of
 
 Layers = list[tuple[Source, Mapping[str, str]]]
 
@@ -28,14 +29,14 @@ def describe_broker(config: BrokerConfig, node_id: int, started: Mapping[str, st
     """Every config of one broker, internal ones if they are set; `started` is what follows from
     how it was started."""
     layers = _layers(config, str(node_id))
-    layers[-1] = (Source.STATIC_BROKER, config.static | dict(started))
+    layers[-1] = (Source.STATIC_BROKER, config.ignored | config.static | dict(started))
     given = {name for _, texts in layers for name in texts}
     rows = [
         _broker_row(definition, layers, config)
         for name, definition in config.definitions.items()
         if name in given or (definition.mode != "internal" and name not in UNLISTED)
     ]
-    return rows + _unknown_rows(layers[:2], config)
+    return rows + _other_rows(layers, config)
 
 
 def describe_all_brokers(config: BrokerConfig) -> list[Row]:
@@ -44,10 +45,11 @@ def describe_all_brokers(config: BrokerConfig) -> list[Row]:
     layers: Layers = [(Source.DYNAMIC_DEFAULT_BROKER, texts)]
     known = [definition for name, definition in config.definitions.items() if name in texts]
     rows = [_broker_row(definition, layers, config) for definition in known]
+    rows += _other_rows(layers, config)
     dynamic = Source.DYNAMIC_DEFAULT_BROKER
     return [
         row._replace(synonyms=tuple(s for s in row.synonyms if s.source == dynamic)) for row in rows
-    ] + _unknown_rows(layers, config)
+    ]
 
 
 def describe_topic(config: TopicConfig) -> list[Row]:
@@ -154,7 +156,10 @@ def _broker_synonyms(definition: Definition, layers: Layers, config: BrokerConfi
 def _synonyms(name: str, layers: Layers, config: BrokerConfig) -> list[Synonym]:
     """Where a broker config is looked for, under all its names; from its own name on."""
     names = BROKER_SYNONYMS.get(name, (name,))
-    definitions = [config.definitions[each] for each in names]
+    return _found(name, [config.definitions[each] for each in names], layers)
+
+
+def _found(name: str, definitions: list[Definition], layers: Layers) -> list[Synonym]:
     found = [
         Synonym(each.name, None if each.is_sensitive else texts[each.name], source)
         for source, texts in layers
@@ -169,14 +174,18 @@ def _synonyms(name: str, layers: Layers, config: BrokerConfig) -> list[Synonym]:
     return list(dropwhile(lambda synonym: synonym.name != name, found))
 
 
-def _unknown_rows(layers: Layers, config: BrokerConfig) -> list[Row]:
-    """A name that Kafka does not know may be set, but might be a secret: its value stays hidden."""
-    rows = {}
-    for source, texts in layers:
-        for name in texts:
-            if name not in config.definitions and name not in rows:
-                synonym = Synonym(name, None, source)
-                rows[name] = Row(
-                    name, None, 0, source, (synonym,), is_sensitive=True, is_read_only=True
-                )
-    return list(rows.values())
+def _other_rows(layers: Layers, config: BrokerConfig) -> list[Row]:
+    """What is set under names that no table has: of a listener, looked for at the broker, too; else
+    Kafka does not know it, and it might be a secret: its value stays hidden."""
+    rows = []
+    for name in dict.fromkeys(name for _, texts in layers for name in texts):
+        if name in config.definitions:
+            continue
+        of_broker = config.definitions.get(config_of(name))
+        own = (of_broker or _UNKNOWN)._replace(name=name, default=None, mode="")
+        found = _found(name, [own, of_broker] if of_broker else [own], layers)
+        rows.append(_row(own, found[0].value, found))
+    return rows
+
+
+_UNKNOWN = Definition("", Kind.UNKNOWN, None, None, "", "")

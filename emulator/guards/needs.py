@@ -84,9 +84,13 @@ def needs_each_topic(
 
     def finish(own: Any) -> None:
         missing = {places[_key(t)]: t for t in own.topics if any(map(_is_missing, t.partitions))}
-        others = [topic for topic in own.topics if topic not in missing.values()]
+        others: dict[int, Any] = {}
+        for topic in own.topics:
+            place = places[_key(topic)]
+            if place not in missing and others.setdefault(place, topic) is not topic:
+                others[place].partitions += topic.partitions
         refused = sorted({**missing, **denied}.items(), key=lambda each: each[0])
-        own.topics = [*(topic for _, topic in refused), *others]
+        own.topics = [*(topic for _, topic in refused), *others.values()]
 
     return Narrowed(rest if kept else None, finish)
 

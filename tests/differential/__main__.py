@@ -10,6 +10,7 @@
     --brokers 3         ask clusters of three brokers (clusters/), with cases of their own
     --security          ask brokers with an authorizer (security/), by several users
     --seeds N           of clusters, and with --security, draw so many sequences
+    --drawn             of clusters, leave the hand-written cases out
 
 Exit status: 0 when every difference was an allowed one, 1 otherwise.
 """
@@ -52,6 +53,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--brokers", type=int, default=1, choices=(1, len(NODES)))
     parser.add_argument("--seeds", type=int, default=40)
     parser.add_argument("--security", action="store_true")
+    parser.add_argument("--drawn", action="store_true")
     given = parser.parse_args(arguments)
     if given.security:
         return _by_users(given)
@@ -83,11 +85,12 @@ def _on_clusters(given: argparse.Namespace) -> int:
     try:
         with RealBrokers() as real, EmulatedCluster() as ours:
             run = Run(ClusterEngine(real, ours), partial(print, flush=True), shrinks=False)
-            run.cases(clusters.cases_named(given.case))
+            if not given.drawn:
+                run.cases(clusters.cases_named(given.case))
             if not given.case:
                 seeds = range(given.seed, given.seed + given.seeds)
                 run.cases((draw(seed, run.engine.served) for seed in seeds), are_drawn=True)
-            return run.report(is_whole=not given.case)
+            return run.report(is_whole=not (given.case or given.drawn))
     except Unavailable as reason:
         print(f"unavailable: {reason}", file=sys.stderr)
         return 2

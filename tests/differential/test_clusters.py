@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from odradek.compat import Unavailable
 from odradek.emulator.handlers.registry import SERVED
+from odradek.wire.api.heartbeat import HeartbeatRequest, HeartbeatResponse
 from odradek.wire.api.list_offsets import ListOffsetsRequest
 
 from tests.differential.ask.batches import batch
@@ -24,6 +25,7 @@ from tests.differential.ask.clusters import (
     view,
     wrote,
 )
+from tests.differential.ask.groups import beat
 from tests.differential.ask.homes import homed
 from tests.differential.ask.records import list_offsets
 from tests.differential.clusters.cases import cases_named
@@ -102,6 +104,29 @@ def test_a_difference_at_one_broker_is_found(
     (finding,) = result.findings
     assert finding.step == 2
     assert "ListOffsets v9 at broker 2" in transcript(result)
+
+
+@pytest.mark.parametrize(("is_loading", "findings"), [(3, 0), (10_000, 1)])
+def test_who_still_loads_what_it_coordinates_is_asked_again(
+    engine: ClusterEngine,
+    pair: tuple[EmulatedCluster, EmulatedCluster],
+    monkeypatch: pytest.MonkeyPatch,
+    is_loading: int,
+    findings: int,
+) -> None:
+    monkeypatch.setattr("tests.differential.clusters.engine._LOADING_S", 1.0)
+    honest: Any = SERVED[HeartbeatRequest.api_key].handler
+    left = [is_loading]
+
+    def loads(cluster: Any, call: Any, request: Any) -> Any:
+        if cluster is pair[0].emulator.cluster and left[0]:
+            left[0] -= 1
+            return HeartbeatResponse(error_code=14)
+        return honest(cluster, call, request)
+
+    monkeypatch.setattr(SERVED[HeartbeatRequest.api_key], "handler", loads)
+    result = engine.run(sequence(Ask(beat("stranger", group=homed("g", 2)), 4, at=2)))
+    assert [each.difference.real for each in result.findings] == [14] * findings
 
 
 def test_a_view_that_stays_another_is_a_difference(

@@ -70,6 +70,8 @@ def bring_up(options: argparse.Namespace, running: ExitStack) -> tuple[Emulator,
     except Refused as error:
         raise Failed(f"topics: {error}", 2) from None
     emulator.run(lambda cluster: _tell_of_clients(cluster, log))
+    if settings.ignored:
+        emulator.run(lambda cluster: show_ignored(cluster, settings.ignored))
     _tell_settings(settings, done, log)
     if options.watch:
 
@@ -117,7 +119,21 @@ def known_only(settings: Settings, options: argparse.Namespace) -> Settings:
     configs = {name: text for name, text in settings.configs.items() if name not in left}
     left |= _of_no_listener(configs, options.security, release)
     configs = {name: text for name, text in configs.items() if name not in left}
-    return replace(settings, configs=configs, not_obeyed=settings.not_obeyed | left)
+    ignored = settings.ignored | {name: settings.configs[name] for name in left}
+    not_obeyed = settings.not_obeyed | left
+    return replace(settings, configs=configs, not_obeyed=not_obeyed, ignored=ignored)
+
+
+def show_ignored(cluster: Cluster, texts: Mapping[str, str]) -> None:
+    """Have DescribeConfigs show what nothing obeys, but what no value can be."""
+    for name, text in texts.items():
+        definition = cluster.config.definitions.get(name)
+        try:
+            if definition is not None:
+                definition.parse(text)
+        except ConfigError:
+            continue
+        cluster.config.ignored[name] = text
 
 
 def _of_no_listener(

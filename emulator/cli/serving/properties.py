@@ -119,6 +119,8 @@ class _Translated:
                 self.settings.configs[name] = value.strip()
                 if name in inert:
                     self._leave(name, inert[name])
+        left = self.settings.not_obeyed.keys() - self.settings.configs.keys()
+        self.settings.ignored = {name: text for name, text in given.items() if name in left}
 
     def _leave(self, name: str, why: str) -> None:
         self.settings.not_obeyed[name] = why

@@ -42,6 +42,8 @@ class Settings:
     """The files that were read."""
     not_obeyed: dict[str, str] = field(default_factory=dict)
     """Configs of a server.properties without effect, and why."""
+    ignored: dict[str, str] = field(default_factory=dict)
+    """The texts of those that DescribeConfigs shows all the same."""
 
     def __or__(self, later: Settings) -> Settings:
         return Settings(
@@ -53,4 +55,5 @@ class Settings:
             seeds=self.seeds + later.seeds,
             files=self.files + later.files,
             not_obeyed=self.not_obeyed | later.not_obeyed,
+            ignored=self.ignored | later.ignored,
         )

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, cast
 
-from odradek.wire import Request
+from odradek.wire import Error, Request
 from odradek.wire.api.delete_topics import DeleteTopicsRequest
 from odradek.wire.api.describe_transactions import DescribeTransactionsRequest
 from odradek.wire.api.elect_leaders import ElectLeadersRequest
@@ -24,6 +24,7 @@ from odradek.wire.api.find_coordinator import FindCoordinatorRequest
 from odradek.wire.api.init_producer_id import InitProducerIdRequest
 from odradek.wire.api.list_groups import ListGroupsRequest
 from odradek.wire.api.list_transactions import ListTransactionsRequest
+from odradek.wire.schema import Struct
 
 from ..allowed import Allowances
 from ..allowed.clusters import ALLOWED_OF_CLUSTERS, CHANGES_NOTHING
@@ -41,6 +42,7 @@ log = logging.getLogger(__name__)
 
 SETTLE_S = 20.0
 WHOLE_S = 90.0
+_LOADING_S = 5.0
 _PAUSE_S = 0.02
 _PREFERRED = 0
 
@@ -150,6 +152,21 @@ class ClusterRun(SequenceRun):
         else:
             super().take(index, step)
 
+    def _ask(self, index: int, step: Ask) -> None:
+        """Ask, and ask a real broker again that does not know yet what it coordinates, as clients
+        do: for a moment after an election it answers 14 where the emulator is ready at once."""
+        super()._ask(index, step)
+        key = step.link, index + 1
+        real, ours = (side.arrived for side in self.engine.sides)
+        until = time.monotonic() + _LOADING_S
+        while key in real and key in ours and time.monotonic() < until:
+            if not _is_loading(real[key].answer) or _is_loading(ours[key].answer):
+                return
+            time.sleep(_PAUSE_S)
+            del real[key]
+            self.send_to(0, index, step)
+            self.gather(key, step.limit_s)
+
     def settle(self, index: int, step: Step) -> None:
         """Wait until both clusters say the same of themselves."""
         if isinstance(step, Ask) and (not step.waits or isinstance(step.request, CHANGES_NOTHING)):
@@ -200,6 +217,18 @@ def _found(viewer: Viewer) -> bool:
         FindCoordinatorRequest(key="warm-up", key_type=kind) for kind in (0, 1)
     )
     return sum([viewer.ask_any(find, 1).error_code for find in finds]) == 0
+
+
+def _is_loading(answer: Any) -> bool:
+    """Whether an answer says COORDINATOR_LOAD_IN_PROGRESS, of anything."""
+    if isinstance(answer, list):
+        return any(map(_is_loading, answer))
+    if not isinstance(answer, Struct):
+        return False
+    values = {each.name: getattr(answer, each.name) for each, _ in type(answer).fields()}
+    return values.get("error_code") == Error.COORDINATOR_LOAD_IN_PROGRESS or any(
+        _is_loading(value) for value in values.values() if isinstance(value, list | Struct)
+    )
 
 
 def _is_warm(viewer: Viewer) -> bool:

@@ -227,23 +227,26 @@ class SequenceRun:
 
     def _ask(self, index: int, step: Ask) -> None:
         self.result.requests += 1
+        answered = [self.send_to(which, index, step) for which in range(len(self.engine.sides))]
+        self.gather((step.link, index + 1) if step.waits and answered[0] else None, step.limit_s)
+
+    def send_to(self, which: int, index: int, step: Ask) -> bool:
+        """Send a step's request to one side; returns whether it is answered."""
+        side, world = self.engine.sides[which], self.worlds[which]
         version = self.engine.served.version(step)
         claimed = version if step.claim is None else step.claim
-        number = index + 1
-        on = step.link
-        for side, world in zip(self.engine.sides, self.worlds, strict=True):
-            request = self.request_of(world, step)
-            header = RequestHeader(request.api_key, claimed, number, world.resolve(step.client_id))
-            frame = write_request_header(header) + request.encode(version)
-            if step.damage is not None:
-                frame = step.damage.apply(frame)
-            self._note_names(request)
-            asked = Asked(index, request, _answer_version(request, claimed, self.engine.served))
-            is_answered = not isinstance(request, ProduceRequest) or request.acks != 0
-            if side is self.engine.sides[0]:
-                self._record(on, f"{api_name(type(request))} v{claimed}", frame)
-            side.send(on, frame, number, asked if is_answered else None)
-        self.gather((on, number) if step.waits and is_answered else None, step.limit_s)
+        request = self.request_of(world, step)
+        header = RequestHeader(request.api_key, claimed, index + 1, world.resolve(step.client_id))
+        frame = write_request_header(header) + request.encode(version)
+        if step.damage is not None:
+            frame = step.damage.apply(frame)
+        self._note_names(request)
+        asked = Asked(index, request, _answer_version(request, claimed, self.engine.served))
+        is_answered = not isinstance(request, ProduceRequest) or request.acks != 0
+        if which == 0:
+            self._record(step.link, f"{api_name(type(request))} v{claimed}", frame)
+        side.send(step.link, frame, index + 1, asked if is_answered else None)
+        return is_answered
 
     def request_of(self, world: World, step: Ask) -> Request:
         """What a broker is asked by a step."""

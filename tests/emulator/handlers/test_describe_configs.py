@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from odradek.emulator.base.call import INVALID_REQUEST_TEXT
+from odradek.emulator.cli.serving.bringing_up import show_ignored
 from odradek.emulator.cluster import Cluster
 from odradek.emulator.config.configs import ALL_BROKERS
 from odradek.emulator.metadata.image import BROKER_RESOURCE
@@ -271,6 +272,47 @@ def test_an_unknown_name_that_was_set_is_shown_without_its_value(
     set_configs(cluster, BROKER_RESOURCE, "1", {"my.plugin.secret": "x"})
     (config,) = ask(client, BROKER, "1", ["my.plugin.secret"]).configs
     assert (config.value, config.config_source, config.is_sensitive) == (None, 2, True)
+
+
+SHOWN = {
+    # name: value, type, whether it is a secret, synonyms; what 4.3.1 answered.
+    "foo.bar": (None, 0, True, [("foo.bar", None, 4)]),
+    "foo.baz": (None, 0, True, [("foo.baz", None, 2), ("foo.baz", None, 4)]),
+    "listener.name.plaintext.max.connections": (
+        *("5", 3, False),
+        [
+            ("listener.name.plaintext.max.connections", "5", 4),
+            ("max.connections", "2147483647", 5),
+        ],
+    ),
+    "listener.name.other.ssl.keystore.location": (
+        *("/x", 2, False),
+        [("listener.name.other.ssl.keystore.location", "/x", 4)],
+    ),
+}
+
+
+def test_what_a_broker_was_started_with_and_does_not_know_is_shown(
+    client: Client, cluster: Cluster
+) -> None:
+    configs = {"foo.bar": "x", "foo.baz": "", "num.partitions": "x", "broker.id": "7"}
+    configs |= {"listener.name.other.ssl.keystore.location": "/x"}
+    show_ignored(cluster, configs | {"listener.name.plaintext.max.connections": "5"})
+    set_configs(cluster, BROKER_RESOURCE, "1", {"foo.baz": "x"})
+    found = {each.name: each for each in ask(client, BROKER, "1").configs}
+    assert found.keys() >= SHOWN.keys()
+    asked = ask(client, BROKER, "1", [*SHOWN, "foo.nope"]).configs
+    assert {
+        each.name: (
+            *(each.value, each.config_type, each.is_sensitive),
+            [(s.name, s.value, s.source) for s in each.synonyms],
+        )
+        for each in asked
+    } == SHOWN
+    assert all(each.read_only and each == found[each.name] for each in asked)
+    assert [each.config_source for each in asked if each.name == "foo.baz"] == [2]
+    assert (found["num.partitions"].value, found["broker.id"].value) == ("1", "1")
+    assert not SHOWN.keys() & {each.name for each in ask(client, BROKER, "").configs}
 
 
 def test_an_empty_name_means_what_is_set_for_all_brokers(client: Client, cluster: Cluster) -> None:

@@ -22,6 +22,7 @@ from odradek.wire.api.find_coordinator import FindCoordinatorRequest
 from odradek.wire.api.list_groups import ListGroupsRequest
 from odradek.wire.api.list_transactions import ListTransactionsRequest
 from odradek.wire.api.metadata import MetadataRequest
+from odradek.wire.api.offset_commit import OffsetCommitRequest
 from odradek.wire.api.offset_fetch import OffsetFetchRequest
 
 from tests.requests.committed_offsets import commit_all
@@ -142,6 +143,27 @@ def test_part_of_a_produce_is_carried_out(cluster: Cluster, user: Users) -> None
     assert errors == {"mine": Error.NONE, "other": Error.TOPIC_AUTHORIZATION_FAILED}
     ends = [cluster.partition(name, 0).log.log_end_offset for name in ("mine", "other")]
     assert ends == [1, 0]
+
+
+def test_a_topic_that_is_named_twice_is_one_beside_one_that_is_refused(
+    cluster: Cluster, user: Users
+) -> None:
+    """As 4.3.1 answers, also where no partition of the refused one is named."""
+    for name in ("mine", "other"):
+        cluster.create_topic(name, 1, {})
+    ready(user)
+    make(cluster, rule(Operation.READ, Kind.TOPIC, "mine"), rule(Operation.READ, Kind.GROUP, "g"))
+    asked_ = OffsetCommitRequest.Topic
+    part = asked_.Partition(partition_index=0, committed_offset=1, committed_metadata="")
+    mine = [asked_(name="mine", partitions=[part])] * 2
+    for others in ([], [part]):
+        topics = [asked_(name="other", partitions=others), *mine]
+        answer = user("alice").ask(OffsetCommitRequest(group_id="g", topics=topics), 9)
+        found = [(t.name, [p.error_code for p in t.partitions]) for t in answer.topics]
+        refused = [Error.TOPIC_AUTHORIZATION_FAILED] * len(others)
+        assert found == [("other", refused), ("mine", [Error.NONE, Error.NONE])]
+    answer = user("alice").ask(OffsetCommitRequest(group_id="g", topics=mine), 9)
+    assert [(t.name, len(t.partitions)) for t in answer.topics] == [("mine", 1), ("mine", 1)]
 
 
 def test_lists_leave_out_what_may_not_be_seen(cluster: Cluster, user: Users) -> None:

@@ -189,6 +189,11 @@ def test_a_config_that_kafka_does_not_have_is_named_and_left_out(
         "foo.bar": "Kafka has no such broker config",
         "listener.name.other.max.connections": "there is no listener OTHER, but PLAINTEXT",
     }
+    assert settings.ignored == {
+        "num.partition": "2",
+        "foo.bar": "1",
+        "listener.name.other.max.connections": "4",
+    }
 
 
 def test_listeners_are_those_of_the_option_for_security(

@@ -113,6 +113,7 @@ def test_several_listeners_are_configs(tmp_path: Path) -> None:
         "controller.listener.names",
         "listener.name.controller.ssl.keystore.location",
     } == found.not_obeyed.keys()
+    assert found.ignored["listener.name.controller.ssl.keystore.location"] == "/x"
     assert BrokerConfig(found.configs).get("sasl.enabled.mechanisms") == ["PLAIN"]
 
 
