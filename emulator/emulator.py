@@ -244,7 +244,6 @@ class Emulator(
     def stop(self) -> None:
         """Stop it cleanly: when this returns, its thread has ended, and sockets and files are
         closed. Does nothing if it is not running, or runs in the process that this was forked from.
-
         Raises RuntimeError in the broker's own thread, and after 30 seconds in vain.
         """
         thread = self._thread
@@ -257,6 +256,7 @@ class Emulator(
         whose broker it was, for instance the id of a test.
         """
         left: list[str] = []
+        self._end_beside()
         with suppress(RuntimeError):  # it is not running
             left = self._keep_quiet(owner)
         self.stop()
@@ -445,6 +445,7 @@ class Emulator(
             return self._thread
 
     def _end(self, thread: BrokerThread) -> None:
+        self._end_beside()
         thread.stop()
         with _guard:
             # Else it was stopped twice and started between, or goes on in another process.

@@ -41,7 +41,8 @@ class Journal:
         """Called with each seldom event, and with the first of several: the log of `serve`."""
         self.clock = clock
         self.members = MemberNames()
-        self._begin = perf_counter()
+        self.begin = perf_counter()
+        """When it began, from where `elapsed` counts."""
         self._events: deque[Event] = deque(maxlen=most)
         # What may be counted up. Not more than so many, or it would outgrow the events.
         self._runs: dict[tuple[Any, ...], Event] = {}
@@ -86,7 +87,7 @@ class Journal:
             self._keep(key, self._append(kind, fields))
         else:
             event.count += 1
-            event.until = perf_counter() - self._begin
+            event.until = perf_counter() - self.begin
             event.last_offset = offset
 
     def run(
@@ -105,7 +106,7 @@ class Journal:
         key = (kind, client, topic, partition, reason)
         event = self._runs.get(key)
         if event is None:
-            elapsed = perf_counter() - self._begin
+            elapsed = perf_counter() - self.begin
             at = (self.clock.now(), elapsed, elapsed)
             event = Event(kind, *at, 1, client, topic, partition, first_offset, last_offset)
             event.reason = reason
@@ -113,7 +114,7 @@ class Journal:
             self._events.append(event)
             return
         event.count += 1
-        event.until = perf_counter() - self._begin
+        event.until = perf_counter() - self.begin
         if last_offset > event.last_offset:
             event.last_offset = last_offset
         elif first_offset < event.first_offset:
@@ -177,18 +178,18 @@ class Journal:
         self._events.clear()
         self._runs.clear()
         self.members = MemberNames()
-        self._begin = perf_counter()
+        self.begin = perf_counter()
 
     def _counted(self, key: tuple[Any, ...]) -> Event | None:
         """The event that this is again, counted up; None if it is another, or the first."""
         event = self._runs.get(key)
         if event is not None:
             event.count += 1
-            event.until = perf_counter() - self._begin
+            event.until = perf_counter() - self.begin
         return event
 
     def _append(self, kind: str, fields: dict[str, Any]) -> Event:
-        elapsed = perf_counter() - self._begin
+        elapsed = perf_counter() - self.begin
         event = Event(kind, self.clock.now(), elapsed, elapsed, **fields)
         self._events.append(event)
         if self.told is not None:

@@ -25,6 +25,9 @@ SENTENCES = {
     "log-in failed": "{client}: {reason}",
     "logged in again": "{client} logged in again, on a connection that was open",
     "malformed": "the connection of {client} was closed: {reason}",
+    # The application under test
+    "service": "{client} {reason}",
+    "output": "{client}: {reason}",
     # Topics
     "topic created": "{client}{principal} created topic {topic} with {partitions}{because}",
     "topic deleted": "{client}{principal} deleted topic {topic}",

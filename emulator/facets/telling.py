@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Protocol
 
 from .. import parameters
 from ..base.event import Event
@@ -14,17 +15,41 @@ if TYPE_CHECKING:
     from ..advice.advice import Advice
 
 
+class Beside(Protocol):
+    """Services that a test runs beside the broker."""
+
+    def lines(self, begin: float) -> Iterable[Event]:
+        """What they have written, in order; a journal has begun at this moment."""
+        ...
+
+    def end(self) -> None:
+        """The broker is about to stop."""
+        ...
+
+
 class Telling(Facet):
     """Events and the timeline. They are there after the broker has stopped, too."""
 
     _journal: Journal
+    _beside: Beside | None = None
+
+    def _end_beside(self) -> None:
+        if self._beside is not None:
+            self._beside.end()
 
     @property
     def events(self) -> list[Event]:
         """What happened, in order: the last 10,000 events (`max_events`)."""
         if not self._is_running():
-            return self._journal.events()
-        return self.run(lambda cluster: cluster.journal.events())
+            found = self._journal.events()
+        else:
+            found = self.run(lambda cluster: cluster.journal.events())
+        if self._beside is None:
+            return found
+        from heapq import merge
+
+        beside = self._beside.lines(self._journal.begin)
+        return list(merge(found, beside, key=lambda each: each.elapsed))
 
     def timeline(self, topic: str | None = None, group: str | None = None) -> str:
         """What happened in sentences, a line each; only what concerns a topic or a group if one is

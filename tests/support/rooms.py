@@ -149,6 +149,7 @@ ROOMS = {
         snapshot
     """,
     "fixtures": """
+        services
         simulation
         root options journals
         timeline
@@ -163,6 +164,11 @@ ROOMS = {
         times misfortunes clients
         loop wires service world kafka
         decorator
+    """,
+    "fixtures/services": """
+        guard output zygote clients
+        running forking
+        watching service together
     """,
     "fixtures/explore": """
         turn
