@@ -168,7 +168,7 @@ ROOMS = {
     "fixtures/services": """
         guard output zygote clients
         running forking
-        watching service together
+        watching supervision together
     """,
     "fixtures/explore": """
         turn
