@@ -162,7 +162,7 @@ ROOMS = {
     """,
     "fixtures/simulation": """
         times misfortunes clients
-        loop wires service world kafka
+        loop calm wires service world kafka
         decorator
     """,
     "fixtures/services": """
