@@ -15,7 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Of weigh: a commit.
 BASE ?= 58a42da
 
-.PHONY: help demo test slow test-real both check explore mutants differential lint types package weigh bench bench-spark situations table clean
+.PHONY: help demo test slow test-real both check explore mutants differential lint types package weigh bench bench-spark bugs situations table clean
 
 help:  ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -82,6 +82,9 @@ bench-spark: $(READY)  ## Measures segments as Arrow, format("odradek") and the 
 	$(BIN)/python -m tests.bench.bench_decoder --spark --rows $(ROWS)
 	$(BIN)/python -m tests.bench.bench_source --sink --rows $(ROWS)
 	$(BIN)/python -m tests.bench.bench_pipeline --rows $(ROWS)
+
+bugs: $(READY)  ## Twenty-six bugs of services, and how soon a promise finds each: the table of docs/applications.md
+	$(BIN)/python -m tests.bugs --write
 
 situations: $(READY)  ## What stock clients do in each situation: the table of docs/situations.md
 	$(BIN)/python -m tests.situations

@@ -252,8 +252,7 @@ class Emulator(
 
     def stop_quietly(self, owner: str) -> list[str]:
         """Stop it, and keep clients that are still connected from noticing (net/quiet.py): they
-        would go on saying so while other tests run. Returns, and logs, who they are; `owner` is
-        whose broker it was, for instance the id of a test.
+        would go on saying so in other tests. Returns, and logs, who they are; `owner` had it.
         """
         left: list[str] = []
         self._end_beside()

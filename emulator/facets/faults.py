@@ -38,6 +38,7 @@ class Faults(Facet):
         client_software: Any = _UNSAID,
         broker: Any = _UNSAID,
         version: Any = _UNSAID,
+        service: Any = _UNSAID,
         where: Callable[[Any], object] = _UNSAID,
     ) -> When:
         """Requests of an API, by the class of the request (`ProduceRequest`) or its name
@@ -51,6 +52,7 @@ class Faults(Facet):
         client_software  its name, as "librdkafka", or name and version, "librdkafka 2.3.0"
         broker           the id of the node that is asked
         version          of the request: a number or a range
+        service          the service whose process sends them (docs/applications.md)
         where            a function of the decoded request, called in the broker's thread
 
         Each may be a matcher, as for records: a regular expression, a function, a class. Raises
@@ -67,7 +69,8 @@ class Faults(Facet):
                 *(("topic", _name_of(topic)), ("partition", partition), ("group", group)),
                 *(("member", member), ("transactional_id", transactional_id)),
                 *(("client_id", client_id), ("client_software", client_software)),
-                *(("broker", broker), ("version", version), ("where", where)),
+                *(("broker", broker), ("version", version), ("service", service)),
+                ("where", where),
             )
             if each is not _UNSAID
         }

@@ -23,7 +23,8 @@ _A_PART = 6
 def set_rule(kafka: Emulator, misfortune: Misfortune, client_id: Any = None) -> RuleView:
     """Have it happen, at the so-manieth request of clients with this id, or of all. Returns its
     rule, whose `str` is the misfortune's code, but for the id. Raises ValueError."""
-    narrowed = {} if client_id is None else {"client_id": client_id}
+    name = "service" if hasattr(client_id, "owns") else "client_id"
+    narrowed = {} if client_id is None else {name: client_id}
     if misfortune.what == "lag":
         narrowed["partition"] = misfortune.partition
     when = kafka.on(misfortune.api, **narrowed)

@@ -157,6 +157,7 @@ ROOMS = {
         remote
         brokers
         marker crashes unittest testcontainers hypothesis explore
+        promises
         spark
         plugin
     """,
@@ -170,10 +171,20 @@ ROOMS = {
         running forking
         watching supervision together
     """,
+    "fixtures/promises": """
+        feeder
+        judging moments
+        promise trials
+        causes
+        run
+        report
+        protocol
+    """,
     "fixtures/explore": """
         turn
         mark progress
         telling
+        runs
         protocol
     """,
     "fixtures/remote": """

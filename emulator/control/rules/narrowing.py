@@ -15,7 +15,7 @@ from .places import NARROWED_BY, narrowed_by
 if TYPE_CHECKING:
     from ...base.call import Call
 
-WHOLE = ("client_id", "client_software", "broker", "version", "where")
+WHOLE = ("client_id", "client_software", "broker", "version", "service", "where")
 """What every API has."""
 
 
@@ -31,6 +31,8 @@ class Narrowing:
                 has = ", ".join([*known, *WHOLE])
                 text = f"a request of {name_of(request)} has no {name}: it can be narrowed by {has}"
                 raise ValueError(text)
+        if "service" in given and not hasattr(given["service"], "owns"):
+            raise TypeError(f"service is one that runs, not {shown(given['service'])}")
         if "where" in given and not callable(given["where"]):
             raise TypeError(f"where is a function of a request, not {shown(given['where'])}")
         self.given = dict(given)
@@ -70,6 +72,8 @@ class Narrowing:
         names = (software.name, f"{software.name} {software.version}")
         if "client_software" in self.given and not _fits(self.given["client_software"], names):
             different.append(f"client_software is {names[1]!r}")
+        if "service" in self.given and not self.given["service"].owns(call):
+            different.append(f"it is not of {self.given['service'].name}")
         if not different and "where" in self.given and not self.given["where"](request):
             different.append("where says no")
         return different
