@@ -246,8 +246,8 @@ class Emulator(
         closed. Does nothing if it is not running, or runs in the process that this was forked from.
         Raises RuntimeError in the broker's own thread, and after 30 seconds in vain.
         """
-        thread = self._thread
-        if thread is not None:
+        self._close_control()
+        if (thread := self._thread) is not None:
             self._end(thread)
 
     def stop_quietly(self, owner: str) -> list[str]:
@@ -339,10 +339,9 @@ class Emulator(
         return self._started().running().cluster
 
     def run(self, action: Callable[[Cluster], T]) -> T:
-        """Call `action(cluster)` in the broker's thread, and return what it returns.
-
-        Raises RuntimeError if the broker is not running, or runs in another process; and what the
-        action raises.
+        """Call `action(cluster)` in the broker's thread, and return what it returns. Raises
+        RuntimeError if the broker is not running, or runs in another process; and what the action
+        raises.
         """
         return self._started().call(action)
 

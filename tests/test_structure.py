@@ -42,6 +42,7 @@ ENTRY_POINTS = {
     "emulator/cli/repair.py": "odradek repair",
     "emulator/cli/serving/check.py": "odradek check",
     "emulator/cli/inert_configs.py": "python -m odradek.emulator.cli.inert_configs",
+    "fixtures/control/server.py": "odradek serve --control, kafka.control_url",
     "fixtures/hypothesis.py": "strategies and a state machine for Hypothesis",
     "fixtures/plugin.py": "the pytest plugin",
     "fixtures/testcontainers.py": "a drop-in for testcontainers",

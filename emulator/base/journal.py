@@ -204,3 +204,17 @@ class Journal:
     def events(self) -> list[Event]:
         """Copies of what is kept, in order."""
         return [replace(event) for event in self._events]
+
+    def events_since(self, elapsed: float) -> list[Event]:
+        """Copies of those that have happened, or gone on, after this time (seconds since the
+        beginning), in order."""
+        found: list[Event] = []
+        older = 0
+        for event in reversed(self._events):
+            if event.until > elapsed:
+                found.append(replace(event))
+            elif event.elapsed <= elapsed:
+                older += 1
+                if older > self._most_runs:  # what goes on is not further back
+                    break
+        return found[::-1]

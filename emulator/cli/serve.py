@@ -30,6 +30,7 @@ _COLLECT_S = 60.0
 _PUT_OFF_MAX = 9
 _NEVER = 1_000_000_000
 MOST_BROKERS = 1000
+CONTROL = "127.0.0.1:9644"
 
 
 def add_serve(commands: Any) -> None:
@@ -154,6 +155,24 @@ def _add_behaviour(serve: argparse.ArgumentParser) -> None:
         "--health-port", metavar="PORT", type=port_number, help="answer GET /health at this port"
     )
     serve.add_argument(
+        "--control",
+        metavar="HOST:PORT",
+        nargs="?",
+        const=CONTROL,
+        type=_address,
+        help=f"serve the control API over HTTP there ({CONTROL}); see docs/control.md",
+    )
+    serve.add_argument(
+        "--control-token",
+        metavar="TOKEN",
+        help="what it wants to be sent; needed for an address that other machines reach",
+    )
+    serve.add_argument(
+        "--until-stdin-ends",
+        action="store_true",
+        help="stop when standard input ends too: with who has started it",
+    )
+    serve.add_argument(
         "--log-format", default="text", choices=["text", "json"], help="of standard error (text)"
     )
     serve.add_argument(
@@ -186,6 +205,8 @@ def _serve(options: argparse.Namespace) -> int:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, lambda *_: stop.set())
+    if options.until_stdin_ends:
+        threading.Thread(target=_await_end, args=(stop,), daemon=True).start()
     # Imported here, so that `odradek --help` does not pay for it.
     from .serving.bringing_up import Failed, bring_up
 
@@ -201,6 +222,16 @@ def _serve(options: argparse.Namespace) -> int:
     except Failed as failed:
         return fail(str(failed), failed.status)
     return 0
+
+
+def _await_end(stop: threading.Event) -> None:
+    """Read standard input to its end."""
+    try:
+        while os.read(0, 1 << 16):
+            continue
+    except OSError:
+        stop.set()  # there is none that can be read
+    stop.set()
 
 
 def _collect_until(stop: threading.Event, turns: Sized, every_s: float = _COLLECT_S) -> None:
@@ -263,6 +294,12 @@ def _addresses(text: str) -> list[str]:
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
     return [each.strip() for each in text.split(",")]
+
+
+def _address(text: str) -> tuple[str, int]:
+    """Host and port, or the port alone, which may be 0."""
+    host, _, port = text.rpartition(":")
+    return host.strip("[]") or "127.0.0.1", port_number(port)
 
 
 def _advertised(text: str) -> str:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from importlib import import_module
+from threading import Lock
+from typing import Any
 
 from ...storage import MemoryDisk
 from .. import parameters
@@ -15,6 +18,8 @@ from ..net.server import Server
 from ..state.downtime import PowerCut, check_up, kill, start_again, stop
 from .facet import Facet, Thread
 
+_guard = Lock()
+
 
 class Process(Facet):
     """The broker's process: killed, without power, started again. While it is down, connections
@@ -23,6 +28,7 @@ class Process(Facet):
 
     # What of Emulator is used here.
     _clock: Clock
+    _control: Any = None
     _disk: MemoryDisk | None
     _journal: Journal
     _started: Callable[[], Thread]
@@ -33,6 +39,24 @@ class Process(Facet):
         """Whether it was killed or has crashed, and was not restarted. Raises RuntimeError if it
         is not running, for it was never started, or was stopped."""
         return bool(self._started().call_anyhow(lambda server: server.is_down))
+
+    @property
+    def control_url(self) -> str:
+        """Where all of this can be done over HTTP, from any language (docs/control.md), from when
+        it is first asked for until the broker stops. Raises Unavailable without what
+        `odradek[console]` brings, RuntimeError if it is not running."""
+        self._started().running()
+        with _guard:
+            if self._control is None:
+                # By name: it stands above this, and most tests never need it.
+                self._control = import_module("odradek.fixtures.control.server").Control(self)
+            url: str = self._control.url
+        return url
+
+    def _close_control(self) -> None:
+        control, self._control = self._control, None
+        if control is not None:
+            control.close()
 
     def kill(self) -> None:
         """Kill it, as `kill -9` does: connections are reset, and what was written is kept, synced

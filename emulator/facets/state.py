@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from copy import copy
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from ...storage import Directory, MemoryDisk
 from ...storage.naming import Naming, name_of
@@ -40,6 +40,7 @@ class Keeping(Facet):
     _config: BrokerConfig
     _listens_by_config: bool
     _clock: Clock
+    _control: Any
     _disk: MemoryDisk | None
     _given_dir: Path | None
     _is_handed_over: bool
@@ -129,6 +130,7 @@ class Keeping(Facet):
         state = self.snapshot()
         twin = copy(self)
         twin._state, twin._began_ms, twin._thread = state, None, None
+        twin._control = None
         twin._given_dir, twin._disk = None, None if self._disk is None else MemoryDisk()
         twin._clock = copy(self._clock)
         if isinstance(twin._clock, Movable):

@@ -151,6 +151,7 @@ ROOMS = {
     "fixtures": """
         services
         simulation
+        control
         root options journals
         timeline
         rules
@@ -179,6 +180,19 @@ ROOMS = {
         run
         report
         protocol
+    """,
+    "fixtures/control": """
+        kit
+        operation problems
+        shapes
+        group_shapes verbs
+        security
+        clusters overview happened
+        reading
+        resources
+        openapi
+        app
+        server
     """,
     "fixtures/explore": """
         turn

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import replace
+from importlib import import_module
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -81,7 +82,7 @@ def bring_up(options: argparse.Namespace, running: ExitStack) -> tuple[Emulator,
         running.callback(Watch(emulator, settings, again, log.say).close)
     tell_access(emulator, running, log.say, options.data_dir)
     tell_reach(emulator, log.say)
-    return emulator, ready_line(emulator, _tell_the_world(emulator, options, running))
+    return emulator, ready_line(emulator, **_tell_the_world(emulator, options, running))
 
 
 def _may_use(data_dir: str) -> bool:
@@ -253,9 +254,9 @@ def _write_journal(emulator: Emulator, path: str) -> FileSink:
 
 def _tell_the_world(
     emulator: Emulator, options: argparse.Namespace, running: ExitStack
-) -> int | None:
-    """/health, and the file for those who wait. Returns the port of /health."""
-    health_port = None
+) -> dict[str, Any]:
+    """/health, the control API, and the file for those who wait. Returns where they are."""
+    told: dict[str, Any] = {}
     if options.health_port is not None:
         from .health import Health  # which takes http.server
 
@@ -264,14 +265,31 @@ def _tell_the_world(
         except OSError as error:
             raise Failed(f"--health-port: {options.health_port}: {error.strerror}", 1) from None
         running.callback(health.close)
-        health_port = health.port
+        told["health_port"] = health.port
+    if options.control is not None:
+        told["control_url"] = _control(emulator, options, running)
     if options.ready_file is not None:
-        facts = _facts(emulator, options) | ({"health_port": health_port} if health_port else {})
         try:
-            running.callback(ReadyFile(options.ready_file, facts).remove)
+            ready = ReadyFile(options.ready_file, _facts(emulator, options) | told)
         except OSError as error:
             raise Failed(f"--ready-file: {error.filename}: {error.strerror}", 1) from None
-    return health_port
+        running.callback(ready.remove)
+    return told
+
+
+def _control(emulator: Emulator, options: argparse.Namespace, running: ExitStack) -> str:
+    """Serve the control API; returns its address."""
+    # By name: it stands above this package, and other commands do not need it.
+    server = import_module("odradek.fixtures.control.server")
+    try:
+        control = server.Control(emulator, *options.control, options.control_token)
+    except ValueError as error:
+        raise Failed(f"--control: {error}", 2) from None
+    except (OSError, server.Unavailable) as error:
+        raise Failed(f"--control: {error}", 1) from None
+    running.callback(control.close)
+    url: str = control.url
+    return url
 
 
 def _facts(emulator: Emulator, options: argparse.Namespace) -> dict[str, Any]:

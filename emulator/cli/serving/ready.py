@@ -12,7 +12,9 @@ from ...cluster import Cluster
 from ...emulator import Emulator
 
 
-def ready_line(emulator: Emulator, health_port: int | None) -> str:
+def ready_line(
+    emulator: Emulator, health_port: int | None = None, control_url: str | None = None
+) -> str:
     """The address that clients need, and in brackets what else is to be known."""
     listening = emulator.run(_listening)
     more = []
@@ -20,6 +22,8 @@ def ready_line(emulator: Emulator, health_port: int | None) -> str:
         more.append(f"listening at {listening}")
     if health_port is not None:
         more.append(f"health at port {health_port}")
+    if control_url is not None:
+        more.append(f"control at {control_url}")
     if (scan_limit := emulator.cluster.scan_limit) is not None:
         more.append(f"records scanned up to {scan_limit} a batch")
     told = f" ({', '.join(more)})" if more else ""
