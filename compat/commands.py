@@ -6,7 +6,7 @@ in its docstring, and has `add_arguments(parser)` and `run(options)`, which retu
 Nothing else is imported at first either, so that Ctrl-C ends a command that has just begun quietly.
 
 `replay` is two: records of a place, by the pipeline, and with `--to` the requests of a journal
-(emulator/cli/replay.py), which needs nothing of the pipeline.
+(compat/cli/replay.py), which needs nothing of the pipeline.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return status
         if given and given[0] in PIPELINE:
             return _run(given[0], given[1:])
-        from ..emulator.cli.main import main as broker_main
+        from .cli.main import main as broker_main
 
         return broker_main(given, PIPELINE)
     except KeyboardInterrupt:  # while modules are imported, before there was anything to stop
@@ -50,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _replays_requests(given: Sequence[str]) -> int | None:
     """Replay a journal of requests, if that is what is asked; None if it is not."""
     if any(each.split("=")[0] == "--to" for each in given):
-        from ..emulator.cli.replay import main as replay_main
+        from .cli.replay import main as replay_main
 
         return replay_main(given)
     from ..emulator.control.traffic.files import is_journal
@@ -58,7 +58,7 @@ def _replays_requests(given: Sequence[str]) -> int | None:
     journal = next(filter(is_journal, given), None)
     if journal is None:
         return None
-    from ..emulator.cli.console.output import fail
+    from .cli.console.output import fail
 
     text = f"{journal} is a journal of requests: odradek replay {journal} --to HOST:PORT"
     return fail(text, 2)
@@ -67,12 +67,12 @@ def _replays_requests(given: Sequence[str]) -> int | None:
 def _run(verb: str, given: list[str]) -> int:
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
-        from ..emulator.cli.console.output import fail
+        from .cli.console.output import fail
 
         names = " and ".join(missing)
         return fail(f"{verb} needs {names}: pip install 'odradek[pipeline]'", 2)
     module = import_module(f".spark.pipeline.{verb}", __package__)
-    from ..emulator.cli.main import Parser
+    from .cli.main import Parser
 
     parser = Parser(
         prog=f"odradek {verb}",

@@ -250,10 +250,10 @@ def broker(arguments: argparse.Namespace) -> Iterator[tuple[str, Path | None]]:
         with RealKafka(data_dir=arguments.data_dir) as node:
             yield node.bootstrap_servers, node.data_dir
     else:
-        from ..emulator import Emulator
+        from ..emulator.embedded.embedded import Embedded
 
         config = {"group.initial.rebalance.delay.ms": 0}
-        with Emulator(config, data_dir=arguments.data_dir) as emulator:
+        with Embedded(config, data_dir=arguments.data_dir) as emulator:
             yield emulator.bootstrap_servers, emulator.data_dir
 
 

@@ -32,7 +32,7 @@ def test_examples_that_bring_their_own_broker_run(number: int) -> None:
 
 
 def test_the_verbs_of_the_example_on_looking_inside_work() -> None:
-    from odradek.emulator import Emulator
+    from odradek import Emulator
 
     with Emulator(topics={"seen": 1}) as kafka:
         kafka.group("billing").commit({("seen", 0): 0})
@@ -53,9 +53,9 @@ def help_of(parser: argparse.ArgumentParser) -> str:
 
 
 def test_every_option_that_is_named_exists() -> None:
+    from odradek.compat.cli.console.command import VIEWS
+    from odradek.compat.cli.main import _parsers
     from odradek.compat.commands import PIPELINE
-    from odradek.emulator.cli.console.command import VIEWS
-    from odradek.emulator.cli.main import _parsers
     from odradek.fixtures.options import Options
 
     known = "".join(help_of(_parsers(view)[0]) for view in ("", *VIEWS))

@@ -36,12 +36,12 @@ ROOT_OF_MESSAGES = "Struct"
 # Named by packaging or by a command line, or there for those who use the library.
 ENTRY_POINTS = {
     "compat/commands.py": "the `odradek` command",
-    "emulator/cli/completion.py": "odradek completion",
-    "emulator/cli/journal.py": "odradek journal",
-    "emulator/cli/proxy.py": "odradek proxy",
-    "emulator/cli/repair.py": "odradek repair",
-    "emulator/cli/serving/check.py": "odradek check",
-    "emulator/cli/inert_configs.py": "python -m odradek.emulator.cli.inert_configs",
+    "compat/cli/completion.py": "odradek completion",
+    "compat/cli/journal.py": "odradek journal",
+    "compat/cli/proxy.py": "odradek proxy",
+    "compat/cli/repair.py": "odradek repair",
+    "compat/cli/serving/check.py": "odradek check",
+    "compat/cli/inert_configs.py": "python -m odradek.compat.cli.inert_configs",
     "fixtures/control/server.py": "odradek serve --control, kafka.control_url",
     "fixtures/hypothesis.py": "strategies and a state machine for Hypothesis",
     "fixtures/plugin.py": "the pytest plugin",
@@ -172,7 +172,11 @@ Name = tuple[str, ...]
 
 
 def is_interface(node: ast.ClassDef) -> bool:
-    """Whether a class has no behaviour: a Protocol, or an ABC with abstract methods alone."""
+    """Whether a class has no behaviour: a Protocol, an ABC with abstract methods alone, or what is
+    there for type checkers alone."""
+    kinds = {type(each) for each in node.body}
+    if kinds == {ast.Expr, ast.If}:
+        return True
     bases = {ast.unparse(base).split("[")[0] for base in node.bases}
     methods = [each for each in node.body if isinstance(each, ast.FunctionDef)]
     is_abstract = all("abstractmethod" in map(ast.unparse, m.decorator_list) for m in methods)
@@ -241,7 +245,7 @@ def test_time_is_told_by_what_no_test_can_freeze() -> None:
     """`time.monotonic` and its like are replaced by freezegun; those of real_time are not."""
     times = re.compile(r"\btime\.(time|monotonic|perf_counter)(_ns)?\(|^from time import", re.M)
     where = [*ROOT.glob("emulator/**/*.py"), *ROOT.glob("fixtures/**/*.py")]
-    files = [path for path in where if not path.is_relative_to(ROOT / "emulator/cli")]
+    files = [path for path in where if not path.is_relative_to(ROOT / "compat/cli")]
     found = {name_of(path) for path in files if times.search(path.read_text())}
     assert found == {"emulator/base/real_time.py"}  # which says whose wall clock it reads
 
@@ -278,7 +282,7 @@ def test_no_file_is_dead(files: list[Path]) -> None:
     loaded_by_name = {
         ("compat", "scenarios"),
         ("emulator", "handlers"),
-        ("emulator", "cli", "console"),
+        ("compat", "cli", "console"),
         ("wire", "api"),
         ("wire", "stored"),
     }

@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from ...emulator import Emulator
+from ...emulator.embedded.embedded import Embedded
 from ..unavailable import Unavailable
 from .class_archive import QUIET, archive
 from .connector import connector_jars
@@ -61,7 +61,7 @@ def load_classes(path: str) -> None:
     name = "spark.driver.extraJavaOptions"
     options = f"{local_settings()[name]} -XX:ArchiveClassesAtExit={path} {QUIET}"
     spark = spark_session("classes", **{name: options})
-    with Emulator(topics={"in": 2, "out": 2}) as kafka, tempfile.TemporaryDirectory() as work:
+    with Embedded(topics={"in": 2, "out": 2}) as kafka, tempfile.TemporaryDirectory() as work:
         _work(spark, {"kafka.bootstrap.servers": kafka.bootstrap_servers}, work)
     gateway: Any = SparkContext._gateway
     spark.stop()

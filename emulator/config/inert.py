@@ -1,6 +1,6 @@
 """The configs that are kept, judged and shown, and that nothing here obeys; each with the reason.
 
-`python -m odradek.emulator.cli.inert_configs` prints them. Their rows name the reason by its key. A
+`python -m odradek.compat.cli.inert_configs` prints them. Their rows name the reason by its key. A
 test holds the tables against the source: every config either has a reason or is read somewhere, and
 none does both. So what begins to obey a config has to remove the reason from its row.
 """

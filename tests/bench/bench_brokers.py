@@ -18,7 +18,7 @@ import sys
 import time
 from collections.abc import Callable
 
-from odradek.emulator import Emulator
+from odradek import Emulator
 from odradek.wire.api.metadata import MetadataRequest
 
 from tests.support.connection import ask

@@ -24,7 +24,7 @@ import time
 import tracemalloc
 from collections.abc import Callable, Iterator
 
-from odradek.emulator import Emulator
+from odradek import Emulator
 from odradek.emulator.base.clock import ManualClock
 from odradek.emulator.base.journal import Journal
 from odradek.emulator.cluster import Cluster

@@ -20,11 +20,11 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from odradek import Emulator
 from odradek.compat.real_kafka import RealKafka
 from odradek.compat.spark import spark_session
 from odradek.compat.spark.segments import SegmentWriter, list_segments, make_data_directory
 from odradek.compat.spark.source import register
-from odradek.emulator import Emulator
 
 from tests.support.processes import describe_machine
 

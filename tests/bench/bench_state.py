@@ -18,7 +18,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from odradek.emulator import Cluster, Emulator
+from odradek import Emulator
+from odradek.emulator.cluster import Cluster
 from odradek.emulator.state.snapshot import Snapshot
 from odradek.wire.batch import read_header
 from odradek.wire.records import build_batch

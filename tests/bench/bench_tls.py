@@ -55,7 +55,7 @@ class Serve(Command):
 
     def command(self) -> list[str]:
         pairs = [part for each in self._config.items() for part in ("--set", "=".join(each))]
-        return [sys.executable, "-m", "odradek.emulator.cli", "serve", *pairs]
+        return [sys.executable, "-m", "odradek.compat.cli", "serve", *pairs]
 
 
 @contextmanager

@@ -12,7 +12,7 @@ import argparse
 import statistics
 import time
 
-from odradek.emulator import Emulator
+from odradek import Emulator
 
 from tests.bench.bench_journal import RECORDS, VALUE, Side, fetched, looked_for, produced, rows
 

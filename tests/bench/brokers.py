@@ -172,7 +172,7 @@ class Odradek(Command):
         return f"Odradek {release} (Python {platform.python_version()}, {loop}, {scan} C scan)"
 
     def command(self) -> Sequence[str]:
-        return [sys.executable, "-m", "odradek.emulator.cli", "serve", "--port", "0"]
+        return [sys.executable, "-m", "odradek.compat.cli", "serve", "--port", "0"]
 
 
 class Beside(Command):
@@ -192,7 +192,7 @@ class Beside(Command):
         return f"Odradek of {self._commit}"
 
     def command(self) -> Sequence[str]:
-        return [sys.executable, "-m", "odradek.emulator.cli", "serve", "--port", "0"]
+        return [sys.executable, "-m", "odradek.compat.cli", "serve", "--port", "0"]
 
     def environment(self) -> Mapping[str, str]:
         return self._site.environment

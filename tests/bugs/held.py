@@ -6,8 +6,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from odradek.emulator import Emulator
-from odradek.fixtures.promises import feed
+from odradek import Emulator
+from odradek.fixtures.promises.feeder import feed
 from odradek.fixtures.services import service
 
 from tests.bugs.catalogue import BUGS

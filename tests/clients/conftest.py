@@ -40,7 +40,7 @@ def broker(request: pytest.FixtureRequest) -> Iterator[str]:
         if request.param == "real":
             yield stack.enter_context(RealKafka(config=SOON)).bootstrap_servers
         else:
-            from odradek.emulator import Emulator
+            from odradek import Emulator
 
             config: dict[str, str | int] = {"group.initial.rebalance.delay.ms": 0, **SOON}
             yield stack.enter_context(Emulator(config)).bootstrap_servers

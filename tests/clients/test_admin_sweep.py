@@ -14,8 +14,8 @@ pytest.importorskip("confluent_kafka", reason="unavailable: confluent-kafka")
 pytest.importorskip("kafka.admin", reason="unavailable: kafka-python")
 pytest.importorskip("aiokafka", reason="unavailable: aiokafka")
 
+from odradek import Emulator
 from odradek.compat import RealKafka
-from odradek.emulator import Emulator
 
 from tests.clients.support.admin_calls import aiokafka_calls as sweep_aiokafka
 from tests.clients.support.admin_calls import confluent_calls as sweep_confluent

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from confluent_kafka import KafkaError, KafkaException
+from odradek import Emulator
 from odradek.compat import Client, scenarios
 from odradek.compat.clients.time_limits import TIMEOUT_S, wait_until
-from odradek.emulator import Emulator
 
 SCENARIOS = (
     "produces_and_consumes",

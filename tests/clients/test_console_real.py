@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from confluent_kafka import Producer
+from odradek import Emulator
 from odradek.compat import RealKafka
-from odradek.emulator import Emulator
-from odradek.emulator.cli.main import main
+from odradek.compat.cli.main import main
 from odradek.wire.records import NewRecord
 
 from tests.support.clock import NOW

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from odradek.emulator.cli.main import main
+from odradek.compat.cli.main import main
 
 from tests.clients.support.secured_kafka import SecuredKafka
 from tests.support.security_verbs import made_seen_and_removed, refused

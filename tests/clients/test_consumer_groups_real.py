@@ -10,9 +10,9 @@ from random import Random
 from typing import Any
 
 import pytest
+from odradek import Emulator
 from odradek.compat import RealKafka
 from odradek.compat.real_kafka import VERSION, run_tool
-from odradek.emulator import Emulator
 from odradek.emulator.base.java_order import hash_map_order, partition_for
 from odradek.emulator.groups.consumer.assignors import RANGE, UNIFORM, MemberSpec, assign
 from odradek.emulator.groups.consumer.members import Assignment

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from odradek import Emulator
 from odradek.compat import Client, NewRecord
-from odradek.emulator import Emulator
 
 pytestmark = [pytest.mark.client]
 

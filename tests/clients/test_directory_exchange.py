@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from odradek import Emulator
 from odradek.compat.java.jars import jars
 from odradek.compat.real_kafka import VERSION, RealKafka
 from odradek.compat.real_kafka.dump_tool import complaints as complaints_of_tool
-from odradek.emulator import Emulator
 from odradek.wire import Error
 from odradek.wire.api.metadata import MetadataRequest
 

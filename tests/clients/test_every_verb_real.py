@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 from confluent_kafka import Producer
+from odradek import Emulator
 from odradek.compat import RealKafka
-from odradek.emulator import Emulator
-from odradek.emulator.cli.console.client import Brokers
-from odradek.emulator.cli.main import main
+from odradek.compat.cli.console.client import Brokers
+from odradek.compat.cli.main import main
 from odradek.wire.api.init_producer_id import InitProducerIdRequest
 from odradek.wire.api.produce import ProduceRequest
 from odradek.wire.records import build_batch
@@ -272,7 +272,7 @@ def test_every_verb_says_the_same(
 
 
 def test_every_verb_and_action_is_in_the_table() -> None:
-    from odradek.emulator.cli.console.command import VIEWS
+    from odradek.compat.cli.console.command import VIEWS
 
     used = {step.removeprefix("! ").split()[0] for step in STEPS}
     assert used - {OPEN, HANG} == set(VIEWS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from odradek.emulator import Emulator
+from odradek import Emulator
 from odradek.storage import MemoryDisk
 
 confluent = pytest.importorskip("confluent_kafka")

@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from odradek import Emulator
 from odradek.compat import RealKafka
 from odradek.compat.java.tools import KafkaTools, Ran
 from odradek.compat.real_kafka import VERSION
-from odradek.emulator import Emulator
 
 pytestmark = [pytest.mark.real, pytest.mark.slow]
 

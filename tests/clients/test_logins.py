@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from odradek import Emulator
 from odradek.compat import client as client_named
 from odradek.compat.clients.time_limits import wait_until
 from odradek.compat.real_kafka import VERSION, run_tool
-from odradek.emulator import Emulator
 from odradek.emulator.security.clients import client_context
 from odradek.emulator.security.mechanisms import KNOWN, WITH_PASSWORDS
 

@@ -19,10 +19,10 @@ from confluent_kafka.admin import (
     UserScramCredentialDeletion,
     UserScramCredentialUpsertion,
 )
+from odradek import Emulator
 from odradek.compat.clients.java_client import java_clients
 from odradek.compat.clients.time_limits import wait_until
 from odradek.compat.java.process import from_base64, to_base64
-from odradek.emulator import Emulator
 
 SESSION_MS = 1500
 PATIENCE_S = 30

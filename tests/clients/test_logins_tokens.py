@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from confluent_kafka import Consumer, Producer
+from odradek import Emulator, TokenEndpoint
 from odradek.compat.real_kafka import VERSION, run_tool
-from odradek.emulator import Emulator, TokenEndpoint
 
 ALLOWED = "org.apache.kafka.sasl.oauthbearer.allowed.urls"
 

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from odradek import Emulator
 from odradek.compat.java.jars import jars
 from odradek.compat.real_kafka import VERSION, RealKafka
 from odradek.compat.real_kafka.dump_tool import complaints
-from odradek.emulator import Emulator
 from odradek.wire.api.alter_client_quotas import AlterClientQuotasRequest
 from odradek.wire.api.alter_user_scram_credentials import AlterUserScramCredentialsRequest
 from odradek.wire.api.api_versions import ApiVersionsRequest

@@ -9,10 +9,11 @@ from random import Random
 from typing import Any
 
 import pytest
+from odradek import Emulator
 from odradek.compat import Client, NewRecord
 from odradek.compat.clients import wait_until
 from odradek.compat.clients.verbs import Consumer
-from odradek.emulator import Emulator, broker_thread
+from odradek.emulator import broker_thread
 
 pytestmark = [pytest.mark.client]
 

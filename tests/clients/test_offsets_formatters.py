@@ -15,10 +15,10 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from odradek import Emulator
 from odradek.compat import RealKafka
 from odradek.compat.java.tools import KafkaTools
 from odradek.compat.real_kafka import VERSION
-from odradek.emulator import Emulator
 from odradek.wire.api.create_topics import CreateTopicsRequest
 from odradek.wire.api.delete_groups import DeleteGroupsRequest
 from odradek.wire.api.find_coordinator import FindCoordinatorRequest

@@ -11,8 +11,8 @@ import time
 from collections.abc import Iterator
 
 import pytest
+from odradek import Emulator
 from odradek.compat import RealKafka
-from odradek.emulator import Emulator
 
 from tests.clients.support.wanted import WANT_REAL
 

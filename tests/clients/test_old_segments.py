@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from odradek import Emulator
 from odradek.compat import RealKafka
 from odradek.compat.real_kafka.dump_tool import complaints as complaints_of_tool
-from odradek.emulator import Emulator
 from odradek.storage.checkpoints import CLEANED_OFFSETS, read_offsets
 from odradek.wire import Error, WireError
 from odradek.wire.legacy.as_batches import logged_batches, read_logged

@@ -6,10 +6,10 @@ import time
 from collections.abc import Callable, Iterator
 
 import pytest
+from odradek import Emulator
 from odradek.compat import Client, NewRecord
 from odradek.compat.clients import wait_until
 from odradek.compat.clients.verbs import Consumer
-from odradek.emulator import Emulator
 
 pytestmark = [pytest.mark.client]
 

@@ -6,8 +6,8 @@ import threading
 from collections.abc import Iterator
 
 import pytest
+from odradek import Proxy
 from odradek.compat import Client, NewRecord, RealCluster, RealKafka
-from odradek.emulator import Proxy
 from odradek.wire.api.describe_cluster import DescribeClusterRequest
 from odradek.wire.api.find_coordinator import FindCoordinatorRequest
 from odradek.wire.api.metadata import MetadataRequest

@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from odradek import Emulator, Proxy
 from odradek.compat import Client, NewRecord, RealKafka, scenarios
 from odradek.compat import client as client_named
 from odradek.compat.clients import wait_until
 from odradek.compat.clients.verbs import Consumer
 from odradek.compat.commands import main
-from odradek.emulator import Emulator, Proxy
 
 from tests.requests.offsets import look_up
 from tests.requests.produce import batch, produce

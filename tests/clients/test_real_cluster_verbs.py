@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 from odradek.compat import RealCluster
-from odradek.emulator.cli.main import main
-from odradek.emulator.seen.waiting import WaitTimeout
+from odradek.compat.cli.main import main
+from odradek.compat.wire_client.waiting import WaitTimeout
 from odradek.fixtures.remote import RemoteKafka
 
 from tests.clients.support.wanted import WANT_REAL

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from odradek import Emulator, Error, RuleView
 from odradek.compat import Client, NewRecord
-from odradek.emulator import Emulator, Error, RuleView
 from odradek.storage import MemoryDisk
 
 pytestmark = [pytest.mark.client]

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from odradek import Emulator
 from odradek.compat import Client, NewRecord, RealKafka
 from odradek.compat.clients import Consumer, wait_until
-from odradek.emulator import Emulator
-from odradek.emulator.seen import GroupView
+from odradek.fixtures.views import GroupView
 from odradek.storage import MemoryDisk
 
 pytestmark = [pytest.mark.client]

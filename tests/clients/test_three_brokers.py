@@ -6,8 +6,8 @@ import threading
 from collections.abc import Iterator
 
 import pytest
+from odradek import Emulator
 from odradek.compat import Client, scenarios
-from odradek.emulator import Emulator
 
 CONFIG = {
     "default.replication.factor": "3",

@@ -9,13 +9,13 @@ from itertools import count
 from typing import Any
 
 import pytest
+from odradek import Emulator
 from odradek.compat import CLIENTS, Client, NewRecord, RealKafka
 from odradek.compat import client as client_named
 from odradek.compat.clients.java_client import java_clients
 from odradek.compat.java.client import JavaClients, JavaError, JavaThing
 from odradek.compat.java.process import to_base64
 from odradek.compat.real_kafka import VERSION
-from odradek.emulator import Emulator
 from odradek.wire.api.update_features import UpdateFeaturesRequest
 
 from tests.clients.support.java_transactional_app import (

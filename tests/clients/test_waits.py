@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from odradek.emulator import Emulator, WaitTimeout, assert_exactly_once
+from odradek import Emulator, WaitTimeout, assert_exactly_once
 from odradek.storage import MemoryDisk
 
 confluent_kafka = pytest.importorskip("confluent_kafka")

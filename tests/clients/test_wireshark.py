@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from odradek import Emulator
 from odradek.compat import Client, Unavailable, scenarios
-from odradek.emulator import Emulator
 from odradek.wire import Request
 from odradek.wire.api.api_versions import ApiVersionsRequest
 from odradek.wire.api.fetch import FetchRequest

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from typing import Any
 
+from odradek import Emulator
 from odradek.compat import CLIENTS, RealKafka
 from odradek.compat import client as client_named
-from odradek.emulator import Emulator
 
 from tests.cold_start import kafka_python_admin, questions
 from tests.cold_start.apps import transactions

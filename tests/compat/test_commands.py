@@ -38,7 +38,7 @@ def test_the_broker_s_verbs_import_nothing_of_the_pipeline(arguments: list[str])
         "print(*sys.modules)"
     )
     imported = run("-c", program).split()
-    assert "odradek.emulator.cli.main" in imported
+    assert "odradek.compat.cli.main" in imported
     assert not [name for name in imported if name.startswith(HEAVY)]
     ours = {name for name in imported if name.startswith("odradek.compat.")}
     assert ours == {"odradek.compat.commands"}
@@ -54,8 +54,8 @@ def test_the_shell_imports_nothing_of_the_broker() -> None:
         "print(*sys.modules)"
     )
     imported = run("-c", program).split()
-    assert "odradek.emulator.cli.console.topics" in imported
-    assert not {"odradek.emulator.cluster", "odradek.emulator.emulator"} & set(imported)
+    assert "odradek.compat.cli.console.topics" in imported
+    assert not {"odradek.emulator.cluster", "odradek.fixtures.kafka.emulator"} & set(imported)
     assert not [name for name in imported if name.startswith("odradek.storage")]
 
 

@@ -7,12 +7,12 @@ import re
 from pathlib import Path
 
 import pytest
-from odradek.emulator import Emulator
-from odradek.emulator.cli.main import main
-from odradek.emulator.facets.brokers import BrokerView, BrokerViews, Clustered
-from odradek.emulator.facets.controllers import Controllers
-from odradek.emulator.facets.growing import Growing
-from odradek.emulator.seen.moving import Moving
+from odradek import Emulator
+from odradek.compat.cli.main import main
+from odradek.compat.wire_client.moving import Moving
+from odradek.fixtures.kafka.brokers import BrokerView, BrokerViews, Clustered
+from odradek.fixtures.kafka.controllers import Controllers
+from odradek.fixtures.kafka.growing import Growing
 
 from tests.support.sessions import run as run_session
 

@@ -6,11 +6,11 @@ import re
 from pathlib import Path
 
 import pytest
-from odradek.emulator import RuleView
+from odradek import RuleView
 from odradek.emulator.control.rules.narrowing import WHOLE
 from odradek.emulator.control.rules.places import NARROWED_BY
-from odradek.emulator.facets.faults import Faults
-from odradek.emulator.facets.when import When
+from odradek.fixtures.kafka.faults import Faults
+from odradek.fixtures.kafka.when import When
 
 from tests.support.sessions import run as run_session
 

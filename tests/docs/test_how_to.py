@@ -13,8 +13,8 @@ from pathlib import Path
 import odradek
 import pytest
 from odradek import Emulator
+from odradek.compat.cli.console.habits import with_address
 from odradek.compat.commands import main
-from odradek.emulator.cli.console.habits import with_address
 
 DOCS = Path(__file__).parents[2] / "docs"
 TEXT = (DOCS / "how-to.md").read_text()

@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 import pytest
-from odradek.emulator.schedules import KINDS
-from odradek.emulator.schedules.shrinking import MOST_RUNS, MOST_S
+from odradek.fixtures.schedules import KINDS
+from odradek.fixtures.schedules.shrinking import MOST_RUNS, MOST_S
 
 from tests.support.sessions import run as run_session
 

@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
-from odradek.emulator.facets.secured import Secured
 from odradek.emulator.security.listeners import PROTOCOLS
 from odradek.emulator.security.mechanisms import KNOWN
+from odradek.fixtures.kafka.secured import Secured
 
 from tests.support.sessions import run as run_session
 

@@ -6,7 +6,8 @@ import re
 from pathlib import Path
 
 import pytest
-from odradek.emulator import SeenInFlight, ShareGroupView
+from odradek import ShareGroupView
+from odradek.compat.wire_client.members import SeenInFlight
 
 from tests.support.sessions import run as run_session
 

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from odradek.emulator import Emulator
-from odradek.emulator.cli.console import habits
-from odradek.emulator.cli.main import main
+from odradek import Emulator
+from odradek.compat.cli.console import habits
+from odradek.compat.cli.main import main
 
 TEXT = (Path(__file__).parents[2] / "docs/shell.md").read_text()
 SESSION = "".join(re.findall(r"```console\n(.*?)```", TEXT, re.DOTALL))

@@ -7,10 +7,10 @@ import re
 from pathlib import Path
 
 import pytest
+from odradek import Situation
 from odradek.compat import Unavailable
-from odradek.emulator import Situation
-from odradek.emulator.situations.older_versions import KNOWN
-from odradek.emulator.situations.situations import Situations
+from odradek.fixtures.kafka.situations.older_versions import KNOWN
+from odradek.fixtures.kafka.situations.situations import Situations
 
 from tests.clients.streams.application import archives
 from tests.clients.streams.word_count import FIXTURE

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
+from odradek import Emulator
 from odradek.compat.commands import main
-from odradek.emulator import Emulator
 
 from tests.docs.spark_page import blocks, commands
 

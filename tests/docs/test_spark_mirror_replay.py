@@ -13,10 +13,10 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from odradek import Emulator
 from odradek.compat.commands import main
 from odradek.compat.spark.pipeline.broker.groups import commit_offsets, committed_offsets
 from odradek.compat.spark.pipeline.broker.topics import create_topic
-from odradek.emulator import Emulator
 
 from tests.compat.spark.pipeline.clusters import CONFIG, Writer, fill, seen
 from tests.docs.spark_page import commands

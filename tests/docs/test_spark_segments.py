@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from odradek import Emulator
 from odradek.compat.spark.segments import SCHEMA, list_segments
-from odradek.emulator import Emulator
 
 from tests.docs.spark_page import blocks, section
 from tests.storage.support.logs import flip

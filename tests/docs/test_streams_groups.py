@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
+from odradek import StreamsGroupView
 from odradek.compat import Unavailable
-from odradek.emulator import StreamsGroupView
-from odradek.emulator.seen import SeenSubtopology, SeenTask
+from odradek.fixtures.views import SeenSubtopology, SeenTask
 
 from tests.clients.streams.application import archives
 from tests.clients.streams.word_count import FIXTURE

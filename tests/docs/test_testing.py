@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from odradek.emulator import GroupView, PartitionView, SeenRecord, TopicView
+from odradek import GroupView, PartitionView, SeenRecord, TopicView
 
 from tests.support.sessions import run as run_session
 

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from odradek.emulator import Emulator
+from odradek import Emulator
 from odradek.emulator.control.traffic.exchange import Exchange
 from odradek.wire import Error
 from odradek.wire.api.metadata import MetadataRequest

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from odradek.emulator import Emulator, ManualClock
+from odradek import Emulator, ManualClock
 from odradek.emulator.base.logger import log
 from odradek.emulator.cluster import Cluster
 from odradek.emulator.partitions.partition import Partition

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from odradek.emulator import Emulator
-from odradek.emulator.cli.main import main
+from odradek import Emulator
+from odradek.compat.cli.main import main
 from odradek.emulator.cluster import Cluster
 from odradek.storage import LogDirectoryError
 from odradek.wire import Error
@@ -355,7 +355,7 @@ def test_a_directory_in_use_is_not_repaired(closed: Path) -> None:
 
 def test_serve_shows_at_the_start_what_is_wrong(closed: Path) -> None:
     cut(log_file(closed, 10), 9)
-    serve = [sys.executable, "-m", "odradek.emulator.cli", "serve", "--port", "0", "--data-dir"]
+    serve = [sys.executable, "-m", "odradek.compat.cli", "serve", "--port", "0", "--data-dir"]
     process = subprocess.Popen(
         [*serve, str(closed)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )

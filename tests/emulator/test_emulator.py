@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
-from odradek.emulator import ConfigError, Emulator, Error, ManualClock, Refused
+from odradek import ConfigError, Emulator, Error, ManualClock, Refused
 from odradek.storage.disk.directory import Directory
 
 from tests.requests.produce import batch, produce

@@ -13,8 +13,9 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from odradek.emulator import Cluster, Emulator, TopicView, WaitTimeout
-from odradek.emulator.seen.waiting import Wait, polled_async
+from odradek import Emulator, TopicView, WaitTimeout
+from odradek.compat.wire_client.waiting import Wait, polled_async
+from odradek.emulator.cluster import Cluster
 from odradek.wire.api.find_coordinator import FindCoordinatorRequest
 
 from tests.requests.fetch import asked, fetch_request

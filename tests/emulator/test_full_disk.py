@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from odradek.emulator import Emulator
+from odradek import Emulator
 from odradek.emulator.cluster import Cluster
 from odradek.storage import MemoryDisk
 from odradek.wire import NO_ID, Error, Request

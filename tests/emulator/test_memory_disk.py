@@ -10,7 +10,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from odradek.emulator import Emulator
+from odradek import Emulator
 from odradek.storage import MemoryDisk
 from odradek.wire.api.find_coordinator import FindCoordinatorRequest
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from odradek.emulator import Emulator
-from odradek.emulator.cli.main import main
+from odradek import Emulator
+from odradek.compat.cli.main import main
 from odradek.wire.api.offset_fetch import OffsetFetchRequest
 from odradek.wire.compression import Codec
 from odradek.wire.legacy.as_batches import logged_batches, read_logged

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from odradek.emulator import ConfigError, Emulator, ManualClock, Refused
+from odradek import ConfigError, Emulator, ManualClock, Refused
 from odradek.storage import MemoryDisk
 
 from tests.support.cluster import open_cluster
@@ -148,8 +148,9 @@ def test_a_manual_clock_counts_in_whole_milliseconds(now: Any) -> None:
 
 
 def test_a_cluster_without_a_socket_refuses_a_negative_scan_limit(tmp_path: Path) -> None:
-    from odradek.emulator import BrokerConfig, Cluster
     from odradek.emulator.base.node import Node
+    from odradek.emulator.cluster import Cluster
+    from odradek.emulator.config.configs import BrokerConfig
 
     open_cluster(tmp_path).close()
     with pytest.raises(ValueError, match="scan_limit is at least 0, not -1"):

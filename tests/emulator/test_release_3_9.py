@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from odradek.emulator import Emulator
+from odradek import Emulator
 from odradek.emulator.base.release import KAFKA_3_9, KAFKA_4_3, release_named
 from odradek.emulator.cluster import Cluster
 from odradek.emulator.config.configs import ConfigError

@@ -20,7 +20,7 @@ from .guest import USER
 ROOT = Path(__file__).parents[2]
 START_S = 60.0
 PLAINTEXT = "PLAINTEXT"
-SERVE = "odradek.emulator.cli"
+SERVE = "odradek.compat.cli"
 CONFIG = {
     # Sequences write records of long ago, which retention would delete at any moment.
     "log.retention.ms": "-1",

@@ -94,7 +94,7 @@ def test_a_finding_is_kept_shrunk_and_found_again(
     assert "broken.py" in capsys.readouterr().out
     monkeypatch.setenv("FAULT", "lies")
     case.events = []
-    assert main(["--replay", str(case.save(tmp_path)), "--module", "odradek.emulator.cli"]) == 0
+    assert main(["--replay", str(case.save(tmp_path)), "--module", "odradek.compat.cli"]) == 0
 
 
 def test_of_many_events_those_are_left_that_matter() -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from tests.hostile.support.script import environment, run, started
 
-SERVE = ("-m", "odradek.emulator.cli", "serve", "--port", "0")
+SERVE = ("-m", "odradek.compat.cli", "serve", "--port", "0")
 WAIT = """
 import time
 from odradek.emulator import Emulator

@@ -7,7 +7,7 @@ import socket
 from collections.abc import Iterator
 
 import pytest
-from odradek.emulator import Emulator
+from odradek import Emulator
 from odradek.emulator.security.clients import client_context
 from odradek.wire.api.sasl_handshake import SaslHandshakeRequest
 from odradek.wire.frames import SIZE

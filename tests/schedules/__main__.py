@@ -12,10 +12,10 @@ from collections import Counter
 from time import perf_counter
 from typing import Any
 
-from odradek.emulator import Emulator
-from odradek.emulator.schedules import Horizon, Schedule, draw, watch
-from odradek.emulator.schedules.exploring import told
-from odradek.emulator.schedules.shrinking import Outcome, Shrinking
+from odradek import Emulator
+from odradek.fixtures.schedules import Horizon, Schedule, draw, watch
+from odradek.fixtures.schedules.exploring import told
+from odradek.fixtures.schedules.shrinking import Outcome, Shrinking
 
 from tests.schedules.loop import CORRECT, STALLED, VARIANTS, Loop
 from tests.schedules.pipes import CLIENTS, pipe_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from odradek.emulator import Emulator
+from odradek import Emulator
 
 from tests.schedules.pipes.pipe import Batch, Broken, Failed, Pipe
 

@@ -8,9 +8,9 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
+from odradek import Emulator, assert_exactly_once
 from odradek.compat.clients import Isolation
 from odradek.compat.clients import client as adapter
-from odradek.emulator import Emulator, assert_exactly_once
 
 from tests.schedules.loop import READ_UNCOMMITTED, Loop
 from tests.schedules.pipes import pipe_of

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import pytest
-from odradek.emulator.schedules import draw
+from odradek.fixtures.schedules import draw
 
 from tests.schedules.__main__ import Runs
 from tests.schedules.loop import VARIANTS

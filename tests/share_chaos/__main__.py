@@ -8,8 +8,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from odradek import Emulator
 from odradek.compat import RealKafka
-from odradek.emulator import Emulator
 
 from tests.share_chaos.chaos import CONFIG, chaos
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from odradek import Emulator
 from odradek.compat import RealKafka
-from odradek.emulator import Emulator
 
 from tests.clients.support.wanted import WANT_REAL
 

@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, cast
 
+from odradek import Emulator, GroupView, SeenTransaction, TopicView
 from odradek.compat import RealKafka
 from odradek.compat.clients import wait_until
-from odradek.emulator import Emulator, GroupView, SeenTransaction, TopicView
-from odradek.emulator.seen import transactions_of
-from odradek.emulator.situations import overtaking
+from odradek.fixtures.kafka.situations import overtaking
 from odradek.fixtures.remote.cluster import RemoteCluster
+from odradek.fixtures.views import transactions_of
 from odradek.wire import Error, Refused
 from odradek.wire.api.create_topics import CreateTopicsRequest
 from odradek.wire.api.delete_groups import DeleteGroupsRequest

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from odradek import Emulator, Situation
 from odradek.compat.clients import wait_until
-from odradek.emulator import Emulator, Situation
 
 from tests.situations.apps.app import (
     DEFAULT,

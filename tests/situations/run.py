@@ -7,7 +7,7 @@ import logging
 from pathlib import Path
 from typing import Any
 
-from odradek.emulator import Emulator
+from odradek import Emulator
 from odradek.storage import MemoryDisk
 
 from tests.situations.apps.app import TOPIC, Apps, ClientRaised, NotTold

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from odradek.emulator import Emulator
+from odradek import Emulator
 
 from tests.situations.apps.app import (
     TOPIC,

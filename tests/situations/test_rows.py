@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from odradek import Emulator
 from odradek.compat.unavailable import Unavailable
-from odradek.emulator import Emulator
 from odradek.wire.api.find_coordinator import FindCoordinatorRequest
 
 from tests.situations import stage

@@ -13,7 +13,7 @@ import sys
 import threading
 from typing import Any
 
-from odradek.emulator.cli.main import main as odradek
+from odradek.compat.cli.main import main as odradek
 from odradek.emulator.cluster import Cluster
 
 _found: list[Cluster] = []

@@ -6,7 +6,7 @@ import socket
 import struct
 from time import monotonic
 
-from odradek.emulator import Emulator, Proxy
+from odradek import Emulator, Proxy
 from odradek.wire.api.api_versions import ApiVersionsRequest
 from odradek.wire.headers import RequestHeader, write_request_header
 

@@ -9,15 +9,15 @@ MODULES = {
     "the pytest plugin": 8,
     "from odradek import Emulator": 242,
     "the first `with Emulator()`": 268,
-    "`odradek serve` at ready": 299,
+    "`odradek serve` at ready": 266,
 }
 
 # Lines of Python.
 LINES = {
     "wire": 9_881,
     "storage": 10_129,
-    "emulator": 81_690,
-    "fixtures": 12_786,
-    "compat": 22_911,
-    "tests": 156_522,
+    "emulator": 55_480,
+    "fixtures": 22_550,
+    "compat": 39_430,
+    "tests": 156_540,
 }

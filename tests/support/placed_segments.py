@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from odradek.emulator import Emulator
+from odradek import Emulator
 from odradek.wire import id_text
 
 UNCLEANED = {"log.cleaner.enable": "false"}

@@ -27,7 +27,7 @@ ROOMS = {
         repairs
     """,
     "emulator": """
-        base client_security blocking_connection
+        base
         config
         partitions
         metadata
@@ -40,28 +40,20 @@ ROOMS = {
         handlers
         control
         guards
-        replay
         timing
         net
         parameters broker cluster
-        advice
-        seen
         state
-        facets
-        situations
-        emulator broker_thread breakpoint left_open
-        schedules
-        proxy
-        cli
+        embedded broker_thread
     """,
-    "emulator/proxy": """
+    "compat/proxy": """
         addresses sessions client_end
         behind
         connection
         ports
         proxy
     """,
-    "emulator/replay": """
+    "compat/replay": """
         ids order differences not_ready
         player
     """,
@@ -108,7 +100,7 @@ ROOMS = {
         leading
         fetching
     """,
-    "emulator/schedules": """
+    "fixtures/schedules": """
         legal
         misfortune
         sorts
@@ -116,15 +108,27 @@ ROOMS = {
         drawing shrinking
         exploring
     """,
-    "emulator/seen": """
+    "compat/wire_client": """
+        security blocking_connection
         clients segments record members
-        matching waiting
+        waiting
         source
         reading
         moving
         produced decoding verbs transactions configuring
-        exactly_once
+        topics
         span
+        share_powers shared
+        watching
+        routes
+        routed leading
+        inside
+        directories
+        seeds
+    """,
+    "fixtures/views": """
+        matching
+        exactly_once
         search
         in_order record_waits group_waits
         group_views
@@ -134,13 +138,19 @@ ROOMS = {
         streams_groups
         processed_once
         processed_in_order
-        share_powers shared
-        watching
-        routes
-        routed leading
-        inside
-        directories
-        seeds
+    """,
+    "fixtures/kafka": """
+        facet fault_view how_often
+        client_config
+        network disk controllers
+        rule_view when
+        faults
+        access brokers growing limiting secured
+        seeing doing timing telling waiting
+        process state crash_points
+        situations
+        breakpoint left_open
+        emulator proxy
     """,
     "emulator/state": """
         errors
@@ -149,6 +159,10 @@ ROOMS = {
         snapshot
     """,
     "fixtures": """
+        views
+        advice
+        kafka
+        schedules
         services
         simulation
         control
@@ -175,7 +189,6 @@ ROOMS = {
     "fixtures/promises": """
         feeder
         judging moments
-        crash_points
         promise trials
         causes
         run
@@ -214,10 +227,13 @@ ROOMS = {
     """,
     "compat": """
         unavailable http_server
+        wire_client
         java
         real_kafka
         clients
         scenarios
+        proxy replay
+        cli
         spark
         demo table commands
     """,

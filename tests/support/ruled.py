@@ -9,7 +9,7 @@ from odradek.emulator.base.call import Call
 from odradek.emulator.base.chain import Step
 from odradek.emulator.cluster import Cluster
 from odradek.emulator.control.rules.rules import Rules
-from odradek.emulator.facets.faults import Faults
+from odradek.fixtures.kafka.faults import Faults
 from odradek.wire import Request
 
 T = TypeVar("T")
@@ -30,7 +30,8 @@ class Ruled(Faults):
         """In this thread."""
         return action(self._cluster)
 
-    def _is_running(self) -> bool:
+    @property
+    def is_running(self) -> bool:
         return True
 
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from odradek.emulator.cli.serve import add_serve
-from odradek.emulator.cli.serving.configure import configure
+from odradek.compat.cli.serve import add_serve
+from odradek.compat.cli.serving.configure import configure
 
 
 def serve_options(

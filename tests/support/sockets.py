@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import struct
 
-from odradek.emulator import Emulator, Proxy
+from odradek import Emulator, Proxy
 from odradek.wire.api.api_versions import ApiVersionsRequest
 from odradek.wire.headers import RequestHeader, write_request_header
 

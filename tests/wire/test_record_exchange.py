@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from odradek import Emulator
 from odradek.compat.java.wire import JavaRecord, JavaWire, Refused
-from odradek.emulator import Emulator
 from odradek.wire.api.fetch import FetchRequest
 from odradek.wire.api.produce import ProduceRequest
 from odradek.wire.compression import Codec

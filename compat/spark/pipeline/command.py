@@ -16,10 +16,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from ....emulator.cli.console.arguments import setting, whole
-from ....emulator.cli.console.client import ConsoleError
-from ....emulator.cli.console.output import fail, with_output
 from ....wire import Refused
+from ...cli.console.arguments import setting, whole
+from ...cli.console.client import ConsoleError
+from ...cli.console.output import fail, with_output
 from ...unavailable import Unavailable
 from ..segments.damaged import Damaged
 from ..segments.listing import PlaceError

@@ -53,7 +53,7 @@ def make_data_directory(
     be created.
     """
     # Here, so that what reads segments, as each of Spark's workers does, loads no broker.
-    from ....emulator import Emulator
+    from ....emulator.embedded.embedded import Embedded
 
     home = Path(path)
     is_new = not home.exists()
@@ -61,7 +61,7 @@ def make_data_directory(
         node_id = _node_id(home)
     try:
         settings = {**_QUIET, "node.id": str(node_id)}
-        with Emulator(settings, data_dir=home, naming=naming) as emulator:
+        with Embedded(settings, data_dir=home, naming=naming) as emulator:
             ids = emulator.run(lambda cluster: _ensure(cluster, topics, configs or {}))
     except (LogDirectoryError, Refused, OSError, RuntimeError, ValueError) as error:
         if is_new:

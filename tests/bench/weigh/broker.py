@@ -16,7 +16,7 @@ def main() -> None:
     try:
         from odradek import Emulator
     except ImportError:  # a commit without a root
-        from odradek.emulator import Emulator
+        from odradek import Emulator
     settings = json.loads(sys.argv[1])
     rule = settings.pop("rule", None)
     with Emulator(**settings) as kafka:

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from odradek import Emulator
 from odradek.compat import NewRecord, RealKafka
 from odradek.compat import client as client_named
-from odradek.emulator import Emulator
 
 from tests.bench.programs import built
 from tests.clients.share.work import Work

@@ -9,10 +9,10 @@ from typing import Any
 
 import confluent_kafka
 import pytest
+from odradek import Emulator
 from odradek.compat import NewRecord, RealKafka
 from odradek.compat import client as client_named
 from odradek.compat.real_kafka import VERSION
-from odradek.emulator import Emulator
 
 from tests.clients.share.share_client import Got, ShareClients
 from tests.clients.share.work import Work

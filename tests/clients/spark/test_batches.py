@@ -7,10 +7,9 @@ import time
 from typing import Any
 
 import pytest
-from odradek import Emulator, NewRecord
+from odradek import Emulator, NewRecord, TopicView
 from odradek.compat import Client
 from odradek.compat import NewRecord as ClientsRecord
-from odradek.emulator import TopicView
 from odradek.fixtures.spark import assert_topic_equal
 
 from tests.clients.spark.support import sorted_rows

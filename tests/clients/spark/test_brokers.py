@@ -7,9 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from odradek import Emulator, NewRecord
+from odradek import Emulator, NewRecord, TopicView
 from odradek.compat.clients import wait_until
-from odradek.emulator import TopicView
 from odradek.fixtures.spark import StreamTest
 
 pytestmark = [pytest.mark.spark, pytest.mark.kafka(brokers=3)]

@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from odradek import Emulator, NewRecord
-from odradek.emulator import TopicView
+from odradek import Emulator, NewRecord, TopicView
 from odradek.fixtures.spark import StreamTest, batch_offsets
 
 pytestmark = pytest.mark.spark

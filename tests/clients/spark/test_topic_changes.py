@@ -7,8 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from odradek import Emulator, NewRecord
-from odradek.emulator import TopicView
+from odradek import Emulator, NewRecord, TopicView
 from odradek.fixtures.spark import StreamTest, retention_now
 
 from tests.clients.spark.support import sorted_rows

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from odradek import Emulator
 from odradek.compat import RealKafka
 from odradek.compat import client as client_named
 from odradek.compat.clients import wait_until
-from odradek.emulator import Emulator
 
 from tests.clients.streams.application import Application
 from tests.clients.streams.counted import CUSTOMERS, ENOUGH_S, PARTITIONS, Output, Shop, Text

@@ -17,7 +17,7 @@ from types import TracebackType
 
 from odradek.compat.clients import within
 
-SERVE = [sys.executable, "-m", "odradek.emulator.cli", "serve"]
+SERVE = [sys.executable, "-m", "odradek.compat.cli", "serve"]
 START_TIMEOUT_S = 60.0
 STOP_TIMEOUT_S = 60.0
 PORTS = range(20_000, 32_000)

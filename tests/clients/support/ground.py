@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
+from odradek import Emulator
 from odradek.compat import RealCluster
 from odradek.compat.clients import wait_until
-from odradek.emulator import Emulator
 from odradek.wire import Error, Request
 from odradek.wire.api.alter_partition_reassignments import AlterPartitionReassignmentsRequest
 from odradek.wire.api.create_topics import CreateTopicsRequest

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from odradek import Emulator
 from odradek.compat.clients import wait_until
 from odradek.compat.java.client import JavaClients
 from odradek.compat.real_kafka import VERSION
-from odradek.emulator import Emulator
 
 pytestmark = pytest.mark.client
 MANY = 20

@@ -12,8 +12,8 @@ from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
 from typing import Protocol
 
+from odradek import Emulator
 from odradek.compat import RealCluster
-from odradek.emulator import Emulator
 
 from ..ask.clusters import CONTROLLER
 from ..engine.brokers import CONFIG as OF_ANY

@@ -9,8 +9,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Protocol
 
+from odradek import Emulator
 from odradek.compat.real_kafka import VERSION
-from odradek.emulator import Emulator
 from odradek.emulator.base.release import KAFKA_3_9, KAFKA_4_3
 from odradek.emulator.config.kafka_3_9 import is_settable
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
+from odradek import Emulator
 from odradek.compat.real_kafka import RealKafka
 from odradek.compat.real_kafka.node import free_ports
-from odradek.emulator import Emulator
 from odradek.emulator.security.jaas import LoginModule, written
 from odradek.emulator.security.tls.certificates import Certificates
 

@@ -6,13 +6,21 @@ import re
 from typing import Any
 
 import pytest
-from odradek import Emulator, Error, Refused
-from odradek.emulator import GroupView, PartitionView, ShareGroupView, StreamsGroupView, TopicView
+from odradek import (
+    Emulator,
+    Error,
+    GroupView,
+    PartitionView,
+    Refused,
+    ShareGroupView,
+    StreamsGroupView,
+    TopicView,
+)
 from odradek.emulator.base.guesses import meant, missing
 from odradek.emulator.base.words import Guessable
-from odradek.emulator.facets.disk import Disk
-from odradek.emulator.facets.network import Network
-from odradek.emulator.facets.when import When
+from odradek.fixtures.kafka.disk import Disk
+from odradek.fixtures.kafka.network import Network
+from odradek.fixtures.kafka.when import When
 from odradek.fixtures.remote.kafka import RemoteKafka
 
 CLASSES: list[type] = [

@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
-from odradek.emulator import Emulator
+from odradek import Emulator
 from odradek.emulator.base.node import Node
 from odradek.emulator.base.release import KAFKA_3_9, KAFKA_4_3, RELEASES, Release, release_named
 from odradek.emulator.cluster import Cluster

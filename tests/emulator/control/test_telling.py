@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from odradek.emulator import Emulator
+from odradek import Emulator
 from odradek.emulator.base.sentences import SENTENCES
 from odradek.emulator.cluster import Cluster
 from odradek.wire import NO_ID, Error, Refused
@@ -615,7 +615,7 @@ def test_a_rule_of_the_test(cluster: Cluster, app: Client) -> None:
 
 
 def test_every_kind_is_read_in_a_test() -> None:
-    text = "".join(each.read_text() for each in Path(__file__).parents[1].rglob("test_*.py"))
+    text = "".join(each.read_text() for each in Path(__file__).parents[2].rglob("test_*.py"))
     assert [kind for kind in SENTENCES if f'"{kind}"' not in text] == []
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from odradek.compat.cli.serving.bringing_up import show_ignored
 from odradek.emulator.base.call import INVALID_REQUEST_TEXT
-from odradek.emulator.cli.serving.bringing_up import show_ignored
 from odradek.emulator.cluster import Cluster
 from odradek.emulator.config.configs import ALL_BROKERS
 from odradek.emulator.metadata.image import BROKER_RESOURCE

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from odradek.emulator.cluster import Cluster
 from odradek.emulator.config.configs import ConfigError
-from odradek.emulator.emulator import Emulator
 from odradek.emulator.metadata.features import NEW_FEATURES
 from odradek.emulator.metadata.image import BROKER_RESOURCE
+from odradek.fixtures.kafka.emulator import Emulator
 from odradek.storage import MemoryDisk
 from odradek.wire import Error
 from odradek.wire.api.api_versions import ApiVersionsRequest

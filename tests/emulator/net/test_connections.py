@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from select import select
 
 import pytest
-from odradek.emulator import ConfigError, Emulator
+from odradek import ConfigError, Emulator
 from odradek.emulator.cluster import Cluster
 from odradek.emulator.config.configs import BrokerConfig
 from odradek.emulator.metadata.image import BROKER_RESOURCE

@@ -7,7 +7,7 @@ import struct
 from collections.abc import Callable, Iterator
 
 import pytest
-from odradek.emulator import Emulator, ManualClock
+from odradek import Emulator, ManualClock
 from odradek.emulator.cluster import Cluster
 from odradek.emulator.net.connection import UNSENT_BYTES
 from odradek.emulator.net.protocol import ClientProtocol

@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 import pytest
-from odradek.emulator import ConfigError, Emulator
+from odradek import ConfigError, Emulator
 from odradek.emulator.config.configs import BrokerConfig
 from odradek.emulator.security.listeners import laid_out, listeners_of
 from odradek.wire.api.describe_cluster import DescribeClusterRequest

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Iterator
 
 import pytest
-from odradek.emulator import Emulator
+from odradek import Emulator
 from odradek.wire import Error
 from odradek.wire.api.api_versions import ApiVersionsResponse
 from odradek.wire.api.metadata import MetadataRequest, MetadataResponse

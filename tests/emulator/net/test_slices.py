@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from odradek.emulator import Emulator
+from odradek import Emulator
 from odradek.emulator.base.call import NO_REPLY, Call, Sentinel
 from odradek.emulator.base.chain import Outcome, Step
 from odradek.emulator.base.turns import Slices

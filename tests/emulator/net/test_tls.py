@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from odradek.emulator import Emulator
+from odradek import Emulator
 from odradek.emulator.base.client import Principal
 from odradek.emulator.config.definition import ConfigError
 from odradek.emulator.security.tls.certificates import Certificate, Certificates

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from odradek.emulator import Emulator
+from odradek import Emulator
 
 SECONDS = "leader.imbalance.check.interval.seconds"
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from odradek.emulator import Emulator
+from odradek import Emulator
 from odradek.storage import MemoryDisk
 from odradek.storage.naming import CLUSTER_METADATA
 from odradek.wire.batch import batches

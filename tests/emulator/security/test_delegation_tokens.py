@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from odradek.emulator import Emulator
+from odradek import Emulator
 from odradek.wire.api.create_delegation_token import CreateDelegationTokenRequest
 from odradek.wire.api.describe_delegation_token import DescribeDelegationTokenRequest
 from odradek.wire.api.expire_delegation_token import ExpireDelegationTokenRequest

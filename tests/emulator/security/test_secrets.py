@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from odradek.emulator import Emulator
+from odradek import Emulator
 from odradek.wire.api.alter_user_scram_credentials import AlterUserScramCredentialsRequest
 from odradek.wire.api.create_delegation_token import CreateDelegationTokenRequest
 from odradek.wire.api.describe_configs import DescribeConfigsRequest

@@ -15,8 +15,8 @@ from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 import pytest
-from odradek.emulator import ConfigError, Emulator, TokenEndpoint
-from odradek.emulator.cli.main import main
+from odradek import ConfigError, Emulator, TokenEndpoint
+from odradek.compat.cli.main import main
 from odradek.wire.api.create_delegation_token import CreateDelegationTokenRequest
 from odradek.wire.api.sasl_authenticate import SaslAuthenticateRequest
 from odradek.wire.api.sasl_handshake import SaslHandshakeRequest
@@ -128,7 +128,7 @@ def test_a_saved_state_is_its_owners_and_has_no_password(tmp_path: Path, name: s
 @contextmanager
 def served(tmp_path: Path, *options: str) -> Iterator[tuple[str, Path]]:
     """`odradek serve`: its address, and the folder of everything that it writes."""
-    command = [sys.executable, "-m", "odradek.emulator.cli", "serve", "--port", "0", *options]
+    command = [sys.executable, "-m", "odradek.compat.cli", "serve", "--port", "0", *options]
     command += ["--log-level", "debug", "--ready-file", str(tmp_path / "ready")]
     command += ["--journal", str(tmp_path / "journal.jsonl")]
     with (tmp_path / "log").open("w") as log:

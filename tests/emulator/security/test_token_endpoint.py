@@ -12,8 +12,8 @@ from pathlib import Path
 from urllib.parse import urlencode, urlsplit
 
 import pytest
+from odradek import ConfigError, Emulator, TokenEndpoint
 from odradek.compat.clients.time_limits import wait_until
-from odradek.emulator import ConfigError, Emulator, TokenEndpoint
 from odradek.emulator.security.login.key_sets import RemoteKeys
 from odradek.wire.api.sasl_authenticate import SaslAuthenticateRequest
 from odradek.wire.api.sasl_handshake import SaslHandshakeRequest

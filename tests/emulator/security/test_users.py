@@ -6,9 +6,9 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from odradek.emulator import Emulator
-from odradek.emulator.client_security.sasl import exchange
-from odradek.emulator.client_security.settings import ClientSecurity
+from odradek import Emulator
+from odradek.compat.wire_client.security.sasl import exchange
+from odradek.compat.wire_client.security.settings import ClientSecurity
 from odradek.emulator.cluster import Cluster
 from odradek.emulator.config.listener_configs import ListenerConfig
 from odradek.emulator.security.login.exchange import LoginFailed

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from odradek.emulator import Cluster, Emulator
+from odradek import Emulator
+from odradek.emulator.cluster import Cluster
 from odradek.wire.primitives import id_text
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from odradek.emulator import Emulator
+from odradek import Emulator
 
 confluent = pytest.importorskip("confluent_kafka")
 

@@ -7,7 +7,8 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
-from odradek.emulator import Cluster, Emulator, ManualClock
+from odradek import Emulator, ManualClock
+from odradek.emulator.cluster import Cluster
 from odradek.storage import MemoryDisk
 
 from tests.emulator.state.everything import everything

@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from odradek.emulator import Emulator
+from odradek import Emulator
 from odradek.wire import Error, Request, Response
 from odradek.wire.api import response_class
 from odradek.wire.api.find_coordinator import FindCoordinatorRequest

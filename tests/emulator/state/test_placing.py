@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
-from odradek.emulator import Emulator
+from odradek import Emulator
 from odradek.emulator.state import placing
 from odradek.emulator.state.snapshot import Snapshot
 from odradek.storage import Directory, LogDirectoryError

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from odradek.emulator import Emulator, ManualClock
+from odradek import Emulator, ManualClock
 from odradek.emulator.state.archive import HEAD
 from odradek.emulator.state.errors import StateError
 from odradek.emulator.state.snapshot import Snapshot

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from odradek.emulator import Emulator, ManualClock, Refused
+from odradek import Emulator, ManualClock, Refused
 from odradek.emulator.state.errors import StateError
 from odradek.storage import MemoryDisk
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from odradek.emulator import Emulator
+from odradek import Emulator
 from odradek.emulator.timing import figures
 from odradek.wire import Error
 from odradek.wire.api.find_coordinator import FindCoordinatorRequest

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from odradek.emulator import Emulator
+from odradek import Emulator
 from odradek.emulator.base.clock import ManualClock
 from odradek.emulator.cluster import Cluster
 from odradek.storage.checkpoints import CLEANED_OFFSETS, read_offsets

@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from odradek.emulator import Emulator
+from odradek import Emulator
 from odradek.storage import LogDirectoryError, MemoryDisk
 from odradek.wire import Error
 from odradek.wire.api.find_coordinator import FindCoordinatorRequest

@@ -7,7 +7,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from odradek.emulator import Emulator
+from odradek import Emulator
 from odradek.emulator.cluster import Cluster
 from odradek.storage import LogView
 from odradek.storage.checkpoints import RECOVERY_POINTS

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from odradek.emulator import Emulator
+from odradek import Emulator
+from odradek.compat.cli.main import main
 from odradek.emulator.base.call import NO_REPLY, PARKED
-from odradek.emulator.cli.main import main
 from odradek.emulator.handlers.registry import SERVED
 from odradek.emulator.net.protocol import ClientProtocol
 from odradek.wire.api.describe_acls import DescribeAclsRequest, DescribeAclsResponse

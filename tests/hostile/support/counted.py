@@ -63,7 +63,7 @@ class Turns:
 def main() -> int:
     """Serve until standard input ends."""
     sys.modules["uvloop"] = None  # type: ignore[assignment]
-    from odradek.emulator.cli.main import main as odradek
+    from odradek.compat.cli.main import main as odradek
     from odradek.wire import compression
 
     loop: Any = asyncio.base_events.BaseEventLoop

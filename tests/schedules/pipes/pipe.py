@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import NamedTuple
 
-from odradek.emulator import Emulator
+from odradek import Emulator
 
 SOURCE, TARGET, GROUP, NAME = "orders", "receipts", "billing", "billing-1"
 BATCH = 3

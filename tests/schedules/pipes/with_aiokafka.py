@@ -23,7 +23,7 @@ from aiokafka import (
     TopicPartition,
 )
 from aiokafka.errors import IllegalOperation, KafkaError, ProducerFenced
-from odradek.emulator import Emulator
+from odradek import Emulator
 
 from tests.schedules.pipes.pipe import (
     BATCH,

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import Any, TypeVar
 
-from .....emulator.cli.console.client import Brokers, Unreachable
-from .....emulator.cli.console.client import ConsoleError as BrokerError
 from .....wire import Error, Refused, Request
+from ....cli.console.client import Brokers, Unreachable
+from ....cli.console.client import ConsoleError as BrokerError
 
 __all__ = ["BrokerError", "Cluster", "NoTopic", "Place", "RefusedRequest", "refuse"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from .....emulator.cli.console.client import Unreachable
 from .....wire import Refused, Request
 from .....wire.api.find_coordinator import FindCoordinatorRequest
+from ....cli.console.client import Unreachable
 from .cluster import Cluster, refuse
 
 T = TypeVar("T")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .....emulator.cli.console.group_reading import CLASSIC, CONSUMER, committed, list_groups
 from .....wire import Error
 from .....wire.api.offset_commit import OffsetCommitRequest
+from ....cli.console.group_reading import CLASSIC, CONSUMER, committed, list_groups
 from .cluster import BrokerError, Cluster, Place, refuse
 from .coordinator import GROUP, Coordinator
 

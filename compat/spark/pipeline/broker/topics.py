@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
-from .....emulator.cli.console.client import check
 from .....wire.api.create_partitions import CreatePartitionsRequest
 from .....wire.api.create_topics import CreateTopicsRequest
 from .....wire.api.describe_configs import DescribeConfigsRequest
 from .....wire.api.metadata import MetadataResponse
+from ....cli.console.client import check
 from .cluster import BrokerError, Cluster, Place, refuse
 
 _TOPIC = 2

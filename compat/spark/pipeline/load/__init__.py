@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import argparse
 
-from .....emulator.cli.console.arguments import whole
+from ....cli.console.arguments import whole
 from ..command import (
     add_engine_options,
     add_output_options,

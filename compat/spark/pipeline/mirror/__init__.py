@@ -24,7 +24,7 @@ import os
 from contextlib import closing
 from typing import Any
 
-from .....emulator.cli.console.arguments import addresses, whole
+from ....cli.console.arguments import addresses, whole
 from ..broker import Cluster, find_topics
 from ..command import (
     INTERRUPTED,

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from .....emulator.cluster import Cluster as EmulatorsCluster
-from .....emulator.emulator import Emulator
+from .....emulator.embedded.embedded import Embedded
 from .....storage.log_directory import LogDirectoryError
 from .....wire import Refused, WireError
 from .....wire.batch import MAGIC, assign, read_header
@@ -39,7 +39,7 @@ class DirectoryTarget:
     """See above. Raises PipelineError if the directory cannot be used."""
 
     def __init__(self, path: str) -> None:
-        self._emulator = Emulator(CONFIG, data_dir=path, max_events=0)
+        self._emulator = Embedded(CONFIG, data_dir=path, max_events=0)
         try:
             self._emulator.start()
         except (LogDirectoryError, OSError, Refused) as error:

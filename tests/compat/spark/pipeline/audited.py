@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from odradek import Emulator
 from odradek.compat.spark.pipeline.audit.joining import Audit, Run, audit_directory
 from odradek.compat.spark.pipeline.audit.plan import plan_audit
-from odradek.emulator import Emulator
 from odradek.emulator.metadata.topic_repair import known_topics
 from odradek.storage import LogDirectory
 from odradek.storage.config import LogConfig

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from odradek.emulator import Emulator
+from odradek import Emulator
 
 from tests.compat.spark.pipeline.support import Filled, fill
 

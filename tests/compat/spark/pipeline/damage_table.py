@@ -15,8 +15,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from confluent_kafka import Consumer, KafkaError, TopicPartition
+from odradek.compat.cli.repair import repaired
 from odradek.compat.real_kafka import RealKafka
-from odradek.emulator.cli.repair import repaired
 
 from tests.compat.spark.pipeline.audited import audit
 from tests.compat.spark.pipeline.damaged_batches import (

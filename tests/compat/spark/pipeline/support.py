@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import confluent_kafka
-from odradek.emulator import Emulator
+from odradek import Emulator
 
 TIME = 1_700_000_000_000
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import confluent_kafka
 import pytest
+from odradek import Emulator
 from odradek.compat.commands import main
 from odradek.compat.spark.pipeline.audit.findings import Finding
 from odradek.compat.spark.pipeline.engine import SparkEngine
-from odradek.emulator import Emulator
 from odradek.wire.batch import HEADER_SIZE, restamp
 from odradek.wire.records import build_batch
 

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from odradek import Emulator
 from odradek.compat.commands import main
 from odradek.compat.java.jars import jars
 from odradek.compat.real_kafka import VERSION, RealKafka
-from odradek.emulator import Emulator
 
 from tests.clients.support.broker_crash import write_until_killed
 from tests.clients.support.broker_process import Served

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import confluent_kafka
 import pytest
+from odradek import Emulator
 from odradek.compat.commands import main
 from odradek.compat.spark.pipeline.diff import arrow
 from odradek.compat.spark.pipeline.diff.classify import KINDS
-from odradek.emulator import Emulator
 
 from tests.compat.spark.pipeline.compared import Row, diff, row, written
 from tests.compat.spark.pipeline.support import Filled

@@ -9,8 +9,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+from odradek import Emulator
 from odradek.compat.commands import main
-from odradek.emulator import Emulator
 
 from tests.compat.spark.pipeline.compared import diff, row, written
 from tests.compat.spark.pipeline.support import Filled

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from odradek import Emulator
 from odradek.compat.commands import main
-from odradek.emulator import Emulator
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 

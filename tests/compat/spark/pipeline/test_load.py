@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from odradek import Emulator
 from odradek.compat.commands import main
 from odradek.compat.spark.pipeline import engine as engine_module
 from odradek.compat.spark.pipeline import files as files_module
@@ -23,8 +24,7 @@ from odradek.compat.spark.pipeline.load import to_connector, to_directory
 from odradek.compat.spark.pipeline.places import place
 from odradek.compat.spark.segments.schema import RECORD_COLUMNS
 from odradek.compat.spark.segments.wanted import Wanted
-from odradek.emulator import Emulator
-from odradek.emulator.seen.produced import murmur2
+from odradek.compat.wire_client.produced import murmur2
 
 from tests.compat.spark.pipeline.support import Filled
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from odradek import Emulator
 from odradek.compat.spark.pipeline import topics as topics_module
 from odradek.compat.spark.pipeline.broker import BrokerError
 from odradek.compat.spark.pipeline.files import Files
@@ -16,7 +17,6 @@ from odradek.compat.spark.pipeline.topics import Topics
 from odradek.compat.spark.segments.listing import PlaceError
 from odradek.compat.spark.segments.schema import RECORD_COLUMNS
 from odradek.compat.spark.segments.wanted import Wanted
-from odradek.emulator import Emulator
 
 from tests.compat.spark.pipeline.support import TIME, Filled
 

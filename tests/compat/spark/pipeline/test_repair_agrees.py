@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from odradek.emulator.cli.repair import repaired
+from odradek.compat.cli.repair import repaired
 
 from tests.compat.spark.pipeline.audited import audit
 from tests.compat.spark.pipeline.damaged_batches import (

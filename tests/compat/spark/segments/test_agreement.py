@@ -13,6 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from odradek import Emulator
 from odradek.compat.clients import wait_until
 from odradek.compat.java.jars import jars
 from odradek.compat.real_kafka import VERSION, RealKafka
@@ -29,7 +30,6 @@ from odradek.compat.spark.segments import (
 )
 from odradek.compat.spark.segments.contents import ScalarDecoder
 from odradek.compat.spark.segments.runs import Heads, Run
-from odradek.emulator import Emulator
 from odradek.wire.batch import restamp
 from odradek.wire.compression import Codec
 from odradek.wire.records import HEADER_SIZE, NewRecord, build_batch, read_header

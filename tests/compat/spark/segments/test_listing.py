@@ -6,8 +6,8 @@ import pickle
 from pathlib import Path
 
 import pytest
+from odradek import Emulator
 from odradek.compat.spark.segments import PlaceError, list_segments
-from odradek.emulator import Emulator
 
 from tests.compat.spark.segments.support.placed import numbered, placed
 from tests.support.written import record, write_records

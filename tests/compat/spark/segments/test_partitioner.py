@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from odradek.compat.spark.segments.partitioner import murmur2, partitions_of
-from odradek.emulator.seen.produced import murmur2 as murmur2_of_one
+from odradek.compat.wire_client.produced import murmur2 as murmur2_of_one
 
 
 def test_hashes_are_those_of_one_key_at_a_time() -> None:

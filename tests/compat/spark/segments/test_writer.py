@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from odradek import Emulator
 from odradek.compat.clients import wait_until
 from odradek.compat.java.jars import jars
 from odradek.compat.real_kafka import VERSION, RealKafka
@@ -30,7 +31,6 @@ from odradek.compat.spark.segments.writer import (
     log_end,
     publish_rest,
 )
-from odradek.emulator import Emulator
 from odradek.storage.naming import renamed_suffix
 
 from tests.clients.support.broker_contents import everything

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 from confluent_kafka import Producer
+from odradek import Emulator
 from odradek.compat import NewRecord
 from odradek.compat import client as client_named
 from odradek.compat.clients import TIMEOUT_S
 from odradek.compat.real_kafka import RealKafka
-from odradek.emulator import Emulator
 
 from tests.support.real_kafka import CONFIG
 

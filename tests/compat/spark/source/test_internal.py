@@ -8,12 +8,12 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from odradek import Emulator
 from odradek.compat.spark.segments import read_segment
 from odradek.compat.spark.segments.listing import list_segments
 from odradek.compat.spark.segments.wanted import Wanted
 from odradek.compat.spark.source import decoded, register
 from odradek.compat.spark.source.internal import NEEDED, SCHEMA, decode
-from odradek.emulator import Emulator
 from odradek.wire.stored.groups import GroupMetadataKey, GroupMetadataValue
 from odradek.wire.stored.keyed import keyed
 

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from odradek import Emulator
 from odradek.compat import NewRecord
 from odradek.compat import client as client_named
 from odradek.compat.real_kafka import RealKafka
-from odradek.emulator import Emulator
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 

@@ -7,6 +7,7 @@ from uuid import uuid4
 
 import pyarrow as pa
 import pytest
+from odradek import Emulator
 from odradek.compat.spark.segments import (
     EVERYTHING,
     Damaged,
@@ -19,8 +20,7 @@ from odradek.compat.spark.source import commit as commits
 from odradek.compat.spark.source.commit import PLAN, Job, commit, partition_counts
 from odradek.compat.spark.source.options import OptionError, WriteOptions, write_options
 from odradek.compat.spark.source.staging import Stage, check_columns
-from odradek.emulator import Emulator
-from odradek.emulator.seen.produced import murmur2
+from odradek.compat.wire_client.produced import murmur2
 
 from tests.compat.spark.segments.support.placed import column, read
 

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from odradek import Emulator, NewRecord
 from odradek.compat.clients import TIMEOUT_S
 from odradek.compat.spark.segments import EVERYTHING, list_segments
 from odradek.compat.spark.source.options import read_options
-from odradek.emulator import Emulator, NewRecord
 
 from tests.compat.spark.segments.support.placed import column, numbered, placed, read
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 from odradek.emulator.cluster import Cluster
-from odradek.emulator.facets.rule_view import RuleView
-from odradek.emulator.facets.when import When
+from odradek.fixtures.kafka.rule_view import RuleView
+from odradek.fixtures.kafka.when import When
 from odradek.wire import Error
 from odradek.wire.api.fetch import FetchRequest
 from odradek.wire.api.heartbeat import HeartbeatRequest

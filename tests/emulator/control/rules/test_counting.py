@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from odradek.emulator.base.clock import ManualClock
 from odradek.emulator.cluster import Cluster
-from odradek.emulator.facets.when import When
+from odradek.fixtures.kafka.when import When
 from odradek.wire import Error
 from odradek.wire.api.heartbeat import HeartbeatRequest
 

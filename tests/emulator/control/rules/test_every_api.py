@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import pytest
 from odradek.emulator.cluster import Cluster
 from odradek.emulator.control.rules.refusing import levels
-from odradek.emulator.facets.rule_view import RuleView
-from odradek.emulator.facets.when import When
 from odradek.emulator.handlers.registry import SERVED
+from odradek.fixtures.kafka.rule_view import RuleView
+from odradek.fixtures.kafka.when import When
 from odradek.wire import Error, Request, Response
 from odradek.wire.api import response_class
 from odradek.wire.api.fetch import FetchRequest

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from odradek.emulator.cluster import Cluster
-from odradek.emulator.seen import TopicView
+from odradek.fixtures.views import TopicView
 from odradek.wire.api.api_versions import ApiVersionsRequest
 from odradek.wire.api.describe_configs import DescribeConfigsRequest
 from odradek.wire.api.fetch import FetchRequest

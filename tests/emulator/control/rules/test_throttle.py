@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 
 import pytest
-from odradek.emulator import Emulator, Proxy
+from odradek import Emulator, Proxy
 
 from tests.support.asking import Client
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from odradek.emulator import NeverMatched
+from odradek import NeverMatched
 from odradek.emulator.cluster import Cluster
 from odradek.wire import Error
 from odradek.wire.api.heartbeat import HeartbeatRequest

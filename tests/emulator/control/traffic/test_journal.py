@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from odradek.emulator import Emulator, Error
+from odradek import Emulator, Error
 from odradek.emulator.control.traffic.files import load
 from odradek.wire.api.fetch import FetchRequest
 from odradek.wire.api.metadata import MetadataRequest

@@ -14,7 +14,8 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from odradek.emulator.cli.journal_file import write_to_file
+from odradek import Proxy
+from odradek.compat.cli.journal_file import write_to_file
 from odradek.emulator.control.traffic import jsonl
 from odradek.emulator.control.traffic import sink as module
 from odradek.emulator.control.traffic.errors import NotAJournal
@@ -23,7 +24,6 @@ from odradek.emulator.control.traffic.files import load
 from odradek.emulator.control.traffic.peer import Address
 from odradek.emulator.control.traffic.sink import FileSink
 from odradek.emulator.control.traffic.traffic import FRAME_BYTES, Traffic
-from odradek.emulator.proxy.proxy import Proxy
 from odradek.wire.api.metadata import MetadataRequest
 from odradek.wire.headers import RequestHeader, write_request_header
 
@@ -32,7 +32,7 @@ from tests.requests.topics import create_topics, new_topic
 from tests.support.connection import Connection
 
 FRAME = write_request_header(RequestHeader(3, 9, 5, "me")) + MetadataRequest(topics=None).encode(9)
-SERVE = [sys.executable, "-m", "odradek.emulator.cli", "serve", "--port", "0", "--quiet"]
+SERVE = [sys.executable, "-m", "odradek.compat.cli", "serve", "--port", "0", "--quiet"]
 
 
 def exchanges(sink: FileSink, count: int) -> None:

@@ -10,7 +10,8 @@ from time import monotonic
 from typing import Any
 
 import pytest
-from odradek.emulator import Emulator, NeverMatched, broker_thread
+from odradek import Emulator, NeverMatched
+from odradek.emulator import broker_thread
 from odradek.emulator.net.network.link import Link
 from odradek.wire.headers import RequestHeader, write_request_header
 

@@ -11,7 +11,7 @@ import pytest
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec, padding, rsa
 from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
-from odradek.emulator import ConfigError, Emulator
+from odradek import ConfigError, Emulator
 from odradek.emulator.security.login.exchange import Broken, LoginFailed
 from odradek.emulator.security.login.jwks import Signed
 from odradek.emulator.security.login.key_sets import FileKeys

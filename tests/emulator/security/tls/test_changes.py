@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from odradek.emulator import Emulator
+from odradek import Emulator
 from odradek.emulator.security.tls.certificates import Certificates
 from odradek.wire import Error
 from odradek.wire.api.incremental_alter_configs import IncrementalAlterConfigsRequest

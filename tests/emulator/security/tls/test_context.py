@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from odradek.emulator import ConfigError, Emulator
+from odradek import ConfigError, Emulator
 from odradek.emulator.security.tls.certificates import Certificates
 
 MADE = Certificates()

@@ -10,6 +10,7 @@ from threading import Timer
 from typing import Any
 
 import pytest
+from odradek import Emulator
 from odradek.compat.spark.pipeline.broker import (
     EARLIEST,
     LATEST,
@@ -28,8 +29,7 @@ from odradek.compat.spark.pipeline.broker import (
 from odradek.compat.spark.pipeline.broker.fetching import whole_batches
 from odradek.compat.spark.pipeline.broker.offsets import delete_records
 from odradek.compat.spark.pipeline.broker.topics import add_partitions
-from odradek.emulator import Emulator
-from odradek.emulator.blocking_connection import Connection, RequestLost
+from odradek.compat.wire_client.blocking_connection import Connection, RequestLost
 from odradek.emulator.cluster import Cluster as EmulatorsCluster
 from odradek.wire import Error, Request
 from odradek.wire.api.fetch import FetchRequest

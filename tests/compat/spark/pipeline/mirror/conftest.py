@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from odradek import Emulator
 from odradek.compat import RealKafka
-from odradek.emulator import Emulator
 
 from tests.compat.spark.pipeline.clusters import CONFIG, Writer
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from odradek import Emulator
 from odradek.compat import RealKafka
 from odradek.compat.commands import main
 from odradek.compat.spark.pipeline.broker import Cluster, Place, create_topic, topic_configs
 from odradek.compat.spark.pipeline.broker.groups import commit_offsets, committed_offsets
 from odradek.compat.spark.pipeline.broker.offsets import delete_records
 from odradek.compat.spark.pipeline.mirror.directory import DirectoryTarget
-from odradek.emulator import Emulator
+from odradek.fixtures.kafka.disk import Disk
 
 from tests.compat.spark.pipeline.clusters import (
     CONFIG,
@@ -176,7 +177,7 @@ def test_a_full_disk_is_said_in_one_line(
 
     def open_and_fill(target: DirectoryTarget, places: list[Place]) -> dict[Place, int | None]:
         found = opened(target, places)
-        target._emulator.disk.full()
+        Disk(target._emulator._disk_rules).full()
         return found
 
     monkeypatch.setattr(DirectoryTarget, "open", open_and_fill)

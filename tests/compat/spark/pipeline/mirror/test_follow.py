@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from odradek import Emulator
 from odradek.compat.spark.pipeline.broker import Cluster, create_topic
 from odradek.compat.spark.pipeline.broker.groups import commit_offsets, committed_offsets
 from odradek.compat.spark.pipeline.broker.topics import add_partitions
@@ -21,7 +22,6 @@ from odradek.compat.spark.pipeline.mirror.copying import Asked, Done, Mirror
 from odradek.compat.spark.pipeline.mirror.kept_offsets import KeptOffsets
 from odradek.compat.spark.pipeline.stopping import Stop
 from odradek.compat.spark.pipeline.telling import Telling
-from odradek.emulator import Emulator
 from odradek.wire.api.delete_topics import DeleteTopicsRequest
 from odradek.wire.primitives import NO_ID
 

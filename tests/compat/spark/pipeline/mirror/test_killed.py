@@ -11,8 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from odradek import Emulator
 from odradek.compat.spark.pipeline.broker import Cluster, create_topic
-from odradek.emulator import Emulator
 
 from tests.compat.spark.pipeline.clusters import (
     CONFIG,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from odradek import Emulator
 from odradek.compat.spark.pipeline.broker import Cluster, Place, Producer, create_topic, fetch
 from odradek.compat.spark.pipeline.broker.groups import commit_offsets, committed_offsets
 from odradek.compat.spark.pipeline.broker.transactions import Transactions
@@ -13,7 +14,6 @@ from odradek.compat.spark.pipeline.mirror.fillers import filler_batch
 from odradek.compat.spark.pipeline.mirror.kept_offsets import KeptOffsets
 from odradek.compat.spark.pipeline.mirror.on_spark import MirrorPart, Part
 from odradek.compat.spark.pipeline.mirror.pieces import Piece, pieces
-from odradek.emulator import Emulator
 from odradek.wire.records import Record
 
 from tests.compat.spark.pipeline.clusters import Writer, batch, bounds, fill, mirror, options, seen

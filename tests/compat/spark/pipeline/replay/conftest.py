@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from odradek import Emulator
 from odradek.compat.commands import main
-from odradek.emulator import Emulator
 
 from tests.compat.spark.pipeline.clusters import CONFIG, Writer
 

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from odradek import Emulator
 from odradek.compat.commands import main
 from odradek.compat.spark.pipeline.broker import Place, Producer, create_topic
 from odradek.compat.spark.pipeline.engine import SparkEngine
 from odradek.compat.spark.pipeline.replay import on_spark, planning
-from odradek.emulator import Emulator
 from odradek.wire.records import Record
 
 from tests.compat.spark.pipeline.clusters import TIME, Writer, seen

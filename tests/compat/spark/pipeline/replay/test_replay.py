@@ -14,6 +14,7 @@ from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import pytest
+from odradek import Emulator
 from odradek.compat import RealKafka
 from odradek.compat.commands import main
 from odradek.compat.spark.pipeline.broker import Cluster, create_topic, find_topics
@@ -24,7 +25,6 @@ from odradek.compat.spark.pipeline.replay.streams import Position
 from odradek.compat.spark.pipeline.replay.times import Pace
 from odradek.compat.spark.pipeline.stopping import Stop
 from odradek.compat.spark.pipeline.telling import Telling
-from odradek.emulator import Emulator
 from odradek.wire.records import Record
 
 from tests.compat.spark.pipeline.clusters import CONFIG, TIME, Writer, end, seen

@@ -1,0 +1,201 @@
+"""The log of `odradek serve` and `odradek proxy`: lines on standard error.
+
+Told are seldom things (connected, rebalanced, refused), not each record; what repeats is summed up
+(summing.py), and a rebalance is one line (rebalances.py). At the level `debug` each event is a line
+of its own. The broker does not wait for who reads the log: a thread makes and writes the lines, and
+what comes too fast for it is left out, which the log says.
+
+As text each line begins with the local time; as JSON it is an object with `time`, `level`, `kind`
+and `message`.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from queue import Empty, Full, Queue
+from time import monotonic, time
+from typing import TextIO
+
+from ....emulator.base.event import Event
+from ....emulator.base.logger import log as broker_log
+from ..console.escapes import one_line
+from .levels import DEBUG, INFO, WARN, Said, is_told, level_of, level_of_record
+from .rebalances import Rebalances
+from .summing import Summing, about
+
+_WAITING_MAX = 10_000
+_LOOK_S = 1.0
+_END_S = 1.0
+_REPEATED = frozenset({"fenced", "refused", "rule"})
+"""Kinds of which one event counts up while the same happens again."""
+TEXT, JSON = "text", "json"
+BROKER, SETTINGS, _LOG = "broker", "settings", "log"
+
+
+def as_text(said: Said) -> str:
+    """A line for people."""
+    moment = datetime.fromtimestamp(said.time_ms / 1000)
+    return f"{moment.isoformat(' ', 'milliseconds')}  {said.sentence}\n{said.trace}"
+
+
+def as_json(said: Said) -> str:
+    """A line for programs."""
+    moment = datetime.fromtimestamp(said.time_ms / 1000, UTC).isoformat(timespec="milliseconds")
+    message = f"{said.sentence}\n{said.trace}" if said.trace else said.sentence
+    told = {"time": moment, "level": said.level, "kind": said.kind, "message": message}
+    return json.dumps(told) + "\n"
+
+
+class Digest:
+    """From events to what is told of them."""
+
+    def __init__(self, least: str = INFO) -> None:
+        self._least = least
+        self._rebalances = Rebalances()
+        self._summing = Summing()
+
+    def take(self, event: Event, at: float) -> Iterator[Said]:
+        """An event, at a time of a clock that only goes on, in s."""
+        level = level_of(event.kind, event.client)
+        said = Said(event.time, level, event.kind, event.sentence, about(event), times=event.count)
+        if self._least == DEBUG:
+            yield said
+            return
+        for each in self._rebalances.take(event, at):
+            yield from self.summed(each, at)
+        yield from self.summed(said, at, event if event.kind in _REPEATED else None)
+
+    def summed(self, said: Said, at: float, event: Event | None = None) -> Iterator[Said]:
+        """What is told by itself, unless it repeats. What the broker says of itself always is."""
+        if said.kind == BROKER or is_told(said.level, self._least):
+            yield from self._summing.take(said, at, event)
+
+    def due(self, at: float, now_ms: int) -> Iterator[Said]:
+        """What is to be told because time has passed."""
+        for each in self._rebalances.due(at, now_ms):
+            yield from self.summed(each, at)
+        yield from self._summing.due(at, now_ms)
+
+    def end(self, at: float, now_ms: int) -> Iterator[Said]:
+        """What is to be told before the log ends."""
+        return self._summing.all(at, now_ms)
+
+
+class EventLog:
+    """Writes events to a stream until it is closed; to None: nothing. `least`: the lowest level
+    that is written."""
+
+    def __init__(self, stream: TextIO | None, form: str = TEXT, least: str = INFO) -> None:
+        self._stream = stream
+        self._line = as_json if form == JSON else as_text
+        self._least = least
+        self._digest = Digest(least)
+        self._waiting: Queue[Event | Said | None] = Queue(_WAITING_MAX)
+        self._left_out = 0
+        self._thread = threading.Thread(target=self._write, name="odradek-log", daemon=True)
+        if stream is not None:
+            self._thread.start()
+
+    def __call__(self, event: Event) -> None:
+        """Log an event. Never waits."""
+        self._put(event)
+
+    def say(self, line: str, level: str = INFO) -> None:
+        """Log a line that is no event, and never summed up. Never waits."""
+        if is_told(level, self._least):
+            self._put(Said(_now_ms(), level, SETTINGS, one_line(line)))
+
+    @contextmanager
+    def of_the_broker(self) -> Iterator[None]:
+        """Log what the broker logs of itself, too."""
+        handler = LogHandler(self._put)
+        broker_log.addHandler(handler)
+        try:
+            yield
+        finally:
+            broker_log.removeHandler(handler)
+
+    def close(self) -> None:
+        """Write what waits, but not for long."""
+        if self._stream is None:
+            return
+        try:
+            self._waiting.put_nowait(None)
+        except Full:
+            return
+        self._thread.join(_END_S)
+
+    def _put(self, item: Event | Said) -> None:
+        if self._stream is None:
+            return
+        try:
+            self._waiting.put_nowait(item)
+        except Full:
+            self._left_out += 1
+
+    def _write(self) -> None:
+        is_over = False
+        while not is_over:
+            items: list[Event | Said | None] = []
+            try:
+                items.append(self._waiting.get(timeout=_LOOK_S))
+                while True:
+                    items.append(self._waiting.get_nowait())
+            except Empty:
+                is_over = None in items
+            if not self._write_lines(self._told(items, is_over)):
+                return
+
+    def _told(self, items: Iterable[Event | Said | None], is_over: bool) -> Iterator[Said]:
+        at, now_ms = monotonic(), _now_ms()
+        for item in items:
+            if isinstance(item, Event):
+                yield from self._digest.take(item, at)
+            elif item is not None and item.kind == SETTINGS:
+                yield item
+            elif item is not None:
+                yield from self._digest.summed(item, at)
+        yield from self._digest.due(at, now_ms)
+        if is_over:
+            yield from self._digest.end(at, now_ms)
+        if self._left_out:
+            text, self._left_out = f"({self._left_out:,} events are left out)", 0
+            yield Said(now_ms, WARN, _LOG, text)
+
+    def _write_lines(self, told: Iterable[Said]) -> bool:
+        """False if nobody reads them any more."""
+        assert self._stream is not None
+        text = "".join(map(self._line, told))
+        try:
+            self._stream.write(text)
+            self._stream.flush()
+        except (OSError, ValueError):
+            return False
+        return True
+
+
+class LogHandler(logging.Handler):
+    """Hands what the broker logs of itself (warnings, failures) to the same log."""
+
+    def __init__(self, put: Callable[[Said], None]) -> None:
+        super().__init__()
+        self._put = put
+        self._formatter = logging.Formatter()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Log a record, summed up with those of the same statement."""
+        trace = ""
+        if record.exc_info:
+            trace = self._formatter.formatException(record.exc_info) + "\n"
+        at, level = int(record.created * 1000), level_of_record(record.levelno)
+        key = f"{BROKER}: {record.msg}"
+        self._put(Said(at, level, BROKER, one_line(record.getMessage()), key=key, trace=trace))
+
+
+def _now_ms() -> int:
+    return int(time() * 1000)

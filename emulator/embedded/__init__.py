@@ -1,0 +1,1 @@
+"""A broker in this process, without what a test says."""
