@@ -189,6 +189,7 @@ ROOMS = {
     "fixtures/promises": """
         feeder
         judging moments
+        crash_points
         promise trials
         causes
         run
