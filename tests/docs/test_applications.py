@@ -6,6 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
+from odradek.fixtures.promises.judging import BREAKS
+from odradek.fixtures.promises.moments import WHATS
+from odradek.fixtures.promises.trials import SORTS
 
 from tests.support.sessions import run as run_session
 
@@ -25,5 +28,26 @@ def test_every_example_passes(pytester: pytest.Pytester) -> None:
     result.assert_outcomes(passed=tests - fail, xfailed=fail)
 
 
+@pytest.mark.slow
+def test_the_report_is_as_it_is_shown(pytester: pytest.Pytester) -> None:
+    pytest.importorskip("confluent_kafka")
+    examples = "\n\n".join(BLOCKS[:4])
+    pytester.makepyfile(test_invoices=re.sub(r"^@pytest.mark.xfail.*\n", "", examples, flags=re.M))
+    result = run_session(pytester, "-k", "test_commit_first")
+    result.assert_outcomes(failed=1, deselected=3)
+    found = result.stdout.str()
+    (shown,) = re.findall(r"<!-- report -->\n```\n(.*?)```", TEXT, re.DOTALL)
+    for line in shown.splitlines():
+        pattern = re.sub(
+            r"\d+", r"\\d+", re.escape(line.replace("...", "").removeprefix("E  ").strip())
+        )
+        assert re.search(pattern, found), line
+
+
 def test_each_example_has_its_test() -> None:
     assert [each for each in BLOCKS if "\ndef test_" not in each] == []
+
+
+def test_all_that_may_go_wrong_is_named() -> None:
+    named = [*BREAKS, *WHATS, *SORTS[1:]]
+    assert [each for each in named if each not in TEXT] == []
