@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from odradek import Emulator
-from odradek.fixtures.promises.feeder import feed
+from odradek.fixtures.promises import feed
 from odradek.fixtures.services import service
 
 from tests.bugs.catalogue import BUGS
