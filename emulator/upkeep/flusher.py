@@ -22,6 +22,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from queue import SimpleQueue
 from threading import Thread
+from typing import ClassVar
 
 from ...storage import Log
 from ...storage.flush import Sync
@@ -46,6 +47,9 @@ class Flusher:
 
     A log belongs to it by having `appended` as its `on_unflushed`.
     """
+
+    has_thread: ClassVar[bool] = True
+    """False: it syncs in the broker's thread, which has no other."""
 
     def __init__(
         self, clock: Clock, timers: Timers, metadata: Callable[[], Log | None] = lambda: None
@@ -144,6 +148,10 @@ class Flusher:
         del self._waiting[stored]
         sync = stored.begin_flush()
         self._current = stored, sync
+        if not self.has_thread:
+            sync.run()
+            self._done.put(sync)
+            return
         if self._thread is None:
             self._thread = Thread(target=self._work, name="odradek-flush", daemon=True)
             self._thread.start()
