@@ -177,8 +177,8 @@ ROOMS = {
         plugin
     """,
     "fixtures/simulation": """
-        times misfortunes loop clients
-        calm wires service situations search befalling world kafka
+        times misfortunes
+        loop clients calm wires service situations search befalling world kafka
         decorator
     """,
     "fixtures/services": """
