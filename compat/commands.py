@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _run(given[0], given[1:])
         from .cli.main import main as broker_main
 
-        return broker_main(given, PIPELINE)
+        return broker_main(given, PIPELINE, _complete)
     except KeyboardInterrupt:  # while modules are imported, before there was anything to stop
         return 130
 
@@ -64,9 +64,18 @@ def _replays_requests(given: Sequence[str]) -> int | None:
     return fail(text, 2)
 
 
+def _complete(verb: str, parser: argparse.ArgumentParser) -> None:
+    """Give a verb's parser its arguments, if what it imports is there."""
+    if not _missing():
+        import_module(f".spark.pipeline.{verb}", __package__).add_arguments(parser)
+
+
+def _missing() -> list[str]:
+    return [name for name in NEEDED if find_spec(name) is None]
+
+
 def _run(verb: str, given: list[str]) -> int:
-    missing = [name for name in NEEDED if find_spec(name) is None]
-    if missing:
+    if missing := _missing():
         from .cli.console.output import fail
 
         names = " and ".join(missing)

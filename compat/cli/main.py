@@ -10,7 +10,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeAlias
 
 from .console.arguments import nearest
 from .console.command import VIEWS, add_views, run_view
@@ -28,18 +28,27 @@ _NAMED_MOST = 8
 """Choices that are all named in an error; of more, the nearest."""
 
 
-def main(arguments: Sequence[str] | None = None, others: Mapping[str, str] | None = None) -> int:
+Complete: TypeAlias = Callable[[str, argparse.ArgumentParser], None]
+
+
+def main(
+    arguments: Sequence[str] | None = None,
+    others: Mapping[str, str] | None = None,
+    complete: Complete = lambda verb, parser: None,
+) -> int:
     """The `odradek` command.
 
-    `others`: verbs that the caller runs, and what each does, for the help.
+    `others`: verbs that the caller runs, and what each does, for the help; `complete` gives the
+    parser of one of them its arguments.
     """
+    given = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        return _run(list(sys.argv[1:] if arguments is None else arguments), others or {})
+        return _run(given, others or {}, complete)
     except KeyboardInterrupt:  # before there was anything to stop
         return 130
 
 
-def _run(given: list[str], others: Mapping[str, str]) -> int:
+def _run(given: list[str], others: Mapping[str, str], complete: Complete) -> int:
     unclear = ""
     if given and given[0] not in _VERBS:
         from .console.habits import view_named, with_address
@@ -71,7 +80,7 @@ def _run(given: list[str], others: Mapping[str, str]) -> int:
     if options.command in VIEWS:
         return run_view(options)
     more_of: dict[str, Any] = {
-        "completion": lambda verb: _parsers(verb, others)[1],
+        "completion": lambda verb: _parsers(verb, others, complete)[1],
         "check": commands.get("serve"),
         "serve": parser,
     }
@@ -108,7 +117,7 @@ def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
 
 
 def _parsers(
-    view: str, others: Mapping[str, str] | None = None
+    view: str, others: Mapping[str, str] | None = None, complete: Complete | None = None
 ) -> tuple[argparse.ArgumentParser, Mapping[str, argparse.ArgumentParser]]:
     """The parser, and those of the commands: of the one that is given alone, if it is known."""
     description = "A Kafka broker for tests and local development."
@@ -124,7 +133,9 @@ def _parsers(
     for verb in needed:
         _of("add", verb)(commands)
     for name, summary in (others or {}).items():
-        commands.add_parser(name, help=summary, description=summary)
+        other = commands.add_parser(name, help=summary, description=summary)
+        if complete is not None and name == view:
+            complete(name, other)
     return parser, commands.choices
 
 

@@ -68,8 +68,8 @@ class Watching:
             self._forget(future)
 
     def _look(self) -> None:
-        """Something has happened."""
-        if self._alarm is not None:
+        """Something has happened. A broker that comes back in a moment is looked at then."""
+        if self._alarm is not None or self.server.comes_back:
             return
         begin = now = perf_counter()
         if begin < self._rests_until:

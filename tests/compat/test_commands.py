@@ -152,3 +152,11 @@ def test_ctrl_c_while_a_command_is_imported_ends_it_quietly(tmp_path: Path, verb
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
+def test_options_of_the_pipelines_verbs_are_completed(capsys: pytest.CaptureFixture[str]) -> None:
+    for shell in ("bash", "man"):
+        assert main(["completion", shell]) == 0
+        said = capsys.readouterr().out.replace("\\-", "-")
+        for option in ("--skip-damage", "--fill-limit", "--follow", "--overwrite", "--html"):
+            assert option in said

@@ -162,6 +162,10 @@ def _target(options: argparse.Namespace, source: Cluster, asked: Asked) -> Targe
             raise PipelineError("--offsets ignore is for a cluster: a directory keeps them anyway")
         if os.path.exists(options.target) and not os.path.isdir(options.target):
             raise PipelineError(f"{options.target} is no directory")
+        from ....cli.serving.data_dir import refusal
+
+        if why := refusal(options.target):
+            raise PipelineError(why)
         find_topics(source, asked.topics, none=asked.follow)  # before a directory is made
         return DirectoryTarget(options.target)
     if place.topic is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from pathlib import Path
 
 import confluent_kafka
 import pytest
@@ -194,6 +195,7 @@ def test_arguments_that_do_not_go_together(
         (other, ("--groups", "*", "--offsets", "ignore"), "--groups needs the offsets"),
         ("./d", ("--offsets", "ignore"), "--offsets ignore is for a cluster"),
         (__file__, (), "is no directory"),
+        (str(Path(__file__).parent), (), "is no data directory: it has no meta.properties, but "),
         (other, (), "no topic matches '*'"),
         (other, ("--engine", "spark", "--follow"), "one process writes, with --follow"),
         ("./d", ("--engine", "spark"), "one process writes, with a directory"),
