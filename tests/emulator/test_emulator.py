@@ -365,6 +365,8 @@ def test_topics_are_a_mapping_or_a_list_of_names() -> None:
     with Emulator(topics=["orders", "payments"]) as kafka:
         assert kafka.topics() == ["orders", "payments"]
         assert len(kafka["payments"]) == 1
+        assert ("payments" in kafka, "refunds" in kafka) == (True, False)
+        assert [*kafka] == kafka.topics()
         assert kafka.bootstrap_servers == f"{kafka.host}:{kafka.port}"
     with pytest.raises(TypeError, match="name -> number of partitions, or a list of names, not 5"):
         Emulator(topics=5)  # type: ignore[arg-type]

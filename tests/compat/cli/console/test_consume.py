@@ -213,6 +213,10 @@ def test_conditions(text: str, holds: bool) -> None:
 def test_records_by_what_their_json_says(kafka: Emulator, said: Said) -> None:
     fill(kafka, 0, record(b'{"id": 1}'), record(b"no json"), record(b'{"id": 2}'))
     assert said("records", "orders", "--where", ".id>1", "--format", "raw") == '{"id": 2}\n'
+    for same in ("=2", "==2", "===2", "!==1"):
+        assert (
+            said("records", "orders", "--where", f".id{same}", "--format", "raw") == '{"id": 2}\n'
+        )
 
 
 # Formats.
