@@ -166,3 +166,13 @@ def committed(brokers: Brokers, name: str) -> dict[Place, int]:
         for part in topic.partitions
         if part.committed_offset >= 0
     }
+
+
+def owners(group: Group) -> dict[Place, str]:
+    """Which member has each partition."""
+    return {
+        (topic, index): member.member_id
+        for member in group.members
+        for topic, indexes in member.assigned.items()
+        for index in indexes
+    }

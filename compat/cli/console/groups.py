@@ -34,6 +34,7 @@ from .group_reading import (
     committed,
     describe,
     list_groups,
+    owners,
 )
 from .habits import add_action
 from .kicking import add_kick, kick_members
@@ -128,22 +129,31 @@ def _named(brokers: Brokers, asked: argparse.Namespace) -> list[str]:
 
 def _list(brokers: Brokers, *, as_json: bool) -> None:
     groups = list_groups(brokers)
+    known = {
+        name: describe(brokers, name, groups[name]) for name in groups if groups[name].kind != SHARE
+    }
     offsets = {name: committed(brokers, name) for name in groups if _has_offsets(groups[name])}
-    limits = _limits(brokers, {place for of_group in offsets.values() for place in of_group})
+    places = {name: {*offsets[name], *owners(known[name])} for name in offsets}
+    limits = _limits(brokers, set().union(*places.values()))
     rows = []
     for name, listed in groups.items():
         if listed.kind == SHARE:
             shares = describe_shares(brokers, name)
-            lag = sum(max(0, lag) for _, lag in share_offsets(brokers, name).values())
-            rows.append([name, SHARE, shares.state, len(shares.members), lag])
+            lags = [lag for _, lag in share_offsets(brokers, name).values() if lag != UNKNOWN]
+            rows.append([name, SHARE, shares.state, len(shares.members), _sum(lags)])
             continue
-        group = describe(brokers, name, listed)
+        group = known[name]
         row: list[object] = [name, group.kind, group.state]
         if name in offsets:
-            lags = [lag for *_, lag in _progress(offsets[name], limits) if lag is not None]
-            row += [len(group.members), sum(lags)]
+            found = _progress(offsets[name], limits, places[name])
+            row += [len(group.members), _sum([lag for *_, lag in found if lag is not None])]
         rows.append(row + [None] * (len(_HEADS) - len(row)))
     print_rows(_HEADS, rows, as_json=as_json)
+
+
+def _sum(lags: list[int]) -> int | None:
+    """Of a group without offsets and members nobody knows what it lags."""
+    return sum(max(0, lag) for lag in lags) if lags else None
 
 
 def _show(brokers: Brokers, asked: argparse.Namespace) -> None:
@@ -214,11 +224,11 @@ def _told(name: str, group: Group, offsets: object) -> dict[str, object]:
 
 def _rows(brokers: Brokers, group: Group, offsets: dict[Place, int]) -> list[list[object]]:
     """Of each partition with an offset or a member."""
-    owners = _owners(group)
-    limits = _limits(brokers, {*offsets, *owners})
+    owned = owners(group)
+    limits = _limits(brokers, {*offsets, *owned})
     return [
-        [*place, offset, after, lag, owners.get(place)]
-        for place, offset, after, lag in _progress(offsets, limits, owners)
+        [*place, offset, after, lag, owned.get(place)]
+        for place, offset, after, lag in _progress(offsets, limits, owned)
     ]
 
 
@@ -259,15 +269,6 @@ def _progress(
             lag = max(0, after - (first if offset is None else offset))
         rows.append((place, offset, after, lag))
     return rows
-
-
-def _owners(group: Group) -> dict[Place, str]:
-    return {
-        (topic, index): member.member_id
-        for member in group.members
-        for topic, indexes in member.assigned.items()
-        for index in indexes
-    }
 
 
 def _places(assigned: dict[str, list[int]]) -> str:

@@ -16,7 +16,7 @@ from typing import Any
 
 from .arguments import INT32, seconds, whole
 from .client import Brokers
-from .group_reading import CLASSIC, CONSUMER, STREAMS, committed, describe, list_groups
+from .group_reading import CLASSIC, CONSUMER, STREAMS, committed, describe, list_groups, owners
 from .offsets import EARLIEST, LATEST, Place, look_up
 from .tables import add_json, objects, print_json, print_table
 
@@ -24,6 +24,7 @@ TOPIC_HEADS = ("topic", "partitions", "records", "in/s", "no leader")
 GROUP_HEADS = ("group", "state", "members", "lag", "out/s", "rebalances")
 _CLEAR = "\x1b[H\x1b[J"
 _EVERY_S = 2.0
+_NOTHING = -1
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -67,6 +68,7 @@ class SeenGroup:
     members: int
     assigned: object
     committed: Mapping[Place, int]
+    """Offsets, and where nothing is committed of what its members have, -1."""
 
 
 @dataclass
@@ -94,7 +96,7 @@ class Seen:
                 continue
             group = describe(brokers, name, listed)
             assigned = sorted((each.member_id, str(each.assigned)) for each in group.members)
-            offsets = committed(brokers, name)
+            offsets = dict.fromkeys(owners(group), _NOTHING) | committed(brokers, name)
             groups[name] = SeenGroup(group.state, len(group.members), assigned, offsets)
         starts, ends = look_up(brokers, topics, EARLIEST), look_up(brokers, topics, LATEST)
         return cls(ends, starts, no_leader, groups)
@@ -128,7 +130,7 @@ class Top:
         topics = [self._topic(name, seen, before) for name in seen.no_leader]
         groups = [self._group(name, seen, before) for name in seen.groups]
         topics.sort(key=lambda row: (-row[3], -row[2], row[0]))
-        groups.sort(key=lambda row: (-row[3], row[0]))
+        groups.sort(key=lambda row: (-(row[3] or 0), row[0]))
         return Told(topics, groups)
 
     def _topic(self, name: str, seen: Seen, before: Seen | None) -> list[Any]:
@@ -144,15 +146,17 @@ class Top:
 
     def _group(self, name: str, seen: Seen, before: Seen | None) -> list[Any]:
         group = seen.groups[name]
-        lag = sum(
-            max(seen.ends[place] - offset, 0)
+        lags = [
+            max(seen.ends[place] - (seen.starts.get(place, 0) if offset == _NOTHING else offset), 0)
             for place, offset in group.committed.items()
             if place in seen.ends
-        )
+        ]
+        lag = sum(lags) if lags else None
         gone = 0
         old = None if before is None else before.groups.get(name)
         if old is not None:
-            moved = (at - old.committed.get(place, at) for place, at in group.committed.items())
+            was = {place: at for place, at in old.committed.items() if at != _NOTHING}
+            moved = (at - was.get(place, at) for place, at in group.committed.items())
             gone = sum(max(each, 0) for each in moved)
             if old.assigned != group.assigned:
                 self._rebalances[name] = self._rebalances.get(name, 0) + 1

@@ -9,10 +9,12 @@ import sys
 import threading
 
 import pytest
+from confluent_kafka import Consumer
 from odradek import Emulator
 from odradek.compat.cli.console.offsets import parse_position
 from odradek.compat.cli.console.tables import print_table, ranges
 from odradek.compat.cli.main import main
+from odradek.compat.clients import wait_until
 from odradek.wire.records import NewRecord
 
 from tests.compat.cli.console.support import Shell, commit, fill
@@ -98,6 +100,18 @@ def test_groups_are_listed_with_their_lag(kafka: Emulator, shell: Shell) -> None
     commit(kafka, "billing", 0, 4)
     assert shell("groups")[1] == ["billing", "classic", "Empty", "0", "6"]
     assert shell("groups", "show", "billing")[2] == ["orders", "0", "4", "10", "6", "-"]
+
+
+def test_the_lag_of_a_group_that_has_committed_nothing(kafka: Emulator, shell: Shell) -> None:
+    """It is that of the partitions that its members have; without members nobody knows it."""
+    fill(kafka, 0, *(record(b"%d" % n) for n in range(5)))
+    config = kafka.client_config("confluent", "consumer")
+    with Consumer(config | {"group.id": "new", "enable.auto.commit": False}) as consumer:
+        consumer.subscribe(["orders"])
+        wait_until(lambda: consumer.poll(0.1) or consumer.assignment(), "it is a member", 20)
+        assert shell("groups")[1] == ["new", "classic", "Stable", "1", "5"]
+        assert shell("top", "--times", "1")[-1][:4] == ["new", "Stable", "1", "5"]
+    assert shell("groups")[1:] in ([], [["new", "classic", "Empty", "0", "-"]])
 
 
 def test_a_dry_run_commits_nothing(kafka: Emulator, shell: Shell) -> None:

@@ -160,7 +160,7 @@ def test_a_streams_group_and_its_members_are_shown(kafka: Emulator, shell: Shell
     fill(kafka, 1, record(b"first"))
     with Brokers(kafka.bootstrap_servers) as brokers:
         assert brokers.ask_coordinator("app", request).error_code == 0
-    assert shell("groups")[1:] == [["app", "streams", "Stable", "1", "0"]]
+    assert shell("groups")[1:] == [["app", "streams", "Stable", "1", "1"]]
     head, _, member, _, _, *places = shell("groups", "show", "app")
     assert head == ["app:", "Stable,", "streams"]
     assert (member[0], member[-1]) == ("a", "orders:0-1")
@@ -171,7 +171,7 @@ def test_a_consumer_group_that_has_just_gone_spares_the_list(
     shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(groups, "list_groups", lambda _: {"g": Listed("consumer", "Empty")})
-    assert shell("groups")[1:] == [["g", "consumer", "Dead", "0", "0"]]
+    assert shell("groups")[1:] == [["g", "consumer", "Dead", "0", "-"]]
 
 
 def test_a_broker_that_is_not_where_it_says_is_named(capsys: pytest.CaptureFixture[str]) -> None:

@@ -30,6 +30,15 @@ def test_rates_are_of_the_time_since_the_last_look() -> None:
     assert again.groups == [["g", "Stable", 1, 2, 0, 1]]
 
 
+def test_a_group_that_has_committed_nothing() -> None:
+    top = Top()
+    nothing = seen(10.0, 100, -1, start=40)
+    assert top.look(nothing).groups == [["g", "Stable", 1, 60, 0, 0]]
+    assert top.look(seen(12.0, 100, 90, start=40)).groups == [["g", "Stable", 1, 10, 0, 0]]
+    nothing.groups["g"].committed = {}
+    assert top.look(nothing).groups == [["g", "Stable", 1, None, 0, 0]]
+
+
 def test_what_is_printed(command: Callable[..., Ended]) -> None:
     with Emulator(topics={"orders": 2}) as kafka:
         kafka.topic("orders").produce_all(["a", "b", "c"])
