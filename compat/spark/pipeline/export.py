@@ -25,6 +25,7 @@ from uuid import uuid4
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..segments.kept import past_end
 from ..segments.schema import BATCH_COLUMNS, RECORD_COLUMNS, schema_of
 from ..segments.wanted import Wanted
 from .command import (
@@ -144,10 +145,20 @@ _MEANT = ("batch_columns", "decode", "skip_damage")
 
 
 def _lost(found: object, options: argparse.Namespace) -> list[dict[str, Any]]:
-    """Whole partitions that a data directory has lost."""
+    """Whole partitions that a data directory has lost, or whose records all count as deleted."""
     if not isinstance(found, Directory) or options.from_format is not None:
         return []
-    return [
+    past = [
+        {
+            "path": segment.directory,
+            "position": None,
+            "offset": end,
+            "next_offset": segment.log_start,
+            "what": past_end(segment.log_start, end),
+        }
+        for segment, end in found.past_end()
+    ]
+    return past + [
         {
             "path": f"{found.path}/{topic}-{partition}",
             "position": None,

@@ -130,6 +130,15 @@ class Directory:
             if fnmatchcase(each[0], pattern) and (each[0] not in INTERNAL_TOPICS or self.topic)
         ]
 
+    def past_end(self) -> Iterator[tuple[Segment, int]]:
+        """The last segment of partitions whose log start is past their end, and this end."""
+        for segment in self.segments():
+            is_near = segment.next_base is None and segment.log_start > segment.base_offset
+            if is_near and not self._hides(segment.topic, segment.directory):
+                end = _end(segment)
+                if segment.log_start > end:
+                    yield segment, end
+
     def _hides(self, topic: str, directory: str) -> bool:
         """Whether it is of an internal topic, which must be named, as by a broker's clients."""
         is_inside = os.path.dirname(directory) == self.path

@@ -83,6 +83,11 @@ def recovery_points(path: str) -> Mapping[tuple[str, int], int]:
         return {}
 
 
+def past_end(start: int, end: int) -> str:
+    """What is said of a partition whose log start is past its end."""
+    return f"log start {start} is past the log's end {end}"
+
+
 def lost_partitions(path: str) -> list[tuple[str, int, int]]:
     """Partitions that have no directory any more: topic, number, and the end of their offsets."""
     names = set(os.listdir(path)) if os.path.isdir(path) else set()

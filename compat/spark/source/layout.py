@@ -98,7 +98,8 @@ class Layout:
         if walk is None or not walk.continues_in(segments):
             walk = self._walks[key] = _Walk(self._transactions)
         walk.go_on(segments)
-        start = max(segments[0].base_offset, segments[0].log_start)
+        base = segments[0].base_offset
+        start = max(base, segments[0].log_start)
         outcomes = walk.outcomes() if self._transactions else None
         end = walk.end
         if self._options.read_up_to == "highWatermark" or (
@@ -108,7 +109,7 @@ class Layout:
             end = end if noted is None else min(end, noted)
         if self._committed and outcomes is not None and outcomes.first_open is not None:
             end = min(end, outcomes.first_open)
-        return PartitionNow(segments, start, max(start, end), max(start, walk.end), outcomes)
+        return PartitionNow(segments, start, max(start, end), max(base, walk.end), outcomes)
 
 
 @dataclass

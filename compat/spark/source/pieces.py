@@ -19,7 +19,7 @@ import pyarrow as pa
 from ..segments.batch_rows import read_batches
 from ..segments.damaged import Damaged
 from ..segments.decoder import OnDamage, read_segment
-from ..segments.kept import Kept, KeptOffsets, data_directory_of, lost_partitions
+from ..segments.kept import Kept, KeptOffsets, data_directory_of, lost_partitions, past_end
 from ..segments.listing import PlaceError, Segment, list_segments
 from ..segments.outcomes import Outcomes
 from ..segments.wanted import Wanted
@@ -131,6 +131,8 @@ def pieces(
             if last is not None and last.end and last.missing(there.log_end, last.end):
                 what = f"the log ends at {there.log_end}, and had offsets up to {last.end - 1}"
                 _report(key, what, options)
+            if there.segments and there.segments[0].log_start > there.log_end:
+                _report(key, past_end(there.segments[0].log_start, there.log_end), options)
             start, end = _checked(key, there, starts[key], end, options)
             found += _of_partition(there, start, end, wanted, options, kept)
     return _split(found, options.partitions_min)

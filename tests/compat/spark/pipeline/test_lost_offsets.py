@@ -68,6 +68,7 @@ LOST: list[tuple[Callable[[Path], object], set[int], str]] = [
     (BY_NAME["batch cut out"], set(range(16, 20)), "offsets 16 to 19 are missing"),
     (BY_NAME["empty segment"], set(range(12, 24)), "offsets 12 to 23 are missing"),
     (lambda p: flip(log(p, 12, partition=M), 100), set(range(12, 16)), "wrong checksum"),
+    (BY_NAME["log start past the end"], set(range(36)), "log start 50 is past the log's end 36"),
     (BY_NAME["gzip payload"], set(range(16, 20)), "damaged gzip"),
 ]
 
@@ -146,14 +147,14 @@ def test_a_data_frame_fails_for_what_is_lost(
 ) -> None:
     assert len(read(data)) == END
     damage(data)
-    with pytest.raises((Damaged, DataLoss), match=r"12|16|24|35"):
+    with pytest.raises((Damaged, DataLoss), match=r"12|16|24|35|36"):
         read(data)
-    if "missing" in said:
+    if "missing" in said or "past" in said:
         assert len(read(data, failOnDataLoss="false")) == END - len(lost)
     report = tmp_path / "report"
     options = {"skipDamage": "true", "damageReport": str(report), "failOnDataLoss": "false"}
     assert len(read(data, **options)) == END - len(lost)
-    if damage not in (lose_partition, lose_newest):
+    if damage not in (lose_partition, lose_newest, BY_NAME["log start past the end"]):
         told = [each for file in report.iterdir() for each in json.loads(file.read_text())]
         assert any(said in each["what"] for each in told)
 
