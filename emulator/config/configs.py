@@ -63,6 +63,12 @@ class BrokerConfig:
         self._nodes = {self.node: self}
         self._values = self._resolved({})
 
+    def at_start(self) -> BrokerConfig:
+        """The same without what was set at run time, which belongs to one cluster."""
+        config = BrokerConfig(self.overrides, self.release)
+        config.ignored = self.ignored
+        return config
+
     def of_node(self, node_id: int) -> BrokerConfig:
         """The configs of another broker, which was started with the same: there, what is set at run
         time for that broker alone is in force. Both change together."""

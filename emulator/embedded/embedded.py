@@ -486,9 +486,7 @@ class Embedded:
         nodes: Sequence[Node] | None = None,
         state: Snapshot | None = None,
     ) -> Cluster:
-        # What is set at run time belongs to one cluster.
-        config = BrokerConfig(self._config.overrides, self._release)
-        config.ignored = self._config.ignored
+        config = self._config.at_start()
         if nodes is None:
             rack = config.get("broker.rack")
             nodes = [Node(i, "", 0, rack=own or rack) for i, own in self._racks.items()]

@@ -109,6 +109,7 @@ class Controller:
         coming = sorted({*target} - {*partition.replicas})
         change.removing, change.adding = leaving or change.removing, coming or change.adding
         change.replicas = [*target, *leaving]
+        change.election = Election.ANY  # an unclean one comes with the next look at all partitions
         record = change.record()
         return [] if record is None else [record]
 

@@ -13,7 +13,9 @@ not keeps the log end that it had (partitions/replicas.py). What is done about i
 
 Session and lag are short, unless `timing="kafka"` or a config asks for more, and pass under the
 cluster's clock. A partition without a leader whose topic allows unclean elections gets one when the
-config is changed, or a replica comes back. What a test does to single replicas: lagging.py.
+config is changed, a replica comes back, or one is added, which itself elects nobody: with
+`timing="kafka"` that is `unclean.leader.election.interval.ms` later. What a test does to single
+replicas: lagging.py.
 
 - Brokers that do not reach the controller (quorum.py) are fenced when their sessions end, and
   followers that do not reach their leader get nothing. Without a controller nothing is written:
@@ -37,6 +39,7 @@ from ..base.logger import log
 from ..base.node import Registered
 from ..base.timers import Timer
 from ..metadata.features import ELIGIBLE_LEADERS
+from ..partitions.partition import NO_LEADER
 from .balance import Balance
 from .brokers import BrokerState, Process
 from .changes import Policy
@@ -82,7 +85,7 @@ class Replication:
 
     def __call__(self, delta: MetadataDelta, image: MetadataImage) -> None:
         """Take in a change of the metadata: new replicas whose brokers are not at work have
-        nothing, and configs may now allow an unclean election."""
+        nothing, and configs or replicas that are added may now allow an unclean election."""
         if len(self.brokers) == 1:
             return
         is_whole = not self.quorum.sides and all(each.is_at_work for each in self.brokers.values())
@@ -90,10 +93,13 @@ class Replication:
             topic = self._cluster.topics.by_id(topic_id)
             for partition in topic.partitions if topic is not None and not is_whole else ():
                 self._hold_back(partition)
+        may_elect = bool(delta.configs)
         for topic_id in {*delta.created, *(topic_id for topic_id, _ in delta.partitions)}:
             if topic_id in image.topics:
-                self._balance.noticed(image.topics[topic_id].partitions.values())
-        if delta.configs:
+                partitions = image.topics[topic_id].partitions.values()
+                self._balance.noticed(partitions)
+                may_elect = may_elect or any(p.adding and p.leader == NO_LEADER for p in partitions)
+        if may_elect:
             self._elect_later()
 
     @property

@@ -75,12 +75,12 @@ def what_the_controller_has_to_do_waits() -> Steps:
     topic = made(
         name="~late", num_partitions=-1, replication_factor=-1, assignments=placed, configs=[]
     )
-    create = CreateTopicsRequest(topics=[topic], timeout_ms=500)
+    create = CreateTopicsRequest(topics=[topic], timeout_ms=1500)
     return [
         topic_on([1, 2, 3]),
         LOSE_QUORUM,
         Send(create, 7, on="new", at=2),
-        Sleep(2.0),  # longer than it names
+        Sleep(3.0),  # longer than it names; from when the controller is there, it has so long
         *at_each(LIST, 13),
         REGAIN_QUORUM,
         Sleep(2.0),
