@@ -55,6 +55,8 @@ def redeliver(cluster: Cluster, group_id: str, member_id: str | None) -> int:
         for holder in holders:
             if member_id in (None, holder):
                 release(share, holder, "by the test")
+        share.settle()
+        share.wake()
     cluster.settle()
     return count
 

@@ -185,14 +185,16 @@ class _Step:
         share.settle_later(self._settle)
 
     def _settle(self) -> None:
-        """What has changed counts: a fetch in the same request does not get it yet."""
+        """What has changed counts: a fetch in the same request does not get it yet. Who waits looks
+        again only where the start offset has moved, as in Kafka: for released records alone it goes
+        on waiting, and has them when its time is over."""
         share = self._share
         for state, _ in self._before:
             state.is_settling = False
             if state.state is RecordState.AVAILABLE:
                 share.may_have_available = True
-        share.advance()
-        share.wake()
+        if share.advance():
+            share.wake()
 
 
 def _named(share: SharePartition, asked: Acknowledgement) -> list[Batch]:

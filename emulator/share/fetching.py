@@ -120,8 +120,10 @@ class ShareFetch:
         if not may_wait:
             self._end({})
         elif not self._try():
-            if limits.max_wait_ms > 0:
-                self._failed |= self._not_loaded
+            if limits.max_wait_ms <= 0:  # what it releases itself does not count yet
+                self._complete(self._next_offsets())
+                return
+            self._failed |= self._not_loaded
             self._timer = self._cluster.after(limits.max_wait_ms, self._expire)
             for part, share in self._shares.items():
                 share.waits.append(self)
@@ -260,8 +262,9 @@ class ShareFetch:
             room -= sum(each.size for each in acquired)
             found[part] = Fetched(Error.NONE, _sent(data, acquired), acquired)
         self._end(found)
-        for part in read:
-            self._shares[part].wake()
+        for part, each in found.items():
+            if each.acquired:
+                self._shares[part].wake()
 
     def _read(self, part: Part, offset: int, limit: int, *, whole_first: bool) -> _Batches | Error:
         error = self._error(part, offset)

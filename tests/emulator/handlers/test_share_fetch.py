@@ -163,6 +163,33 @@ def test_a_fetch_waits_for_records(cluster: Cluster, client: Client, topic_id: b
     assert (answer.error_code, acquired(answer)) == (0, [])
 
 
+@pytest.mark.parametrize("by", ["acknowledgement", "fetch", "end of the session"])
+@pytest.mark.parametrize(("first", "then"), [(RELEASE, 3), (ACCEPT, 2)])
+def test_released_records_wake_no_fetch_that_waits_unless_the_start_moves(
+    cluster: Cluster, client: Client, topic_id: bytes, by: str, first: int, then: int
+) -> None:
+    """As 4.3.1: it has them when its time is over."""
+    part = (topic_id, 0)
+    share_fetch(client, {part: ()})
+    _append(client, 3)
+    share_fetch(client, epoch=1)
+    other = client_of(cluster)
+    share_fetch(other, {part: ()}, member_id="b")
+    other.send(share_fetch_request(None, 1, "b", max_wait_ms=500, min_bytes=1), 2)
+    acks = {part: [(0, 0, [first]), (1, 2, [RELEASE])]}
+    if by == "fetch":
+        assert acquired(share_fetch(client, acks, 2)) == []
+    elif by == "acknowledgement":
+        share_acknowledge(client, acks, 2)
+    else:
+        share_acknowledge(client, {part: [(0, 0, [first])]}, -1)
+    if first == RELEASE:
+        assert other.answers() == []
+        cluster.advance(500)
+    (answer,) = other.answers()
+    assert sum(last - low + 1 for low, last, _ in acquired(answer)) == then
+
+
 def test_the_limit_is_reached_at_the_end_of_a_batch_or_exactly(
     client: Client, topic_id: bytes
 ) -> None:
