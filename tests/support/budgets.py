@@ -17,7 +17,7 @@ LINES = {
     "wire": 9_881,
     "storage": 10_129,
     "emulator": 55_480,
-    "fixtures": 23_360,
-    "compat": 39_430,
-    "tests": 156_752,
+    "fixtures": 23_385,
+    "compat": 39_500,
+    "tests": 156_874,
 }
