@@ -16,6 +16,7 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 from importlib.util import find_spec
+from types import ModuleType
 
 PIPELINE: dict[str, str] = {
     "diff": "compare two topics, directories or files, record by record",
@@ -27,6 +28,9 @@ PIPELINE: dict[str, str] = {
     "mirror": "topics of any Kafka into another one, or into a directory",
 }
 """Verb -> what it does, in one line of `odradek --help`."""
+
+OTHERS = {"registry": "a schema registry in front of any Kafka"}
+"""The same of verbs that are no part of the pipeline."""
 
 NEEDED = ("numpy", "pyarrow", "fastavro", "rich")
 """What every verb of the pipeline imports: the extra `odradek[pipeline]`."""
@@ -40,9 +44,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return status
         if given and given[0] in PIPELINE:
             return _run(given[0], given[1:])
+        if given[:1] == ["registry"]:
+            return _ran("registry", import_module(".schema_registry.command", __package__), given)
         from .cli.main import main as broker_main
 
-        return broker_main(given, PIPELINE, _complete)
+        return broker_main(given, {**PIPELINE, **OTHERS}, _complete)
     except KeyboardInterrupt:  # while modules are imported, before there was anything to stop
         return 130
 
@@ -80,7 +86,10 @@ def _run(verb: str, given: list[str]) -> int:
 
         names = " and ".join(missing)
         return fail(f"{verb} needs {names}: pip install 'odradek[pipeline]'", 2)
-    module = import_module(f".spark.pipeline.{verb}", __package__)
+    return _ran(verb, import_module(f".spark.pipeline.{verb}", __package__), ["", *given])
+
+
+def _ran(verb: str, module: ModuleType, given: list[str]) -> int:
     from .cli.main import Parser
 
     parser = Parser(
@@ -89,7 +98,7 @@ def _run(verb: str, given: list[str]) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     module.add_arguments(parser)
-    status: int = module.run(parser.parse(given))
+    status: int = module.run(parser.parse(given[1:]))
     return status
 
 

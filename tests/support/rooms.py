@@ -235,8 +235,21 @@ ROOMS = {
         scenarios
         proxy replay
         cli
+        schema_registry
         spark
         demo table commands
+    """,
+    "compat/schema_registry": """
+        limits
+        formats
+        errors subjects faults
+        records
+        store
+        compatibility
+        registry topic
+        any_kafka api
+        server
+        command
     """,
     "compat/spark": """
         connector class_archive connect session __main__

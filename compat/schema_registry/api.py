@@ -1,0 +1,440 @@
+"""The REST API, as a Starlette app: paths, parameters and answers of Confluent's registry.
+
+Source: the API's reference of Confluent Platform 8. Requests are carried out one after the other,
+in a thread, since the topic is read and written in each. What is not served is answered 404: see
+docs/schemas.md.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Iterable
+from functools import partial
+from threading import Lock
+from typing import Any
+from urllib.parse import unquote
+
+from anyio.to_thread import run_sync
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from ..http_server import App
+from .errors import Refused
+from .formats import KINDS, BadSchema, Schema, written
+from .records import Version
+from .registry import Registry
+from .subjects import DEFAULT, EVERYWHERE, begins, subject_of
+
+CONTENT_TYPE = "application/vnd.schemaregistry.v1+json"
+VERSION = "8.5.0"
+_TRUE = ("true", "1")
+_SLASH = "\0"
+Before = Callable[[Request], Awaitable[None]]
+
+
+class Asked:
+    """One request: its path, its parameters, its body."""
+
+    def __init__(self, request: Request, body: bytes) -> None:
+        self.path = {key: each.replace(_SLASH, "/") for key, each in request.path_params.items()}
+        self._query = request.query_params
+        self._body = body
+
+    def text(self, name: str, otherwise: str = "") -> str:
+        """A parameter."""
+        return self._query.get(name, otherwise)
+
+    def is_set(self, name: str) -> bool:
+        """A parameter that is true or false."""
+        return self._query.get(name, "").lower() in _TRUE
+
+    def number(self, name: str, otherwise: int) -> int:
+        """A parameter that is a number. Raises Refused."""
+        try:
+            return int(self._query.get(name, otherwise))
+        except ValueError:
+            raise Refused("no_page") from None
+
+    def texts(self, name: str) -> list[str]:
+        """A parameter that may be repeated."""
+        return self._query.getlist(name)
+
+    @property
+    def subject(self) -> str:
+        """The subject in the path."""
+        return str(self.path["subject"])
+
+    def body(self, what: str) -> dict[str, Any]:
+        """Raises Refused for one that is no object."""
+        if not self._body.strip():
+            raise Refused("unprocessable", f"{what} must not be null (was null)")
+        try:
+            given = json.loads(self._body)
+        except (ValueError, RecursionError) as error:
+            raise Refused("bad_request", str(error) or "too many levels") from None
+        if not isinstance(given, dict):
+            raise Refused("bad_request", f"an object is needed, not {type(given).__name__}")
+        return given
+
+    def paged(self, found: Iterable[Any]) -> list[Any]:
+        """The part that `offset` and `limit` ask for."""
+        every, offset, limit = list(found), self.number("offset", 0), self.number("limit", -1)
+        offset = max(offset, 0)
+        return every[offset : offset + limit] if limit >= 0 else every[offset:]
+
+
+def app(registry: Registry, before: Before | None = None) -> App:
+    """The API of a registry. `before` is waited for with each request; what it raises as Refused
+    is the answer."""
+    lock = Lock()
+
+    def carried_out(act: _Act, asked: Asked) -> Any:
+        with lock:
+            return act(registry, asked)
+
+    async def answer(act: _Act, request: Request) -> Response:
+        try:
+            if before is not None:
+                await before(request)
+            asked = Asked(request, await request.body())
+            return _answer(await run_sync(partial(carried_out, act, asked)))
+        except Refused as refused:
+            return _answer(refused.body, refused.status)
+
+    def refused(request: Request, error: Exception) -> Response:
+        status = error.status_code if isinstance(error, HTTPException) else 500
+        name = {404: "no_page", 405: "no_method"}.get(status, "failed")
+        return _answer(Refused(name).body, status)
+
+    routes = []
+    for path, by_method in _ROUTES.items():
+        for method, act in by_method.items():
+            routes.append(Route(path, partial(answer, act), methods=[method]))
+    handlers: Any = {HTTPException: refused, Exception: refused}
+    return _with_slashes(Starlette(routes=routes, exception_handlers=handlers))
+
+
+def _with_slashes(inner: Starlette) -> App:
+    """The app, for which a slash within a name, %2F, does not end it."""
+
+    async def serve(scope: Any, receive: Any, send: Any) -> None:
+        raw = scope.get("raw_path")
+        if raw is not None and b"%2f" in raw.lower():
+            parts = raw.decode("latin-1").split("/")
+            path = "/".join(unquote(each).replace("/", _SLASH) for each in parts)
+            scope = {**scope, "path": path}
+        await inner(scope, receive, send)
+
+    return serve
+
+
+def _answer(said: Any, status: int = 200) -> Response:
+    content = said if isinstance(said, str) else written(said)
+    return Response(content, status, media_type=CONTENT_TYPE)
+
+
+_Act = Callable[[Registry, Asked], Any]
+
+
+# Answers
+
+
+def _described(version: Version, schema: str, *leave: str, times: bool = True) -> dict[str, Any]:
+    made: dict[str, Any] = {
+        "subject": version.subject,
+        "version": version.version,
+        "id": version.id,
+        "guid": version.guid,
+        "schemaType": version.kind,
+    }
+    if version.references:
+        made["references"] = version.references
+    if version.metadata is not None:
+        made["metadata"] = version.metadata
+    if version.rule_set is not None:
+        made["ruleSet"] = version.rule_set
+    made["schema"] = schema
+    if times:
+        made |= {"ts": version.ts, "deleted": version.deleted}
+    return {key: value for key, value in made.items() if key not in leave}
+
+
+def _text(registry: Registry, version: Version, asked: Asked) -> str:
+    how = asked.text("format")
+    if not how:
+        return version.text
+    schema: Schema = registry.parsed(version)
+    try:
+        return schema.formatted(how)
+    except BadSchema as error:
+        raise Refused("invalid_schema", str(error)) from None
+
+
+def _root(registry: Registry, asked: Asked) -> Any:
+    return {}
+
+
+def _subjects(registry: Registry, asked: Asked) -> Any:
+    prefix = asked.text("subjectPrefix", EVERYWHERE)
+    state = registry.state
+    deleted, only = asked.is_set("deleted"), asked.is_set("deletedOnly")
+    found = []
+    for name in sorted(state.subjects):
+        is_live = bool(state.versions(name))
+        has_deleted = len(state.versions(name)) < len(state.versions(name, deleted=True))
+        is_shown = (has_deleted and not is_live) if only else is_live or deleted
+        if is_shown and begins(name, prefix):
+            found.append(name)
+    return asked.paged(found)
+
+
+def _lookup(registry: Registry, asked: Asked) -> Any:
+    found = registry.lookup(
+        asked.subject,
+        asked.body("lookUpSchemaUnderSubject.request"),
+        normalize=asked.is_set("normalize"),
+        deleted=asked.is_set("deleted"),
+    )
+    return _described(found, _text(registry, found, asked), times=False)
+
+
+def _delete_subject(registry: Registry, asked: Asked) -> Any:
+    return registry.delete_subject(asked.subject, permanent=asked.is_set("permanent"))
+
+
+def _versions(registry: Registry, asked: Asked) -> Any:
+    subject = registry.real_name(asked.subject)
+    state = registry.state
+    deleted, only = asked.is_set("deleted"), asked.is_set("deletedOnly")
+    found = state.versions(subject, deleted=deleted or only)
+    if not found:
+        raise Refused("no_subject", subject)
+    if only:
+        found = [each for each in found if each.deleted]
+    negative = asked.is_set("deletedAsNegative")
+    return asked.paged(
+        -each.version if negative and each.deleted else each.version for each in found
+    )
+
+
+def _register(registry: Registry, asked: Asked) -> Any:
+    given = asked.body("register.request")
+    found = registry.register(asked.subject, given, normalize=asked.is_set("normalize"))
+    return _described(found, _text(registry, found, asked), "subject", times=False) | {}
+
+
+def _version(registry: Registry, asked: Asked) -> Any:
+    found = registry.version(asked.subject, asked.path["version"], deleted=asked.is_set("deleted"))
+    return _described(found, _text(registry, found, asked))
+
+
+def _version_schema(registry: Registry, asked: Asked) -> Any:
+    found = registry.version(asked.subject, asked.path["version"], deleted=asked.is_set("deleted"))
+    return _text(registry, found, asked)
+
+
+def _delete_version(registry: Registry, asked: Asked) -> Any:
+    return registry.delete_version(
+        asked.subject, asked.path["version"], permanent=asked.is_set("permanent")
+    )
+
+
+def _referred_by(registry: Registry, asked: Asked) -> Any:
+    found = registry.stored(asked.subject, asked.path["version"])
+    referring = registry.state.referring(
+        found.subject, found.version, deleted=asked.is_set("deleted")
+    )
+    return asked.paged(sorted({each.id for each in referring}))
+
+
+def _schemas(registry: Registry, asked: Asked) -> Any:
+    prefix = asked.text("subjectPrefix")
+    deleted = asked.is_set("deleted")
+    state = registry.state
+    found = []
+    for name in sorted(state.subjects):
+        if begins(name, prefix):
+            there = state.versions(name, deleted=deleted)
+            found += there[-1:] if asked.is_set("latestOnly") else there
+    return [_described(each, each.text) for each in asked.paged(found)]
+
+
+def _of_id(registry: Registry, asked: Asked) -> list[Version]:
+    """The versions that have an id, in the context that the subject is of, or in any. Raises
+    Refused."""
+    text = asked.path["id"]
+    if not text.removeprefix("-").isdigit() or not -(1 << 31) <= int(text[:13]) < 1 << 31:
+        raise Refused("no_page")
+    subject = asked.text("subject")
+    state = registry.state
+    wanted = subject_of(subject)
+    contexts = [wanted.context]
+    if wanted.context == DEFAULT and subject:
+        contexts += sorted(state.contexts)
+    for context in contexts:
+        found = state.by_id(context, int(text))
+        if context != wanted.context:
+            found = [each for each in found if subject_of(each.subject).name == wanted.name]
+        if found:
+            return found
+    return []
+
+
+def _by_id(registry: Registry, asked: Asked) -> Any:
+    found = _of_id(registry, asked)
+    if not found:
+        raise Refused("no_id", asked.path["id"])
+    one = _preferred(found, asked)
+    made = _described(one, _text(registry, one, asked), "id")
+    if asked.is_set("fetchMaxId"):
+        made["maxId"] = registry.state.highest_id(subject_of(one.subject).context)
+    return made
+
+
+def _preferred(found: list[Version], asked: Asked) -> Version:
+    subject = asked.text("subject")
+    of_subject = [each for each in found if each.subject == subject]
+    return (of_subject or found)[-1]
+
+
+def _id_schema(registry: Registry, asked: Asked) -> Any:
+    found = _of_id(registry, asked)
+    if not found:
+        raise Refused("no_id", asked.path["id"])
+    return _text(registry, _preferred(found, asked), asked)
+
+
+def _shown(registry: Registry, asked: Asked) -> list[Version]:
+    found = _of_id(registry, asked)
+    if not found:
+        raise Refused("no_schema")
+    subject = asked.text("subject")
+    is_asked = bool(subject) and not subject_of(subject).is_context
+    return [
+        each
+        for each in found
+        if (asked.is_set("deleted") or not each.deleted)
+        and (not is_asked or each.subject == subject)
+    ]
+
+
+def _id_subjects(registry: Registry, asked: Asked) -> Any:
+    return asked.paged(sorted({each.subject for each in _shown(registry, asked)}))
+
+
+def _id_versions(registry: Registry, asked: Asked) -> Any:
+    found = sorted(_shown(registry, asked), key=lambda each: (each.subject, each.version))
+    return asked.paged({"subject": each.subject, "version": each.version} for each in found)
+
+
+def _by_guid(registry: Registry, asked: Asked) -> Any:
+    found = registry.state.by_guid(asked.path["guid"])
+    if not found:
+        raise Refused("no_id", asked.path["guid"])
+    return _described(found[0], _text(registry, found[0], asked), "id")
+
+
+def _guid_ids(registry: Registry, asked: Asked) -> Any:
+    found = registry.state.by_guid(asked.path["guid"])
+    if not found:
+        raise Refused("no_id", asked.path["guid"])
+    return [{"context": subject_of(found[0].subject).context, "id": found[0].id}]
+
+
+def _types(registry: Registry, asked: Asked) -> Any:
+    return list(KINDS)
+
+
+def _compatible(registry: Registry, asked: Asked) -> Any:
+    given, is_verbose = asked.body("testCompatibility.request"), asked.is_set("verbose")
+    try:
+        found = registry.compatible(
+            asked.subject, asked.path.get("version"), given, normalize=asked.is_set("normalize")
+        )
+    except Refused as refused:
+        if refused.name != "invalid_schema" or not is_verbose:
+            raise
+        found = [refused.message]
+    answer: dict[str, Any] = {"is_compatible": not found}
+    return {**answer, "messages": found} if is_verbose else answer
+
+
+def _config(registry: Registry, asked: Asked) -> Any:
+    return registry.config(
+        asked.path.get("subject", ""), default_to_global=asked.is_set("defaultToGlobal")
+    )
+
+
+def _set_config(registry: Registry, asked: Asked) -> Any:
+    return registry.set_config(asked.path.get("subject", ""), asked.body("updateConfig.request"))
+
+
+def _delete_config(registry: Registry, asked: Asked) -> Any:
+    return registry.delete_config(asked.path.get("subject", ""))
+
+
+def _mode(registry: Registry, asked: Asked) -> Any:
+    to_global = asked.is_set("defaultToGlobal")
+    return {"mode": registry.mode(asked.path.get("subject", ""), default_to_global=to_global)}
+
+
+def _set_mode(registry: Registry, asked: Asked) -> Any:
+    mode = str(asked.body("updateMode.request").get("mode") or "")
+    subject = asked.path.get("subject", "")
+    return {"mode": registry.set_mode(subject, mode, force=asked.is_set("force"))}
+
+
+def _delete_mode(registry: Registry, asked: Asked) -> Any:
+    return {"mode": registry.delete_mode(asked.path.get("subject", ""))}
+
+
+def _contexts(registry: Registry, asked: Asked) -> Any:
+    found = [DEFAULT, *sorted(registry.state.contexts)]
+    prefix = asked.text("contextPrefix").strip(":")
+    return asked.paged(each for each in found if each.startswith(prefix))
+
+
+def _delete_context(registry: Registry, asked: Asked) -> Any:
+    registry.delete_context(asked.path["context"])
+    return ""
+
+
+def _cluster(registry: Registry, asked: Asked) -> Any:
+    scope = {"kafka-cluster": "odradek", "schema-registry-cluster": "schema-registry"}
+    return {"id": "", "scope": {"path": [], "clusters": scope}}
+
+
+def _server_version(registry: Registry, asked: Asked) -> Any:
+    return {"version": VERSION, "commitId": ""}
+
+
+_ROUTES: dict[str, dict[str, _Act]] = {
+    "/": {"GET": _root},
+    "/subjects": {"GET": _subjects},
+    "/subjects/{subject}": {"POST": _lookup, "DELETE": _delete_subject},
+    "/subjects/{subject}/versions": {"GET": _versions, "POST": _register},
+    "/subjects/{subject}/versions/{version}": {"GET": _version, "DELETE": _delete_version},
+    "/subjects/{subject}/versions/{version}/schema": {"GET": _version_schema},
+    "/subjects/{subject}/versions/{version}/referencedby": {"GET": _referred_by},
+    "/schemas": {"GET": _schemas},
+    "/schemas/types": {"GET": _types},
+    "/schemas/ids/{id}": {"GET": _by_id},
+    "/schemas/ids/{id}/schema": {"GET": _id_schema},
+    "/schemas/ids/{id}/subjects": {"GET": _id_subjects},
+    "/schemas/ids/{id}/versions": {"GET": _id_versions},
+    "/schemas/guids/{guid}": {"GET": _by_guid},
+    "/schemas/guids/{guid}/ids": {"GET": _guid_ids},
+    "/compatibility/subjects/{subject}/versions": {"POST": _compatible},
+    "/compatibility/subjects/{subject}/versions/{version}": {"POST": _compatible},
+    "/config": {"GET": _config, "PUT": _set_config, "DELETE": _delete_config},
+    "/config/{subject}": {"GET": _config, "PUT": _set_config, "DELETE": _delete_config},
+    "/mode": {"GET": _mode, "PUT": _set_mode, "DELETE": _delete_mode},
+    "/mode/{subject}": {"GET": _mode, "PUT": _set_mode, "DELETE": _delete_mode},
+    "/contexts": {"GET": _contexts},
+    "/contexts/{context}": {"DELETE": _delete_context},
+    "/v1/metadata/id": {"GET": _cluster},
+    "/v1/metadata/version": {"GET": _server_version},
+}

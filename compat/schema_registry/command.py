@@ -1,0 +1,58 @@
+"""A schema registry in front of any Kafka, with Confluent's REST API.
+
+It reads and writes the compacted topic _schemas there, as Confluent's registry does, and keeps
+nothing else. See docs/schemas.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+import threading
+
+from ..cli.console.connecting import ConnectionSettingsError, add_connection, security_of
+from ..unavailable import Unavailable
+from .any_kafka import AnyKafka
+from .errors import Refused
+from .server import SchemaRegistry
+from .topic import NAME
+
+PORT = 8081
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    add = parser.add_argument
+    kafka = ("--of", "--bootstrap-server", "--bootstrap-servers")
+    add(*kafka, required=True, metavar="HOST:PORT", help="the Kafka that has the topic")
+    add("--host", default="127.0.0.1", help="where to listen (127.0.0.1)")
+    add("--port", type=int, default=PORT, help=f"({PORT}); 0 takes a free one")
+    add("--topic", default=NAME, help=f"({NAME})")
+    add_connection(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Serve until a signal ends it. Returns the exit code."""
+    try:
+        cluster = AnyKafka(options.of, options.topic, security=security_of(options))
+        registry = SchemaRegistry(cluster, options.host, options.port, options.topic)
+        registry.start()
+    except ConnectionSettingsError as error:
+        return _failed(str(error), 2)
+    except (OSError, Refused, Unavailable) as error:
+        return _failed(str(error), 1)
+    stop = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    print(f"schema registry ready at {registry.url}", flush=True)
+    while not stop.wait(0.5):
+        continue
+    registry.stop()
+    cluster.close()
+    return 0
+
+
+def _failed(text: str, status: int) -> int:
+    print(f"odradek: {text}", file=sys.stderr)
+    return status

@@ -1,0 +1,50 @@
+"""SchemaRegistry: a registry at a port, over the `_schemas` of a cluster."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from ..http_server import HttpServer
+from ..unavailable import Unavailable
+from .errors import Refused
+from .registry import Registry
+from .topic import NAME, Cluster, SchemasTopic
+
+_NEEDED = ("starlette", "uvicorn", "fastavro", "jsonschema", "proto_schema_parser")
+
+
+class SchemaRegistry:
+    """Serves from `start` to `stop`. `registry` is what it serves, for those in this process."""
+
+    def __init__(
+        self, cluster: Cluster, host: str = "127.0.0.1", port: int = 0, topic: str = NAME
+    ) -> None:
+        """Raises Unavailable where the packages are not installed."""
+        missing = [each for each in _NEEDED if find_spec(each) is None]
+        if missing:
+            names = " and ".join(each.replace("_", "-") for each in missing)
+            raise Unavailable(f"a schema registry needs {names}: pip install 'odradek[schemas]'")
+        from .api import app
+        from .faults import Faults
+
+        self.registry = Registry(SchemasTopic(cluster, topic))
+        self.faults = Faults()
+        self._server = HttpServer(app(self.registry, self.faults.meet), host, port, extra="schemas")
+
+    @property
+    def url(self) -> str:
+        """http://HOST:PORT."""
+        return self._server.url
+
+    def start(self) -> None:
+        """Listen. Raises OSError for a port that is taken, Refused for a Kafka that cannot be
+        read."""
+        self.registry.state.ignored  # noqa: B018 (reads the topic: what is wrong is said here)
+        self._server.start()
+
+    def stop(self) -> None:
+        """Answer what was asked, and end."""
+        self._server.stop()
+
+
+__all__ = ["Refused", "SchemaRegistry"]
