@@ -27,7 +27,10 @@ MAY_IMPORT = {
     "compat": {"wire", "storage", "emulator"},
     "fixtures": {"wire", "storage", "emulator", "compat"},
 }
-ONLY_AS_A_TYPE = {("emulator", "cluster", "Cluster")}
+ONLY_AS_A_TYPE = {
+    ("emulator", "cluster", "Cluster"),
+    ("fixtures", "kafka", "emulator", "Emulator"),
+}
 LONGEST_FILE = 600
 LONGEST_FUNCTION = 50
 LONGEST_CHAIN = 2

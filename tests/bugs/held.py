@@ -7,8 +7,6 @@ from typing import Any
 
 import pytest
 from odradek import Emulator
-from odradek.fixtures.promises import feed
-from odradek.fixtures.services import service
 
 from tests.bugs.catalogue import BUGS
 from tests.bugs.parts import COUNTS, ORDERS
@@ -35,5 +33,5 @@ def cases() -> list[Any]:
 def test_a_service(kafka: Emulator, bug: Any, right: bool) -> None:
     if bug.promise == "state_equals":
         kafka.create_topic(COUNTS, partitions=2)
-    service(kafka, bug.function, kafka.bootstrap_servers, right)
-    feed(kafka, ORDERS, 24, poison=True, tombstones=True, transactions=True)
+    kafka.service(bug.function, kafka.bootstrap_servers, right)
+    kafka.feed(ORDERS, 24, poison=True, tombstones=True, transactions=True)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from odradek.fixtures.promises.judging import BREAKS
-from odradek.fixtures.promises.moments import WHATS
 from odradek.fixtures.promises.trials import SORTS
+from odradek.fixtures.services.moments import WHATS
 
 from tests.support.sessions import run as run_session
 

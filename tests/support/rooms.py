@@ -161,9 +161,9 @@ ROOMS = {
     "fixtures": """
         views
         advice
+        services
         kafka
         schedules
-        services
         simulation
         control
         root options journals
@@ -185,11 +185,11 @@ ROOMS = {
         guard output zygote clients
         running forking
         watching supervision together
+        feeder moments
+        crash_points
     """,
     "fixtures/promises": """
-        feeder
-        judging moments
-        crash_points
+        judging
         promise trials
         causes
         run
