@@ -167,6 +167,7 @@ ROOMS = {
         simulation
         control
         root options journals
+        pages
         timeline
         rules
         remote
@@ -215,6 +216,10 @@ ROOMS = {
         telling
         runs
         protocol
+    """,
+    "fixtures/pages": """
+        lanes
+        failed
     """,
     "fixtures/remote": """
         emulator_only

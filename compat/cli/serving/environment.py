@@ -21,7 +21,7 @@ PREFIX = "ODRADEK_"
 _CONFIG = f"{PREFIX}SET_"
 _OF_OTHERS = {
     *("ADVICE", "BOOTSTRAP", "CACHE", "FILE", "PROFILE", "PROFILES", "SECRET", "TIMELINE"),
-    *("TIMEOUT", "EXPLORE_SEED", "EXPLORE_SEEDS", "EXPLORE_SCHEDULE"),
+    *("REPORT", "TIMEOUT", "EXPLORE_SEED", "EXPLORE_SEEDS", "EXPLORE_SCHEDULE"),
 }
 """Variables of ours that other commands and the pytest plugin read."""
 _OF_IMAGES = re.compile(r"KAFKA_(?:CFG_)?(\w+)")
