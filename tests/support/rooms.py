@@ -206,7 +206,7 @@ ROOMS = {
         clusters overview happened
         reading
         resources
-        openapi
+        openapi metrics
         app
         server
     """,
