@@ -12,6 +12,8 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -38,15 +40,17 @@ class Found:
             name = report.nodeid.partition("[")[2].rstrip("]")
             if name not in self.reports:
                 self.reports[name] = report
-                print(f"{name}: {report.outcome}, {report.duration:.0f} s", flush=True)
+                told = f"{name}: {report.outcome}, {report.duration:.0f} s"
+                print(told, file=sys.__stderr__, flush=True)
 
 
 def session(names: list[str], budget: float) -> dict[str, pytest.TestReport]:
     """Run some cases."""
     found = Found()
     cases = [f"{ROOT / 'tests/bugs/held.py'}::test_a_service[{name}]" for name in names]
-    options = ["-q", "--no-header", "--no-summary", "-p", "no:randomly", "-p", "no:terminal"]
-    pytest.main([*options, f"--kafka-promise-budget={budget}", *cases], plugins=[found])
+    options = ["-p", "no:randomly", "-p", "no:cacheprovider", f"--kafka-promise-budget={budget}"]
+    with redirect_stdout(StringIO()):
+        pytest.main([*options, *cases], plugins=[found])
     return found.reports
 
 
