@@ -120,7 +120,8 @@ def position_at_revocation(servers: str, right: bool) -> None:
     """What the worker still has is committed when its partition goes, and then left to others."""
     consumer, writer = new_consumer(servers), Writer(new_producer(servers))
     work: queue.Queue[Message] = queue.Queue()
-    mine: set[tuple[str, int]] = set()
+    done: queue.Queue[Message] = queue.Queue()
+    mine: set[tuple[str | None, int | None]] = set()
 
     def worker() -> None:
         while True:
@@ -129,8 +130,12 @@ def position_at_revocation(servers: str, right: bool) -> None:
                 time.sleep(0.02)
                 writer.write(message)
                 writer.flush()
-                commit(consumer, message)
+                done.put(message)
             work.task_done()
+
+    def commit_done() -> None:
+        while not done.empty():
+            commit(consumer, done.get())
 
     def assigned(_: Consumer, partitions: list[TopicPartition]) -> None:
         mine.update((each.topic, each.partition) for each in partitions)
@@ -138,6 +143,7 @@ def position_at_revocation(servers: str, right: bool) -> None:
     def revoked(_: Consumer, partitions: list[TopicPartition]) -> None:
         if right:
             work.join()
+            commit_done()
         else:
             there = [each for each in consumer.position(partitions) if each.offset >= 0]
             if there:
@@ -148,9 +154,10 @@ def position_at_revocation(servers: str, right: bool) -> None:
     thread.start()
     consumer.subscribe([ORDERS], on_assign=assigned, on_revoke=revoked)
     while thread.is_alive():
-        message = taken(consumer)
+        message = taken(consumer, 0.02)
         if message is not None:
             work.put(message)
+        commit_done()
     raise SystemExit("the worker has ended")
 
 
