@@ -72,7 +72,7 @@ def _replays_requests(given: Sequence[str]) -> int | None:
 
 def _complete(verb: str, parser: argparse.ArgumentParser) -> None:
     """Give a verb's parser its arguments, if what it imports is there."""
-    if not _missing():
+    if verb in PIPELINE and not _missing():
         import_module(f".spark.pipeline.{verb}", __package__).add_arguments(parser)
 
 

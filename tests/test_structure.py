@@ -46,6 +46,7 @@ ENTRY_POINTS = {
     "compat/cli/serving/check.py": "odradek check",
     "compat/cli/inert_configs.py": "python -m odradek.compat.cli.inert_configs",
     "fixtures/control/server.py": "odradek serve --control, kafka.control_url",
+    "fixtures/schemas/served.py": "kafka.schema_registry_url, kafka.schemas",
     "fixtures/hypothesis.py": "strategies and a state machine for Hypothesis",
     "fixtures/plugin.py": "the pytest plugin",
     "fixtures/testcontainers.py": "a drop-in for testcontainers",

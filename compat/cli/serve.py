@@ -31,6 +31,7 @@ _PUT_OFF_MAX = 9
 _NEVER = 1_000_000_000
 MOST_BROKERS = 1000
 CONTROL = "127.0.0.1:9644"
+REGISTRY = "127.0.0.1:8081"
 
 
 def add_serve(commands: Any) -> None:
@@ -151,6 +152,26 @@ def _add_behaviour(serve: argparse.ArgumentParser) -> None:
     serve.add_argument(
         "--ready-file", metavar="FILE", help="write addresses and more there as JSON when ready"
     )
+    _add_beside(serve)
+    serve.add_argument(
+        "--until-stdin-ends",
+        action="store_true",
+        help="stop when standard input ends too: with who has started it",
+    )
+    serve.add_argument(
+        "--log-format", default="text", choices=["text", "json"], help="of standard error (text)"
+    )
+    serve.add_argument(
+        "--log-level",
+        default="info",
+        choices=["debug", "info", "warn", "error"],
+        help="the least that is logged: debug is each event, error only the broker's own (info)",
+    )
+    serve.add_argument("--quiet", action="store_true", help="the same as --log-level error")
+
+
+def _add_beside(serve: argparse.ArgumentParser) -> None:
+    """What is served over HTTP beside it."""
     serve.add_argument(
         "--health-port", metavar="PORT", type=port_number, help="answer GET /health at this port"
     )
@@ -168,20 +189,13 @@ def _add_behaviour(serve: argparse.ArgumentParser) -> None:
         help="what it wants to be sent; needed for an address that other machines reach",
     )
     serve.add_argument(
-        "--until-stdin-ends",
-        action="store_true",
-        help="stop when standard input ends too: with who has started it",
+        "--schema-registry",
+        metavar="HOST:PORT",
+        nargs="?",
+        const=REGISTRY,
+        type=_address,
+        help=f"serve a schema registry there ({REGISTRY}); see docs/schemas.md",
     )
-    serve.add_argument(
-        "--log-format", default="text", choices=["text", "json"], help="of standard error (text)"
-    )
-    serve.add_argument(
-        "--log-level",
-        default="info",
-        choices=["debug", "info", "warn", "error"],
-        help="the least that is logged: debug is each event, error only the broker's own (info)",
-    )
-    serve.add_argument("--quiet", action="store_true", help="the same as --log-level error")
 
 
 def run_serve(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:

@@ -86,10 +86,9 @@ class Asked:
         return every[offset : offset + limit] if limit >= 0 else every[offset:]
 
 
-def app(registry: Registry, before: Before | None = None) -> App:
-    """The API of a registry. `before` is waited for with each request; what it raises as Refused
-    is the answer."""
-    lock = Lock()
+def app(registry: Registry, lock: Lock, before: Before | None = None) -> App:
+    """The API of a registry, asked with its lock held. `before` is waited for with each request;
+    what it raises as Refused is the answer."""
 
     def carried_out(act: _Act, asked: Asked) -> Any:
         with lock:

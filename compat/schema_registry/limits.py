@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 BYTES_MAX = 1 << 20
@@ -54,10 +55,10 @@ def check_text(text: str) -> None:
         raise TooLarge(f"the schema is {deepest} levels deep, and may be {DEPTH_MAX}")
 
 
-def read_json(text: str) -> Any:
-    """Raises TooLarge, ValueError."""
+def read_json(text: str, number: Callable[[str], float] = float) -> Any:
+    """What a text says; `number` reads those that are not whole. Raises TooLarge, ValueError."""
     check_text(text)
-    return json.loads(text, parse_constant=_no_constant)
+    return json.loads(text, parse_constant=_no_constant, parse_float=number)
 
 
 def _no_constant(name: str) -> Any:

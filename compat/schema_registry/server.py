@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
+from threading import Lock
 
 from ..http_server import HttpServer
 from ..unavailable import Unavailable
-from .errors import Refused
 from .registry import Registry
 from .topic import NAME, Cluster, SchemasTopic
 
@@ -14,7 +14,8 @@ _NEEDED = ("starlette", "uvicorn", "fastavro", "jsonschema", "proto_schema_parse
 
 
 class SchemaRegistry:
-    """Serves from `start` to `stop`. `registry` is what it serves, for those in this process."""
+    """Serves from `start` to `stop`. `registry` is what it serves, for those in this process, who
+    hold `lock` meanwhile."""
 
     def __init__(
         self, cluster: Cluster, host: str = "127.0.0.1", port: int = 0, topic: str = NAME
@@ -27,9 +28,13 @@ class SchemaRegistry:
         from .api import app
         from .faults import Faults
 
-        self.registry = Registry(SchemasTopic(cluster, topic))
+        self.topic = SchemasTopic(cluster, topic)
+        self.registry = Registry(self.topic)
         self.faults = Faults()
-        self._server = HttpServer(app(self.registry, self.faults.meet), host, port, extra="schemas")
+        self.lock = Lock()
+        """Held by who asks the registry."""
+        serving = app(self.registry, self.lock, self.faults.meet)
+        self._server = HttpServer(serving, host, port, extra="schemas")
 
     @property
     def url(self) -> str:
@@ -39,12 +44,9 @@ class SchemaRegistry:
     def start(self) -> None:
         """Listen. Raises OSError for a port that is taken, Refused for a Kafka that cannot be
         read."""
-        self.registry.state.ignored  # noqa: B018 (reads the topic: what is wrong is said here)
+        self.topic.state()  # what is wrong is said here
         self._server.start()
 
     def stop(self) -> None:
         """Answer what was asked, and end."""
         self._server.stop()
-
-
-__all__ = ["Refused", "SchemaRegistry"]

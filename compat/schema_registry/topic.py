@@ -62,12 +62,20 @@ class SchemasTopic:
     def _begin(self) -> None:
         self._state = State()
         self._offset = 0
-        self._of = self._cluster.incarnation
+        self._of = self._cluster.incarnation  # of whose records this is the state
+
+    @property
+    def known(self) -> State:
+        """What it said when it was last read."""
+        return self._state
 
     def state(self) -> State:
         """What its records say, up to its end. Raises Refused."""
-        if self._cluster.incarnation != self._of:
-            self._begin()
+        try:
+            if self._cluster.incarnation != self._of:
+                self._begin()
+        except RuntimeError as down:
+            raise Refused("no_store", f"Error while accessing the Kafka store: {down}") from None
         deadline = monotonic() + _READY_S
         while True:
             found = self._fetched()

@@ -10,18 +10,23 @@ from typing import Any, TypeAlias
 from .record import Raw, SeenRecord
 
 Decoder: TypeAlias = Callable[[bytes], Any] | str | None
-"""A function, "json" or "text", or None for the bytes as they are."""
+"""A function, "json", "text" or "auto" (by a registry), or None for the bytes as they are."""
 
 _NAMED: dict[str, Callable[[bytes], Any]] = {"json": json.loads, "text": bytes.decode}
 
 
-def function_of(decoder: Decoder, name: str) -> Callable[[bytes], Any]:
-    """The function of a decoder. Raises ValueError, TypeError."""
+def function_of(
+    decoder: Decoder, name: str, auto: Callable[[bytes], Any] | None = None
+) -> Callable[[bytes], Any]:
+    """The function of a decoder; "auto" is this one, by a registry's schemas. Raises ValueError,
+    TypeError."""
     if decoder is None:
         return bytes
     if isinstance(decoder, str):
+        if decoder == "auto" and auto is not None:
+            return auto
         if decoder not in _NAMED:
-            known = " or ".join(map(repr, _NAMED))
+            known = " or ".join(map(repr, _NAMED if auto is None else (*_NAMED, "auto")))
             raise ValueError(f"{name} is {known} or a function of bytes, not {decoder!r}")
         return _NAMED[decoder]
     if not callable(decoder):

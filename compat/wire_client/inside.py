@@ -83,6 +83,8 @@ class Inside:
         self._server = server
         self._watching: Watching | None = None
         self.timeout = TIMEOUT_S
+        self.auto: Callable[[bytes], Any] | None = None
+        """What decodes by a registry's schemas."""
 
     @property
     def powers(self) -> Inside:

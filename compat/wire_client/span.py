@@ -54,7 +54,8 @@ class Span:
 
     def decoded(self, name: str, value: Decoder, key: Decoder) -> Records[Any, Any]:
         """The same records with values and keys decoded."""
-        of_key, of_value = function_of(key, "key"), function_of(value, "value")
+        auto = getattr(self._source, "auto", None)
+        of_key, of_value = function_of(key, "key", auto), function_of(value, "value", auto)
 
         def read_decoded(
             isolation: str, start: int | datetime | None = None, /

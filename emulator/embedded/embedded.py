@@ -106,6 +106,7 @@ class Embedded:
     security    the protocol of the listener: "PLAINTEXT", "SSL", "SASL_PLAINTEXT" or "SASL_SSL"
                 (docs/security.md); several listeners are those of the config "listeners"
     users       who may log in with a password: name -> password
+    schema_registry  whether one is served from the start on, or its port (docs/schemas.md)
 
     Raises ConfigError for a config that Kafka would refuse, StateError for a state that cannot be
     used, TypeError, ValueError or Refused for another invalid argument (parameters.py). `start`
@@ -144,6 +145,7 @@ class Embedded:
         acls: bool = False,
         security: str | None = None,
         users: Mapping[str, str] | None = None,
+        schema_registry: bool | int = False,
     ) -> None:
         given_racks = parameters.racks(brokers, racks)
         self._naming, self._release = parameters.naming(naming), parameters.release(version)
@@ -164,6 +166,7 @@ class Embedded:
         self._rules = Rules()  # of all its runs, too
         self._state = None if state is None else fitting(state, self._release, naming)
         self._requests = RequestLog(self, is_on=journal)
+        self._schema_registry_port = parameters.port_beside("schema_registry", schema_registry)
         self._begin_without_faults()
 
     def __repr__(self) -> str:
@@ -182,6 +185,7 @@ class Embedded:
         thread = self._begin()
         try:
             thread.ready.result()
+            self._begin_beside()
         except BaseException:
             self._end(thread)
             raise
@@ -218,6 +222,7 @@ class Embedded:
         try:
             # Shielded: the broker's thread must not find its future cancelled.
             await asyncio.shield(asyncio.wrap_future(thread.ready))
+            self._begin_beside()
         except BaseException:
             concurrent.futures.wait([thread.ready], _START_TIMEOUT_S)
             self._end(thread)
@@ -375,6 +380,9 @@ class Embedded:
             *(self._naming, self._tell_of_disk, lambda: self._clock.now()),
             lambda: self._thread is not None and self._thread.test_acts,
         )
+
+    def _begin_beside(self) -> None:
+        """What was asked to run beside the broker begins after it."""
 
     def _close_control(self) -> None:
         """Nobody acts on it from elsewhere any more."""

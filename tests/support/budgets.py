@@ -17,7 +17,7 @@ LINES = {
     "wire": 9_881,
     "storage": 10_129,
     "emulator": 55_480,
-    "fixtures": 24_146,
-    "compat": 42_157,
-    "tests": 158_225,
+    "fixtures": 24_468,
+    "compat": 43_042,
+    "tests": 158_515,
 }

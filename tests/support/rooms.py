@@ -161,7 +161,7 @@ ROOMS = {
     "fixtures": """
         views
         advice
-        services
+        services schemas
         kafka
         schedules
         simulation
@@ -252,7 +252,7 @@ ROOMS = {
         store
         compatibility
         registry topic
-        any_kafka api
+        any_kafka beside api
         server
         command
     """,

@@ -272,6 +272,8 @@ def _tell_the_world(
         told["health_port"] = health.port
     if options.control is not None:
         told["control_url"] = _control(emulator, options, running)
+    if options.schema_registry is not None:
+        told["schema_registry_url"] = _schema_registry(emulator, options, running)
     if options.ready_file is not None:
         try:
             ready = ReadyFile(options.ready_file, _facts(emulator, options) | told)
@@ -293,6 +295,21 @@ def _control(emulator: Embedded, options: argparse.Namespace, running: ExitStack
         raise Failed(f"--control: {error}", 1) from None
     running.callback(control.close)
     url: str = control.url
+    return url
+
+
+def _schema_registry(emulator: Embedded, options: argparse.Namespace, running: ExitStack) -> str:
+    """Serve a schema registry; returns its address."""
+    # By name: it stands above this package, whose client it asks other Kafkas by.
+    home = "odradek.compat.schema_registry."
+    beside, server = import_module(f"{home}beside"), import_module(f"{home}server")
+    try:
+        registry = server.SchemaRegistry(beside.Beside(emulator), *options.schema_registry)
+        registry.start()
+    except (OSError, server.Unavailable) as error:
+        raise Failed(f"--schema-registry: {error}", 1) from None
+    running.callback(registry.stop)
+    url: str = registry.url
     return url
 
 

@@ -13,7 +13,10 @@ from ....emulator.embedded.embedded import Embedded
 
 
 def ready_line(
-    emulator: Embedded, health_port: int | None = None, control_url: str | None = None
+    emulator: Embedded,
+    health_port: int | None = None,
+    control_url: str | None = None,
+    schema_registry_url: str | None = None,
 ) -> str:
     """The address that clients need, and in brackets what else is to be known."""
     listening = emulator.run(_listening)
@@ -24,6 +27,8 @@ def ready_line(
         more.append(f"health at port {health_port}")
     if control_url is not None:
         more.append(f"control at {control_url}")
+    if schema_registry_url is not None:
+        more.append(f"schema registry at {schema_registry_url}")
     if (scan_limit := emulator.cluster.scan_limit) is not None:
         more.append(f"records scanned up to {scan_limit} a batch")
     told = f" ({', '.join(more)})" if more else ""

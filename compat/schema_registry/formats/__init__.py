@@ -12,7 +12,6 @@ from ..limits import TooLarge, check_text
 AVRO, JSON, PROTOBUF = "AVRO", "JSON", "PROTOBUF"
 KINDS: dict[str, str] = {JSON: "json_schema", PROTOBUF: "protobuf", AVRO: "avro"}
 """Type of schema -> its module, in the order of GET /schemas/types."""
-_OTHER_KIND = "Incompatible because of different schema type"
 
 
 class BadSchema(Exception):
@@ -28,12 +27,14 @@ class Incompatibility(NamedTuple):
     text: str
     """A message; {reader} and {writer} stand for which of both is old, and which is new."""
     info: str = ""
+    frame: str = "{{errorType:'{kind}', description:'{text}'{info}}}"
+    """How kind, text and info are put together."""
 
     def words(self, reader: str, writer: str) -> str:
         """The message as Confluent's registry words it."""
         text = self.text.replace("{reader}", reader).replace("{writer}", writer)
         info = f", additionalInfo:'{self.info}'" if self.info else ""
-        return f"{{errorType:'{self.kind}', description:'{text}'{info}}}"
+        return self.frame.format(kind=self.kind, text=text, info=info)
 
 
 class Schema(Protocol):
@@ -70,12 +71,25 @@ def parse(kind: str, text: str, named: Mapping[str, str], *, strict: bool = Fals
     return schema
 
 
+class Exact(float):
+    """A number that is written as it was."""
+
+    def __new__(cls, text: str) -> Exact:
+        made = super().__new__(cls, text)
+        made.text = text
+        return made
+
+    text: str
+
+
 def written(value: Any) -> str:
     """JSON without spaces, numbers as Java writes them."""
     if isinstance(value, dict):
         return "{" + ",".join(f"{written(k)}:{written(v)}" for k, v in value.items()) + "}"
     if isinstance(value, list):
         return "[" + ",".join(map(written, value)) + "]"
+    if isinstance(value, Exact):
+        return value.text
     if isinstance(value, float):
         return _double(value)
     return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,84 @@
+"""JSON Schema and Protobuf: pairs of an old and a new schema, and what Confluent's registry 8.5
+says of them under BACKWARD; and how it writes schemas."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from odradek.compat.schema_registry.formats import BadSchema, Schema, parse
+
+RECORDED = Path(__file__).parent / "recorded"
+
+
+def _rows(name: str) -> list[Any]:
+    return [json.loads(line) for line in (RECORDED / name).read_text().splitlines()]
+
+
+def _reasons(kind: str, old: str, new: str) -> list[str]:
+    reader, writer = (parse(kind, each, {}, strict=True) for each in (new, old))
+    return [each.words("new", "old") for each in reader.cannot_read(writer)]
+
+
+@pytest.mark.parametrize("row", _rows("json.jsonl"), ids=lambda row: json.dumps(row[1])[:60])
+def test_json_schemas_are_compared_as_confluents_registry_does(row: list[Any]) -> None:
+    old, new, expected = row
+    assert _reasons("JSON", json.dumps(old), json.dumps(new)) == expected
+
+
+def _json(text: str, **named: str) -> Schema:
+    return parse("JSON", text, named)
+
+
+def test_json_is_written_without_spaces_and_with_its_numbers_as_they_were() -> None:
+    schema = _json('{"type": "number", "minimum": 1.0, "default": 10000000000.0}')
+    assert schema.text == '{"type":"number","minimum":1.0,"default":10000000000.0}'
+    assert schema.normalized() == '{"default":10000000000.0,"minimum":1.0,"type":"number"}'
+
+
+@pytest.mark.parametrize("text", ["[1]", "{", '{"type": "objekt"}', '{"type": 5}', '"x"'])
+def test_what_is_no_json_schema_is_refused(text: str) -> None:
+    with pytest.raises(BadSchema):
+        _json(text)
+
+
+def test_json_schemas_refer_to_each_other_by_name_and_to_themselves() -> None:
+    text = '{"type": "object", "properties": {"next": {"$ref": "#"}, "n": {"$ref": "n.json"}}}'
+    number, word = '{"type": "number"}', '{"type": "string"}'
+    assert _json(text, **{"n.json": number}).cannot_read(_json(text, **{"n.json": number})) == []
+    (reason,) = _json(text, **{"n.json": word}).cannot_read(_json(text, **{"n.json": number}))
+    assert (reason.kind, reason.path) == ("TYPE_CHANGED", "#/properties/n")
+
+
+@pytest.mark.parametrize("row", _rows("protobuf.jsonl"), ids=lambda row: str(len(row[1])))
+def test_protobuf_files_are_compared_as_confluents_registry_does(row: list[Any]) -> None:
+    old, new, expected = row
+    assert _reasons("PROTOBUF", old, new) == expected
+
+
+def test_protobuf_is_written_as_confluents_registry_writes_it() -> None:
+    text = (
+        'syntax = "proto3"; package a.b; import "x.proto"; option java_package="q";\n// c\n'
+        'message M { reserved 4, 6 to 8; reserved "zz"; int32 a = 1; enum E { A=0; } '
+        "oneof o { int32 x = 10; N y = 11;} map<string, int32> m = 3; "
+        'message N { optional int32 q=1; } E e = 5 [deprecated=true, json_name="ee"];}\n'
+        "service S { rpc R (M) returns (stream M); }"
+    )
+    written = parse("PROTOBUF", text, {}).text
+    assert written == (
+        'syntax = "proto3";\npackage a.b;\n\nimport "x.proto";\n\noption java_package = "q";\n\n'
+        'message M {\n  reserved 4, 6 to 8;\n  reserved "zz";\n\n  int32 a = 1;\n'
+        "  map<string, int32> m = 3;\n  E e = 5 [\n    deprecated = true,\n"
+        '    json_name = "ee"\n  ];\n\n  oneof o {\n    int32 x = 10;\n    N y = 11;\n  }\n\n'
+        "  message N {\n    optional int32 q = 1;\n  }\n  enum E {\n    A = 0;\n  }\n}\n\n"
+        "service S {\n  rpc R (M) returns (stream M);\n}\n"
+    )
+    assert parse("PROTOBUF", written, {}).text == written
+
+
+@pytest.mark.parametrize("text", ["message M { int32 a", "message", 'syntax = "proto3";'])
+def test_what_is_no_protobuf_is_refused(text: str) -> None:
+    with pytest.raises(BadSchema, match="Could not parse Protobuf"):
+        parse("PROTOBUF", text, {})

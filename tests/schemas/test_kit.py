@@ -1,0 +1,181 @@
+"""The registry beside an emulator: `kafka.schemas`, faults, views, snapshots, serializers."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from confluent_kafka import Consumer, Producer
+from confluent_kafka.schema_registry import Schema, SchemaRegistryClient, SchemaRegistryError
+from confluent_kafka.schema_registry.avro import AvroDeserializer, AvroSerializer
+from confluent_kafka.serialization import MessageField, SerializationContext
+from odradek import Emulator
+from odradek.compat.schema_registry.errors import Refused
+
+from .compare import ask
+from .draw import Ask
+
+ORDER: dict[str, Any] = {
+    "type": "record",
+    "name": "Order",
+    "fields": [{"name": "id", "type": "long"}, {"name": "item", "type": "string"}],
+}
+
+
+def _with(*fields: dict[str, Any]) -> dict[str, Any]:
+    return {**ORDER, "fields": [*ORDER["fields"], *fields]}
+
+
+@pytest.fixture
+def kafka() -> Iterator[Emulator]:
+    with Emulator(schema_registry=True, topics={"orders": 1}) as kafka:
+        yield kafka
+
+
+def test_a_stock_serializer_writes_and_views_decode(kafka: Emulator) -> None:
+    client = SchemaRegistryClient({"url": kafka.schema_registry_url})
+    serialize = AvroSerializer(client, json.dumps(ORDER))
+    context = SerializationContext("orders", MessageField.VALUE)
+    producer = Producer({"bootstrap.servers": kafka.bootstrap_servers})
+    producer.produce("orders", serialize({"id": 1, "item": "nut"}, context))
+    producer.produce("orders", b"plain")
+    assert producer.flush(20) == 0
+
+    values = kafka["orders"].decoded("auto").values()
+    assert values == [{"id": 1, "item": "nut"}, "plain"]
+    assert kafka.schemas.show("orders-value").id == 1
+
+    kafka["orders"].produce(kafka.schemas.encode("orders-value", {"id": 2, "item": "bolt"}))
+    consumer = Consumer(
+        {
+            "bootstrap.servers": kafka.bootstrap_servers,
+            "group.id": "g",
+            "auto.offset.reset": "earliest",
+        }
+    )
+    consumer.subscribe(["orders"])
+    messages = [message for _ in range(3) if (message := consumer.poll(20)) is not None]
+    consumer.close()
+    read = AvroDeserializer(client)
+    assert read(messages[2].value(), context) == {"id": 2, "item": "bolt"}
+
+
+def test_schemas_evolve_or_the_test_is_told_why_not(kafka: Emulator, tmp_path: Path) -> None:
+    file = tmp_path / "order.avsc"
+    file.write_text(json.dumps(ORDER))
+    assert kafka.schemas.register("orders-value", file).version == 1
+    kafka.schemas.assert_compatible(file, "orders-value")
+    kafka.schemas.assert_compatible('"int"', "another")
+    with pytest.raises(
+        AssertionError, match="The field 'at' at path '/fields/2' in the new schema"
+    ):
+        kafka.schemas.assert_compatible(_with({"name": "at", "type": "long"}), "orders-value")
+    optional = _with({"name": "at", "type": "long", "default": 0})
+    assert kafka.schemas.evolve("orders-value", optional).version == 2
+    with pytest.raises(AssertionError, match="has this schema already: version 2"):
+        kafka.schemas.evolve("orders-value", optional)
+    with pytest.raises(Refused, match="incompatible with an earlier schema"):
+        kafka.schemas.register("orders-value", '"int"')
+    kafka.schemas.set_compatibility("NONE", "orders-value")
+    assert kafka.schemas.register("orders-value", '"int"').version == 3
+    assert [each.version for each in kafka.schemas.versions("orders-value")] == [1, 2, 3]
+    assert kafka.schemas.delete("orders-value", permanent=True) == [1, 2, 3]
+    assert kafka.schemas.subjects() == []
+    with pytest.raises(ValueError, match=r"a schema is a file of \.avsc"):
+        kafka.schemas.register("x", tmp_path / "x.txt")
+
+
+def test_it_is_slow_refuses_and_forgets_as_a_test_says(kafka: Emulator) -> None:
+    url = kafka.schema_registry_url
+    kafka.schemas.register("orders-value", ORDER)
+    fault = kafka.schemas.refuse("timed_out", path="/schemas", times=1)
+    assert ask(url, Ask("GET", "/subjects")).status == 200
+    assert ask(url, Ask("GET", "/schemas/ids/1")).body["error_code"] == 50002
+    assert fault.hits == 1
+    assert ask(url, Ask("GET", "/schemas/ids/1")).status == 200
+    slow = kafka.schemas.slow(0.3)
+    began = time.monotonic()
+    assert ask(url, Ask("GET", "/subjects")).status == 200
+    assert time.monotonic() - began >= 0.3
+    slow.end()
+    kafka.schemas.refuse()
+    with pytest.raises(SchemaRegistryError, match="503"):
+        SchemaRegistryClient({"url": url, "max.retries": 0}).get_subjects()
+    kafka.schemas.heal()
+    kafka.schemas.forget("orders-value")
+    assert ask(url, Ask("GET", "/schemas/ids/1")).body["error_code"] == 40403
+    with pytest.raises(ValueError, match="no such error: 'odd'"):
+        kafka.schemas.refuse("odd")
+
+
+def test_a_snapshot_puts_the_registry_back(kafka: Emulator) -> None:
+    kafka.schemas.register("a", ORDER)
+    before = kafka.snapshot()
+    kafka.schemas.register("b", ORDER)
+    kafka.schemas.set_compatibility("FULL")
+    kafka.restore(before)
+    assert kafka.schemas.subjects() == ["a"]
+    assert ask(kafka.schema_registry_url, Ask("GET", "/config")).body == {
+        "compatibilityLevel": "BACKWARD"
+    }
+
+
+def test_it_outlives_a_restart_of_the_broker_and_ends_with_it() -> None:
+    with Emulator() as kafka:
+        url = kafka.schema_registry_url  # without the argument, from now on
+        client = SchemaRegistryClient({"url": url})
+        assert client.register_schema("a", Schema(json.dumps(ORDER), "AVRO")) == 1
+        kafka.restart()
+        assert kafka.schemas.subjects() == ["a"]
+        kafka.kill()
+        assert ask(url, Ask("GET", "/subjects")).body["error_code"] == 50001
+        kafka.restart()
+        assert client.get_subjects() == ["a"]
+    with pytest.raises(OSError, match="refused"):
+        ask(url, Ask("GET", "/subjects"))
+
+
+def test_its_broker_may_want_log_ins_and_rights_that_nobody_has() -> None:
+    users = {"ann": "secret"}
+    with Emulator(security="SASL_PLAINTEXT", users=users, acls=True, brokers=3) as kafka:
+        assert kafka.schemas.register("a", ORDER).version == 1
+        assert ask(kafka.schema_registry_url, Ask("GET", "/subjects")).body == ["a"]
+
+
+@pytest.mark.parametrize("given", [-1, 1 << 16])
+def test_a_port_that_is_none_is_refused(given: int) -> None:
+    with pytest.raises(ValueError, match="schema_registry is a port"):
+        Emulator(schema_registry=given)
+
+
+def test_what_is_off_is_not_imported() -> None:
+    code = (
+        "import sys; from odradek import Emulator\n"
+        "with Emulator(): pass\n"
+        "print([each for each in sys.modules if 'schema' in each and 'odradek' in each])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout.strip() == "['odradek.wire.schema']"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("verb", ["serve", "registry"])
+def test_the_commands_serve_one(verb: str) -> None:
+    with Emulator() as kafka:
+        more = {
+            "serve": ["--port", "0", "--schema-registry", "0"],
+            "registry": ["--of", kafka.bootstrap_servers, "--port", "0"],
+        }[verb]
+        command = [sys.executable, "-m", "odradek", verb, *more]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
+            assert running.stdout is not None
+            url = running.stdout.readline().rpartition(" at ")[2].strip(" )\n")
+            assert ask(url, Ask("GET", "/subjects")).body == []
+            running.terminate()
+            assert running.wait(20) == 0
