@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from .config.configs import ConfigError as ConfigError
     from .embedded.embedded import Embedded as Embedded
     from .security.token_endpoint import TokenEndpoint as TokenEndpoint
-    from .state.errors import StateError as StateError
-    from .state.snapshot import Snapshot as Snapshot
+    from .snapshots.errors import StateError as StateError
+    from .snapshots.snapshot import Snapshot as Snapshot
 
 __all__ = [
     "BrokerConfig",
@@ -45,8 +45,8 @@ _HERE = {
     ".config.configs": "BrokerConfig ConfigError",
     ".embedded.embedded": "Embedded",
     ".security.token_endpoint": "TokenEndpoint",
-    ".state.errors": "StateError",
-    ".state.snapshot": "Snapshot",
+    ".snapshots.errors": "StateError",
+    ".snapshots.snapshot": "Snapshot",
 }
 # Names that stood here before the storeys were parted; new code has them from `odradek`.
 _BEFORE = {

@@ -27,8 +27,8 @@ from .base.addresses import bracketed
 from .base.real_time import monotonic
 from .cluster import Cluster
 from .net.server import Server
-from .state.downtime import check_up
-from .state.exchange import exchange
+from .snapshots.downtime import check_up
+from .snapshots.exchange import exchange
 
 T = TypeVar("T")
 _STOP_TIMEOUT_S = 30
@@ -178,8 +178,8 @@ class BrokerThread:
         return threading.current_thread() is self._thread
 
     def exchange(self, make: Callable[[Cluster], Cluster], *, keeps_clients: bool) -> None:
-        """Serve another cluster instead: see state/exchange.py. If there is none to serve then, the
-        broker stops. Raises RuntimeError in the broker's thread, and what `make` raises."""
+        """Serve another cluster instead: see snapshots/exchange.py. If there is none to serve then,
+        the broker stops. Raises RuntimeError in the broker's thread, and what `make` raises."""
         if self.is_current:
             raise RuntimeError(_OWN_STATE)
 

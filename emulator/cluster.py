@@ -35,6 +35,10 @@ from .config.loggers import Loggers
 from .config.telemetry import TelemetryClients
 from .control.telling import Telling
 from .groups import open_groups
+from .maintenance.log_manager import LogManager, say_what_is_wrong
+from .maintenance.metadata_snapshots import MetadataUpkeep
+from .maintenance.producer_expiry import ProducerExpiry
+from .maintenance.token_expiry import TokenExpiry
 from .metadata.catalogue import Catalogue
 from .metadata.features import Features, check_features
 from .metadata.log import MetadataLog, metadata_log_config
@@ -50,10 +54,6 @@ from .replication.replication import Replication
 from .security.security import Security, check_security, key_sets_of
 from .share import open_share
 from .transactions import open_transactions
-from .upkeep.log_manager import LogManager, say_what_is_wrong
-from .upkeep.metadata_snapshots import MetadataUpkeep
-from .upkeep.producer_expiry import ProducerExpiry
-from .upkeep.token_expiry import TokenExpiry
 
 if TYPE_CHECKING:
     from ..wire import Request, Response
@@ -63,9 +63,9 @@ if TYPE_CHECKING:
     from .net.serving import Endpoint
     from .partitions.partition import Partition
     from .partitions.topic import Topic
+    from .readiness.kafka_timing import KafkaTiming
     from .security.authorizer.authorizer import Authorizer
     from .security.throttling.throttle import Throttle
-    from .timing.kafka_timing import KafkaTiming
 
 UNSCANNED_WITHOUT_C = 1000
 """Without the C extension, the records of larger batches than this are not checked."""
@@ -172,7 +172,7 @@ class Cluster:
         checkpoints = _Checkpoints(self)
         self.timers.every(self.clock.now() + checkpoints.interval_ms(), checkpoints)
         if timing == KAFKA_TIMING:
-            from .timing.kafka_timing import KafkaTiming
+            from .readiness.kafka_timing import KafkaTiming
 
             self.timing = KafkaTiming(self)
             self.chain.append(self.timing)

@@ -1,6 +1,6 @@
 """A proxy in front of any Kafka: its journal, its timeline, and steps on the way.
 
-behind.py      what the proxy knows of the cluster behind it; the chain of steps
+upstream.py      what the proxy knows of the cluster behind it; the chain of steps
 addresses.py   addresses of brokers in answers, and those of the proxy in their place
 ports.py       a listening port for each broker
 client_end.py  the socket of a client

@@ -21,7 +21,7 @@ from typing import Any, cast
 
 from ...emulator.base.call import NO_REPLY as NOTHING_SENT
 from ...emulator.base.call import PARKED, Call, Ends, Sentinel
-from ...emulator.base.chain import Passage, Step
+from ...emulator.base.chain import InterceptedCall, Step
 from ...emulator.base.client import ANONYMOUS, UNKNOWN_SOFTWARE, ClientSoftware
 from ...emulator.base.logger import log
 from ...emulator.control.traffic.exchange import CLOSED, MALFORMED, NO_REPLY, Exchange
@@ -38,8 +38,8 @@ from ...wire.headers import (
     read_response_header,
 )
 from .addresses import APIS, addressed
-from .behind import Behind
 from .client_end import ClientEnd
+from .upstream import UpstreamCluster
 
 _FRAME_MAX = 1 << 30
 _OLDEST = 0
@@ -73,7 +73,7 @@ class ProxiedConnection:
 
     def __init__(
         self,
-        behind: Behind,
+        behind: UpstreamCluster,
         peer: Peer,
         client: ClientEnd,
         broker: asyncio.StreamWriter,
@@ -220,7 +220,7 @@ class ProxiedConnection:
         def forward(instead: Request | None = None) -> Sentinel:
             return self._forward(asked, instead or request)
 
-        call.passage = Passage(steps, call, request, forward)
+        call.passage = InterceptedCall(steps, call, request, forward)
         call.passage.go_on()
         await self._has_passed.wait()
 

@@ -17,9 +17,9 @@ from ...emulator.control.traffic.peer import Address
 from ...emulator.net.listener import Listener
 from ...emulator.net.network.network import Network
 from ...emulator.net.sockets import bound
-from .behind import Behind
 from .client_end import LIMIT, ClientEnd
 from .connection import ProxiedConnection
+from .upstream import UpstreamCluster
 
 _CONNECT_S = 10.0
 
@@ -27,7 +27,9 @@ _CONNECT_S = 10.0
 class Ports:
     """Where a proxy listens, what each port leads to, and the clients there."""
 
-    def __init__(self, behind: Behind, host: str, port: int, advertised: str | None) -> None:
+    def __init__(
+        self, behind: UpstreamCluster, host: str, port: int, advertised: str | None
+    ) -> None:
         self.network = Network(self, asyncio.get_running_loop())
         self.protocols: dict[ClientEnd, None] = {}
         self._behind = behind

@@ -26,8 +26,8 @@ from ...wire import Refused
 from ...wire.api.metadata import MetadataRequest
 from ..wire_client.blocking_connection import Connection
 from ..wire_client.waiting import Wait, polled, polled_async, seconds_of
-from .behind import Behind
 from .ports import Ports
+from .upstream import UpstreamCluster
 
 T = TypeVar("T")
 _METADATA = 12
@@ -66,7 +66,7 @@ class ProxyServer:
         self._advertised = advertised
         self._timeout = timeout
         traffic = Traffic()
-        self._behind = Behind(traffic, parameters.max_events(max_events))
+        self._behind = UpstreamCluster(traffic, parameters.max_events(max_events))
         self._rules = Rules()
         self._rules.attach(cast(Any, self._behind))
         self._thread: threading.Thread | None = None
@@ -277,7 +277,7 @@ class _Waits:
 class _Host:
     """What the journal asks of a proxy."""
 
-    def __init__(self, proxy: ProxyServer, behind: Behind) -> None:
+    def __init__(self, proxy: ProxyServer, behind: UpstreamCluster) -> None:
         self.traffic = behind.traffic
         self._proxy = proxy
         self._behind = behind

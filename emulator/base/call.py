@@ -17,7 +17,7 @@ from .client import ClientSoftware, Principal
 from .turns import Slices
 
 if TYPE_CHECKING:
-    from .chain import Passage
+    from .chain import InterceptedCall
 
 INVALID_REQUEST_TEXT = (
     "This most likely occurs because of a request being malformed by the client library or the"
@@ -114,7 +114,7 @@ class Call:
         # Called when the connection goes away while this call is parked.
         self.on_lost: Callable[[], None] | None = None
         # Its passage through the chain of steps, if there are any.
-        self.passage: Passage | None = None
+        self.passage: InterceptedCall | None = None
         # An answer that is encoded already, and its body.
         self.prepared: tuple[Response, list[Buffer]] | None = None
         # The bytes of its frame, for the steps of the chain, if there are any.

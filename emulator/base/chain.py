@@ -27,7 +27,7 @@ Rules:
   in encoded form (net/response_cache.py).
 - A step that changes something says so with `call.note`: the journal of requests, which is the
   first step while it is on (control/traffic/), shows it. `call.frame` is what the client sent.
-- Steps pass in a proxy, too (proxy/behind.py), where the handler is a real broker.
+- Steps pass in a proxy, too (proxy/upstream.py), where the handler is a real broker.
 
     class Slow(Step):
         def before(self, call: Call, request: Request) -> Outcome:
@@ -182,7 +182,7 @@ class Chain(MutableSequence[Step]):
         return repr(self._steps)
 
 
-class Passage:
+class InterceptedCall:
     """One request between its connection, the steps and its handler."""
 
     __slots__ = (

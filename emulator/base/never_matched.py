@@ -12,7 +12,7 @@ class NeverMatched(AssertionError):
     __module__ = "odradek"  # as reports name it
 
 
-class Standing:
+class TestFault:
     """A rule or a fault, as a test has set it by a sentence."""
 
     def __init__(self, sentence: str, *, is_optional: bool = False) -> None:
@@ -23,7 +23,7 @@ class Standing:
         """Whether the test was told that it never took effect, or need not be."""
         self.failure: Exception | None = None
         """The first that a function raised which the test has given."""
-        self.together: tuple[Standing, ...] = (self,)
+        self.together: tuple[TestFault, ...] = (self,)
         """The parts of one situation, this one among them: it is enough that one takes effect."""
 
     def __repr__(self) -> str:

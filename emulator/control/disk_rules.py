@@ -15,7 +15,7 @@ from threading import RLock
 
 from ...storage.disk.watch import Torn, Watch
 from ...storage.naming import Naming
-from ..base.never_matched import Standing
+from ..base.never_matched import TestFault
 from ..base.real_time import sleep
 from .rules.counting import Count, Counting
 
@@ -65,7 +65,7 @@ class Place:
         return is_there and (self.topic is None or self.topic(topic))
 
 
-class DiskRule(Standing):
+class DiskRule(TestFault):
     """A rule that is set."""
 
     def __init__(

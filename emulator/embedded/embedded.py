@@ -52,14 +52,14 @@ from ..net.server import Server
 from ..parameters import ConfigValue
 from ..security.listeners import PLAINTEXT, PROTOCOLS, Listener, listeners_of
 from ..security.security import check_security
-from ..state.downtime import close_cleanly
+from ..snapshots.downtime import close_cleanly
 from .first_state import begin_state, fitting
 from .requests import RequestLog
 
 if TYPE_CHECKING:
     from ..control.traffic.journal import RequestJournal
     from ..security.tls.certificates import Certificates
-    from ..state.snapshot import Snapshot
+    from ..snapshots.snapshot import Snapshot
 
 T = TypeVar("T")
 _START_TIMEOUT_S = 30
@@ -323,7 +323,7 @@ class Embedded:
         self._listens_by_config = "listeners" in texts
         self._users = self._new_users = {}
         if users not in (None, {}) or security is not None:
-            from ..security.given import secured, users_given
+            from ..security.initial_users import secured, users_given
 
             self._users = self._new_users = users_given(users)
             texts = secured(texts, security)
@@ -336,7 +336,7 @@ class Embedded:
         return config
 
     def _with_access(self, config: BrokerConfig, listeners: dict[str, Listener]) -> BrokerConfig:
-        from ..security.given import with_certificates, with_users
+        from ..security.initial_users import with_certificates, with_users
 
         hosts = [each.host for each in listeners.values() if each.host]
         hosts += [each.advertised[0] for each in listeners.values() if each.advertised]
@@ -463,7 +463,7 @@ class Embedded:
         """Of what the emulator was given, have what is not there yet: not after a restart, when
         clients may have deleted it."""
         if self._new_users:
-            from ..security.given import ensure_scram_users
+            from ..security.initial_users import ensure_scram_users
 
             ensure_scram_users(cluster, self._new_users)
         for name, partitions in self._topics.items():
@@ -480,7 +480,7 @@ class Embedded:
             yield self._disk.directory()
         elif self._given_dir is not None:
             self._given_dir.mkdir(parents=True, exist_ok=True)
-            from ..state.placing import finish
+            from ..snapshots.placing import finish
 
             finish(self._given_dir)
             yield self._given_dir

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 from ...storage import Directory
 from ..base.clock import ManualClock, SystemClock
 from ..base.release import Release
-from ..state.errors import StateError
+from ..snapshots.errors import StateError
 
 if TYPE_CHECKING:
-    from ..state.snapshot import Snapshot
+    from ..snapshots.snapshot import Snapshot
     from .embedded import Embedded
 
 
 def fitting(state: Snapshot | str | Path, release: Release, naming: str) -> Snapshot:
     """The snapshot, or that of a file. Raises StateError if it is of another release or naming."""
-    from ..state.snapshot import state_of
+    from ..snapshots.snapshot import state_of
 
     found = state_of(state)
     found.check_fits(release.name, naming)
@@ -38,7 +38,7 @@ def begin_state(kafka: Embedded, home: Path | Directory) -> Snapshot | None:
     if kafka._state is None or not (first or kafka._is_temporary):
         return None
     check_opens(kafka, kafka._state)
-    from ..state.placing import is_empty
+    from ..snapshots.placing import is_empty
 
     if kafka._disk is not None:
         is_there, where = bool(kafka._disk.files()), "the disk"
@@ -54,7 +54,7 @@ def begin_state(kafka: Embedded, home: Path | Directory) -> Snapshot | None:
 
 def place(kafka: Embedded, home: str, state: Snapshot | None) -> None:
     """Have the files and the time of a state; of None those of a new broker."""
-    from ..state.placing import place_in, place_on
+    from ..snapshots.placing import place_in, place_on
 
     clock = kafka._clock
     image = None if state is None else state.image

@@ -6,7 +6,7 @@ refused parked requests with NOT_COORDINATOR, and the new one loads them from th
 
 The topic is created when a group is first looked for, before that request is answered; a real
 broker answers COORDINATOR_NOT_AVAILABLE until it has created it, and takes its time to load a
-partition: that is in timing/, for who asks for it.
+partition: that is in readiness/, for who asks for it.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ class Denial(NamedTuple):
     name: str
 
 
-class Narrowed(NamedTuple):
+class PartlyDenied(NamedTuple):
     """A request that goes on with less in it, or all of it, and what becomes of its answer."""
 
     request: Request | None
@@ -42,13 +42,13 @@ class Narrowed(NamedTuple):
     """Puts into the answer, which is the client's own, what was taken out of the request."""
 
 
-Verdict: TypeAlias = Narrowed | Response | Sentinel | None
+Verdict: TypeAlias = PartlyDenied | Response | Sentinel | None
 """None to pass the request on, a response or NO_REPLY to refuse all of it, or a part of it."""
 BITS_UNKNOWN = -(2**31)
 """The operations of what was not asked for, or may not be described."""
 
 
-class Asking:
+class Authorization:
     """A request, and who asks."""
 
     def __init__(self, cluster: Cluster, authorizer: Authorizer, call: Call) -> None:
@@ -131,7 +131,7 @@ class Asking:
         level: int,
         error: Error,
         message: str | None = None,
-    ) -> Narrowed | None:
+    ) -> PartlyDenied | None:
         """The request without the entries that are denied; the answer has this error for them, at
         this level of it."""
         taken, rest = sifted(request, self.version, self.topic_name, is_denied)
@@ -143,7 +143,7 @@ class Asking:
         def finish(own: Any) -> None:
             merge(own, part, self.version)
 
-        return Narrowed(rest, finish)
+        return PartlyDenied(rest, finish)
 
     def emptied(self, request: Any) -> Any:
         """The request without its topics."""

@@ -40,7 +40,7 @@ from ...wire.api.unregister_broker import UnregisterBrokerRequest
 from ...wire.api.update_features import UpdateFeaturesRequest
 from ..control.rules.refusing import levels
 from ..security.authorizer.terms import Kind, Operation
-from .asking import Asking, Narrowed, Verdict
+from .asking import Authorization, PartlyDenied, Verdict
 from .guard import RULES, guards
 from .needs import ERRORS, MESSAGES, lacking, needs_cluster, needs_one
 
@@ -76,7 +76,7 @@ _NEEDS: dict[type[Request], _Need] = {
 """APIs that need one operation on the cluster, and nothing else."""
 
 
-def _of_cluster(asking: Asking, request: Request) -> Verdict:
+def _of_cluster(asking: Authorization, request: Request) -> Verdict:
     need = _NEEDS[type(request)]
     refusal = needs_cluster(asking, request, need.operation, message=need.message)
     if isinstance(refusal, AlterPartitionReassignmentsResponse | ElectLeadersResponse):
@@ -99,7 +99,7 @@ RULES.update({each.api_key: _of_cluster for each in _NEEDS})
 
 
 @guards(DescribeClientQuotasRequest)
-def describe_quotas(asking: Asking, request: DescribeClientQuotasRequest) -> Verdict:
+def describe_quotas(asking: Authorization, request: DescribeClientQuotasRequest) -> Verdict:
     refusal: Any = needs_cluster(asking, request, Operation.DESCRIBE_CONFIGS)
     if refusal is not None:
         refusal.error_message = None
@@ -107,7 +107,9 @@ def describe_quotas(asking: Asking, request: DescribeClientQuotasRequest) -> Ver
 
 
 @guards(ListPartitionReassignmentsRequest)
-def list_reassignments(asking: Asking, request: ListPartitionReassignmentsRequest) -> Verdict:
+def list_reassignments(
+    asking: Authorization, request: ListPartitionReassignmentsRequest
+) -> Verdict:
     """A refusal repeats what was asked for."""
     if asking.may_in_cluster(Operation.DESCRIBE):
         return None
@@ -134,7 +136,7 @@ def list_reassignments(asking: Asking, request: ListPartitionReassignmentsReques
 
 
 @guards(DescribeUserScramCredentialsRequest)
-def describe_users(asking: Asking, request: DescribeUserScramCredentialsRequest) -> Verdict:
+def describe_users(asking: Authorization, request: DescribeUserScramCredentialsRequest) -> Verdict:
     """A refusal names nobody, whomever it was asked for."""
     if asking.may_in_cluster(Operation.DESCRIBE):
         return None
@@ -151,7 +153,7 @@ def describe_users(asking: Asking, request: DescribeUserScramCredentialsRequest)
 
 
 @guards(DescribeAclsRequest)
-def describe_acls(asking: Asking, request: DescribeAclsRequest) -> Verdict:
+def describe_acls(asking: Authorization, request: DescribeAclsRequest) -> Verdict:
     """A filter that cannot be closes the connection, whoever asks: the handler does that."""
     if _is_unknown(request.resource_type_filter, request.pattern_type_filter, request):
         return None
@@ -159,7 +161,7 @@ def describe_acls(asking: Asking, request: DescribeAclsRequest) -> Verdict:
 
 
 @guards(CreateAclsRequest)
-def create_acls(asking: Asking, request: CreateAclsRequest) -> Verdict:
+def create_acls(asking: Authorization, request: CreateAclsRequest) -> Verdict:
     rules = request.creations
     if any(_is_unknown(r.resource_type, r.resource_pattern_type, r) for r in rules):
         return None
@@ -167,7 +169,7 @@ def create_acls(asking: Asking, request: CreateAclsRequest) -> Verdict:
 
 
 @guards(DeleteAclsRequest)
-def delete_acls(asking: Asking, request: DeleteAclsRequest) -> Verdict:
+def delete_acls(asking: Authorization, request: DeleteAclsRequest) -> Verdict:
     filters = request.filters
     if any(_is_unknown(r.resource_type_filter, r.pattern_type_filter, r) for r in filters):
         return None
@@ -179,7 +181,7 @@ def _is_unknown(kind: int, pattern: int, rule: Any) -> bool:
 
 
 @guards(DescribeClusterRequest)
-def describe_cluster(asking: Asking, request: DescribeClusterRequest) -> Verdict:
+def describe_cluster(asking: Authorization, request: DescribeClusterRequest) -> Verdict:
     """The brokers are shown to anybody; only what the client may do differs."""
     if not request.include_cluster_authorized_operations:
         return None
@@ -188,7 +190,7 @@ def describe_cluster(asking: Asking, request: DescribeClusterRequest) -> Verdict
         if not own.error_code:
             own.cluster_authorized_operations = asking.cluster_bits()
 
-    return Narrowed(request, finish)
+    return PartlyDenied(request, finish)
 
 
 _GROUP, _TRANSACTION, _SHARE = 0, 1, 2
@@ -196,7 +198,7 @@ _MANY_SINCE, _SHARE_SINCE = 4, 6
 
 
 @guards(FindCoordinatorRequest)
-def find_coordinator(asking: Asking, request: FindCoordinatorRequest) -> Verdict:
+def find_coordinator(asking: Authorization, request: FindCoordinatorRequest) -> Verdict:
     """Only brokers ask where share groups keep their state."""
     kinds = {_GROUP: Kind.GROUP, _TRANSACTION: Kind.TRANSACTIONAL_ID}
     if request.key_type == _SHARE and asking.version >= _SHARE_SINCE:
@@ -221,4 +223,4 @@ def find_coordinator(asking: Asking, request: FindCoordinatorRequest) -> Verdict
         found.finish(own)
         own.coordinators.sort(key=lambda each: places[each.key].pop())
 
-    return Narrowed(found.request, finish)
+    return PartlyDenied(found.request, finish)

@@ -21,7 +21,7 @@ from ...wire.api.incremental_alter_configs import (
 from ..config.loggers import SET
 from ..metadata.config_changes import LOGGER_RESOURCE, Alteration, Change, Wanted
 from ..security.authorizer.terms import CLUSTER_NAME, Kind, Operation
-from .asking import Asking, Narrowed, Verdict
+from .asking import Authorization, PartlyDenied, Verdict
 from .guard import guards
 from .needs import ERRORS, MESSAGES
 
@@ -36,7 +36,7 @@ _KINDS = {
 
 
 @guards(DescribeConfigsRequest)
-def describe_configs(asking: Asking, request: DescribeConfigsRequest) -> Verdict:
+def describe_configs(asking: Authorization, request: DescribeConfigsRequest) -> Verdict:
     """What may not be seen comes last."""
     if any(each.resource_type not in _KINDS for each in request.resources):
         return None  # the handler refuses all of it
@@ -63,11 +63,11 @@ def describe_configs(asking: Asking, request: DescribeConfigsRequest) -> Verdict
     def finish(own: Any) -> None:
         own.results += made
 
-    return Narrowed(narrowed if kept else None, finish)
+    return PartlyDenied(narrowed if kept else None, finish)
 
 
 @guards(AlterConfigsRequest)
-def alter_configs(asking: Asking, request: AlterConfigsRequest) -> Verdict:
+def alter_configs(asking: Authorization, request: AlterConfigsRequest) -> Verdict:
     alteration = Alteration(
         asking.cluster, asking.call.node_id, is_incremental=False, validate_only=True
     )
@@ -85,7 +85,9 @@ def alter_configs(asking: Asking, request: AlterConfigsRequest) -> Verdict:
 
 
 @guards(IncrementalAlterConfigsRequest)
-def incremental_alter_configs(asking: Asking, request: IncrementalAlterConfigsRequest) -> Verdict:
+def incremental_alter_configs(
+    asking: Authorization, request: IncrementalAlterConfigsRequest
+) -> Verdict:
     alteration = Alteration(
         asking.cluster, asking.call.node_id, is_incremental=True, validate_only=True
     )
@@ -103,7 +105,7 @@ def incremental_alter_configs(asking: Asking, request: IncrementalAlterConfigsRe
 
 
 def _judged(
-    asking: Asking, resources: list[Any], operation: Operation, is_bad: Callable[[Any], bool]
+    asking: Authorization, resources: list[Any], operation: Operation, is_bad: Callable[[Any], bool]
 ) -> tuple[list[Any], list[tuple[Any, Kind]]]:
     """Resources that go on, among them those that are refused for something else; and those that
     are refused, with what they belong to."""
@@ -126,7 +128,7 @@ def _judged(
 
 def _in_order(
     request: Any, narrowed: Any, answers: list[tuple[Any, Kind]], answer: Any
-) -> Narrowed:
+) -> PartlyDenied:
     """The answer has the resources in the order of the request."""
     refused = {id(each): _refused(answer, each, kind) for each, kind in answers}
 
@@ -137,7 +139,7 @@ def _in_order(
         rest = iter(own.responses)
         own.responses = [refused.get(id(each)) or next(rest) for each in request.resources]
 
-    return Narrowed(narrowed if narrowed.resources else None, finish)
+    return PartlyDenied(narrowed if narrowed.resources else None, finish)
 
 
 def _refused(answer: Any, resource: Any, kind: Kind) -> Any:

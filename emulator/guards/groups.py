@@ -19,7 +19,7 @@ from ...wire.api.offset_delete import OffsetDeleteRequest, OffsetDeleteResponse
 from ...wire.api.share_group_describe import ShareGroupDescribeRequest
 from ...wire.api.sync_group import SyncGroupRequest
 from ..security.authorizer.terms import Kind, Operation
-from .asking import BITS_UNKNOWN, Asking, Narrowed, Verdict
+from .asking import BITS_UNKNOWN, Authorization, PartlyDenied, Verdict
 from .guard import guards
 from .needs import ERRORS, needs_each, needs_each_topic, needs_one
 
@@ -28,12 +28,12 @@ _SECRET_TOPICS = "The group has described topic(s) that the client is not author
 
 
 @guards(JoinGroupRequest, HeartbeatRequest, LeaveGroupRequest)
-def membership(asking: Asking, request: Any) -> Verdict:
+def membership(asking: Authorization, request: Any) -> Verdict:
     return needs_one(asking, request, Operation.READ, Kind.GROUP, request.group_id)
 
 
 @guards(SyncGroupRequest)
-def sync_group(asking: Asking, request: SyncGroupRequest) -> Verdict:
+def sync_group(asking: Authorization, request: SyncGroupRequest) -> Verdict:
     """What version 5 must name comes first: without it the handler refuses the request."""
     is_whole = request.protocol_type is not None and request.protocol_name is not None
     if asking.version >= _PROTOCOL_SINCE and not is_whole:
@@ -45,25 +45,25 @@ _PROTOCOL_SINCE = 5
 
 
 @guards(OffsetCommitRequest)
-def offset_commit(asking: Asking, request: OffsetCommitRequest) -> Verdict:
+def offset_commit(asking: Authorization, request: OffsetCommitRequest) -> Verdict:
     refusal = needs_one(asking, request, Operation.READ, Kind.GROUP, request.group_id)
     answer = OffsetCommitResponse.Topic
     return refusal or needs_each_topic(asking, request, Operation.READ, answer)
 
 
 @guards(OffsetDeleteRequest)
-def offset_delete(asking: Asking, request: OffsetDeleteRequest) -> Verdict:
+def offset_delete(asking: Authorization, request: OffsetDeleteRequest) -> Verdict:
     refusal = needs_one(asking, request, Operation.DELETE, Kind.GROUP, request.group_id)
     if refusal is not None:
         return refusal
     found = needs_each_topic(asking, request, Operation.READ, OffsetDeleteResponse.Topic)
     if found is not None and found.request is None:  # the group is asked all the same
         nothing = OffsetDeleteRequest(group_id=request.group_id, topics=[])
-        return Narrowed(nothing, _unless_failed(found))
-    return found and Narrowed(found.request, _unless_failed(found))
+        return PartlyDenied(nothing, _unless_failed(found))
+    return found and PartlyDenied(found.request, _unless_failed(found))
 
 
-def _unless_failed(found: Narrowed) -> Any:
+def _unless_failed(found: PartlyDenied) -> Any:
     """What was taken out stands in an answer without an error of its own."""
 
     def finish(own: Any) -> None:
@@ -74,13 +74,13 @@ def _unless_failed(found: Narrowed) -> Any:
 
 
 @guards(DeleteGroupsRequest)
-def delete_groups(asking: Asking, request: DeleteGroupsRequest) -> Verdict:
+def delete_groups(asking: Authorization, request: DeleteGroupsRequest) -> Verdict:
     request = DeleteGroupsRequest(groups_names=[*dict.fromkeys(request.groups_names)])
     return needs_each(asking, request, Operation.DELETE, Kind.GROUP)
 
 
 @guards(DescribeGroupsRequest)
-def describe_groups(asking: Asking, request: DescribeGroupsRequest) -> Verdict:
+def describe_groups(asking: Authorization, request: DescribeGroupsRequest) -> Verdict:
     """Groups that may not be described come first."""
     groups = dict.fromkeys(request.groups)
     allowed = asking.allowed(Operation.DESCRIBE, Kind.GROUP, groups)
@@ -92,17 +92,17 @@ def describe_groups(asking: Asking, request: DescribeGroupsRequest) -> Verdict:
         groups=[g for g in request.groups if g in allowed],
         include_authorized_operations=request.include_authorized_operations,
     )
-    return Narrowed(rest, _described(asking, refused, has_bits=has_bits))
+    return PartlyDenied(rest, _described(asking, refused, has_bits=has_bits))
 
 
 @guards(ConsumerGroupDescribeRequest, ShareGroupDescribeRequest)
-def group_describe(asking: Asking, request: Any) -> Verdict:
+def group_describe(asking: Authorization, request: Any) -> Verdict:
     return described_groups(asking, request, _without_secret_topics)
 
 
 def described_groups(
-    asking: Asking, request: Any, without_secrets: Callable[[Asking, Any], Any]
-) -> Narrowed:
+    asking: Authorization, request: Any, without_secrets: Callable[[Authorization, Any], Any]
+) -> PartlyDenied:
     """What becomes of a request that describes groups: of groups with topics that may not be
     described nothing is told."""
     asked: Any = type(request)
@@ -119,14 +119,14 @@ def described_groups(
         own.groups = [without_secrets(asking, group) for group in own.groups]
         described(own)
 
-    return Narrowed(rest, finish)
+    return PartlyDenied(rest, finish)
 
 
-def _of_groups(asking: Asking, request: DescribeGroupsRequest, groups: list[str]) -> Any:
+def _of_groups(asking: Authorization, request: DescribeGroupsRequest, groups: list[str]) -> Any:
     return asking.refuse(DescribeGroupsRequest(groups=groups), ERRORS[Kind.GROUP])
 
 
-def _described(asking: Asking, refused: Any, *, has_bits: bool) -> Any:
+def _described(asking: Authorization, refused: Any, *, has_bits: bool) -> Any:
     def finish(own: Any) -> None:
         for group in own.groups:
             if has_bits and not group.error_code:
@@ -136,7 +136,7 @@ def _described(asking: Asking, refused: Any, *, has_bits: bool) -> Any:
     return finish
 
 
-def _without_secret_topics(asking: Asking, group: Any) -> Any:
+def _without_secret_topics(asking: Authorization, group: Any) -> Any:
     topics = {
         name
         for member in group.members
@@ -170,7 +170,7 @@ def _targets(member: Any) -> list[str]:
 
 
 @guards(ListGroupsRequest)
-def list_groups(asking: Asking, request: ListGroupsRequest) -> Verdict:
+def list_groups(asking: Authorization, request: ListGroupsRequest) -> Verdict:
     """Who may describe the cluster sees all."""
     if asking.may_in_cluster(Operation.DESCRIBE, is_told=False):
         return None
@@ -180,11 +180,13 @@ def list_groups(asking: Asking, request: ListGroupsRequest) -> Verdict:
         allowed = asking.allowed(Operation.DESCRIBE, Kind.GROUP, names, is_told=False)
         own.groups = [group for group in own.groups if group.group_id in allowed]
 
-    return Narrowed(request, finish)
+    return PartlyDenied(request, finish)
 
 
 @guards(ConsumerGroupHeartbeatRequest)
-def consumer_group_heartbeat(asking: Asking, request: ConsumerGroupHeartbeatRequest) -> Verdict:
+def consumer_group_heartbeat(
+    asking: Authorization, request: ConsumerGroupHeartbeatRequest
+) -> Verdict:
     """Topics that may not be described refuse the whole heartbeat."""
     refusal = needs_one(asking, request, Operation.READ, Kind.GROUP, request.group_id)
     if refusal is not None:

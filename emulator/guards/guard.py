@@ -22,14 +22,14 @@ from ..base.call import NO_REPLY, Call
 from ..base.chain import Onward, Outcome, Step
 from ..base.client import Principal
 from ..security.authorizer.terms import Kind
-from .asking import Asking, Denial, Narrowed, Verdict
+from .asking import Authorization, Denial, PartlyDenied, Verdict
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
     from ..security.authorizer.authorizer import Authorizer
 
 R = TypeVar("R", bound=Request)
-Rule: TypeAlias = Callable[[Asking, R], Verdict]
+Rule: TypeAlias = Callable[[Authorization, R], Verdict]
 
 RULES: dict[int, Rule[Any]] = {}
 """By API key; an API without one is open to anybody."""
@@ -53,7 +53,7 @@ class Guard(Step):
     def __init__(self, cluster: Cluster, authorizer: Authorizer) -> None:
         self.authorizer = authorizer
         self._cluster = cluster
-        self._unfinished: dict[Call, tuple[Asking, Narrowed]] = {}
+        self._unfinished: dict[Call, tuple[Authorization, PartlyDenied]] = {}
 
     def concerns(self, api_key: int) -> bool:
         return api_key in RULES
@@ -63,12 +63,12 @@ class Guard(Step):
         return self.authorizer.allows_all(principal)
 
     def before(self, call: Call, request: Request) -> Onward:
-        asking = Asking(self._cluster, self.authorizer, call)
+        asking = Authorization(self._cluster, self.authorizer, call)
         verdict = RULES[call.api_key](asking, request)
         for denial in asking.denials:
             self._tell(call, denial)
         asking.tell_later = partial(self._tell, call)
-        if not isinstance(verdict, Narrowed):
+        if not isinstance(verdict, PartlyDenied):
             return verdict
         if verdict.request is not None:
             self._unfinished[call] = asking, verdict

@@ -11,7 +11,7 @@ from ..control.rules.entries import Entry
 from ..control.rules.places import GROUP, TOPIC, TRANSACTIONAL_ID
 from ..control.rules.refusing import levels
 from ..security.authorizer.terms import Kind, Operation
-from .asking import Asking, Narrowed, Verdict
+from .asking import Authorization, PartlyDenied, Verdict
 
 _IDS_SINCE = 10
 ROLES = {Kind.TOPIC: TOPIC, Kind.GROUP: GROUP, Kind.TRANSACTIONAL_ID: TRANSACTIONAL_ID}
@@ -32,7 +32,7 @@ MESSAGES = {
 """Kafka's sentences for these errors, where an answer has one."""
 
 
-def lacking(asking: Asking, operation: Operation, kind: Kind) -> Callable[[Entry], bool]:
+def lacking(asking: Authorization, operation: Operation, kind: Kind) -> Callable[[Entry], bool]:
     """Whether the client may not do this to the resource that an entry names."""
     known: dict[Any, bool] = {}
     role = ROLES[kind]
@@ -49,8 +49,12 @@ def lacking(asking: Asking, operation: Operation, kind: Kind) -> Callable[[Entry
 
 
 def needs_each(
-    asking: Asking, request: Request, operation: Operation, kind: Kind, message: str | None = None
-) -> Narrowed | None:
+    asking: Authorization,
+    request: Request,
+    operation: Operation,
+    kind: Kind,
+    message: str | None = None,
+) -> PartlyDenied | None:
     """The request with what the client may not do taken out of it, and refused in the smallest
     parts of its answer."""
     level = max(levels(type(request), asking.version))
@@ -59,8 +63,8 @@ def needs_each(
 
 
 def needs_each_topic(
-    asking: Asking, request: Any, operation: Operation, answer: Callable[..., Any]
-) -> Narrowed | None:
+    asking: Authorization, request: Any, operation: Operation, answer: Callable[..., Any]
+) -> PartlyDenied | None:
     """The same for an API whose answer has what is refused first, in the order of the request, and
     topics too of which no partition is named; `answer` is the class of what is answered of one."""
     denied: dict[int, Any] = {}
@@ -92,7 +96,7 @@ def needs_each_topic(
         refused = sorted({**missing, **denied}.items(), key=lambda each: each[0])
         own.topics = [*(topic for _, topic in refused), *others.values()]
 
-    return Narrowed(rest if kept else None, finish)
+    return PartlyDenied(rest if kept else None, finish)
 
 
 def _refused(topic: Any, answer: Any) -> list[Any]:
@@ -111,14 +115,16 @@ def _key(topic: Any) -> tuple[str, bytes]:
     return topic.name, getattr(topic, "topic_id", NO_ID)
 
 
-def _name(asking: Asking, topic: Any) -> str | None:
+def _name(asking: Authorization, topic: Any) -> str | None:
     if asking.version >= _IDS_SINCE:  # only OffsetCommit has so many versions
         return asking.topic_name(topic.topic_id)
     name: str = topic.name
     return name
 
 
-def each_once(found: Narrowed | None, topics: str, partitions: str, index: str) -> Narrowed | None:
+def each_once(
+    found: PartlyDenied | None, topics: str, partitions: str, index: str
+) -> PartlyDenied | None:
     """The same for an API whose answer has each partition of a topic once, in these lists."""
     if found is None:
         return None
@@ -127,7 +133,7 @@ def each_once(found: Narrowed | None, topics: str, partitions: str, index: str) 
         found.finish(own)
         once(own, topics, partitions, index)
 
-    return Narrowed(found.request, finish)
+    return PartlyDenied(found.request, finish)
 
 
 def once(own: Any, topics: str, partitions: str, index: str) -> Any:
@@ -139,7 +145,7 @@ def once(own: Any, topics: str, partitions: str, index: str) -> Any:
 
 
 def needs_cluster(
-    asking: Asking, request: Request, *operations: Operation, message: str | None = None
+    asking: Authorization, request: Request, *operations: Operation, message: str | None = None
 ) -> Verdict:
     """The refusal of a request that needs one of these operations on the cluster."""
     if asking.may_in_cluster(*operations):
@@ -149,7 +155,7 @@ def needs_cluster(
 
 
 def needs_one(
-    asking: Asking,
+    asking: Authorization,
     request: Request,
     operation: Operation,
     kind: Kind,

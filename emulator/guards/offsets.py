@@ -11,7 +11,7 @@ from typing import Any
 from ...wire import Error
 from ...wire.api.offset_fetch import OffsetFetchRequest, OffsetFetchResponse
 from ..security.authorizer.terms import Kind, Operation
-from .asking import Asking, Narrowed, Verdict
+from .asking import Authorization, PartlyDenied, Verdict
 from .guard import guards
 from .needs import ERRORS, needs_one
 
@@ -20,7 +20,7 @@ _ANSWER = OffsetFetchResponse
 
 
 @guards(OffsetFetchRequest)
-def offset_fetch(asking: Asking, request: OffsetFetchRequest) -> Verdict:
+def offset_fetch(asking: Authorization, request: OffsetFetchRequest) -> Verdict:
     if asking.version >= _GROUPS_SINCE:
         return _of_groups(asking, request)
     refusal = needs_one(asking, request, Operation.DESCRIBE, Kind.GROUP, request.group_id)
@@ -35,10 +35,10 @@ def offset_fetch(asking: Asking, request: OffsetFetchRequest) -> Verdict:
         if not own.error_code:
             _finish(asking, own, denied, _ANSWER.Topic)
 
-    return Narrowed(narrowed, finish)
+    return PartlyDenied(narrowed, finish)
 
 
-def _of_groups(asking: Asking, request: OffsetFetchRequest) -> Verdict:
+def _of_groups(asking: Authorization, request: OffsetFetchRequest) -> Verdict:
     """The answer has the groups in their order."""
     refused: dict[int, Any] = {}
     denied: list[list[Any] | None] = []
@@ -68,10 +68,10 @@ def _of_groups(asking: Asking, request: OffsetFetchRequest) -> Verdict:
             own.groups.insert(number, answer)
 
     narrowed = OffsetFetchRequest(groups=rest, require_stable=request.require_stable)
-    return Narrowed(narrowed if rest else None, finish)
+    return PartlyDenied(narrowed if rest else None, finish)
 
 
-def _name(asking: Asking, topic: Any) -> str | None:
+def _name(asking: Authorization, topic: Any) -> str | None:
     """The name of a topic; None for an id that nothing has."""
     if asking.version >= _IDS_SINCE:
         return asking.topic_name(topic.topic_id)
@@ -79,7 +79,7 @@ def _name(asking: Asking, topic: Any) -> str | None:
     return name
 
 
-def _split(asking: Asking, topics: list[Any] | None) -> tuple[Any, list[Any] | None]:
+def _split(asking: Authorization, topics: list[Any] | None) -> tuple[Any, list[Any] | None]:
     """Topics that go on, and those whose answer has an error, in their order: they may not be
     described, or their id is not known. None for all of them."""
     if topics is None:
@@ -96,7 +96,7 @@ def _split(asking: Asking, topics: list[Any] | None) -> tuple[Any, list[Any] | N
     return allowed, odd
 
 
-def _finish(asking: Asking, answer: Any, odd: list[Any] | None, topic: Any) -> None:
+def _finish(asking: Authorization, answer: Any, odd: list[Any] | None, topic: Any) -> None:
     if odd is None:
         answer.topics = [each for each in answer.topics if _is_shown(asking, each)]
         return
@@ -123,6 +123,6 @@ def _finish(asking: Asking, answer: Any, odd: list[Any] | None, topic: Any) -> N
         answer.topics.append(made)
 
 
-def _is_shown(asking: Asking, topic: Any) -> bool:
+def _is_shown(asking: Authorization, topic: Any) -> bool:
     name = _name(asking, topic)
     return name is None or asking.may(Operation.DESCRIBE, Kind.TOPIC, name, is_told=False)

@@ -18,7 +18,7 @@ from ..base.call import NO_REPLY
 from ..metadata.topic_rules import name_problem
 from ..partitions.produced import Produced
 from ..security.authorizer.terms import Kind, Operation
-from .asking import Asking, Narrowed, Verdict
+from .asking import Authorization, PartlyDenied, Verdict
 from .guard import guards
 from .needs import ERRORS, MESSAGES, each_once, needs_each, once
 
@@ -28,7 +28,7 @@ _REPLICA_STATE_SINCE, _IDS_SINCE = 15, 13
 
 
 @guards(ProduceRequest)
-def produce(asking: Asking, request: ProduceRequest) -> Verdict:
+def produce(asking: Authorization, request: ProduceRequest) -> Verdict:
     """The transactional id comes first, and refuses everything; but for that all batches up to the
     first transactional one are read, and what cannot be is left to the handler, which refuses all
     of it then."""
@@ -47,7 +47,7 @@ def produce(asking: Asking, request: ProduceRequest) -> Verdict:
     return each_once(found, "responses", "partition_responses", "index")
 
 
-def _first_odd(asking: Asking, request: ProduceRequest) -> Produced | None:
+def _first_odd(asking: Authorization, request: ProduceRequest) -> Produced | None:
     """The first batch that is transactional or cannot be read."""
     for topic in request.topic_data:
         for partition in topic.partition_data:
@@ -58,7 +58,7 @@ def _first_odd(asking: Asking, request: ProduceRequest) -> Produced | None:
 
 
 @guards(FetchRequest)
-def fetch(asking: Asking, request: FetchRequest) -> Verdict:
+def fetch(asking: Authorization, request: FetchRequest) -> Verdict:
     """Each partition is judged when it is looked up: a session has those that are not named."""
     replica = request.replica_id
     if asking.version >= _REPLICA_STATE_SINCE:
@@ -86,7 +86,7 @@ def fetch(asking: Asking, request: FetchRequest) -> Verdict:
 
 
 @guards(ListOffsetsRequest)
-def list_offsets(asking: Asking, request: ListOffsetsRequest) -> Verdict:
+def list_offsets(asking: Authorization, request: ListOffsetsRequest) -> Verdict:
     """What may not be seen comes last, as it was asked for."""
     allowed, denied = _split(asking, request.topics, [topic.name for topic in request.topics])
     if not denied or (allowed and request.isolation_level not in _ISOLATION_LEVELS):
@@ -113,22 +113,24 @@ def list_offsets(asking: Asking, request: ListOffsetsRequest) -> Verdict:
     return _with(narrowed if allowed else None, answers)
 
 
-def _split(asking: Asking, topics: list[Any], names: list[str]) -> tuple[list[Any], list[Any]]:
+def _split(
+    asking: Authorization, topics: list[Any], names: list[str]
+) -> tuple[list[Any], list[Any]]:
     """Topics that may be described, and those that may not."""
     seen = asking.allowed(Operation.DESCRIBE, Kind.TOPIC, names)
     both = list(zip(topics, names, strict=True))
     return [t for t, name in both if name in seen], [t for t, name in both if name not in seen]
 
 
-def _with(narrowed: Request | None, answers: list[Any]) -> Narrowed:
+def _with(narrowed: Request | None, answers: list[Any]) -> PartlyDenied:
     def finish(own: Any) -> None:
         own.topics += answers
 
-    return Narrowed(narrowed, finish)
+    return PartlyDenied(narrowed, finish)
 
 
 @guards(OffsetForLeaderEpochRequest)
-def offset_for_leader_epoch(asking: Asking, request: OffsetForLeaderEpochRequest) -> Verdict:
+def offset_for_leader_epoch(asking: Authorization, request: OffsetForLeaderEpochRequest) -> Verdict:
     """Brokers may ask about any topic."""
     if asking.may_in_cluster(Operation.CLUSTER_ACTION, is_told=False):
         return None
@@ -153,13 +155,13 @@ def offset_for_leader_epoch(asking: Asking, request: OffsetForLeaderEpochRequest
 
 
 @guards(DeleteRecordsRequest)
-def delete_records(asking: Asking, request: DeleteRecordsRequest) -> Verdict:
+def delete_records(asking: Authorization, request: DeleteRecordsRequest) -> Verdict:
     found = needs_each(asking, request, Operation.DELETE, Kind.TOPIC)
     return each_once(found, "topics", "partitions", "partition_index")
 
 
 @guards(DescribeProducersRequest)
-def describe_producers(asking: Asking, request: DescribeProducersRequest) -> Verdict:
+def describe_producers(asking: Authorization, request: DescribeProducersRequest) -> Verdict:
     """A name that no topic can have is told first. The answer has the topics in their order."""
     response = DescribeProducersResponse.Topic
     allowed: list[Any] = []
@@ -186,4 +188,4 @@ def describe_producers(asking: Asking, request: DescribeProducersRequest) -> Ver
         rest = iter(own.topics)
         own.topics = [refused.get(n) or next(rest) for n in range(len(request.topics))]
 
-    return Narrowed(DescribeProducersRequest(topics=allowed) if allowed else None, finish)
+    return PartlyDenied(DescribeProducersRequest(topics=allowed) if allowed else None, finish)

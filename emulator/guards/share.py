@@ -30,13 +30,13 @@ from ..control.rules.places import TOPIC
 from ..control.rules.refusing import levels
 from ..handlers.share_acknowledgements import check_member, check_member_id
 from ..security.authorizer.terms import Kind, Operation
-from .asking import Asking, Narrowed, Verdict
+from .asking import Authorization, PartlyDenied, Verdict
 from .guard import guards
 from .needs import ERRORS, MESSAGES, lacking, needs_cluster, needs_one
 
 
 @guards(ShareGroupHeartbeatRequest)
-def heartbeat(asking: Asking, request: ShareGroupHeartbeatRequest) -> Verdict:
+def heartbeat(asking: Authorization, request: ShareGroupHeartbeatRequest) -> Verdict:
     """Topics that may not be described refuse the whole heartbeat; before them, what no member can
     be is told."""
     refusal = needs_one(asking, request, Operation.READ, Kind.GROUP, request.group_id)
@@ -53,7 +53,7 @@ def heartbeat(asking: Asking, request: ShareGroupHeartbeatRequest) -> Verdict:
 
 
 @guards(ShareFetchRequest, ShareAcknowledgeRequest)
-def records(asking: Asking, request: Any) -> Verdict:
+def records(asking: Authorization, request: Any) -> Verdict:
     """Without a group there is nothing to ask; what no member can be is told before the topics."""
     if request.group_id is None:
         return None
@@ -75,11 +75,11 @@ def records(asking: Asking, request: Any) -> Verdict:
         if not own.error_code:
             found.finish(own)
 
-    return Narrowed(rest, finish)
+    return PartlyDenied(rest, finish)
 
 
 @guards(AlterShareGroupOffsetsRequest)
-def alter_offsets(asking: Asking, request: AlterShareGroupOffsetsRequest) -> Verdict:
+def alter_offsets(asking: Authorization, request: AlterShareGroupOffsetsRequest) -> Verdict:
     """Of a topic that may not be read nothing is told if none of its partitions is named."""
     message = MESSAGES[Kind.GROUP]
     refusal = needs_one(asking, request, Operation.READ, Kind.GROUP, request.group_id, message)
@@ -102,11 +102,11 @@ def alter_offsets(asking: Asking, request: AlterShareGroupOffsetsRequest) -> Ver
                 if topic is not None:
                     each.topic_id = topic.id
 
-    return Narrowed(narrowed, finish)
+    return PartlyDenied(narrowed, finish)
 
 
 @guards(DeleteShareGroupOffsetsRequest)
-def delete_offsets(asking: Asking, request: DeleteShareGroupOffsetsRequest) -> Verdict:
+def delete_offsets(asking: Authorization, request: DeleteShareGroupOffsetsRequest) -> Verdict:
     message = MESSAGES[Kind.GROUP]
     refusal = needs_one(asking, request, Operation.DELETE, Kind.GROUP, request.group_id, message)
     if refusal is not None:
@@ -132,11 +132,11 @@ def delete_offsets(asking: Asking, request: DeleteShareGroupOffsetsRequest) -> V
         if not own.error_code:  # of the group, which is asked in any case
             own.responses += answers
 
-    return Narrowed(narrowed, finish)
+    return PartlyDenied(narrowed, finish)
 
 
 @guards(DescribeShareGroupOffsetsRequest)
-def describe_offsets(asking: Asking, request: DescribeShareGroupOffsetsRequest) -> Verdict:
+def describe_offsets(asking: Authorization, request: DescribeShareGroupOffsetsRequest) -> Verdict:
     """ "All topics" leaves out what may not be described."""
     answer = DescribeShareGroupOffsetsResponse.Group
     kept: list[Any] = []
@@ -165,10 +165,10 @@ def describe_offsets(asking: Asking, request: DescribeShareGroupOffsetsRequest) 
             own.groups.insert(number, each)
 
     narrowed = DescribeShareGroupOffsetsRequest(groups=kept) if kept else None
-    return Narrowed(narrowed, finish)
+    return PartlyDenied(narrowed, finish)
 
 
-def _finish(asking: Asking, group: Any, denied: list[Any] | None) -> None:
+def _finish(asking: Authorization, group: Any, denied: list[Any] | None) -> None:
     if denied is None:
         names = [topic.topic_name for topic in group.topics]
         seen = asking.allowed(Operation.DESCRIBE, Kind.TOPIC, names, is_told=False)
@@ -198,6 +198,6 @@ def _finish(asking: Asking, group: Any, denied: list[Any] | None) -> None:
     WriteShareGroupStateRequest,
     DeleteShareGroupStateRequest,
 )
-def state(asking: Asking, request: Request) -> Verdict:
+def state(asking: Authorization, request: Request) -> Verdict:
     message = MESSAGES[Kind.CLUSTER]
     return needs_cluster(asking, request, Operation.CLUSTER_ACTION, message=message)

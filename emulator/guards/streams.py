@@ -13,7 +13,7 @@ from ...wire.api.streams_group_describe import StreamsGroupDescribeRequest
 from ...wire.api.streams_group_heartbeat import StreamsGroupHeartbeatRequest
 from ..handlers.streams_group_heartbeat import check_topics, required_topics
 from ..security.authorizer.terms import Kind, Operation
-from .asking import BITS_UNKNOWN, Asking, Verdict
+from .asking import BITS_UNKNOWN, Authorization, Verdict
 from .groups import described_groups
 from .guard import guards
 from .needs import ERRORS, needs_one
@@ -22,7 +22,7 @@ _SECRET_TOPICS = "The described group uses topics that the client is not authori
 
 
 @guards(StreamsGroupHeartbeatRequest)
-def heartbeat(asking: Asking, request: StreamsGroupHeartbeatRequest) -> Verdict:
+def heartbeat(asking: Authorization, request: StreamsGroupHeartbeatRequest) -> Verdict:
     """Topics that may not be described refuse the whole heartbeat; before them, what no topology
     can have is told."""
     refusal = needs_one(asking, request, Operation.READ, Kind.GROUP, request.group_id)
@@ -39,11 +39,11 @@ def heartbeat(asking: Asking, request: StreamsGroupHeartbeatRequest) -> Verdict:
 
 
 @guards(StreamsGroupDescribeRequest)
-def describe(asking: Asking, request: StreamsGroupDescribeRequest) -> Verdict:
+def describe(asking: Authorization, request: StreamsGroupDescribeRequest) -> Verdict:
     return described_groups(asking, request, _without_secret_topics)
 
 
-def _without_secret_topics(asking: Asking, group: Any) -> Any:
+def _without_secret_topics(asking: Authorization, group: Any) -> Any:
     names = {
         name
         for each in (() if group.topology is None else group.topology.subtopologies)

@@ -20,7 +20,7 @@ from ...wire.api.metadata import MetadataRequest, MetadataResponse
 from ..control.rules.entries import Entry
 from ..control.rules.places import TOPIC
 from ..security.authorizer.terms import Kind, Operation
-from .asking import Asking, Narrowed, Verdict
+from .asking import Authorization, PartlyDenied, Verdict
 from .guard import guards
 from .needs import ERRORS, MESSAGES, lacking
 
@@ -32,11 +32,11 @@ _CLUSTER_METADATA = "__cluster_metadata"
 
 
 @guards(MetadataRequest)
-def metadata(asking: Asking, request: MetadataRequest) -> Verdict:
+def metadata(asking: Authorization, request: MetadataRequest) -> Verdict:
     """Brokers are shown to anybody. "All topics" leaves out what may not be described."""
     asked = request.topics
     if asked is None or (asking.version == 0 and not asked):
-        return Narrowed(request, _shown(asking, request, None))
+        return PartlyDenied(request, _shown(asking, request, None))
     by_id = any(entry.topic_id != NO_ID for entry in asked)
     is_bad = by_id or any(entry.name is None for entry in asked)
     if is_bad and not (by_id and asking.version >= _METADATA_IDS_SINCE):
@@ -60,11 +60,11 @@ def metadata(asking: Asking, request: MetadataRequest) -> Verdict:
         include_topic_authorized_operations=request.include_topic_authorized_operations,
     )
     if not allowed and asking.version == 0:  # where an empty list asks for all
-        return Narrowed(request, _shown(asking, request, answers, is_empty=True))
-    return Narrowed(narrowed, _shown(asking, request, answers))
+        return PartlyDenied(request, _shown(asking, request, answers, is_empty=True))
+    return PartlyDenied(narrowed, _shown(asking, request, answers))
 
 
-def _is_denied(asking: Asking, request: MetadataRequest, name: str) -> bool:
+def _is_denied(asking: Authorization, request: MetadataRequest, name: str) -> bool:
     """Whether a topic may not be described, or not be created where it would be."""
     if not asking.may(Operation.DESCRIBE, Kind.TOPIC, name):
         return True
@@ -87,7 +87,7 @@ def _denied(name: str, topic_id: bytes | None) -> Any:
 
 
 def _shown(
-    asking: Asking,
+    asking: Authorization,
     request: MetadataRequest,
     answers: list[Any] | None,
     *,
@@ -111,12 +111,12 @@ def _shown(
     return finish
 
 
-def _is_shown(asking: Asking, name: str) -> bool:
+def _is_shown(asking: Authorization, name: str) -> bool:
     return asking.may(Operation.DESCRIBE, Kind.TOPIC, name, is_told=False)
 
 
 @guards(DescribeTopicPartitionsRequest)
-def describe_partitions(asking: Asking, request: DescribeTopicPartitionsRequest) -> Verdict:
+def describe_partitions(asking: Authorization, request: DescribeTopicPartitionsRequest) -> Verdict:
     """No topics mean all of those that may be described."""
     if not request.topics:
         names = [topic.name for topic in asking.cluster.topics]
@@ -148,11 +148,11 @@ def describe_partitions(asking: Asking, request: DescribeTopicPartitionsRequest)
             topic.topic_authorized_operations = asking.bits(Kind.TOPIC, topic.name)
         own.topics += answers
 
-    return Narrowed(narrowed if kept else None, finish)
+    return PartlyDenied(narrowed if kept else None, finish)
 
 
 @guards(CreateTopicsRequest)
-def create_topics(asking: Asking, request: CreateTopicsRequest) -> Verdict:
+def create_topics(asking: Authorization, request: CreateTopicsRequest) -> Verdict:
     """Names that are given twice are refused as such. Without DESCRIBE_CONFIGS a client is not told
     what was made of its topic."""
     times = Counter(topic.name for topic in request.topics)
@@ -177,11 +177,11 @@ def create_topics(asking: Asking, request: CreateTopicsRequest) -> Verdict:
         if refused is not None:
             refused.finish(own)
 
-    return Narrowed(request if refused is None else refused.request, finish)
+    return PartlyDenied(request if refused is None else refused.request, finish)
 
 
 @guards(CreatePartitionsRequest)
-def create_partitions(asking: Asking, request: CreatePartitionsRequest) -> Verdict:
+def create_partitions(asking: Authorization, request: CreatePartitionsRequest) -> Verdict:
     """Names that are given twice are refused as such."""
     times = Counter(topic.name for topic in request.topics)
     lacks = lacking(asking, Operation.ALTER, Kind.TOPIC)
@@ -193,7 +193,7 @@ def create_partitions(asking: Asking, request: CreatePartitionsRequest) -> Verdi
 
 
 @guards(DeleteTopicsRequest)
-def delete_topics(asking: Asking, request: DeleteTopicsRequest) -> Verdict:
+def delete_topics(asking: Authorization, request: DeleteTopicsRequest) -> Verdict:
     """A name is told only to who may describe the topic; a topic that is named in a way that is
     wrong anyway is left to the handler."""
     if not asking.cluster.config.get("delete.topic.enable") or request.timeout_ms <= 0:
@@ -224,7 +224,7 @@ def delete_topics(asking: Asking, request: DeleteTopicsRequest) -> Verdict:
     return _deleted(asking, request, kept, answers)
 
 
-def _delete_by_name(asking: Asking, request: DeleteTopicsRequest) -> Verdict:
+def _delete_by_name(asking: Authorization, request: DeleteTopicsRequest) -> Verdict:
     times = Counter(request.topic_names)
     kept: list[Any] = []
     answers: list[Any] = []
@@ -237,7 +237,7 @@ def _delete_by_name(asking: Asking, request: DeleteTopicsRequest) -> Verdict:
     return _deleted(asking, request, kept, answers)
 
 
-def _refusal(asking: Asking, name: str) -> Any:
+def _refusal(asking: Authorization, name: str) -> Any:
     """Of a topic by its name; None where the handler may answer, also that it is not there."""
     if not asking.may(Operation.DESCRIBE, Kind.TOPIC, name):
         return _not_deleted(name, NO_ID)
@@ -255,7 +255,7 @@ def _not_deleted(name: str | None, topic_id: bytes) -> Any:
 
 
 def _deleted(
-    asking: Asking, request: DeleteTopicsRequest, kept: list[Any], answers: list[Any]
+    asking: Authorization, request: DeleteTopicsRequest, kept: list[Any], answers: list[Any]
 ) -> Verdict:
     if not answers:
         return None
@@ -269,4 +269,4 @@ def _deleted(
     def finish(own: Any) -> None:
         own.responses += answers
 
-    return Narrowed(narrowed if kept else None, finish)
+    return PartlyDenied(narrowed if kept else None, finish)

@@ -15,7 +15,7 @@ from ...wire.api.txn_offset_commit import TxnOffsetCommitRequest, TxnOffsetCommi
 from ...wire.api.write_txn_markers import WriteTxnMarkersRequest
 from ..config.internal_topics import INTERNAL_TOPICS
 from ..security.authorizer.terms import Kind, Operation
-from .asking import Asking, Narrowed, Verdict
+from .asking import Authorization, PartlyDenied, Verdict
 from .guard import guards
 from .needs import ERRORS, needs_cluster, needs_each_topic, needs_one
 
@@ -23,7 +23,7 @@ _BROKERS_SINCE = 4
 
 
 @guards(InitProducerIdRequest)
-def init_producer_id(asking: Asking, request: InitProducerIdRequest) -> Verdict:
+def init_producer_id(asking: Authorization, request: InitProducerIdRequest) -> Verdict:
     """Without a transactional id, who may write to any topic may have one."""
     if request.transactional_id is not None:
         x = request.transactional_id
@@ -36,7 +36,7 @@ def init_producer_id(asking: Asking, request: InitProducerIdRequest) -> Verdict:
 
 
 @guards(AddPartitionsToTxnRequest)
-def add_partitions(asking: Asking, request: AddPartitionsToTxnRequest) -> Verdict:
+def add_partitions(asking: Authorization, request: AddPartitionsToTxnRequest) -> Verdict:
     """From version 4 on brokers ask; before, one topic that is refused refuses all partitions."""
     if asking.version >= _BROKERS_SINCE:
         return needs_cluster(asking, request, Operation.CLUSTER_ACTION)
@@ -60,26 +60,26 @@ def add_partitions(asking: Asking, request: AddPartitionsToTxnRequest) -> Verdic
     return answer  # type: ignore[no-any-return]
 
 
-def _is_there(asking: Asking, name: str, index: int) -> bool:
+def _is_there(asking: Authorization, name: str, index: int) -> bool:
     topic = asking.cluster.topics.get(name)
     return topic is not None and 0 <= index < len(topic.partitions)
 
 
 @guards(AddOffsetsToTxnRequest)
-def add_offsets(asking: Asking, request: AddOffsetsToTxnRequest) -> Verdict:
+def add_offsets(asking: Authorization, request: AddOffsetsToTxnRequest) -> Verdict:
     x = request.transactional_id
     refusal = needs_one(asking, request, Operation.WRITE, Kind.TRANSACTIONAL_ID, x)
     return refusal or needs_one(asking, request, Operation.READ, Kind.GROUP, request.group_id)
 
 
 @guards(EndTxnRequest)
-def end_txn(asking: Asking, request: EndTxnRequest) -> Verdict:
+def end_txn(asking: Authorization, request: EndTxnRequest) -> Verdict:
     x = request.transactional_id
     return needs_one(asking, request, Operation.WRITE, Kind.TRANSACTIONAL_ID, x)
 
 
 @guards(TxnOffsetCommitRequest)
-def txn_offset_commit(asking: Asking, request: TxnOffsetCommitRequest) -> Verdict:
+def txn_offset_commit(asking: Authorization, request: TxnOffsetCommitRequest) -> Verdict:
     x = request.transactional_id
     refusal = needs_one(asking, request, Operation.WRITE, Kind.TRANSACTIONAL_ID, x)
     if refusal is None:
@@ -89,12 +89,12 @@ def txn_offset_commit(asking: Asking, request: TxnOffsetCommitRequest) -> Verdic
 
 
 @guards(WriteTxnMarkersRequest)
-def write_markers(asking: Asking, request: WriteTxnMarkersRequest) -> Verdict:
+def write_markers(asking: Authorization, request: WriteTxnMarkersRequest) -> Verdict:
     return needs_cluster(asking, request, Operation.ALTER, Operation.CLUSTER_ACTION)
 
 
 @guards(DescribeTransactionsRequest)
-def describe_transactions(asking: Asking, request: DescribeTransactionsRequest) -> Verdict:
+def describe_transactions(asking: Authorization, request: DescribeTransactionsRequest) -> Verdict:
     """Of a transaction only the topics are shown that may be described."""
     allowed = asking.allowed(Operation.DESCRIBE, Kind.TRANSACTIONAL_ID, request.transactional_ids)
     asked = [x for x in request.transactional_ids if x in allowed]
@@ -112,11 +112,13 @@ def describe_transactions(asking: Asking, request: DescribeTransactionsRequest) 
             for each in refused.transaction_states
         ]
 
-    return Narrowed(DescribeTransactionsRequest(transactional_ids=asked) if asked else None, finish)
+    return PartlyDenied(
+        DescribeTransactionsRequest(transactional_ids=asked) if asked else None, finish
+    )
 
 
 @guards(ListTransactionsRequest)
-def list_transactions(asking: Asking, request: ListTransactionsRequest) -> Verdict:
+def list_transactions(asking: Authorization, request: ListTransactionsRequest) -> Verdict:
     def finish(own: Any) -> None:
         ids = [state.transactional_id for state in own.transaction_states]
         allowed = asking.allowed(Operation.DESCRIBE, Kind.TRANSACTIONAL_ID, ids, is_told=False)
@@ -124,4 +126,4 @@ def list_transactions(asking: Asking, request: ListTransactionsRequest) -> Verdi
             state for state in own.transaction_states if state.transactional_id in allowed
         ]
 
-    return Narrowed(request, finish)
+    return PartlyDenied(request, finish)

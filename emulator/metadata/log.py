@@ -13,7 +13,7 @@ What is read at the start: the newest snapshot and the log after it (replay.py).
 What is written: one batch per change, in the leader epoch of the last record read or a later one,
 in the record versions of the directory's metadata.version. A new log begins with the features that
 a new Kafka 4.3 has, or with those asked for, in one transaction as Kafka's. A transaction left open
-is aborted first. upkeep/metadata_snapshots.py says when snapshots are written, and when what
+is aborted first. maintenance/metadata_snapshots.py says when snapshots are written, and when what
 precedes them is deleted. There is no snapshot where records were skipped: it would lose them.
 
 Left out: Kafka's LeaderChange, registrations of controllers, and NoOps: it needs none of them and

@@ -33,7 +33,7 @@ from .listener import Listener
 from .network.fault import DOWN, UP, Effect, Fault
 from .network.network import Network
 from .protocol import ClientProtocol, FollowingProtocol
-from .room import ROOM_BYTES, Room
+from .receive_budget import ROOM_BYTES, ReceiveBudget
 from .sockets import bound, copy_of
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Server:
         self.closing: list[Callable[[], None]] = []  # called before anything is closed
         self._loop = asyncio.get_running_loop()
         size: int = cluster.config.get("queued.max.request.bytes")
-        self.room = Room(size if size > 0 else ROOM_BYTES, self._loop.call_later)
+        self.room = ReceiveBudget(size if size > 0 else ROOM_BYTES, self._loop.call_later)
         self.connections = {
             node_id: self._counted(broker.config) for node_id, broker in cluster.brokers.items()
         }

@@ -29,7 +29,7 @@ from ...wire.codec.messages import DAMAGE, read_again, read_in_slices, reader
 from ...wire.frames import SMALL, Frame
 from ...wire.headers import API_VERSIONS, is_flexible, read_client_id, read_request_header
 from ..base.call import NO_REPLY, PARKED, Call, Sentinel
-from ..base.chain import Passage, Route
+from ..base.chain import InterceptedCall, Route
 from ..base.logger import log
 from ..base.turns import Slices
 from ..control.refusals import finder
@@ -190,7 +190,7 @@ def _serve_decoded(
     if steps and (steps := endpoint.route.steps_for(connection.principal)):
         at_the_end = partial(handle, cluster, call, served)
         call.frame = frame
-        call.passage = Passage(steps, call, request, at_the_end)
+        call.passage = InterceptedCall(steps, call, request, at_the_end)
         call.passage.go_on()
         return PARKED
     if place is None:

@@ -4,7 +4,7 @@
   `delegation.token.secret.key`, and stored nowhere. Without that config there are none.
 - One lives `delegation.token.expiry.time.ms` until it is renewed, and at most
   `delegation.token.max.lifetime.ms`, or what was asked for, if that is less. Those that have
-  expired are removed (upkeep/token_expiry.py).
+  expired are removed (maintenance/token_expiry.py).
 - Owner, requester and renewers may renew and end it, and see it.
 
 Source: KIP-48, KIP-373, KIP-900; Kafka 4.3.1's DelegationTokenControlManager.

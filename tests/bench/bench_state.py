@@ -20,7 +20,7 @@ from typing import Any
 
 from odradek import Emulator
 from odradek.emulator.cluster import Cluster
-from odradek.emulator.state.snapshot import Snapshot
+from odradek.emulator.snapshots.snapshot import Snapshot
 from odradek.wire.batch import read_header
 from odradek.wire.records import build_batch
 

@@ -13,7 +13,7 @@ from odradek.emulator.control.traffic.traffic import FRAME_BYTES, MOST, MOST_BYT
 from odradek.emulator.metadata.topic_rules import LARGEST_REQUEST
 from odradek.emulator.net import server
 from odradek.emulator.net.connection import UNSENT_BYTES
-from odradek.emulator.net.room import ROOM_BYTES
+from odradek.emulator.net.receive_budget import ROOM_BYTES
 from odradek.emulator.partitions import produced_batches
 from odradek.emulator.partitions.fetch_sessions import SIZE_MAX
 from odradek.wire.codec.reader_source import REQUEST_ITEMS_MAX

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from odradek.emulator.timing import figures
+from odradek.emulator.readiness import figures
 
 from tests.support.sessions import run as run_session
 

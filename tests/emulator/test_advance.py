@@ -11,8 +11,8 @@ import pytest
 from odradek import Emulator, ManualClock
 from odradek.emulator.base.logger import log
 from odradek.emulator.cluster import Cluster
+from odradek.emulator.maintenance.log_manager import LogManager
 from odradek.emulator.partitions.partition import Partition
-from odradek.emulator.upkeep.log_manager import LogManager
 from odradek.wire import Error
 from odradek.wire.api.find_coordinator import FindCoordinatorRequest
 

@@ -9,8 +9,8 @@ from random import Random
 from unittest.mock import patch
 
 from odradek.emulator.cluster import Cluster
-from odradek.emulator.upkeep import log_manager
-from odradek.emulator.upkeep.flusher import Flusher
+from odradek.emulator.maintenance import log_manager
+from odradek.emulator.maintenance.flusher import Flusher
 from odradek.storage import Log, LogDirectoryError, MemoryDisk
 from odradek.wire import primitives
 

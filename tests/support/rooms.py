@@ -33,22 +33,22 @@ ROOMS = {
         metadata
         replication
         security
-        upkeep
+        maintenance
         share
         groups
         transactions
         handlers
         control
         guards
-        timing
+        readiness
         net
         parameters broker cluster
-        state
+        snapshots
         embedded broker_thread
     """,
     "compat/proxy": """
         addresses sessions client_end
-        behind
+        upstream
         connection
         ports
         proxy
@@ -152,7 +152,7 @@ ROOMS = {
         breakpoint left_open
         emulator proxy
     """,
-    "emulator/state": """
+    "emulator/snapshots": """
         errors
         images
         archive placing ahead exchange downtime

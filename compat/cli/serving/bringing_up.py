@@ -144,7 +144,7 @@ def _of_no_listener(
     prefixed = {name for name in configs if name.startswith(LISTENER_PREFIX)}
     if not prefixed:
         return {}
-    from ....emulator.security.given import secured
+    from ....emulator.security.initial_users import secured
 
     others = {name: text for name, text in configs.items() if name not in prefixed}
     try:

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 from ....wire import Request
 from ...base.chain import Route
-from ...base.never_matched import Standing
+from ...base.never_matched import TestFault
 from .apis import name_of
 from .asked_for import asked_for
 from .counting import Count, Counting
 from .narrowing import Narrowing
 
 if TYPE_CHECKING:
-    from .meeting import Meeting
+    from .interception import Interception
     from .verbs.verb import Verb
 
 MOST_REQUESTS = 100
@@ -23,7 +23,7 @@ MOST_REQUESTS = 100
 _MOST_NEAR = 100
 
 
-class Rule(Standing):
+class Rule(TestFault):
     """A rule. Everything but its numbers is the broker's thread's."""
 
     def __init__(
@@ -82,7 +82,7 @@ class Rule(Standing):
             self.failed(error)
             return True
 
-    def takes(self, meeting: Meeting) -> bool:
+    def takes(self, meeting: Interception) -> bool:
         """Whether it takes effect for a request, which counts then."""
         call, rules = meeting.call, meeting.rules
         try:
@@ -101,7 +101,7 @@ class Rule(Standing):
             self.failed(error)
             return False
 
-    def counts(self, meeting: Meeting, request: Request) -> bool:
+    def counts(self, meeting: Interception, request: Request) -> bool:
         """Whether a request that matches is one of those for which it takes effect; counts it."""
         rules = meeting.rules
         if not self.count.takes(rules.now()):
@@ -112,7 +112,7 @@ class Rule(Standing):
             rules.retire(self)
         return True
 
-    def passed_by(self, meeting: Meeting, other: Rule) -> None:
+    def passed_by(self, meeting: Interception, other: Rule) -> None:
         """Another rule has ended the request before this one was asked."""
         call, request = meeting.call, meeting.request
         try:

@@ -17,7 +17,7 @@ from ...base.timers import Timer
 if TYPE_CHECKING:
     from ...cluster import Cluster
     from ...share.state import ShareKey
-    from .meeting import Meeting
+    from .interception import Interception
     from .rule import Rule
 
 
@@ -30,7 +30,7 @@ class Rules(Step):
         self.unfinished: list[str] = []
         """Sentences that were given up before they had a verb."""
         self._active: list[Rule] = []
-        self._meetings: dict[Call, Meeting] = {}
+        self._meetings: dict[Call, Interception] = {}
         self.poison: dict[ShareKey, set[int]] = {}
         """The offsets that a test has made poison to share groups."""
         self._cluster: Cluster | None = None
@@ -119,9 +119,9 @@ class Rules(Step):
                 ahead.append(rule)
         if not ahead:
             return None
-        from .meeting import Meeting
+        from .interception import Interception
 
-        meeting = self._meetings[call] = Meeting(self, call, request, ahead)
+        meeting = self._meetings[call] = Interception(self, call, request, ahead)
         return meeting.begin()
 
     def after(self, call: Call, request: Request, response: Response | None) -> Outcome:

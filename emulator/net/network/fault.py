@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING
 
-from ...base.never_matched import Standing
+from ...base.never_matched import TestFault
 
 if TYPE_CHECKING:
     from .line import Line
@@ -51,7 +51,7 @@ class Effect:
     """New connections are refused."""
 
 
-class Fault(Standing):
+class Fault(TestFault):
     """A fault that is set. Everything but its numbers is the broker's thread's.
 
     `takes` says whether a client with this id is meant, None that all are; `port` is that of one

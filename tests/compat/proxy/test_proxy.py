@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from odradek import Emulator, NeverMatched, Proxy
-from odradek.compat.proxy.behind import Behind
+from odradek.compat.proxy.upstream import UpstreamCluster
 from odradek.emulator.base.call import NO_REPLY, PARKED, Call
 from odradek.emulator.base.chain import Outcome, Step
 from odradek.wire import Error, Request, Response
@@ -423,7 +423,7 @@ def test_what_steps_find_in_place_of_a_cluster(client: Connection, proxy: Proxy)
     client.ask(ALL, 12)
     called = threading.Event()
 
-    def look(behind: Behind) -> bytes:
+    def look(behind: UpstreamCluster) -> bytes:
         behind.after(1, called.set)
         behind.settle()
         topic = behind.topics.get("t")
@@ -441,7 +441,7 @@ def test_what_is_read_in_a_fetch_session_is_known_to_steps(
     client: Connection, proxy: Proxy
 ) -> None:
     def wanted(session_id: int) -> list[tuple[str, int]]:
-        def look(behind: Behind) -> list[tuple[str, int]]:
+        def look(behind: UpstreamCluster) -> list[tuple[str, int]]:
             found = behind.brokers[1].fetch_sessions.wanted(session_id)
             return [(each.topic.name, each.partition) for each in found]
 

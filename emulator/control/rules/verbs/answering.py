@@ -17,7 +17,7 @@ from ....base.chain import Outcome
 from .verb import Verb
 
 if TYPE_CHECKING:
-    from ..meeting import Meeting
+    from ..interception import Interception
     from ..rule import Rule
 
 THROTTLE = "throttle_time_ms"
@@ -31,7 +31,7 @@ class Answer(Verb):
     def __init__(self, function: Callable[[Any], Response | None]) -> None:
         self._function = function
 
-    def before(self, meeting: Meeting) -> Outcome:
+    def before(self, meeting: Interception) -> Outcome:
         try:
             return _checked(self._function(meeting.request), meeting)
         except Exception as error:
@@ -46,7 +46,7 @@ class Edit(Verb):
     def __init__(self, function: Callable[[Any], Response | None]) -> None:
         self._function = function
 
-    def after(self, meeting: Meeting, response: Response | None) -> Outcome:
+    def after(self, meeting: Interception, response: Response | None) -> Outcome:
         assert response is not None
         try:
             own = own_copy(response, meeting.version)
@@ -65,13 +65,13 @@ class Throttle(Verb):
         self._ms = milliseconds
         self._mutes = mutes
 
-    def no_place(self, meeting: Meeting) -> list[str]:
+    def no_place(self, meeting: Interception) -> list[str]:
         response = response_class(meeting.call.api_key)
         if has_field(response, THROTTLE, meeting.version):
             return []
         return [f"v{meeting.version} has no {THROTTLE}"]
 
-    def after(self, meeting: Meeting, response: Response | None) -> Outcome:
+    def after(self, meeting: Interception, response: Response | None) -> Outcome:
         assert response is not None
         own: Response = own_copy(response, meeting.version)
         setattr(own, THROTTLE, self._ms)
@@ -92,7 +92,7 @@ def own_copy(response: Response, version: int) -> Any:
     return type(response).decode(data, version)
 
 
-def _checked(found: Any, meeting: Meeting) -> Response | None:
+def _checked(found: Any, meeting: Interception) -> Response | None:
     expected = response_class(meeting.call.api_key)
     if found is not None and not isinstance(found, expected):
         raise TypeError(f"a {expected.__name__} or None is returned, not {found!r}")
@@ -101,7 +101,7 @@ def _checked(found: Any, meeting: Meeting) -> Response | None:
     return found
 
 
-def _failed(rule: Rule, meeting: Meeting, error: Exception) -> Outcome:
+def _failed(rule: Rule, meeting: Interception, error: Exception) -> Outcome:
     rule.failed(error)
     meeting.call.close()
     return NO_REPLY

@@ -13,7 +13,7 @@ from ....base.chain import Outcome
 from .verb import Verb
 
 if TYPE_CHECKING:
-    from ..meeting import Meeting
+    from ..interception import Interception
 
 
 class Calls(Verb):
@@ -31,32 +31,32 @@ class Calls(Verb):
         self._function = function
         self._in_its_thread = in_its_thread
         self._is_after = self.is_late = is_after
-        self._held: set[Meeting] = set()
+        self._held: set[Interception] = set()
 
-    def has_effect(self, meeting: Meeting, response: Response | None) -> bool:
+    def has_effect(self, meeting: Interception, response: Response | None) -> bool:
         return True
 
-    def before(self, meeting: Meeting) -> Outcome:
+    def before(self, meeting: Interception) -> Outcome:
         return None if self._is_after else self._call(meeting)
 
-    def after(self, meeting: Meeting, response: Response | None) -> Outcome:
+    def after(self, meeting: Interception, response: Response | None) -> Outcome:
         return self._call(meeting) if self._is_after else None
 
-    def _call(self, meeting: Meeting) -> Outcome:
+    def _call(self, meeting: Interception) -> Outcome:
         self._held.add(meeting)
         meeting.ends = lambda: self._held.discard(meeting)
         run = partial(self._run, meeting)
         threading.Thread(target=run, name="odradek rule", daemon=True).start()
         return meeting.hold(is_answered=self._is_after)
 
-    def _run(self, meeting: Meeting) -> None:
+    def _run(self, meeting: Interception) -> None:
         try:
             self._function()
         except Exception as error:
             self.rule.failed(error)
         self._in_its_thread(lambda: self._over(meeting))
 
-    def _over(self, meeting: Meeting) -> None:
+    def _over(self, meeting: Interception) -> None:
         if meeting in self._held:
             self._held.discard(meeting)
             meeting.resume()

@@ -15,7 +15,7 @@ from .answering import own_copy
 from .verb import Verb
 
 if TYPE_CHECKING:
-    from ..meeting import Meeting
+    from ..interception import Interception
 
 WAYS = ("crc", "cut")
 _SIZE_BYTES = 4
@@ -34,7 +34,7 @@ class TruncateReply(Verb):
     def __init__(self, length: int) -> None:
         self._length = length
 
-    def after(self, meeting: Meeting, response: Response | None) -> Outcome:
+    def after(self, meeting: Interception, response: Response | None) -> Outcome:
         _frames(meeting).append(self._cut)
         return None
 
@@ -50,12 +50,12 @@ class RepeatReply(Verb):
 
     is_late = True
 
-    def after(self, meeting: Meeting, response: Response | None) -> Outcome:
+    def after(self, meeting: Interception, response: Response | None) -> Outcome:
         _frames(meeting).append(lambda frame: frame * 2)
         return None
 
 
-def _frames(meeting: Meeting) -> list[Callable[[bytes], bytes]]:
+def _frames(meeting: Interception) -> list[Callable[[bytes], bytes]]:
     passage = meeting.call.passage
     assert passage is not None, "a call that meets rules passes the chain"
     return passage.frames
@@ -74,10 +74,10 @@ class CorruptRecords(Verb):
         self._narrowing = narrowing
         self._how = how
 
-    def has_effect(self, meeting: Meeting, response: Response | None) -> bool:
+    def has_effect(self, meeting: Interception, response: Response | None) -> bool:
         return isinstance(response, FetchResponse) and any(self._meant(meeting, response))
 
-    def after(self, meeting: Meeting, response: Response | None) -> Outcome:
+    def after(self, meeting: Interception, response: Response | None) -> Outcome:
         assert isinstance(response, FetchResponse)
         own: FetchResponse = own_copy(response, meeting.version)
         for partition in self._meant(meeting, own):
@@ -85,7 +85,7 @@ class CorruptRecords(Verb):
         return own
 
     def _meant(
-        self, meeting: Meeting, response: FetchResponse
+        self, meeting: Interception, response: FetchResponse
     ) -> Iterator[FetchResponse.Topic.Partition]:
         """Partitions with records that the rule is about."""
         for topic in response.responses:

@@ -34,7 +34,7 @@ from .answering import own_copy
 from .verb import Verb
 
 if TYPE_CHECKING:
-    from ..meeting import Meeting
+    from ..interception import Interception
 
 OF_SESSIONS = frozenset(
     {
@@ -74,7 +74,7 @@ class Fail(Verb):
         below = [level for level in found if level >= depth]
         return frozenset(below[:1] or [level for level in found if not level])
 
-    def no_place(self, meeting: Meeting) -> list[str]:
+    def no_place(self, meeting: Interception) -> list[str]:
         where = self._where(meeting.version)
         if not where:
             return [f"v{meeting.version} has no place for an error"]
@@ -86,7 +86,7 @@ class Fail(Verb):
                 return [f"it asks for nothing by name, and {has}"]
         return []
 
-    def before(self, meeting: Meeting) -> Onward:
+    def before(self, meeting: Interception) -> Onward:
         if self._is_after:
             return None
         request, version = meeting.request, meeting.version
@@ -110,7 +110,7 @@ class Fail(Verb):
     def _refused(self, request: Request, version: int, where: frozenset[int]) -> Any:
         return refused(request, version, where, self._error, self._message)
 
-    def _answered(self, meeting: Meeting, answer: Any) -> Outcome:
+    def _answered(self, meeting: Interception, answer: Any) -> Outcome:
         if _is_silent(meeting.request):
             meeting.call.close()
             return NO_REPLY
@@ -119,7 +119,7 @@ class Fail(Verb):
             meeting.call.version = meeting.version = 0  # which every client can read
         return answer  # type: ignore[no-any-return]
 
-    def _fail_partitions(self, meeting: Meeting) -> None:
+    def _fail_partitions(self, meeting: Interception) -> None:
         passage = meeting.call.passage
         assert passage is not None, "a call that meets rules passes the chain"
         before, own = passage.refuses, own_values(meeting.request, meeting.version)
@@ -132,7 +132,7 @@ class Fail(Verb):
 
         passage.refuses = refuse
 
-    def after(self, meeting: Meeting, response: Response | None) -> Outcome:
+    def after(self, meeting: Interception, response: Response | None) -> Outcome:
         if self._is_after:
             return self._answered_all_the_same(meeting, response)
         part = meeting.kept.pop(self, None)
@@ -147,7 +147,7 @@ class Fail(Verb):
             merge(own, part, meeting.version)
         return own  # type: ignore[no-any-return]
 
-    def _answered_all_the_same(self, meeting: Meeting, response: Response | None) -> Outcome:
+    def _answered_all_the_same(self, meeting: Interception, response: Response | None) -> Outcome:
         """It was carried out: its answer says that it was not."""
         assert response is not None
         where = self._where(meeting.version)
@@ -157,7 +157,7 @@ class Fail(Verb):
         self._refuse_what_is_answered(meeting, meeting.request, own)
         return own  # type: ignore[no-any-return]
 
-    def _refuse_what_is_answered(self, meeting: Meeting, request: Request, own: Any) -> None:
+    def _refuse_what_is_answered(self, meeting: Interception, request: Request, own: Any) -> None:
         """Of a request for everything."""
         version, names = meeting.version, meeting.rules.topic_name
         (where,) = self._where(version)

@@ -14,13 +14,13 @@ from ....base.chain import Outcome
 from .verb import Verb
 
 if TYPE_CHECKING:
-    from ..meeting import Meeting
+    from ..interception import Interception
 
 
 class DropRequest(Verb):
     """It is never carried out, and never answered."""
 
-    def before(self, meeting: Meeting) -> Outcome:
+    def before(self, meeting: Interception) -> Outcome:
         return PARKED
 
 
@@ -29,14 +29,14 @@ class DropReply(Verb):
 
     is_late = True
 
-    def after(self, meeting: Meeting, response: Response | None) -> Outcome:
+    def after(self, meeting: Interception, response: Response | None) -> Outcome:
         return PARKED
 
 
 class DisconnectBefore(Verb):
     """The connection is closed, and the request not carried out."""
 
-    def before(self, meeting: Meeting) -> Outcome:
+    def before(self, meeting: Interception) -> Outcome:
         meeting.call.close()
         return NO_REPLY
 
@@ -46,9 +46,9 @@ class DisconnectAfter(Verb):
 
     is_late = True
 
-    def has_effect(self, meeting: Meeting, response: Response | None) -> bool:
+    def has_effect(self, meeting: Interception, response: Response | None) -> bool:
         return True
 
-    def after(self, meeting: Meeting, response: Response | None) -> Outcome:
+    def after(self, meeting: Interception, response: Response | None) -> Outcome:
         meeting.call.close()
         return NO_REPLY

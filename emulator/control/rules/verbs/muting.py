@@ -17,7 +17,7 @@ from .answering import THROTTLE, has_field, own_copy
 from .verb import Verb
 
 if TYPE_CHECKING:
-    from ..meeting import Meeting
+    from ..interception import Interception
 
 
 class Muted:
@@ -48,14 +48,14 @@ class ThrottleAndMute(Verb):
     def __init__(self, muted: Muted, milliseconds: int) -> None:
         self._muted = muted
         self._ms = milliseconds
-        self._held: dict[Meeting, Timer] = {}
+        self._held: dict[Interception, Timer] = {}
 
-    def no_place(self, meeting: Meeting) -> list[str]:
+    def no_place(self, meeting: Interception) -> list[str]:
         if has_field(response_class(meeting.call.api_key), THROTTLE, meeting.version):
             return []
         return [f"v{meeting.version} has no {THROTTLE}"]
 
-    def before(self, meeting: Meeting) -> Outcome:
+    def before(self, meeting: Interception) -> Outcome:
         left_ms = self._muted.left_ms(meeting.call.connection)
         if not left_ms:
             return None
@@ -63,17 +63,17 @@ class ThrottleAndMute(Verb):
         meeting.ends = lambda: self._ended(meeting)
         return meeting.hold(is_answered=False)
 
-    def after(self, meeting: Meeting, response: Response | None) -> Outcome:
+    def after(self, meeting: Interception, response: Response | None) -> Outcome:
         assert response is not None
         own: Response = own_copy(response, meeting.version)
         setattr(own, THROTTLE, self._ms)
         self._muted.mute(meeting.call.connection, self._ms)
         return own
 
-    def _ended(self, meeting: Meeting) -> None:
+    def _ended(self, meeting: Interception) -> None:
         self._held.pop(meeting).cancel()
 
-    def _over(self, meeting: Meeting) -> None:
+    def _over(self, meeting: Interception) -> None:
         self._ended(meeting)
         meeting.resume()
 

@@ -11,7 +11,7 @@ from ....base.chain import Outcome
 from .verb import Verb
 
 if TYPE_CHECKING:
-    from ..meeting import Meeting
+    from ..interception import Interception
 
 
 class Notice(Verb):
@@ -28,10 +28,10 @@ class Notice(Verb):
         self._looks = looks
         self._then = then
 
-    def has_effect(self, meeting: Meeting, response: Response | None) -> bool:
+    def has_effect(self, meeting: Interception, response: Response | None) -> bool:
         return response is not None and bool(self._looks(meeting.call, response))
 
-    def after(self, meeting: Meeting, response: Response | None) -> Outcome:
+    def after(self, meeting: Interception, response: Response | None) -> Outcome:
         if self._then is not None:
             self._then(meeting.call)
         return None

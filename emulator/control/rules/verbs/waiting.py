@@ -10,7 +10,7 @@ from ....base.timers import Timer
 from .verb import Verb
 
 if TYPE_CHECKING:
-    from ..meeting import Meeting
+    from ..interception import Interception
 
 
 class Waits(Verb):
@@ -21,16 +21,16 @@ class Waits(Verb):
         self._ms = milliseconds
         self._is_after = self.is_late = is_after
         self._is_open = False
-        self.held: dict[Meeting, Timer | None] = {}
+        self.held: dict[Interception, Timer | None] = {}
         """What waits, and when it goes on."""
 
-    def before(self, meeting: Meeting) -> Outcome:
+    def before(self, meeting: Interception) -> Outcome:
         return None if self._is_after else self._hold(meeting)
 
-    def after(self, meeting: Meeting, response: Response | None) -> Outcome:
+    def after(self, meeting: Interception, response: Response | None) -> Outcome:
         return self._hold(meeting) if self._is_after else None
 
-    def _hold(self, meeting: Meeting) -> Outcome:
+    def _hold(self, meeting: Interception) -> Outcome:
         if self._is_open:
             return None
         self.held[meeting] = None
@@ -39,12 +39,12 @@ class Waits(Verb):
         meeting.ends = lambda: self._ended(meeting)
         return meeting.hold(is_answered=self._is_after)
 
-    def _ended(self, meeting: Meeting) -> None:
+    def _ended(self, meeting: Interception) -> None:
         timer = self.held.pop(meeting, None)
         if timer is not None:
             timer.cancel()
 
-    def _over(self, meeting: Meeting) -> None:
+    def _over(self, meeting: Interception) -> None:
         if meeting in self.held:
             self._ended(meeting)
             meeting.resume()

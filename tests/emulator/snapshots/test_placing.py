@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from odradek import Emulator
-from odradek.emulator.state import placing
-from odradek.emulator.state.snapshot import Snapshot
+from odradek.emulator.snapshots import placing
+from odradek.emulator.snapshots.snapshot import Snapshot
 from odradek.storage import Directory, LogDirectoryError
 from odradek.storage.checkpoints import LOCK
 

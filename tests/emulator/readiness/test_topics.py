@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import pytest
 from odradek.emulator.cluster import Cluster
-from odradek.emulator.timing.figures import COMMITTED
+from odradek.emulator.readiness.figures import COMMITTED
 from odradek.wire import Error
 from odradek.wire.api.delete_topics import DeleteTopicsRequest
 from odradek.wire.api.describe_topic_partitions import DescribeTopicPartitionsRequest

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .verbs.verb import Verb
 
 
-class Meeting:
+class Interception:
     """A request that is on its way through the rules."""
 
     def __init__(self, rules: Rules, call: Call, request: Request, ahead: list[Rule]) -> None:

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 from odradek.emulator.handlers.registry import SERVED
-from odradek.emulator.timing.figures import LATENCY, LED, SHARES, drawn, led_after
+from odradek.emulator.readiness.figures import LATENCY, LED, SHARES, drawn, led_after
 
 ROW = (0.0, 10.0, 20.0, 40.0, 100.0, 200.0)
 

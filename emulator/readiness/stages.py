@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...wire import Error
 
 
-class Stages:
+class ReadinessSteps:
     """The stages of a topic, or of a coordinator, in the order of time (real ms)."""
 
     def __init__(self, *stages: tuple[float, Error]) -> None:
@@ -16,4 +16,4 @@ class Stages:
         return next((error for until, error in self._stages if now < until), Error.NONE)
 
 
-READY = Stages()
+READY = ReadinessSteps()

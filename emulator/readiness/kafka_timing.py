@@ -42,7 +42,7 @@ from ..config.internal_topics import CONSUMER_OFFSETS, TRANSACTION_STATE
 from . import figures
 from .figures import Figures, drawn, led_after
 from .refusing import coordinator_of, not_found, refused, searched
-from .stages import READY, Stages
+from .stages import READY, ReadinessSteps
 from .withheld import Describing, Withheld, answer_for, hide, put_back, withhold
 
 if TYPE_CHECKING:
@@ -62,9 +62,9 @@ class KafkaTiming(Step):
     def __init__(self, cluster: Cluster, seed: int = SEED) -> None:
         self._cluster = cluster
         self._random = Random(seed)
-        self._topics: dict[str, Stages] = {}
+        self._topics: dict[str, ReadinessSteps] = {}
         self._names: dict[bytes, str] = {}
-        self._coordinators: dict[str, Stages] = {}
+        self._coordinators: dict[str, ReadinessSteps] = {}
         self._restarted = [name for name in _COORDINATORS if cluster.topics.get(name) is not None]
         self._committed_at: float = 0
         self._busy_until: float = 0
@@ -108,14 +108,14 @@ class KafkaTiming(Step):
             self._coordinators[topic.name] = self._elected(known)
         led = self._busy_until = known + self._drawn(led_after(len(topic.partitions)))
         self._names[topic.topic_id] = topic.name
-        self._topics[topic.name] = Stages(
+        self._topics[topic.name] = ReadinessSteps(
             (known, Error.UNKNOWN_TOPIC_OR_PARTITION), (led, Error.NOT_LEADER_OR_FOLLOWER)
         )
 
-    def _elected(self, known: float) -> Stages:
+    def _elected(self, known: float) -> ReadinessSteps:
         """Of a coordinator that is known from some time on."""
         elected = known + self._drawn(figures.COORDINATOR_ELECTED)
-        return Stages(
+        return ReadinessSteps(
             (known, Error.COORDINATOR_NOT_AVAILABLE),
             (elected, Error.NOT_COORDINATOR),
             (elected + self._drawn(figures.COORDINATOR_LOADED), Error.COORDINATOR_LOAD_IN_PROGRESS),

@@ -11,7 +11,7 @@ from odradek import Emulator, ManualClock
 from odradek.emulator.cluster import Cluster
 from odradek.storage import MemoryDisk
 
-from tests.emulator.state.everything import everything
+from tests.emulator.snapshots.everything import everything
 from tests.requests.groups import stable
 from tests.support.cluster import at_once, client_of
 from tests.support.drawn import examples

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from odradek.emulator.net.room import NEXT_BYTES, PROGRESS_BYTES, Room
+from odradek.emulator.net.receive_budget import NEXT_BYTES, PROGRESS_BYTES, ReceiveBudget
 
 MEGABYTE = 1 << 20
 
@@ -13,7 +13,7 @@ MEGABYTE = 1 << 20
 class Client:
     """A connection that has sent a part of a large request."""
 
-    def __init__(self, room: Room) -> None:
+    def __init__(self, room: ReceiveBudget) -> None:
         self.taken = 0
         self.is_closed = False
         self._room = room
@@ -60,18 +60,18 @@ def later() -> Later:
 
 
 @pytest.fixture
-def room(later: Later) -> Room:
-    return Room(4 * MEGABYTE, later)
+def room(later: Later) -> ReceiveBudget:
+    return ReceiveBudget(4 * MEGABYTE, later)
 
 
-def full(room: Room) -> list[Client]:
+def full(room: ReceiveBudget) -> list[Client]:
     """Three clients that use up the room, and one that goes beyond it."""
     clients = [Client(room) for _ in range(4)]
     assert all(client.sends(MEGABYTE) for client in clients)
     return clients
 
 
-def test_what_many_have_is_bounded(room: Room) -> None:
+def test_what_many_have_is_bounded(room: ReceiveBudget) -> None:
     clients = [Client(room) for _ in range(500)]
     for client in clients:
         client.sends(1)  # it is known from its first bytes that a request is large
@@ -82,7 +82,7 @@ def test_what_many_have_is_bounded(room: Room) -> None:
     assert sum(client.taken for client in clients) < 6 * MEGABYTE
 
 
-def test_who_waits_goes_on_in_order(room: Room) -> None:
+def test_who_waits_goes_on_in_order(room: ReceiveBudget) -> None:
     clients = full(room)
     first, second = Client(room), Client(room)
     assert not first.sends(1)
@@ -93,7 +93,7 @@ def test_who_waits_goes_on_in_order(room: Room) -> None:
     assert second.is_read
 
 
-def test_one_at_a_time_goes_beyond_and_on_to_its_end(room: Room) -> None:
+def test_one_at_a_time_goes_beyond_and_on_to_its_end(room: ReceiveBudget) -> None:
     clients = full(room)
     beyond = clients[3]
     assert all(beyond.sends(MEGABYTE) for _ in range(100))
@@ -103,7 +103,7 @@ def test_one_at_a_time_goes_beyond_and_on_to_its_end(room: Room) -> None:
 
 
 def test_who_goes_beyond_and_sends_nothing_is_closed_for_those_who_wait(
-    room: Room, later: Later
+    room: ReceiveBudget, later: Later
 ) -> None:
     beyond = full(room)[3]
     later.happens()
@@ -118,7 +118,7 @@ def test_who_goes_beyond_and_sends_nothing_is_closed_for_those_who_wait(
     assert waiting.is_read
 
 
-def test_who_waits_and_leaves_is_forgotten(room: Room) -> None:
+def test_who_waits_and_leaves_is_forgotten(room: ReceiveBudget) -> None:
     clients = full(room)
     waiting = Client(room)
     assert not waiting.sends(1)

@@ -26,7 +26,7 @@ PROGRESS_BYTES = 1 << 20
 """Who goes beyond the room sends this much in PATIENCE_S, or its request whole."""
 
 
-class Tenant(Protocol):
+class BudgetHolder(Protocol):
     """A connection, as the room sees it."""
 
     taken: int
@@ -39,7 +39,7 @@ class Tenant(Protocol):
         """It takes room that others wait for: close it."""
 
 
-class Room:
+class ReceiveBudget:
     """Counts what connections take. `later` has something called after so many seconds."""
 
     def __init__(self, size: int, later: Callable[[float, Callable[[], None]], object]) -> None:
@@ -47,12 +47,12 @@ class Room:
         self._later = later
         self._used = 0
         # In order; None as values: a dict as an ordered set.
-        self._waiting: dict[Tenant, None] = {}
-        self._beyond: Tenant | None = None
+        self._waiting: dict[BudgetHolder, None] = {}
+        self._beyond: BudgetHolder | None = None
         self._seen = 0
         self._turn = 0  # counts who went beyond
 
-    def take(self, tenant: Tenant, size: int) -> bool:
+    def take(self, tenant: BudgetHolder, size: int) -> bool:
         """The connection has so many bytes now, and needs more. Returns whether it may be read."""
         if tenant in self._waiting:
             return False
@@ -66,7 +66,7 @@ class Room:
         self._waiting[tenant] = None
         return False
 
-    def keep(self, tenant: Tenant, size: int) -> None:
+    def keep(self, tenant: BudgetHolder, size: int) -> None:
         """The connection has so many bytes, and needs no more until they are served."""
         if self._beyond is tenant:
             self._beyond = None
@@ -80,20 +80,20 @@ class Room:
                 self._go_beyond(first)
             first.read_on()
 
-    def _count(self, tenant: Tenant, size: int) -> None:
+    def _count(self, tenant: BudgetHolder, size: int) -> None:
         self._used += size - tenant.taken
         tenant.taken = size
 
-    def _go_beyond(self, tenant: Tenant) -> None:
+    def _go_beyond(self, tenant: BudgetHolder) -> None:
         self._beyond = tenant
         self._turn += 1
         self._look_later(tenant)
 
-    def _look_later(self, tenant: Tenant) -> None:
+    def _look_later(self, tenant: BudgetHolder) -> None:
         turn, self._seen = self._turn, tenant.taken
         self._later(PATIENCE_S, lambda: self._look(tenant, turn))
 
-    def _look(self, tenant: Tenant, turn: int) -> None:
+    def _look(self, tenant: BudgetHolder, turn: int) -> None:
         """Whether it goes on sending, if it is still the one."""
         if self._beyond is not tenant or self._turn != turn:
             return

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from odradek import Emulator
-from odradek.emulator.timing import figures
+from odradek.emulator.readiness import figures
 from odradek.wire import Error
 from odradek.wire.api.find_coordinator import FindCoordinatorRequest
 from odradek.wire.api.metadata import MetadataRequest

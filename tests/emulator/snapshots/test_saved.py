@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 from odradek import Emulator, ManualClock
-from odradek.emulator.state.archive import HEAD
-from odradek.emulator.state.errors import StateError
-from odradek.emulator.state.snapshot import Snapshot
+from odradek.emulator.snapshots.archive import HEAD
+from odradek.emulator.snapshots.errors import StateError
+from odradek.emulator.snapshots.snapshot import Snapshot
 from odradek.storage import MemoryDisk
 
-from tests.emulator.state.everything import everything
+from tests.emulator.snapshots.everything import everything
 
 
 @pytest.fixture

@@ -54,7 +54,7 @@ class Topics:
         return None if name is None else _Topic(bytes(topic_id), name)
 
 
-class Behind:
+class UpstreamCluster:
     """A cluster behind a proxy."""
 
     def __init__(self, traffic: Traffic, max_events: int) -> None:
