@@ -66,6 +66,28 @@ def test_a_stock_serializer_writes_and_views_decode(kafka: Emulator) -> None:
     assert read(messages[2].value(), context) == {"id": 2, "item": "bolt"}
 
 
+def test_stock_serializers_of_json_and_protobuf(kafka: Emulator) -> None:
+    from confluent_kafka.schema_registry.json_schema import JSONDeserializer, JSONSerializer
+    from confluent_kafka.schema_registry.protobuf import ProtobufDeserializer, ProtobufSerializer
+    from google.protobuf.timestamp_pb2 import Timestamp
+
+    client = SchemaRegistryClient({"url": kafka.schema_registry_url})
+    context = SerializationContext("orders", MessageField.VALUE)
+    schema = '{"title": "Order", "type": "object", "properties": {"id": {"type": "integer"}}}'
+    written = JSONSerializer(schema, client)({"id": 1}, context)
+    assert JSONDeserializer(schema, schema_registry_client=client)(written, context) == {"id": 1}
+    kafka["orders"].produce(written)
+    assert kafka["orders"].decoded("auto").values() == [{"id": 1}]
+
+    context = SerializationContext("times", MessageField.VALUE)
+    settings = {"use.deprecated.format": False}
+    written = ProtobufSerializer(Timestamp, client, settings)(Timestamp(seconds=5), context)
+    assert ProtobufDeserializer(Timestamp, settings)(written, context) == Timestamp(seconds=5)
+    found = kafka.schemas.show("times-value")
+    assert found.kind == "PROTOBUF"
+    assert "int64 seconds = 1;" in found.schema
+
+
 def test_schemas_evolve_or_the_test_is_told_why_not(kafka: Emulator, tmp_path: Path) -> None:
     file = tmp_path / "order.avsc"
     file.write_text(json.dumps(ORDER))

@@ -43,7 +43,11 @@ class ProtobufSchema:
 
 
 def parse(text: str, named: Mapping[str, str], *, strict: bool = False) -> ProtobufSchema:
-    """Raises BadSchema."""
+    """Of a text, or of a descriptor in base64. Raises BadSchema."""
+    if "{" not in text:
+        from .protobuf_descriptor import text_of
+
+        text = text_of(text) or text
     try:
         file = Parser(setup_lexer=_strict, setup_parser=_strict).parse(text)
     except Exception as error:  # the parser's own, and those of its grammar
