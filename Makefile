@@ -15,7 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Of weigh: a commit.
 BASE ?= 58a42da
 
-.PHONY: help demo test slow test-real both check explore mutants differential lint types package weigh bench bench-spark bugs situations table clean
+.PHONY: help demo test slow test-real both check explore mutants differential lint types package weigh bench bench-spark bugs simulated-bugs situations table clean
 
 help:  ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -62,6 +62,9 @@ lint: $(READY)  ## Style: ruff, its rules and its formatting
 	$(BIN)/ruff format --check .
 
 # A type checker does not see packages that are mapped under another name: give it a tree of links.
+simulated-bugs: $(READY)  ## In how many seeds a simulation finds each of some bugs that people ship
+	$(BIN)/python -m tests.fixtures.simulation --seeds 1000
+
 types: $(READY)  ## Types: mypy, of the packages and the tests
 	@mkdir -p build/types/odradek
 	@for package in $(PACKAGES); do ln -sfn ../../../$$package build/types/odradek/$$package; done
