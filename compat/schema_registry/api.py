@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
-from threading import Lock
 from typing import Any
 from urllib.parse import unquote
 
@@ -27,6 +26,7 @@ from .formats import KINDS, BadSchema, Schema, written
 from .records import Version
 from .registry import Registry
 from .subjects import DEFAULT, EVERYWHERE, begins, subject_of
+from .topic import Turn
 
 CONTENT_TYPE = "application/vnd.schemaregistry.v1+json"
 VERSION = "8.5.0"
@@ -86,7 +86,7 @@ class Asked:
         return every[offset : offset + limit] if limit >= 0 else every[offset:]
 
 
-def app(registry: Registry, lock: Lock, before: Before | None = None) -> App:
+def app(registry: Registry, lock: Turn, before: Before | None = None) -> App:
     """The API of a registry, asked with its lock held. `before` is waited for with each request;
     what it raises as Refused is the answer."""
 

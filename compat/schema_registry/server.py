@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
-from threading import Lock
 
 from ..http_server import HttpServer
 from ..unavailable import Unavailable
 from .registry import Registry
-from .topic import NAME, Cluster, SchemasTopic
+from .topic import NAME, Cluster, SchemasTopic, Turn
 
 _NEEDED = ("starlette", "uvicorn", "fastavro", "jsonschema", "proto_schema_parser")
 
@@ -31,7 +30,7 @@ class SchemaRegistry:
         self.topic = SchemasTopic(cluster, topic)
         self.registry = Registry(self.topic)
         self.faults = Faults()
-        self.lock = Lock()
+        self.lock = Turn(self.topic)
         """Held by who asks the registry."""
         serving = app(self.registry, self.lock, self.faults.meet)
         self._server = HttpServer(serving, host, port, extra="schemas")

@@ -7,6 +7,7 @@ back is read anew from its start.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from threading import Lock
 from typing import Any, Protocol
 
 from ...emulator.base.real_time import monotonic, sleep, wall_time
@@ -57,6 +58,7 @@ class SchemasTopic:
         self._cluster = cluster
         self._name = name
         self._is_there = False
+        self.is_read = self.in_turn = False
         self._begin()
 
     def _begin(self) -> None:
@@ -70,7 +72,14 @@ class SchemasTopic:
         return self._state
 
     def state(self) -> State:
-        """What its records say, up to its end. Raises Refused."""
+        """What its records say, up to its end; within a turn it is read once. Raises Refused."""
+        if self.in_turn and self.is_read:
+            return self._state
+        found = self._up_to_date()
+        self.is_read = True
+        return found
+
+    def _up_to_date(self) -> State:
         try:
             if self._cluster.incarnation != self._of:
                 self._begin()
@@ -94,6 +103,7 @@ class SchemasTopic:
 
     def write(self, entries: Iterable[tuple[bytes, bytes | None]]) -> None:
         """Append records, and wait until they are stored. Raises Refused."""
+        self.is_read = False
         if not self._is_there:
             self._create()
         now = int(wall_time() * 1000)
@@ -175,3 +185,19 @@ class SchemasTopic:
             text = f"{self._name} has no leader that answers: {error.name}"
             raise Refused("timed_out", text)
         sleep(_RETRY_S)
+
+
+class Turn:
+    """One request at a time: `with turn:`. Within it the topic is read once, and after a write."""
+
+    def __init__(self, topic: SchemasTopic) -> None:
+        self._topic = topic
+        self._lock = Lock()
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+        self._topic.in_turn, self._topic.is_read = True, False
+
+    def __exit__(self, *_: object) -> None:
+        self._topic.in_turn = False
+        self._lock.release()

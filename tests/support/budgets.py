@@ -18,6 +18,6 @@ LINES = {
     "storage": 10_129,
     "emulator": 55_480,
     "fixtures": 24_468,
-    "compat": 43_151,
+    "compat": 43_176,
     "tests": 158_897,
 }
