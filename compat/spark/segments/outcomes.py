@@ -2,8 +2,8 @@
 
 Only a marker in the log says so, and it may be in a later segment than the records. So the headers
 of all batches are walked, which reads neither keys nor values. A `.txnindex` that is lost cannot be
-told from one that was never needed; but where one names a marker that the log has not any more, its
-transaction was aborted. A producer has one
+told from one that was never needed; but where one names a marker that the log has not any more, or
+one that says commit, its transaction was aborted: so a real broker tells its consumers. A producer has one
 transaction at a time in a partition: what it wrote since its last marker belongs to its next one.
 Batches that compaction has emptied open nothing. Damaged bytes are skipped here: whoever reads the
 records is told of them.
@@ -100,7 +100,7 @@ class TransactionWalk:
 
     aborted: list[tuple[int, int, int]] = field(default_factory=list)
     open: dict[int, int] = field(default_factory=dict)
-    indexed: dict[tuple[int, int], int] = field(default_factory=dict)
+    indexed: dict[tuple[int, int | None], int] = field(default_factory=dict)
     """What `.txnindex` files say of aborted transactions, producer id and first offset -> offset of
     the marker: a marker may be lost."""
 
@@ -120,7 +120,7 @@ class TransactionWalk:
             if commit is None:
                 continue
             first = self.open.pop(producer_id, None)
-            if not commit:
+            if not commit or self.indexed.get((producer_id, first)) == offset:
                 self.aborted.append((producer_id, offset if first is None else first, offset))
 
     def _end_indexed(self, producer_id: int, offset: int) -> None:

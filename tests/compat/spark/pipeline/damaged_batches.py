@@ -366,7 +366,6 @@ DAMAGED_BATCHES: list[Damage] = [
 PARTITIONS = (M, T, TX)
 EXTRA = {
     ("an idempotent batch twice, at other offsets", M): {36, 37, 38, 39},
-    ("abort marker that says commit", TX): {5, 6},
 }
 """Offsets that a reader gets after a repair and did not get before, by damage and partition."""
 

@@ -117,6 +117,14 @@ def test_aborted_records_stay_aborted_without_their_marker(
     assert export(data / "tx", tmp_path / "repaired.jsonl") == before
 
 
+def test_records_that_the_index_calls_aborted_stay_so_where_their_marker_says_commit(
+    data: Path, tmp_path: Path
+) -> None:
+    before = export(data / "tx", tmp_path / "before.jsonl")
+    BY_NAME["abort marker that says commit"](data)
+    assert export(data / "tx", tmp_path / "all.jsonl") == before
+
+
 def test_an_interrupted_export_blocks_none_that_replaces_it(data: Path, tmp_path: Path) -> None:
     out = tmp_path / "all.jsonl"
     flip(log(data, 24, partition=M), 100)
