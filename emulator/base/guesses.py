@@ -6,6 +6,7 @@ with the name that is meant: by the table, or else the nearest one.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import cache
 
@@ -26,13 +27,21 @@ Emulator RemoteKafka
     set_config({...}): config configs configure alter_config
     on("Produce").fail(...): fail inject fault add_rule when expect inject_error
     network.down(): unavailable outage disconnect
-    paused(): pause freeze freeze_time stop_clock
+    paused(): pause freeze freeze_time stop_clock resume
     advance(seconds=...): sleep tick shift forward advance_time move_time fast_forward
     now: time clock
     events: log logs history
     journal: requests calls received
     stop(): close shutdown terminate
-    reset(): clear clean flush
+    start(): ready wait_ready up run_forever
+    brokers[1].stop(): stop_broker shutdown_broker
+    brokers[1].kill(): kill_broker crash_broker
+    brokers[1].start(): start_broker restart_broker
+    topic("...").wait_for(...): wait_for wait_until wait_for_message wait_for_records
+    topic("...").assert_produced(...): assert_produced assert_contains assert_received
+    on("Produce"): on_produce on_request
+    on("Produce").fail(...): fail_produce fail_next
+    reset(): clear clean
 TopicView PartitionView
     produce(...): send publish put append add write
     records(): messages consume read fetch poll all get
@@ -41,9 +50,13 @@ TopicView PartitionView
     assert_nothing_produced(...): assert_not_produced assert_no_records assert_no_messages
     assert_produced(...): assert_contains assert_has assert_record assert_message assert_received
     assert_produced(times=...): assert_count assert_called_once assert_called
-    len(topic.records()): count record_count
+    len(topic.records()): count record_count length
+    records()[0]: first first_record
     empty(): clear purge flush delete_records reset
 TopicView
+    topic[0]: partition partitions get_partition
+    topic[0].log_end_offset: end_offset end_offsets offsets latest_offset
+    topic[0].high_watermark: high_watermark
     produce_all([...]): send_all produce_many extend
     set_config({...}): config configs configure alter_config
 GroupView ShareGroupView StreamsGroupView
@@ -76,7 +89,7 @@ Network
     latency(seconds): slow delay lag
     bandwidth(bytes_per_s): throttle rate
     reset(): disconnect drop close
-    down(): unavailable disable stop
+    down(): unavailable disable stop fail block
     heal(): up restore enable
 Disk
     full(): fill fill_up out_of_space no_space
@@ -85,6 +98,10 @@ Disk
     on("append").torn(): corrupt tear
     heal(): restore repair
 """
+
+
+_WHOLE = re.compile(r"len\(|topic\[")
+"""What is no attribute."""
 
 
 @cache
@@ -106,7 +123,8 @@ def missing(kind: type, name: str) -> AttributeError:
     """What is raised for an attribute that a class lacks."""
     text = f"{kind.__name__} has no attribute {name!r}"
     if not name.startswith("_"):
-        text += "".join(f"; use .{each}" for each in _nearest(kind, name))
+        nearest = [each if _WHOLE.match(each) else f".{each}" for each in _nearest(kind, name)]
+        text += "".join(f"; use {each}" for each in nearest)
     return AttributeError(text, name=name)
 
 

@@ -35,7 +35,7 @@ def test_each_guess_names_what_is_there_and_is_not_there_itself() -> None:
         there = {*dir(kind), *(dir(Emulator) if kind is RemoteKafka else ())}
         for guess, name in meant()[kind.__name__].items():
             assert guess not in there, (kind.__name__, guess)
-            word = re.match(r"(?:len\(topic\.)?(\w+)", name)
+            word = re.match(r"(?:len\(topic\.)?(\w+)", name.replace("topic[0]", "__getitem__"))
             assert word is not None
             assert word[1] in there, (kind.__name__, name)
 
@@ -46,6 +46,9 @@ def test_what_is_missing_is_refused_by_name() -> None:
         for find, sentence in (
             (lambda: kafka.address, "Emulator has no attribute 'address'; use .bootstrap_servers"),
             (lambda: kafka["orders"].send, r"TopicView has .* 'send'; use .produce(...)"),
+            (lambda: kafka["orders"].partition(0), r"TopicView has .*; use topic\[0\]"),
+            (lambda: kafka["orders"].count, r"TopicView has .*; use len\(topic.records()\)"),
+            (lambda: kafka.kill_broker(1), r"Emulator has .*; use .brokers\[1\].kill()"),
             (lambda: kafka["orders"][0].consume, r"PartitionView has .*; use .records()"),
             (lambda: kafka.group("g").assert_lag, r"GroupView has .*; use .lag()"),
             (lambda: kafka.advnce, "Emulator has no attribute 'advnce'; use .advance"),
