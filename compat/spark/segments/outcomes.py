@@ -4,7 +4,7 @@ Only a marker in the log says so, and it may be in a later segment than the reco
 of all batches are walked, which reads neither keys nor values. A `.txnindex` that is lost cannot be
 told from one that was never needed; but where one names a marker that the log has not any more, or
 one that says commit, its transaction was aborted: so a real broker tells its consumers. A producer
-has one transaction at a time in a partition: what it wrote since its last marker belongs to its next
+has one transaction at a time in a partition: what it wrote since its last marker is of the next
 one. Batches that compaction has emptied open nothing. Damaged bytes are skipped here: whoever reads
 the records is told of them.
 """
@@ -151,7 +151,7 @@ def outcomes(segments: Iterable[Segment]) -> Outcomes:
     return walk.outcomes(None if last is None else noted_high_watermark(last))
 
 
-def _indexed(segment: Segment) -> dict[tuple[int, int], int]:
+def _indexed(segment: Segment) -> dict[tuple[int, int | None], int]:
     """What the segment's `.txnindex` says."""
     path = os.path.splitext(segment.path)[0] + TRANSACTION_INDEX
     try:
