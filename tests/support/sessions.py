@@ -7,6 +7,7 @@ import pytest
 
 _OPTIONS = (
     *("-p", "no:cacheprovider", "-p", "no:randomly", "-p", "no:hypothesispytest"),
+    *("-p", "no:schemathesis"),  # which prints failures of Hypothesis in a way of its own
     *("-o", "asyncio_default_fixture_loop_scope=function"),
 )
 
