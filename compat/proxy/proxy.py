@@ -73,11 +73,10 @@ class ProxyServer:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._bootstrap: Address | None = None
         self._ports: Ports | None = None
-        self._inside: Any = _Waits(timeout)
+        self._waits = _Waits(timeout)
         self._requests = RequestJournal(_Host(self, self._behind))
         if journal:
             self._requests.start()
-        self._begin_without_faults()
 
     def __repr__(self) -> str:
         to = ",".join(f"{bracketed(host)}:{port}" for host, port in self._to)
@@ -195,9 +194,6 @@ class ProxyServer:
 
     def _at_ports(self, action: Callable[[Ports], Any]) -> Any:
         return self.run(lambda _: action(cast(Ports, self._ports)))
-
-    def _begin_without_faults(self) -> None:
-        """It is new."""
 
     def _forget_faults(self) -> None:
         """A start: faults of the run before have no effect on it."""

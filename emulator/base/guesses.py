@@ -29,7 +29,7 @@ Emulator RemoteKafka
     network.down(): unavailable outage disconnect
     paused(): pause freeze freeze_time stop_clock resume
     advance(seconds=...): sleep tick shift forward advance_time move_time fast_forward
-    now: time clock
+    now: time
     events: log logs history
     journal: requests calls received
     stop(): close shutdown terminate

@@ -116,6 +116,8 @@ class Embedded:
 
     _is_handed_over = False
     _began_ms: int | None = None
+    _last_id = 0
+    """The highest id that was given to a broker later."""
     _thread: BrokerThread | None = None
     _random: Random | None = None
 

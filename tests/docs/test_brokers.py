@@ -10,9 +10,9 @@ import pytest
 from odradek import Emulator
 from odradek.compat.cli.main import main
 from odradek.compat.wire_client.moving import Moving
-from odradek.fixtures.kafka.brokers import BrokerView, BrokerViews, Clustered
-from odradek.fixtures.kafka.controllers import Controllers
-from odradek.fixtures.kafka.growing import Growing
+from odradek.fixtures.kafka.broker_view import BrokerView
+from odradek.fixtures.kafka.composed import Verb
+from odradek.fixtures.kafka.verbs import EmulatorVerbs
 
 from tests.support.sessions import run as run_session
 
@@ -35,8 +35,13 @@ def test_every_example_passes(pytester: pytest.Pytester) -> None:
 
 
 def test_every_verb_is_told() -> None:
-    faces = (BrokerView, BrokerViews, Clustered, Growing, Controllers, Moving)
-    verbs = [name for face in faces for name in vars(face) if not name.startswith("_")]
+    verbs = [name for face in (BrokerView, Moving) for name in vars(face)]
+    verbs += [
+        name
+        for name, verb in vars(EmulatorVerbs).items()
+        if isinstance(verb, Verb) and verb.part == "brokers"
+    ]
+    verbs = [name for name in (*verbs, "controller") if not name.startswith("_")]
     assert [name for name in verbs if name not in TEXT] == []
 
 

@@ -9,14 +9,14 @@ import pytest
 from odradek import RuleView
 from odradek.emulator.control.rules.narrowing import WHOLE
 from odradek.emulator.control.rules.places import NARROWED_BY
-from odradek.fixtures.kafka.faults import Faults
+from odradek.fixtures.kafka.composed import Verb
+from odradek.fixtures.kafka.verbs import EmulatorVerbs
 from odradek.fixtures.kafka.when import When
 
 from tests.support.sessions import run as run_session
 
 TEXT = (Path(__file__).parents[2] / "docs/faults.md").read_text()
 BLOCKS = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
-INHERITED = {"bootstrap_servers", "run"}
 
 
 def test_every_example_passes(pytester: pytest.Pytester) -> None:
@@ -34,10 +34,20 @@ def test_each_example_is_one_test() -> None:
     )
 
 
-@pytest.mark.parametrize("face", [Faults, RuleView, When])
-def test_every_verb_has_its_example(face: type) -> None:
-    verbs = {name for name in dir(face) if not name.startswith("_")} - INHERITED
-    assert [name for name in sorted(verbs) if not re.search(rf"\b{name}\b", TEXT)] == []
+OF_THE_BROKER = [
+    *("rules", "faults"),
+    *(
+        name
+        for name, verb in vars(EmulatorVerbs).items()
+        if isinstance(verb, Verb) and verb.part == "rule_book"
+    ),
+]
+
+
+@pytest.mark.parametrize("verbs", [OF_THE_BROKER, dir(RuleView), dir(When)])
+def test_every_verb_has_its_example(verbs: list[str]) -> None:
+    names = [name for name in verbs if not name.startswith("_")]
+    assert [name for name in names if not re.search(rf"\b{name}\b", TEXT)] == []
 
 
 def test_every_keyword_is_named() -> None:

@@ -8,13 +8,12 @@ from pathlib import Path
 import pytest
 from odradek.emulator.security.listeners import PROTOCOLS
 from odradek.emulator.security.mechanisms import KNOWN
-from odradek.fixtures.kafka.secured import Secured
+from odradek.fixtures.kafka.users import Users
 
 from tests.support.sessions import run as run_session
 
 TEXT = (Path(__file__).parents[2] / "docs/security.md").read_text()
 BLOCKS = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
-INHERITED = {"bootstrap_servers", "run", "user_names", "shows_own_certificate"}
 
 
 def test_every_example_passes(pytester: pytest.Pytester) -> None:
@@ -26,6 +25,6 @@ def test_every_example_passes(pytester: pytest.Pytester) -> None:
 
 
 def test_every_verb_protocol_and_mechanism_is_named() -> None:
-    verbs = {name for name in dir(Secured) if not name.startswith("_")} - INHERITED
+    verbs = {name for name in dir(Users) if not name.startswith("_")}
     for name in (*verbs, *PROTOCOLS, *KNOWN):
         assert re.search(rf"\b{name}\b", TEXT), name

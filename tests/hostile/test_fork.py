@@ -61,7 +61,7 @@ with Emulator(topics={"t": 1}) as kafka:
 
 
 CALLS = """
-    view = TopicView(kafka._inside, "t")
+    view = TopicView(kafka._session.source, "t")
     for call in [
         kafka.start,
         kafka.__enter__,

@@ -101,7 +101,7 @@ class OnKafka:
     # Situations
 
     def message_too_large(self, topic: str, max_bytes: int) -> None:
-        overtaking.limit(cast(Any, self), topic, max_bytes)
+        overtaking.limit(self._inside, topic, max_bytes)
 
     def zombie_consumer(self, group: str) -> None:
         (member,) = self.group(group).members

@@ -140,17 +140,18 @@ ROOMS = {
         processed_in_order
     """,
     "fixtures/kafka": """
-        facet fault_view how_often
-        client_config
-        network disk controllers
+        session fault_view how_often
+        composed client_configs broker_view
+        network disk between_brokers
         rule_view when
-        faults
-        access brokers growing limiting secured
-        seeing doing timing telling waiting
-        process state crash_points
-        situations
+        rule_book
+        topics groups brokers clock waits event_log
+        users acls quotas
+        process snapshots services
+        crash_points situations
         breakpoint left_open
-        emulator proxy
+        verbs proxy
+        emulator
     """,
     "emulator/snapshots": """
         errors
@@ -224,6 +225,7 @@ ROOMS = {
     "fixtures/remote": """
         emulator_only
         cluster
+        topics groups
         kafka
     """,
     "fixtures/spark": """

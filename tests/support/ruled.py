@@ -3,36 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from odradek.emulator.base.call import Call
 from odradek.emulator.base.chain import Step
 from odradek.emulator.cluster import Cluster
 from odradek.emulator.control.rules.rules import Rules
-from odradek.fixtures.kafka.faults import Faults
+from odradek.fixtures.kafka.rule_book import RuleBook
+from odradek.fixtures.kafka.session import Session
 from odradek.wire import Request
 
 T = TypeVar("T")
 
 
-class Ruled(Faults):
-    """What a test holds."""
+class Here(Session):
+    """In this thread."""
 
-    _inside: Any = None
-    bootstrap_servers = ""
+    is_running = True
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
-        self._rules = Rules()
-        self._rules.attach(cluster)
 
     def run(self, action: Callable[[Cluster], T]) -> T:
-        """In this thread."""
         return action(self._cluster)
 
-    @property
-    def is_running(self) -> bool:
-        return True
+
+class Ruled(RuleBook):
+    """What a test holds."""
+
+    check_faults = RuleBook.check
+    forget_faults = RuleBook.forget
+    excuse_faults = RuleBook.excuse
+
+    def __init__(self, cluster: Cluster) -> None:
+        super().__init__(Here(cluster), Rules(), ())
+        self._rules.attach(cluster)
+        self.run = self._session.run
 
 
 class CarriedOut(Step):

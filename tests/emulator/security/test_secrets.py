@@ -98,7 +98,7 @@ def test_no_secret_is_written(tmp_path: Path, caplog: pytest.LogCaptureFixture) 
         secrets = conversation(kafka)
         written = [kafka.timeline(), repr(kafka.events), repr(kafka), caplog.text]
         written += [repr(kafka.log_in_failures), repr(kafka.journal), str(list(kafka.journal))]
-        written += [repr(vars(each)) for each in (kafka._inside,)]
+        written += [repr(vars(each)) for each in (kafka._session.source,)]
         kafka.journal.save(path := tmp_path / "journal.jsonl")
         written.append(path.read_text())
         assert len(kafka.log_in_failures) >= 4
