@@ -15,7 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Of weigh: a commit.
 BASE ?= 58a42da
 
-.PHONY: help demo test slow test-real both check explore mutants differential lint types package weigh bench bench-spark bugs simulated-bugs situations table clean
+.PHONY: help demo test slow test-real both check explore mutants differential lint simulated-bugs types package weigh bench bench-spark bugs situations table clean
 
 help:  ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
