@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from odradek import Emulator
 from odradek.compat.cli.main import main
 from odradek.emulator.base.call import NO_REPLY, PARKED
+from odradek.emulator.embedded.embedded import Embedded
 from odradek.emulator.handlers.registry import SERVED
 from odradek.emulator.net.protocol import ClientProtocol
 from odradek.wire.api.describe_acls import DescribeAclsRequest, DescribeAclsResponse
@@ -27,7 +27,7 @@ HOARD: list[bytearray] = []
 CAME: list[None] = []
 MOST = 300
 """Connections until what is wrong with them shows: after those of a guest before an attack."""
-stop = Emulator.stop
+stop = Embedded.stop
 connection_made = ClientProtocol.connection_made
 
 
@@ -135,18 +135,18 @@ CONNECTIONS = (keeps_descriptors, turns_clients_away, is_held_up)
 
 
 @fault
-def does_not_stop(emulator: Emulator) -> None:
+def does_not_stop(emulator: Embedded) -> None:
     time.sleep(60)
 
 
 @fault
-def stops_badly(emulator: Emulator) -> None:
+def stops_badly(emulator: Embedded) -> None:
     stop(emulator)
     raise RuntimeError("stopped badly")
 
 
 @fault
-def damages(emulator: Emulator) -> None:
+def damages(emulator: Embedded) -> None:
     """A byte of a record is another."""
     path = _segment(emulator)
     stop(emulator)
@@ -156,7 +156,7 @@ def damages(emulator: Emulator) -> None:
 
 
 @fault
-def forgets(emulator: Emulator) -> None:
+def forgets(emulator: Embedded) -> None:
     """The last batch is missing."""
     path = _segment(emulator)
     stop(emulator)
@@ -165,13 +165,13 @@ def forgets(emulator: Emulator) -> None:
 
 
 @fault
-def cannot_start_again(emulator: Emulator) -> None:
+def cannot_start_again(emulator: Embedded) -> None:
     path = _segment(emulator).parents[1] / "meta.properties"
     stop(emulator)
     path.write_text("version=9\n")
 
 
-def _segment(emulator: Emulator) -> Path:
+def _segment(emulator: Embedded) -> Path:
     return emulator.data_dir / f"{NAME}-0" / f"{0:020}.log"
 
 
@@ -182,7 +182,7 @@ def broken() -> int:
     """The command."""
     chosen = FAULTS[os.environ["FAULT"]]
     if chosen in ENDS:
-        Emulator.stop = chosen  # type: ignore[method-assign]
+        Embedded.stop = chosen  # type: ignore[method-assign]
     elif chosen in CONNECTIONS:
         ClientProtocol.connection_made = chosen  # type: ignore[method-assign]
     else:
