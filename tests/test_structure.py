@@ -177,11 +177,7 @@ Name = tuple[str, ...]
 
 
 def is_interface(node: ast.ClassDef) -> bool:
-    """Whether a class has no behaviour: a Protocol, an ABC with abstract methods alone, or what is
-    there for type checkers alone."""
-    kinds = {type(each) for each in node.body}
-    if kinds == {ast.Expr, ast.If}:
-        return True
+    """Whether a class has no behaviour: a Protocol, or an ABC with abstract methods alone."""
     bases = {ast.unparse(base).split("[")[0] for base in node.bases}
     methods = [each for each in node.body if isinstance(each, ast.FunctionDef)]
     is_abstract = all("abstractmethod" in map(ast.unparse, m.decorator_list) for m in methods)
