@@ -67,51 +67,14 @@ _RUNNING = "the broker is running already"
 
 
 class Embedded:
-    """A Kafka broker for stock clients.
+    """A Kafka broker for stock clients, in a thread of this process, without a test kit.
 
-    config      Kafka's broker configs by name, e.g. {"auto.create.topics.enable": False}
-    topics      topics to create at the start: name -> number of partitions, or names alone, of one
-                partition each
-    data_dir    a directory that keeps everything across restarts; without it a temporary one is
-                used, and removed at the end
-    disk        keeps everything in memory instead, across restarts with the same disk, and can be
-                filled and broken: MemoryDisk (storage/disk/memory.py)
-    host, port  where to listen; port 0 is any free one
-    advertised  the "host:port" that clients are given, if it is another. Of several brokers the
-                port counts up, unless the text has the fields {id} or {port}: "kafka-{id}:9092"
-    clock       the source of time: "system"; a number, how many seconds pass in a real one;
-                "manual", which stands still until `advance`; "test", which follows the test's
-                time, frozen and moved by freezegun or time-machine; or a Clock of your own
-    scan_limit  of batches with more records than this only header and CRC are checked; None checks
-                every record. The default is None with the C extension, and 1000 without it
-    retention   decides which old segments are deleted, instead of Kafka's rules
-                (storage/retention.py)
-    features    levels of Kafka's features that differ from those of a new cluster, by name, for
-                instance {"transaction.version": 1}; 0 removes a feature
-    version     the release of Kafka to emulate: "4.3", or "3.9" with the protocol of older clients
-    naming      of directories and files: "kafka", or "documented" (storage/naming.py)
-    max_events  how many of the last events are kept for `events` and `timeline`; 0 keeps none
-    journal     whether `journal` keeps every request from the start on
-    state       what it is at the start and after a `reset`: a Snapshot, or the path of a file that
-                Snapshot.save has written. A data_dir or disk has to be empty then; a ManualClock is
-                set to the time of the state
-    timing      "instant": everything is ready at once; "kafka": as at a real node, which refuses
-                things at first, and takes longer (docs/timing.md)
-    brokers     how many brokers there are. They have the ids from `node.id` (1) on, and the ports
-                from `port` on, or free ones (docs/brokers.md)
-    racks       the rack of each broker, in the order of their ids
-    acls        whether there is an authorizer: nobody may do anything but what `allow` allows. The
-                short form of "authorizer.class.name" in config (docs/acls.md)
-    listen      "host:port" of each broker, in the order of their ids, instead of host and port
-    security    the protocol of the listener: "PLAINTEXT", "SSL", "SASL_PLAINTEXT" or "SASL_SSL"
-                (docs/security.md); several listeners are those of the config "listeners"
-    users       who may log in with a password: name -> password
-    schema_registry  whether one is served from the start on, or its port (docs/schemas.md)
-
-    Raises ConfigError for a config that Kafka would refuse, StateError for a state that cannot be
-    used, TypeError, ValueError or Refused for another invalid argument (parameters.py). `start`
-    raises Refused for a topic that Kafka would refuse, LogDirectoryError for a data_dir that cannot
-    be opened, StateError for one that is not empty beside a state, OSError when it cannot listen.
+    Its arguments are those of `odradek.Emulator`, which describes them; `schema_registry` is for
+    that alone. Raises ConfigError for a config that Kafka would refuse, StateError for a state that
+    cannot be used, TypeError, ValueError or Refused for another invalid argument (parameters.py).
+    `start` raises Refused for a topic that Kafka would refuse, LogDirectoryError for a data_dir
+    that cannot be opened, StateError for one that is not empty beside a state, OSError when it
+    cannot listen.
     """
 
     _is_handed_over = False
@@ -384,7 +347,10 @@ class Embedded:
         )
 
     def _begin_beside(self) -> None:
-        """What was asked to run beside the broker begins after it."""
+        """What was asked to run beside the broker begins after it. Raises TypeError for what is not
+        of this storey."""
+        if self._schema_registry_port is not None:
+            raise TypeError("schema_registry is an argument of odradek.Emulator, not of Embedded")
 
     def _close_control(self) -> None:
         """Nobody acts on it from elsewhere any more."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from odradek import ConfigError, Emulator, Error, ManualClock, Refused
+from odradek.emulator.embedded.embedded import Embedded
 from odradek.storage.disk.directory import Directory
 
 from tests.requests.produce import batch, produce
@@ -372,3 +374,12 @@ def test_topics_are_a_mapping_or_a_list_of_names() -> None:
         Emulator(topics=5)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="the name of a topic in topics is a str, not 5"):
         Emulator(topics=[5])  # type: ignore[list-item]
+
+
+def test_the_broker_alone_serves_no_schemas_and_says_so() -> None:
+    with Embedded(topics={"t": 1}) as broker:
+        assert broker.run(lambda cluster: [topic.name for topic in cluster.topics]) == ["t"]
+    alone = Embedded(schema_registry=True)
+    with pytest.raises(TypeError, match=re.escape("an argument of odradek.Emulator")):
+        alone.start()
+    assert not alone.is_running
