@@ -132,7 +132,7 @@ class Embedded:
         self._state = None if state is None else fitting(state, self._release, naming)
         self._requests = RequestLog(self, is_on=journal)
         self._schema_registry_port = parameters.port_beside("schema_registry", schema_registry)
-        self._begin_without_faults()
+        self._new_disk_rules()
 
     def __repr__(self) -> str:
         try:
@@ -340,7 +340,7 @@ class Embedded:
             raise RuntimeError(NOT_RUNNING)
         return self._thread
 
-    def _begin_without_faults(self) -> None:
+    def _new_disk_rules(self) -> None:
         self._disk_rules = DiskRules(
             *(self._naming, self._tell_of_disk, lambda: self._clock.now()),
             lambda: self._thread is not None and self._thread.test_acts,

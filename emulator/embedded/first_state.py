@@ -129,5 +129,5 @@ def twin_of(kafka: K, state: Snapshot) -> K:
 
         twin._config = free_ports(kafka._config)
     twin._requests = RequestLog(twin, is_on=kafka._requests.is_on)
-    twin._begin_without_faults()
+    twin._new_disk_rules()
     return twin

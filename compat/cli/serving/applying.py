@@ -48,7 +48,8 @@ def apply(kafka: Embedded, settings: Settings, before: Settings | None = None) -
             yield f"created topic {name}"
         else:
             yield from _change(kafka, name, topic, old.get(name, TopicSettings()))
-        yield from _seed(kafka, _seeds_of(name, topic))
+        if topic.seed is not None:
+            yield from _seed(kafka, _seeds_of(name, topic))
     for path in settings.seeds:
         yield from _seed(kafka, _read(path))
     for name in sorted(old.keys() - settings.topics.keys()):
