@@ -1,8 +1,9 @@
-"""Numbers in sentences, and names that are guessed."""
+"""Numbers in sentences, names that are guessed, and those that a TypeError says."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
 
 
 def number_of(count: int, noun: str) -> str:
@@ -15,10 +16,36 @@ def lasted(seconds: float) -> str:
     return f"{seconds:.1f} s" if seconds >= 0.1 else f"{max(round(seconds * 1000), 1)} ms"
 
 
+def renamed(function: FunctionType, name: str) -> FunctionType:
+    """A copy whose name is another, "Class.method"."""
+    copy = FunctionType(
+        function.__code__,
+        function.__globals__,
+        name.rpartition(".")[2],
+        function.__defaults__,
+        function.__closure__,
+    )
+    copy.__dict__.update(function.__dict__)
+    copy.__annotations__ = function.__annotations__
+    copy.__doc__ = function.__doc__
+    copy.__kwdefaults__ = function.__kwdefaults__
+    copy.__module__ = function.__module__
+    copy.__qualname__ = name
+    return copy
+
+
 class Guessable:
-    """Refuses an attribute that is not there with the name that is meant (guesses.py)."""
+    """Refuses an attribute that is not there with the name that is meant (guesses.py); a TypeError
+    for the arguments of an inherited verb names the class that has it, and not one of its parts."""
 
     __slots__ = ()
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        for base in reversed(cls.__mro__[1:]):
+            for name, verb in vars(base).items():
+                if name[0] != "_" and isinstance(verb, FunctionType) and name not in vars(cls):
+                    setattr(cls, name, renamed(getattr(cls, name), f"{cls.__name__}.{name}"))
 
     # Hidden from type checkers, which would take every attribute to be there.
     if not TYPE_CHECKING:

@@ -113,3 +113,20 @@ def test_waits_and_assertions_speak_one_vocabulary() -> None:
         ):
             with pytest.raises(TypeError, match=r"given twice|are the same: give one of them"):
                 wrong()
+
+
+def test_a_type_error_names_the_class_that_people_have() -> None:
+    with Emulator(topics=["t"]) as kafka:
+        topic, group = kafka.topic("t"), kafka.group("g")
+        called: tuple[tuple[Any, str], ...] = (
+            (topic.wait_for, "TopicView.wait_for"),
+            (topic[0].truncate, "PartitionView.truncate"),
+            (topic.values, "TopicView.values"),
+            (group.lag, "GroupView.lag"),
+            (kafka.share_group("s").wait_stable, "ShareGroupView.wait_stable"),
+            (kafka.stop, "Emulator.stop"),
+            (kafka.create_topic, "Emulator.create_topic"),
+        )
+        for verb, name in called:
+            with pytest.raises(TypeError, match=rf"^{re.escape(name)}\(\) "):
+                verb(1, 2, 3, 4, 5, nothing=6)
