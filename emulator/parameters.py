@@ -369,13 +369,3 @@ def _config_text(name: str, value: ConfigValue) -> str:
         return ",".join(_config_text(f"an item of {name}", one) for one in value)
     _check(isinstance(value, str | int | float), name, _VALUE, value)
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def port_beside(name: str, given: bool | int) -> int | None:
-    """The port of what runs beside the broker: None for nothing, 0 for any free one."""
-    _check(isinstance(given, int), name, "True, False or a port", given)
-    if given is False or given is True:
-        return 0 if given else None
-    if not 0 <= given < 1 << 16:
-        raise ValueError(f"{name} is a port, 0 to 65535, not {given}")
-    return given

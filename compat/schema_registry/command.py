@@ -13,12 +13,13 @@ import threading
 
 from ..cli.console.connecting import ConnectionSettingsError, add_connection, security_of
 from ..unavailable import Unavailable
-from .any_kafka import AnyKafka
+from ..wire_client.remote import RemoteCluster
 from .errors import Refused
 from .server import SchemaRegistry
 from .topic import NAME
 
 PORT = 8081
+_PATIENCE_S = 15.0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,12 +36,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Serve until a signal ends it. Returns the exit code."""
     try:
-        cluster = AnyKafka(options.of, options.topic, security=security_of(options))
+        cluster = RemoteCluster(options.of, _PATIENCE_S, security=security_of(options))
+        cluster.connect()
         registry = SchemaRegistry(cluster, options.host, options.port, options.topic)
         registry.start()
     except ConnectionSettingsError as error:
         return _failed(str(error), 2)
-    except (OSError, Refused, Unavailable) as error:
+    except (OSError, ValueError, Refused, Unavailable) as error:
         return _failed(str(error), 1)
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib.util import find_spec
 
 from ..http_server import HttpServer
 from ..unavailable import Unavailable
+from ..wire_client.source import Source
 from .registry import Registry
-from .topic import NAME, Cluster, SchemasTopic, Turn
+from .topic import NAME, SchemasTopic, Turn
 
 _NEEDED = ("starlette", "uvicorn", "fastavro", "jsonschema", "proto_schema_parser")
 
@@ -17,7 +19,12 @@ class SchemaRegistry:
     hold `lock` meanwhile."""
 
     def __init__(
-        self, cluster: Cluster, host: str = "127.0.0.1", port: int = 0, topic: str = NAME
+        self,
+        kafka: Source,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        topic: str = NAME,
+        incarnation: Callable[[], object] = lambda: None,
     ) -> None:
         """Raises Unavailable where the packages are not installed."""
         missing = [each for each in _NEEDED if find_spec(each) is None]
@@ -27,7 +34,7 @@ class SchemaRegistry:
         from .api import app
         from .faults import Faults
 
-        self.topic = SchemasTopic(cluster, topic)
+        self.topic = SchemasTopic(kafka, topic, incarnation)
         self.registry = Registry(self.topic)
         self.faults = Faults()
         self.lock = Turn(self.topic)

@@ -1,12 +1,14 @@
-"""What is done to a topic of any Kafka: partitions added, records produced."""
+"""What is done to a topic of any Kafka: it is created, partitions are added, records produced."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ...emulator.base.words import number_of
+from ...wire import Error, Refused
 from ...wire.api.create_partitions import CreatePartitionsRequest
+from ...wire.api.create_topics import CreateTopicsRequest
 from ...wire.api.describe_configs import DescribeConfigsRequest
 from .configuring import TOPIC
 from .produced import Producing, listed, new_record
@@ -14,8 +16,31 @@ from .reading import partition_count
 from .source import Source, check
 
 # Versions that all of these releases serve.
-_CREATE_PARTITIONS, _DESCRIBE_CONFIGS = 3, 4
+_CREATE_TOPICS, _CREATE_PARTITIONS, _DESCRIBE_CONFIGS = 5, 3, 4
 _TIMEOUT_MS = 30_000
+BROKERS_DEFAULT = -1
+
+
+def create_topic(
+    source: Source,
+    name: str,
+    partitions: int,
+    configs: Mapping[str, str],
+    replicas: int = BROKERS_DEFAULT,
+) -> None:
+    """Create a topic. Raises Refused as CreateTopics would answer."""
+    entry = CreateTopicsRequest.Topic
+    asked = entry(
+        name=name,
+        num_partitions=partitions,
+        replication_factor=replicas,
+        assignments=[],
+        configs=[entry.Config(name=key, value=value) for key, value in configs.items()],
+    )
+    request = CreateTopicsRequest(topics=[asked], timeout_ms=_TIMEOUT_MS)
+    (answer,) = source.ask(request, _CREATE_TOPICS).topics
+    if answer.error_code:
+        raise Refused(Error(answer.error_code), answer.error_message)
 
 
 def add_partitions(source: Source, topic: str, count: int) -> int:

@@ -69,9 +69,9 @@ _RUNNING = "the broker is running already"
 class Embedded:
     """A Kafka broker for stock clients, in a thread of this process, without a test kit.
 
-    Its arguments are those of `odradek.Emulator`, which describes them; `schema_registry` is for
-    that alone. Raises ConfigError for a config that Kafka would refuse, StateError for a state that
-    cannot be used, TypeError, ValueError or Refused for another invalid argument (parameters.py).
+    Its arguments are those of `odradek.Emulator`, which describes them. Raises ConfigError for a
+    config that Kafka would refuse, StateError for a state that cannot be used, TypeError,
+    ValueError or Refused for another invalid argument (parameters.py).
     `start` raises Refused for a topic that Kafka would refuse, LogDirectoryError for a data_dir
     that cannot be opened, StateError for one that is not empty beside a state, OSError when it
     cannot listen.
@@ -110,7 +110,6 @@ class Embedded:
         acls: bool = False,
         security: str | None = None,
         users: Mapping[str, str] | None = None,
-        schema_registry: bool | int = False,
     ) -> None:
         given_racks = parameters.racks(brokers, racks)
         self._naming, self._release = parameters.naming(naming), parameters.release(version)
@@ -131,7 +130,6 @@ class Embedded:
         self._rules = Rules()  # of all its runs, too
         self._state = None if state is None else fitting(state, self._release, naming)
         self._requests = RequestLog(self, is_on=journal)
-        self._schema_registry_port = parameters.port_beside("schema_registry", schema_registry)
         self._new_disk_rules()
 
     def __repr__(self) -> str:
@@ -347,10 +345,7 @@ class Embedded:
         )
 
     def _begin_beside(self) -> None:
-        """What was asked to run beside the broker begins after it. Raises TypeError for what is not
-        of this storey."""
-        if self._schema_registry_port is not None:
-            raise TypeError("schema_registry is an argument of odradek.Emulator, not of Embedded")
+        """What was asked to run beside the broker begins after it."""
 
     def _close_control(self) -> None:
         """Nobody acts on it from elsewhere any more."""

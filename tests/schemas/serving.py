@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from odradek import Emulator
-from odradek.compat.schema_registry.any_kafka import AnyKafka
 from odradek.compat.schema_registry.server import SchemaRegistry
-from odradek.compat.schema_registry.topic import NAME
+from odradek.compat.wire_client.remote import RemoteCluster
 
 
 @contextmanager
@@ -18,7 +17,7 @@ def registry(kafka: str | None = None) -> Iterator[SchemaRegistry]:
         with Emulator() as own, registry(own.bootstrap_servers) as served:
             yield served
         return
-    cluster = AnyKafka(kafka, NAME)
+    cluster = RemoteCluster(kafka)
     served = SchemaRegistry(cluster)
     served.start()
     try:

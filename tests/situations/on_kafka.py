@@ -9,8 +9,8 @@ from typing import Any, cast
 from odradek import Emulator, GroupView, SeenTransaction, TopicView
 from odradek.compat import RealKafka
 from odradek.compat.clients import wait_until
+from odradek.compat.wire_client.remote import RemoteCluster
 from odradek.fixtures.kafka.situations import overtaking
-from odradek.fixtures.remote.cluster import RemoteCluster
 from odradek.fixtures.views import transactions_of
 from odradek.wire import Error, Refused
 from odradek.wire.api.create_topics import CreateTopicsRequest

@@ -18,6 +18,6 @@ LINES = {
     "storage": 10_129,
     "emulator": 55_583,
     "fixtures": 24_997,
-    "compat": 43_176,
+    "compat": 43_438,
     "tests": 159_170,
 }

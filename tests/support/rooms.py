@@ -121,7 +121,7 @@ ROOMS = {
         share_powers shared
         watching
         routes
-        routed leading
+        remote routed leading
         inside
         directories
         seeds
@@ -224,7 +224,6 @@ ROOMS = {
     """,
     "fixtures/remote": """
         emulator_only
-        cluster
         topics groups
         kafka
     """,
@@ -254,7 +253,7 @@ ROOMS = {
         store
         compatibility
         registry topic
-        any_kafka beside api
+        api
         server
         command
     """,

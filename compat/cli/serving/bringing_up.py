@@ -301,10 +301,15 @@ def _control(emulator: Embedded, options: argparse.Namespace, running: ExitStack
 def _schema_registry(emulator: Embedded, options: argparse.Namespace, running: ExitStack) -> str:
     """Serve a schema registry; returns its address."""
     # By name: it stands above this package, whose client it asks other Kafkas by.
-    home = "odradek.compat.schema_registry."
-    beside, server = import_module(f"{home}beside"), import_module(f"{home}server")
+    home = "odradek.compat."
+    server = import_module(f"{home}schema_registry.server")
+    inside = import_module(f"{home}wire_client.inside")
     try:
-        registry = server.SchemaRegistry(beside.Beside(emulator), *options.schema_registry)
+        registry = server.SchemaRegistry(
+            inside.source_of(emulator),
+            *options.schema_registry,
+            incarnation=lambda: emulator.run(id),
+        )
         registry.start()
     except (OSError, server.Unavailable) as error:
         raise Failed(f"--schema-registry: {error}", 1) from None
