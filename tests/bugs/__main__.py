@@ -1,7 +1,7 @@
 """python -m tests.bugs: each bug, and the same service without it, held to its promise; the table
 of docs/applications.md.
 
-    --only NAME    bugs whose name has this in it
+    --only NAME    bugs whose client or name has this in it; with --write other rows stay
     --budget 60    seconds for each
     --rights 0     how often the services without bugs are tried
     --write        put the table into the page
@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+from collections.abc import Sequence
 from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
@@ -26,6 +27,9 @@ BEGIN, END = "<!-- bugs: made by `python -m tests.bugs` -->\n", "<!-- end of bug
 _CAUSE = re.compile(r"likely cause: (.*?)(?:$|\n)")
 _AFTER = re.compile(r"found after ([\d.]+) s:\n((?:  .*\n)+)")
 _RUNS = re.compile(r", in (\d+) runs?:")
+_HEADS = ("client", "bug", "what it does", "promise", "found after", "what went wrong", "told as")
+_HEAD = [f"| {' | '.join(_HEADS)} | without it: held |", "|---" * (len(_HEADS) + 1) + "|"]
+_FEWEST = 7
 
 
 class Found:
@@ -56,10 +60,10 @@ def session(names: list[str], budget: float) -> dict[str, pytest.TestReport]:
 
 def row(bug: Bug, report: pytest.TestReport | None, right: tuple[int, int]) -> str:
     """Of the table."""
-    held = f" {right[0]} of {right[1]} |" if right[1] else ""
-    what = (bug.function.__doc__ or "").split("\n")[0].rstrip(".")
+    held = f"{right[0]} of {right[1]}" if right[1] else ""
+    first = f"| {bug.client} | {bug.name} | {bug.what} | `{bug.promise}` |"
     if report is None or not report.failed:
-        return f"| {bug.name} | {what} | `{bug.promise}` | not found | | |{held}"
+        return f"{first} not found | | | {held} |"
     sections = dict(report.sections)
     told = sections.get("kafka_promise", "")
     after = _AFTER.search(told)
@@ -69,10 +73,36 @@ def row(bug: Bug, report: pytest.TestReport | None, right: tuple[int, int]) -> s
     which = "; ".join(line.strip() for line in wrong.splitlines()).replace("|", "/")
     runs = _RUNS.search(told)
     often = f" (run {runs[1]})" if runs else ""
-    return (
-        f"| {bug.name} | {what} | `{bug.promise}` | {float(seconds):.0f} s{often} | "
-        f"{which.replace('nothing went wrong', 'nothing')} | {short} |{held}"
-    )
+    which = which.replace("nothing went wrong", "nothing")
+    return f"{first} {seconds} s{often} | {which} | {short} | {held} |"
+
+
+def tried(bugs: list[Bug], budget: float, times: int) -> dict[str, int]:
+    """How often each service without its bug has held."""
+    held: dict[str, int] = dict.fromkeys((each.key for each in bugs), 0)
+    for _ in range(times):
+        reports = session([f"{each.key}-right" for each in bugs], budget)
+        for name, report in reports.items():
+            held[name.removesuffix("-right")] += report.passed
+            if report.failed:
+                print(report.longreprtext, dict(report.sections).get("kafka_promise"))
+    return held
+
+
+def merged(text: str, lines: list[str], bugs: Sequence[Bug]) -> str:
+    """The page with these rows; those of other bugs stay as they are."""
+    before, _, rest = text.partition(BEGIN)
+    there, _, after = rest.partition(END)
+    rows = {_place(each): each for each in there.splitlines() if each.count("|") > _FEWEST}
+    rows |= {_place(each): each for each in lines}
+    places = [f"{each.client} | {each.name}" for each in bugs]
+    table = [*_HEAD, *(rows[each] for each in places if each in rows)]
+    return f"{before}{BEGIN}{chr(10).join(table)}\n{END}{after}"
+
+
+def _place(line: str) -> str:
+    client, bug = line.split("|")[1:3]
+    return f"{client.strip()} | {bug.strip()}"
 
 
 def main() -> int:
@@ -83,28 +113,13 @@ def main() -> int:
     parser.add_argument("--rights", type=int, default=0)
     parser.add_argument("--write", action="store_true")
     chosen = parser.parse_args()
-    bugs = [each for each in BUGS if chosen.only in each.function.__name__]
-    broken = session([f"{each.function.__name__}-bug" for each in bugs], chosen.budget)
-    held: dict[str, int] = {}
-    for _ in range(chosen.rights):
-        rights = session([f"{each.function.__name__}-right" for each in bugs], chosen.budget)
-        for name, report in rights.items():
-            held[name] = held.get(name, 0) + report.passed
-            if report.failed:
-                print(report.longreprtext, dict(report.sections).get("kafka_promise"))
-    heads = ["bug", "what it does", "promise", "found after", "what went wrong", "told as"]
-    heads += ["without it: held"] * bool(chosen.rights)
-    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
-    for each in bugs:
-        name = each.function.__name__
-        right = held.get(f"{name}-right", 0), chosen.rights
-        lines.append(row(each, broken.get(f"{name}-bug"), right))
-    table = "\n".join(lines) + "\n"
-    print(table)
+    bugs = [e for e in BUGS if chosen.only in f"{e.client} {e.key}"]
+    broken = session([f"{each.key}-bug" for each in bugs], chosen.budget)
+    held = tried(bugs, chosen.budget, chosen.rights)
+    lines = [row(e, broken.get(f"{e.key}-bug"), (held[e.key], chosen.rights)) for e in bugs]
+    print("\n".join([*_HEAD, *lines]))
     if chosen.write:
-        text = PAGE.read_text()
-        before, after = text.partition(BEGIN)[0], text.partition(END)[2]
-        PAGE.write_text(f"{before}{BEGIN}{table}{END}{after}")
+        PAGE.write_text(merged(PAGE.read_text(), lines, BUGS))
     return 0
 
 

@@ -9,8 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.bugs import at_least_once, exactly_once
+from tests.bugs import at_least_once, exactly_once, on_aiokafka
 from tests.bugs.parts import COUNTS, INVOICES, ORDERS
+from tests.bugs.programs import Program
 
 
 def number(record: Any) -> Any:
@@ -42,15 +43,38 @@ LEAST, ONCE, ORDER, STATE = "at_least_once", "exactly_once", "in_order_per_key",
 class Bug:
     """One of them."""
 
-    function: Callable[..., None]
+    app: Callable[..., object] | Program
     promise: str
     more: dict[str, Any] = field(default_factory=dict)
     """Arguments of the mark."""
+    client: str = "confluent-kafka"
+
+    @property
+    def key(self) -> str:
+        """No other has it."""
+        if isinstance(self.app, Program):
+            return f"{self.app.language}_{self.app.bug}"
+        return self.app.__name__
 
     @property
     def name(self) -> str:
         """For people."""
-        return self.function.__name__.replace("_", " ")
+        bug = self.app.bug if isinstance(self.app, Program) else self.app.__name__
+        return bug.removeprefix(f"{self.client}_").replace("_", " ")
+
+    @property
+    def what(self) -> str:
+        """What it does, in a sentence."""
+        app = self.app
+        text = app.what if isinstance(app, Program) else (app.__doc__ or "").split("\n")[0]
+        return text.rstrip(".")
+
+    def start(self, kafka: Any, right: bool) -> None:
+        """The service, with its bug or without. Raises Unavailable."""
+        if isinstance(self.app, Program):
+            kafka.service(self.app.command(right))
+        else:
+            kafka.service(self.app, kafka.bootstrap_servers, right)
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -62,6 +86,8 @@ class Bug:
 
 _ZOMBIES = {"but": ("app-pause", "kick", "timeout")}
 """Only transactions keep order against them."""
+_NOT_FENCED = {"but": ("app-pause", "app-scale", "kick", "rebalance", "timeout")}
+"""kafkajs sends offsets of a transaction without its generation: a zombie is not fenced."""
 BUGS = (
     *(
         Bug(each, LEAST)
@@ -99,4 +125,40 @@ BUGS = (
     Bug(exactly_once.own_retry, ORDER, _ZOMBIES),
     Bug(exactly_once.order_across_partitions, ORDER, _ZOMBIES),
     Bug(exactly_once.state_not_restored, STATE),
+    *(
+        Bug(each, LEAST, client="aiokafka")
+        for each in (
+            on_aiokafka.aiokafka_send_not_awaited,
+            on_aiokafka.aiokafka_a_task_for_each,
+            on_aiokafka.aiokafka_errors_gathered,
+            on_aiokafka.aiokafka_isolation_by_default,
+            on_aiokafka.aiokafka_latest_by_default,
+        )
+    ),
+    *(
+        Bug(Program(language, bug, what), promise, more, client)
+        for language, client, bug, promise, more, what in (
+            *(
+                ("go", "franz-go", bug, promise, {}, what)
+                for bug, promise, what in (
+                    ("auto_commit_with_a_worker", LEAST, "What a goroutine has yet to do is done"),
+                    ("delivery_errors_ignored", LEAST, "Produce() without a promise, and Flush()"),
+                    ("reads_uncommitted", LEAST, "As a client of franz-go does by default"),
+                    ("begins_at_the_end", LEAST, "What was there before it is never read"),
+                    ("offsets_outside", ONCE, "A transaction, and CommitRecords() after it"),
+                )
+            ),
+            *(
+                ("js", "kafkajs", bug, promise, more, what)
+                for bug, promise, more, what in (
+                    ("commit_before_processing", LEAST, {}, "A kill between the two loses it"),
+                    ("send_not_awaited", LEAST, {}, "send() without await"),
+                    ("errors_caught", LEAST, {}, "Errors of send() are logged"),
+                    ("not_from_the_beginning", LEAST, {}, "fromBeginning: false, the default"),
+                    ("poison", LEAST, {}, "JSON.parse() throws in eachMessage, again and again"),
+                    ("offset_not_the_next", ONCE, _NOT_FENCED, "sendOffsets() of the last one"),
+                )
+            ),
+        )
+    ),
 )

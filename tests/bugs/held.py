@@ -20,7 +20,7 @@ def cases() -> list[Any]:
         pytest.param(
             bug,
             right,
-            id=f"{bug.function.__name__}-{'right' if right else 'bug'}",
+            id=f"{bug.key}-{'right' if right else 'bug'}",
             marks=pytest.mark.kafka_promise(bug.promise, **bug.arguments),
         )
         for bug in BUGS
@@ -33,5 +33,5 @@ def cases() -> list[Any]:
 def test_a_service(kafka: Emulator, bug: Any, right: bool) -> None:
     if bug.promise == "state_equals":
         kafka.create_topic(COUNTS, partitions=2)
-    kafka.service(bug.function, kafka.bootstrap_servers, right)
+    bug.start(kafka, right)
     kafka.feed(ORDERS, 24, poison=True, tombstones=True, transactions=True)
