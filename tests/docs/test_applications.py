@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from odradek.fixtures.promises.judging import BREAKS
+from odradek.fixtures.promises.situated import SITUATIONS
 from odradek.fixtures.promises.trials import SORTS
 from odradek.fixtures.services.moments import WHATS
 
@@ -31,10 +32,11 @@ def test_every_example_passes(pytester: pytest.Pytester) -> None:
 @pytest.mark.slow
 def test_the_report_is_as_it_is_shown(pytester: pytest.Pytester) -> None:
     pytest.importorskip("confluent_kafka")
-    examples = "\n\n".join(BLOCKS[:4])
+    number = next(n for n, each in enumerate(BLOCKS) if "def commit_first" in each)
+    examples = "\n\n".join(BLOCKS[: number + 1])
     pytester.makepyfile(test_invoices=re.sub(r"^@pytest.mark.xfail.*\n", "", examples, flags=re.M))
     result = run_session(pytester, "-k", "test_commit_first")
-    result.assert_outcomes(failed=1, deselected=3)
+    result.assert_outcomes(failed=1, deselected=number)
     found = result.stdout.str()
     (shown,) = re.findall(r"<!-- report -->\n```\n(.*?)```", TEXT, re.DOTALL)
     for line in shown.splitlines():
@@ -49,5 +51,5 @@ def test_each_example_has_its_test() -> None:
 
 
 def test_all_that_may_go_wrong_is_named() -> None:
-    named = [*BREAKS, *WHATS, *SORTS[1:]]
+    named = [*BREAKS, *WHATS, *SORTS[1:], *(f"`{each}`" for each in SITUATIONS)]
     assert [each for each in named if each not in TEXT] == []

@@ -191,7 +191,7 @@ ROOMS = {
         crash_points
     """,
     "fixtures/promises": """
-        judging
+        judging situated
         promise trials
         causes
         run
