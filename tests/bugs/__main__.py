@@ -24,7 +24,7 @@ from tests.bugs.catalogue import BUGS, Bug
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs/applications.md"
 BEGIN, END = "<!-- bugs: made by `python -m tests.bugs` -->\n", "<!-- end of bugs -->"
-_CAUSE = re.compile(r"likely cause: (.*?)(?:$|\n)")
+CAUSE = re.compile(r"likely cause: (.*?)(?:$|\n)")
 _AFTER = re.compile(r"found after ([\d.]+) s:\n((?:  .*\n)+)")
 _RUNS = re.compile(r", in (\d+) runs?:")
 _HEADS = ("client", "bug", "what it does", "promise", "found after", "what went wrong", "told as")
@@ -48,10 +48,12 @@ class Found:
                 print(told, file=sys.__stderr__, flush=True)
 
 
-def session(names: list[str], budget: float) -> dict[str, pytest.TestReport]:
+def session(
+    names: list[str], budget: float, test: str = "held.py::test_a_service"
+) -> dict[str, pytest.TestReport]:
     """Run some cases."""
     found = Found()
-    cases = [f"{ROOT / 'tests/bugs/held.py'}::test_a_service[{name}]" for name in names]
+    cases = [f"{ROOT / 'tests/bugs' / test}[{name}]" for name in names]
     options = ["-p", "no:randomly", "-p", "no:cacheprovider", f"--kafka-promise-budget={budget}"]
     with redirect_stdout(StringIO()):
         pytest.main([*options, *cases], plugins=[found])
@@ -68,7 +70,7 @@ def row(bug: Bug, report: pytest.TestReport | None, right: tuple[int, int]) -> s
     told = sections.get("kafka_promise", "")
     after = _AFTER.search(told)
     seconds, wrong = (after[1], after[2]) if after else ("?", "")
-    cause = _CAUSE.search(report.longreprtext)
+    cause = CAUSE.search(report.longreprtext)
     short = cause[1].partition(":")[0] if cause else ""
     which = "; ".join(line.strip() for line in wrong.splitlines()).replace("|", "/")
     runs = _RUNS.search(told)
